@@ -1,0 +1,61 @@
+/** The stable error codes of CONTRACT §2. Clients branch on them, so a code is never renamed. */
+export const errorCodes = [
+  "invalid_request",
+  "unauthorized",
+  "forbidden",
+  "not_found",
+  "method_not_allowed",
+  "not_acceptable",
+  "conflict",
+  "payload_too_large",
+  "image_too_large",
+  "unsupported_media_type",
+  "validation_error",
+  "rate_limited",
+  "server_error",
+  "bad_gateway",
+  "unavailable",
+  "configuration_unavailable",
+  "timeout",
+] as const;
+
+export type ErrorCode = (typeof errorCodes)[number];
+
+/** One failing field: `field` is its path in the request, `code` a stable word, `message` a sentence for a person. */
+export interface ErrorDetail {
+  readonly field: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+interface AppErrorOptions {
+  readonly field?: string | undefined;
+  readonly details?: readonly ErrorDetail[] | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/**
+ * Something we refuse on purpose, across layers. `message` is written for the caller and shows nothing of our insides;
+ * what an operator needs travels in `cause`.
+ */
+export class AppError extends Error {
+  override readonly name = "AppError";
+  readonly code: ErrorCode;
+  readonly field: string | undefined;
+  readonly details: readonly ErrorDetail[];
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.details = options.details ?? [];
+    this.field = options.field ?? this.details[0]?.field;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}
+
+/** Whether `error` was refused on purpose. By name, so that a second copy of this module in a process does not matter. */
+export function isAppError(error: unknown): error is AppError {
+  return error instanceof Error && error.name === "AppError" && "code" in error;
+}

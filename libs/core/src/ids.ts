@@ -1,0 +1,38 @@
+import { randomBytes, randomFillSync } from "node:crypto";
+import { base62 } from "./base62.ts";
+
+const crockford = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/**
+ * A UUIDv7 (RFC 9562 §5.7): 48 bits of Unix milliseconds, then random bits. Ids made later sort later to the
+ * millisecond, which keeps the newest rows together in an index.
+ */
+export function uuidv7(nowMs: number = Date.now()): string {
+  const hex = uuidv7Bytes(nowMs).toString("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+/** A public id such as `img_01jd…`: the prefix and the 26 base-32 characters of a UUIDv7. Opaque to clients. */
+export function newId(prefix: string, nowMs: number = Date.now()): string {
+  let rest = BigInt(`0x${uuidv7Bytes(nowMs).toString("hex")}`);
+  let text = "";
+  for (let position = 0; position < 26; position++) {
+    text = crockford[Number(rest & 31n)] + text;
+    rest >>= 5n;
+  }
+  return `${prefix}_${text}`;
+}
+
+/** A public id that tells nothing, not even when it was made: the prefix and 22 base-62 characters of 128 random bits. */
+export function randomId(prefix: string): string {
+  return `${prefix}_${base62(randomBytes(16), 22)}`;
+}
+
+function uuidv7Bytes(nowMs: number): Buffer {
+  const bytes = Buffer.allocUnsafe(16);
+  randomFillSync(bytes, 6);
+  bytes.writeUIntBE(nowMs, 0, 6);
+  bytes[6] = 0x70 | ((bytes[6] as number) & 0x0f);
+  bytes[8] = 0x80 | ((bytes[8] as number) & 0x3f);
+  return bytes;
+}

@@ -1,0 +1,5 @@
+export { AppError, type ErrorCode, type ErrorDetail, errorCodes, isAppError } from "./app-error.ts";
+export { base62 } from "./base62.ts";
+export { type Clock, createManualClock, type ManualClock, systemClock } from "./clock.ts";
+export { newId, randomId, uuidv7 } from "./ids.ts";
+export { hours, KiB, MiB, minutes, seconds } from "./units.ts";
