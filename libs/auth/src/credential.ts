@@ -1,0 +1,62 @@
+import { createHash } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import { AppError, KiB } from "@signalbox/core";
+
+/** What a caller presents. `value` is the token or key itself: it never reaches a log. */
+export interface Credential {
+  /** `bearer` and `basic` are forms of `Authorization` (for Basic the password counts), `api-key` is `X-API-Key`. */
+  readonly kind: "bearer" | "api-key" | "basic";
+  readonly value: string;
+}
+
+/** Longer than any token we issue or accept, shorter than what a header parser lets through. */
+export const credentialBytesMax = 8 * KiB;
+
+/**
+ * Reads the one credential of a request; null when there is none.
+ * Throws `invalid_request` when two are sent, because guessing which one was meant hides a mistake, and
+ * `unauthorized` when one is there and cannot be a credential of ours.
+ */
+export function credentialFrom(headers: IncomingHttpHeaders): Credential | null {
+  const apiKey = headers["x-api-key"];
+  const authorization = headers.authorization;
+  if (apiKey !== undefined && authorization !== undefined) {
+    throw new AppError("invalid_request", "Send one credential: either Authorization or X-API-Key.");
+  }
+  if (apiKey !== undefined) return checked("api-key", String(apiKey));
+  if (authorization === undefined) return null;
+  return fromAuthorization(authorization);
+}
+
+/** The name of a credential in caches and look-ups: SHA-256, so that neither memory dumps nor rows show the credential. */
+export function digestCredential(credential: Credential): string {
+  return createHash("sha256").update(credential.value).digest("base64url");
+}
+
+function fromAuthorization(authorization: string): Credential {
+  const [, scheme, parameters] = /^([A-Za-z]+) +(\S+) *$/.exec(authorization) ?? [];
+  if (scheme === undefined || parameters === undefined) throw unreadable();
+  switch (scheme.toLowerCase()) {
+    case "bearer":
+      return checked("bearer", parameters);
+    case "basic":
+      return checked("basic", passwordOf(parameters));
+    default:
+      throw unreadable();
+  }
+}
+
+/** RFC 7617: base64 of `user:password`. The user name is ignored. */
+function passwordOf(parameters: string): string {
+  const decoded = Buffer.from(parameters, "base64").toString("utf8");
+  const colon = decoded.indexOf(":");
+  if (colon < 0) throw unreadable();
+  return decoded.slice(colon + 1);
+}
+
+function checked(kind: Credential["kind"], value: string): Credential {
+  if (value.length === 0 || value.length > credentialBytesMax || !/^[\x21-\x7e]+$/.test(value)) throw unreadable();
+  return { kind, value };
+}
+
+const unreadable = () => new AppError("unauthorized", "The credential is not readable.");

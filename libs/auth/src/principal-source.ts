@@ -1,0 +1,11 @@
+import type { Credential } from "./credential.ts";
+import type { Principal } from "./principal.ts";
+
+/**
+ * Turns a credential into a principal, provisioning the account of a new identity. The account service has the one that
+ * knows, every other service has one that asks it.
+ */
+export interface PrincipalSource {
+  /** Throws AppError `unauthorized` for a credential that is not good, `unavailable` when that cannot be found out now. */
+  resolve(credential: Credential): Promise<Principal>;
+}

@@ -1,0 +1,22 @@
+import type { AccountState, Role, Scope } from "@signalbox/contracts";
+
+/** Who is asking, once verified. Verbs and stores are asked with `accountId`, never with an id from the input. */
+export interface Principal {
+  readonly accountId: string;
+  readonly state: AccountState;
+  /** Counts the account's access changes; of two answers the one with the higher epoch is newer. */
+  readonly epoch: number;
+  readonly scopes: ReadonlySet<Scope>;
+  readonly roles: readonly Role[];
+  readonly credential: PrincipalCredential;
+  /** When the credential ends; null when it has no end of its own. */
+  readonly expiresAt: Date | null;
+}
+
+export interface PrincipalCredential {
+  readonly kind: "token" | "api-key" | "client";
+  /** The key's id, or `jti:…` / `sub:…` of a token: fit for logs and audit. */
+  readonly id: string;
+  /** When a person last proved who they are (`auth_time`, OpenID Connect Core §2), in milliseconds. */
+  readonly authTimeMs: number | null;
+}
