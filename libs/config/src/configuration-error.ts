@@ -1,0 +1,16 @@
+import type { Problem } from "./configuration.ts";
+
+/** The configuration cannot be used. The message lists every problem, one a line, ready for an operator. */
+export class ConfigurationError extends Error {
+  override readonly name = "ConfigurationError";
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    super(`The configuration cannot be used:\n${problems.map(describe).join("\n")}`);
+    this.problems = problems;
+  }
+}
+
+function describe({ property, source, value, expected }: Problem): string {
+  return `  ${property} (from ${source}) is ${value}: expected ${expected}`;
+}

@@ -1,0 +1,53 @@
+import type { PropertyScalar, PropertyValues } from "./property-declaration.ts";
+
+/** One thing wrong with the configuration. `value` is already masked. */
+export interface Problem {
+  readonly property: string;
+  readonly source: string;
+  readonly value: string;
+  readonly expected: string;
+}
+
+/** A value as the management view shows it: masked where needed, with the place it was written. */
+export interface PropertyEntry {
+  readonly value: PropertyScalar;
+  /** `signalbox.yaml:3`, `SIGNALBOX_HTTP_PORT` or `--http.port`; defaults have none. */
+  readonly origin?: string;
+}
+
+export interface PropertySource {
+  readonly name: string;
+  readonly properties: Readonly<Record<string, PropertyEntry>>;
+}
+
+/** What `env/{name}` answers: the winner, then every source in order of precedence, with its entry where it has one. */
+export interface PropertyLookup {
+  readonly property: { readonly source: string; readonly value: PropertyScalar };
+  readonly propertySources: readonly { readonly name: string; readonly property?: PropertyEntry }[];
+}
+
+/** The configuration of one service: read once at start, then changed only through `setOverrides`. */
+export interface Configuration<P> {
+  readonly service: string;
+  /** The value now. Live properties change; the others keep the value of the start. */
+  get<N extends keyof P & string>(name: N): PropertyValues<P>[N];
+  /** Calls the listener after each change of a live property, until the returned function is called. Throws for one that is not live. */
+  onChange<N extends keyof P & string>(
+    name: N,
+    listener: (value: PropertyValues<P>[N], previous: PropertyValues<P>[N]) => void,
+  ): () => void;
+  /** The name of the source that gives the value, for messages. */
+  sourceOf(name: keyof P & string): string;
+  /** Whether `name`, bare or with the service's prefix, is declared here. */
+  knows(name: string): boolean;
+  /** Every source, highest precedence first, values masked. */
+  propertySources(): PropertySource[];
+  /** One property with its winner; `null` for a name that is not declared. */
+  find(name: string): PropertyLookup | null;
+  /** Replaces the database overrides. Names of other services are passed over; what is refused is returned, the rest applies. */
+  setOverrides(overrides: Readonly<Record<string, unknown>>, revision: string): Problem[];
+  /** The revision of the overrides in force; `null` before the first. */
+  readonly revision: string | null;
+  /** Names whose override waits for the next start. */
+  pendingRestart(): string[];
+}

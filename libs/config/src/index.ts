@@ -1,0 +1,13 @@
+export type { Configuration, Problem, PropertyEntry, PropertyLookup, PropertySource } from "./configuration.ts";
+export { ConfigurationError } from "./configuration-error.ts";
+export { environment } from "./environment.ts";
+export { type LoadConfiguration, loadConfiguration } from "./load-configuration.ts";
+export {
+  defineProperties,
+  type PropertyDeclaration,
+  type PropertyDeclarations,
+  type PropertyScalar,
+  type PropertyValue,
+  type PropertyValues,
+  type Secrecy,
+} from "./property-declaration.ts";

@@ -1,0 +1,34 @@
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener } from "node:http";
+import type { Duplex } from "node:stream";
+import type { Configuration } from "@signalbox/config";
+import type { Clock, ServiceName } from "@signalbox/core";
+import type { Logger, Metrics, Tracer } from "@signalbox/telemetry";
+import type { Health } from "./health.ts";
+import type { Runner } from "./runner.ts";
+
+/** Everything a service is handed. It reads nothing of the process by itself, so several fit into one. */
+export interface ServiceContext<P> {
+  readonly service: ServiceName;
+  /** Tells instances of a service apart: new at each start. */
+  readonly instance: string;
+  readonly configuration: Configuration<P>;
+  readonly log: Logger;
+  readonly tracer: Tracer;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly runner: Runner;
+  readonly health: Health;
+}
+
+export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+export type ManagementDecision = "ok" | "unauthorized" | "forbidden";
+export type AuthorizeManagement = (headers: IncomingHttpHeaders) => Promise<ManagementDecision>;
+
+/** What a service gives back: listeners that the process puts on ports. */
+export interface ServiceParts {
+  readonly public?: RequestListener;
+  readonly internal?: RequestListener;
+  readonly upgrade?: UpgradeListener;
+  /** Decides who may read `env` on the management server. */
+  readonly authorizeManagement?: AuthorizeManagement;
+}

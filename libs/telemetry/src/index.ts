@@ -1,0 +1,28 @@
+export {
+  createLogger,
+  type LogDestination,
+  type Logger,
+  type LoggerOptions,
+  type LogLevel,
+  logLevels,
+} from "./logger.ts";
+export {
+  type Counter,
+  createMetrics,
+  type Gauge,
+  type Histogram,
+  type Labels,
+  type Metrics,
+  mergeMetrics,
+  openMetricsContentType,
+} from "./metrics.ts";
+export { startTelemetry, type Telemetry, type TelemetryOptions } from "./start-telemetry.ts";
+export {
+  type Attributes,
+  type AttributeValue,
+  createTracer,
+  type Span,
+  type SpanKind,
+  type SpanOptions,
+  type Tracer,
+} from "./tracer.ts";

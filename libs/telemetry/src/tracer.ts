@@ -1,0 +1,36 @@
+export type SpanKind = "internal" | "server" | "client" | "producer" | "consumer";
+export type AttributeValue = string | number | boolean | readonly string[];
+export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
+
+export interface SpanOptions {
+  readonly kind?: SpanKind;
+  readonly attributes?: Attributes;
+  /** Traceparents of units of work that led here without being the parent. */
+  readonly links?: readonly (string | undefined)[];
+  /** The traceparent to continue, instead of the current one; `null` starts a new trace. */
+  readonly parent?: string | null | undefined;
+}
+
+export interface Span {
+  readonly traceId: string;
+  readonly spanId: string;
+  /** W3C trace context of this span, to hand to others. */
+  readonly traceparent: string;
+  setAttributes(attributes: Attributes): void;
+  /** Marks the span as failed without throwing. */
+  fail(reason: string): void;
+}
+
+/** Spans and the trace they belong to. Trace ids exist whether spans are exported or not. */
+export interface Tracer {
+  /** Runs `work` in a span that ends with it; a throw marks the span as failed and travels on. */
+  span<T>(name: string, options: SpanOptions, work: (span: Span) => T): T;
+  /** The W3C traceparent of the current work; undefined outside any. */
+  traceparent(): string | undefined;
+  /** Runs `work` as part of the trace named by the traceparent; a malformed or missing one changes nothing. */
+  withTraceparent<T>(traceparent: string | undefined, work: () => T): T;
+  /** The current trace id (32 hex digits); undefined outside any trace. */
+  traceId(): string | undefined;
+}
+
+export declare function createTracer(service: string): Tracer;
