@@ -1,0 +1,62 @@
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Runs `work` while no other process of this machine does so under the same file. A lock left by a dead process is taken over. */
+export async function withLock(file, work) {
+  let waiting = false;
+  while (!take(file)) {
+    if (!waiting) console.error("Waiting for another command that sets up this folder …");
+    waiting = true;
+    await sleep(100);
+  }
+  try {
+    return await work();
+  } finally {
+    rmSync(file, { force: true });
+  }
+}
+
+function take(file) {
+  const mine = `${file}.${process.pid}`;
+  try {
+    // A link, because it appears with its content: another process never reads a lock without an owner.
+    writeFileSync(mine, String(process.pid));
+    linkSync(mine, file);
+    return true;
+  } catch (error) {
+    if (error.code !== "EEXIST") throw error;
+    removeIfAbandoned(file, mine);
+    return false;
+  } finally {
+    rmSync(mine, { force: true });
+  }
+}
+
+function removeIfAbandoned(file, aside) {
+  const owner = read(file);
+  if (owner === "" || isAlive(Number(owner))) return;
+  try {
+    // Moved before it is judged for good: between the two lines above and here another process may have taken the lock.
+    renameSync(file, aside);
+    if (read(aside) !== owner) linkSync(aside, file);
+  } catch (error) {
+    if (error.code !== "ENOENT" && error.code !== "EEXIST") throw error;
+  }
+}
+
+function read(file) {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === "EPERM";
+  }
+}
