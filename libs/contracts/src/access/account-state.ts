@@ -1,0 +1,54 @@
+/** The states of an account (CONTRACT §1). */
+export const accountStates = ["pending", "active", "suspended", "disabled", "deleted"] as const;
+
+export type AccountState = (typeof accountStates)[number];
+
+/** What a route does with the account's things. The `account-` kinds are the account record and its settings. */
+export type AccessKind = "read" | "write" | "account-read" | "account-write" | "recovery";
+
+/** Who moves an account from one state to another. `system` is the product itself, as on a verified contact. */
+export type TransitionActor = "owner" | "administrator" | "system";
+
+interface StateRules {
+  readonly may: readonly AccessKind[];
+  readonly leavesTo: Readonly<Partial<Record<AccountState, readonly TransitionActor[]>>>;
+}
+
+/** CONTRACT §1 as data: what each state permits, where it leads, and who may move it. */
+export const accountStateRules: Readonly<Record<AccountState, StateRules>> = {
+  pending: {
+    may: ["read", "account-read", "account-write"],
+    leavesTo: { active: ["system", "administrator"], deleted: ["owner", "administrator"] },
+  },
+  active: {
+    may: ["read", "write", "account-read", "account-write"],
+    leavesTo: {
+      suspended: ["administrator"],
+      disabled: ["owner", "administrator"],
+      deleted: ["owner", "administrator"],
+    },
+  },
+  suspended: {
+    may: ["read", "account-read"],
+    leavesTo: { active: ["administrator"], disabled: ["administrator"], deleted: ["administrator"] },
+  },
+  disabled: {
+    may: ["account-read", "recovery"],
+    leavesTo: { active: ["administrator"], deleted: ["administrator"] },
+  },
+  deleted: {
+    may: [],
+    // Only until the purge; afterwards the identity starts anew.
+    leavesTo: { active: ["administrator"] },
+  },
+};
+
+/** Whether an account in `state` may do this at all; scopes are judged separately. */
+export function mayAccess(state: AccountState, access: AccessKind): boolean {
+  return accountStateRules[state].may.includes(access);
+}
+
+/** Whether `actor` may move an account from one state to the other. A state never leads to itself. */
+export function mayTransition(from: AccountState, to: AccountState, actor: TransitionActor): boolean {
+  return accountStateRules[from].leavesTo[to]?.includes(actor) ?? false;
+}

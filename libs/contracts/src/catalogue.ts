@@ -1,0 +1,86 @@
+import type { z } from "zod";
+import type { EventDeclaration } from "./define-event.ts";
+import * as access from "./events/access-events.ts";
+import * as account from "./events/account-events.ts";
+import * as apiKey from "./events/api-key-events.ts";
+import * as config from "./events/config-events.ts";
+import * as image from "./events/image-events.ts";
+import * as imageRender from "./events/image-render-events.ts";
+import * as delivery from "./events/webhook-delivery-events.ts";
+import * as endpoint from "./events/webhook-endpoint-events.ts";
+import { webhookReceived } from "./events/webhook-received-event.ts";
+import * as source from "./events/webhook-source-events.ts";
+
+const declarations = [
+  account.accountCreated,
+  account.accountUpdated,
+  account.accountSettingsUpdated,
+  account.accountContactVerified,
+  account.accountStatusChanged,
+  account.accountDeleted,
+  apiKey.apiKeyCreated,
+  apiKey.apiKeyRevoked,
+  image.imageCreated,
+  image.imageUpdated,
+  image.imageDeleted,
+  image.imageRenditionReady,
+  image.imageProcessingFailed,
+  imageRender.imageRenderRequested,
+  imageRender.imageRendered,
+  config.configChanged,
+  config.configApplied,
+  source.webhookSourceCreated,
+  source.webhookSourceUpdated,
+  source.webhookSourceDeleted,
+  endpoint.webhookEndpointCreated,
+  endpoint.webhookEndpointUpdated,
+  endpoint.webhookEndpointDeleted,
+  endpoint.webhookEndpointFailing,
+  endpoint.webhookEndpointDisabled,
+  endpoint.webhookEndpointEnabled,
+  delivery.webhookDeliveryExhausted,
+  delivery.webhookDeliveryRecovered,
+  delivery.webhookDeliveryParked,
+  delivery.webhookEventPublished,
+  webhookReceived,
+  access.accessChanged,
+] as const;
+
+type Declaration = (typeof declarations)[number];
+
+/** The name of an event, without its version. */
+export type EventName = Declaration["name"];
+
+/** What an event of this name carries. */
+export type EventData<N extends EventName> = z.output<Extract<Declaration, { readonly name: N }>["data"]>;
+
+/** Every event of the product (CONTRACT §9), in the order of its documents. */
+export const catalogue: readonly EventDeclaration<EventName>[] = declarations;
+
+const byName = new Map<string, EventDeclaration<EventName>>(declarations.map((event) => [event.name, event]));
+
+/** The declaration of an event, or undefined when the name is not one of ours. */
+export function findEvent(name: string): EventDeclaration<EventName> | undefined {
+  return byName.get(name);
+}
+
+/** The declaration of an event whose name is known to the compiler. */
+export function eventOf<N extends EventName>(name: N): Extract<Declaration, { readonly name: N }> {
+  return byName.get(name) as unknown as Extract<Declaration, { readonly name: N }>;
+}
+
+/** The name with its version, as `ce_type` carries it: `image.created.v1`. */
+export function eventType(event: Pick<EventDeclaration, "name" | "version">): string {
+  return `${event.name}.v${event.version}`;
+}
+
+/** Splits `image.created.v1` into name and version; null when it is not of that form. */
+export function parseEventType(type: string): { name: string; version: number } | null {
+  const match = /^([a-z0-9_]+(?:\.[a-z0-9_]+)+)\.v([1-9][0-9]{0,5})$/.exec(type);
+  return match ? { name: match[1] as string, version: Number(match[2]) } : null;
+}
+
+/** What `ce_dataschema` names: the published JSON Schema of the event's data. */
+export function dataSchemaOf(event: Pick<EventDeclaration, "name" | "version">): string {
+  return `urn:signalbox:event:${eventType(event)}`;
+}

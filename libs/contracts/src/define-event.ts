@@ -1,0 +1,27 @@
+import type { z } from "zod";
+import type { TopicName } from "./topics.ts";
+
+/** Who may see an event: its account, only operators, or nobody outside the services. */
+export type EventAudience = "account" | "operator" | "internal";
+
+/** One event, declared once. Types, schemas, documents, topics and webhook types all come from this. */
+export interface EventDeclaration<N extends string = string, S extends z.ZodType = z.ZodType> {
+  /** A fact in the past tense, without its version: `image.created`. */
+  readonly name: N;
+  /** Raised when a change would break a reader; the older version is then published beside it for twelve months. */
+  readonly version: number;
+  readonly topic: TopicName;
+  /** What `subject` holds. It is the id of the aggregate and the key on the topic: order holds per subject. */
+  readonly subject: string;
+  readonly audience: EventAudience;
+  readonly description: string;
+  readonly data: S;
+  readonly example: z.output<S>;
+}
+
+/** Declares an event. The names of its fields are the contract: they are only ever added to. */
+export function defineEvent<const N extends string, S extends z.ZodType>(
+  declaration: EventDeclaration<N, S>,
+): EventDeclaration<N, S> {
+  return Object.freeze(declaration);
+}

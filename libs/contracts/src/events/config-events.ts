@@ -1,0 +1,59 @@
+import { z } from "zod";
+import { defineEvent } from "../define-event.ts";
+import { jsonValue, timestamp } from "../resources/fields.ts";
+
+export const configChanged = defineEvent({
+  name: "config.changed",
+  version: 1,
+  topic: "signalbox.config.v1",
+  subject: "property name",
+  audience: "operator",
+  description: "An override of a property was set, unset or rolled back. Secret properties take no override.",
+  data: z.object({
+    property: z.string(),
+    set: z.boolean().describe("False when the override was removed: the next source decides."),
+    value: jsonValue,
+    revision: z.int().describe("One per change; a reader applies only a higher one."),
+    secrecy: z.enum(["public", "internal", "sensitive"]),
+    actor: z.string().describe("Account id of who did it."),
+    reason: z.string().nullable(),
+    changed_at: timestamp,
+  }),
+  example: {
+    property: "limits.maxPageSize",
+    set: true,
+    value: 50,
+    revision: 17,
+    secrecy: "public",
+    actor: "acc_5Yb0cPq7TnV2sKxW9mRdLh",
+    reason: "Slow lists",
+    changed_at: "2026-01-02T10:30:00.000Z",
+  },
+});
+
+export const configApplied = defineEvent({
+  name: "config.applied",
+  version: 1,
+  topic: "signalbox.config-applied.v1",
+  subject: "service and instance, joined by a slash",
+  audience: "internal",
+  description: "What an instance runs with, sent on start and on change.",
+  data: z.object({
+    service: z.string(),
+    instance: z.string(),
+    revision: z.int().describe("The last revision it applied; 0 before any."),
+    published: z.record(z.string(), jsonValue).describe("Effective values of the published properties it uses."),
+    pending_restart: z.array(z.string()).describe("Properties whose new value waits for a restart."),
+    problems: z.array(z.string()).describe("Overrides it refused, with the reason; never a value."),
+    loaded_at: timestamp,
+  }),
+  example: {
+    service: "images",
+    instance: "images-7d9f",
+    revision: 17,
+    published: { "limits.maxPageSize": 50 },
+    pending_restart: [],
+    problems: [],
+    loaded_at: "2026-01-02T10:30:00.120Z",
+  },
+});

@@ -1,0 +1,66 @@
+import { z } from "zod";
+import { defineEvent } from "../define-event.ts";
+import { changed } from "../resources/fields.ts";
+import { WebhookEndpointResource, webhookEndpointExample } from "../resources/webhook-endpoint.ts";
+
+const data = WebhookEndpointResource.extend({ changed });
+const shared = {
+  version: 1,
+  topic: "signalbox.webhook-delivery.v1",
+  subject: "endpoint id",
+  audience: "account",
+} as const;
+
+export const webhookEndpointCreated = defineEvent({
+  ...shared,
+  name: "webhook_endpoint.created",
+  description: "An endpoint receives events committed from now on.",
+  data,
+  example: { ...webhookEndpointExample, changed: [] },
+});
+
+export const webhookEndpointUpdated = defineEvent({
+  ...shared,
+  name: "webhook_endpoint.updated",
+  description: "An endpoint was changed, paused, resumed, or got a new secret (`changed` then names `secret`).",
+  data,
+  example: { ...webhookEndpointExample, status: "paused", changed: ["status"] },
+});
+
+export const webhookEndpointDeleted = defineEvent({
+  ...shared,
+  name: "webhook_endpoint.deleted",
+  description: "An endpoint is gone; the record is shown as it was.",
+  data,
+  example: { ...webhookEndpointExample, changed: [] },
+});
+
+export const webhookEndpointFailing = defineEvent({
+  ...shared,
+  name: "webhook_endpoint.failing",
+  description: "An endpoint has failed for long and will be disabled unless it recovers. Never sent to itself.",
+  data: data.extend({ failing_since: z.iso.datetime({ precision: 3 }) }),
+  example: { ...webhookEndpointExample, changed: [], failing_since: "2026-01-02T10:30:00.000Z" },
+});
+
+export const webhookEndpointDisabled = defineEvent({
+  ...shared,
+  name: "webhook_endpoint.disabled",
+  description: "An endpoint answered 410 or failed for too long. Its deliveries are held, not dropped.",
+  data: data.extend({ reason: z.enum(["gone", "failing", "owner"]) }),
+  example: {
+    ...webhookEndpointExample,
+    status: "disabled",
+    disabled_reason: "gone",
+    changed: ["status", "disabled_reason"],
+    reason: "gone",
+  },
+});
+
+export const webhookEndpointEnabled = defineEvent({
+  ...shared,
+  name: "webhook_endpoint.enabled",
+  description: "A disabled endpoint was enabled again; held deliveries go out.",
+  data,
+  example: { ...webhookEndpointExample, changed: ["status"] },
+});

@@ -1,0 +1,69 @@
+export {
+  type AccessKind,
+  type AccountState,
+  accountStateRules,
+  accountStates,
+  mayAccess,
+  mayTransition,
+  type TransitionActor,
+} from "./access/account-state.ts";
+export { isRole, type Role, roles, scopesOfRole } from "./access/roles.ts";
+export { isScope, privilegedScopes, type Scope, scopes } from "./access/scopes.ts";
+export {
+  catalogue,
+  dataSchemaOf,
+  type EventData,
+  type EventName,
+  eventOf,
+  eventType,
+  findEvent,
+  parseEventType,
+} from "./catalogue.ts";
+export { defineEvent, type EventAudience, type EventDeclaration } from "./define-event.ts";
+export { draft, draftProblems, type EventDraft } from "./draft.ts";
+export { accessStates } from "./events/access-events.ts";
+export { RenditionRequest, RenditionResult } from "./events/image-render-events.ts";
+export {
+  capabilityProperties,
+  defaultProperties,
+  featureProperties,
+  featureStates,
+  limitProperties,
+  publishedProperties,
+  supportedProperties,
+} from "./published-properties.ts";
+export {
+  AccountResource,
+  AccountSettingsResource,
+  accountExample,
+  accountSettingsExample,
+} from "./resources/account.ts";
+export { ApiKeyResource, apiKeyExample } from "./resources/api-key.ts";
+export { changed, identifier, jsonValue, timestamp } from "./resources/fields.ts";
+export { ImageResource, imageExample, imageStatuses, imageVisibilities, namedVariants } from "./resources/image.ts";
+export {
+  WebhookDeliveryResource,
+  webhookDeliveryExample,
+  webhookDeliveryStatuses,
+} from "./resources/webhook-delivery.ts";
+export {
+  WebhookEndpointResource,
+  WebhookEndpointSettings,
+  webhookEndpointExample,
+  webhookEndpointStatuses,
+} from "./resources/webhook-endpoint.ts";
+export {
+  WebhookSourceResource,
+  webhookSchemes,
+  webhookSourceExample,
+  webhookSourceStatuses,
+} from "./resources/webhook-source.ts";
+export type { TopicName } from "./topics.ts";
+export { deadLetterTopic, findTopic, type ServiceName, serviceNames, type TopicDeclaration, topics } from "./topics.ts";
+export { unknownMembers } from "./unknown-members.ts";
+export {
+  matchesEventType,
+  receivedAlias,
+  type WebhookEventType,
+  webhookEventTypes,
+} from "./webhook-event-types.ts";

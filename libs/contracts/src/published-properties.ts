@@ -1,0 +1,85 @@
+import { MiB } from "@signalbox/core";
+
+/**
+ * Properties whose effective values clients read at `/api/v1/config/` (CONTRACT §4). Declared here once and imported by
+ * the services that enforce them; the part before the dot is the member they appear under. They have the form of a
+ * `PropertyDeclaration` of `@signalbox/config`, which this library may not import.
+ */
+const published = { secrecy: "public", audience: "public", reload: "live" } as const;
+
+const count = (value: number, min: number, max: number, effect: string) =>
+  ({ ...published, type: "integer", default: value, min, max, effect }) as const;
+
+const sizeInBytes = (value: number, max: number, effect: string) =>
+  ({ ...published, type: "integer", unit: "bytes", default: value, min: 1024, max, effect }) as const;
+
+const capability = (effect: string) => ({ ...published, type: "boolean", default: true, effect }) as const;
+
+/** The states of a feature; only `enabled` turns it on for clients that do not know it. */
+export const featureStates = ["enabled", "disabled", "preview", "deprecated"] as const;
+
+const feature = (state: (typeof featureStates)[number], effect: string) =>
+  ({ ...published, type: "string", default: state, choices: featureStates, effect }) as const;
+
+export const limitProperties = {
+  "limits.maxPageSize": count(100, 1, 1000, "The most items one page of any list or connection may ask for."),
+  "limits.requestTimeoutSeconds": {
+    ...count(30, 1, 300, "How long a request may take before it is answered with 504."),
+    unit: "seconds",
+  },
+  "limits.maxRequestBytes": sizeInBytes(MiB, 16 * MiB, "The largest JSON body that is read."),
+  "limits.maxUploadBytes": sizeInBytes(20 * MiB, 512 * MiB, "The largest image file that is taken."),
+  "limits.maxImagePixels": count(100_000_000, 1, 1_000_000_000, "The most pixels (width × height) an image may have."),
+  "limits.maxImageSide": count(32_768, 1, 65_535, "The longest side an image may have, in pixels."),
+  "limits.maxWebhookBytes": sizeInBytes(MiB, 2 * MiB, "The largest webhook body that partners may send."),
+} as const;
+
+export const defaultProperties = {
+  "defaults.pageSize": count(20, 1, 1000, "The number of items on a page when none is asked for."),
+  "defaults.locale": {
+    ...published,
+    type: "string",
+    default: "en",
+    pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$",
+    effect: "The locale of accounts whose identity names none that is supported.",
+  },
+} as const;
+
+export const capabilityProperties = {
+  "capabilities.imageImport": capability("Images can be imported from a URL."),
+  "capabilities.imageDirectUpload": capability("Images can be uploaded in the request."),
+  "capabilities.signedUrls": capability("Private images can be shared by signed URLs."),
+  "capabilities.imageAvif": capability("Images can be delivered as AVIF."),
+  "capabilities.graphqlSubscriptions": capability("`/graphql` serves subscriptions."),
+  "capabilities.webhooks": capability("Accounts can register webhook endpoints."),
+  "capabilities.configStream": capability("Configuration changes are pushed at `/api/v1/config/stream`."),
+} as const;
+
+export const featureProperties = {
+  "features.integrations": feature("enabled", "Partners can post webhooks to the account."),
+  "features.reports": feature("disabled", "Usage reports."),
+} as const;
+
+export const supportedProperties = {
+  "supported.locales": {
+    ...published,
+    type: "list",
+    default: ["en", "de", "fr", "es", "it", "ja", "nl", "pl", "pt-BR"],
+    effect: "The locales an account can choose.",
+  },
+  "supported.imageTypes": {
+    ...published,
+    type: "list",
+    default: ["image/jpeg", "image/png", "image/gif", "image/webp", "image/avif", "image/tiff"],
+    effect: "The media types that uploads may have, judged by signature.",
+  },
+} as const;
+
+/** All of them, by name. */
+export const publishedProperties = {
+  ...limitProperties,
+  ...defaultProperties,
+  ...capabilityProperties,
+  ...featureProperties,
+  ...supportedProperties,
+} as const;

@@ -1,0 +1,61 @@
+import { z } from "zod";
+import { accountStates } from "../access/account-state.ts";
+import { identifier, timestamp } from "./fields.ts";
+
+const links = z
+  .object({ self: z.string(), settings: z.string(), api_keys: z.string() })
+  .describe("Paths of related resources.");
+
+/** The account as `GET /api/account/` shows it to its owner. */
+export const AccountResource = z
+  .object({
+    id: identifier("The account"),
+    display_name: z.string(),
+    contact_address: z.string().nullable().describe("The verified address, or null."),
+    contact_address_verified: z.boolean(),
+    pending_contact_address: z.string().nullable().describe("A new address that has not confirmed yet."),
+    locale: z.string(),
+    timezone: z.string().describe("An IANA time zone."),
+    status: z.enum(accountStates),
+    created_at: timestamp,
+    updated_at: timestamp,
+    links,
+  })
+  .meta({ id: "Account", description: "An account, as its owner sees it." });
+
+export type AccountResource = z.output<typeof AccountResource>;
+
+export const accountExample: AccountResource = {
+  id: "acc_5Yb0cPq7TnV2sKxW9mRdLh",
+  display_name: "Ada Byron",
+  contact_address: "ada@example.org",
+  contact_address_verified: true,
+  pending_contact_address: null,
+  locale: "en",
+  timezone: "Europe/London",
+  status: "active",
+  created_at: "2026-01-01T09:00:00.000Z",
+  updated_at: "2026-01-02T10:30:00.000Z",
+  links: { self: "/api/account/", settings: "/api/account/settings/", api_keys: "/api/account/api-keys/" },
+};
+
+/** The settings of an account; locale and time zone are the account's own values. */
+export const AccountSettingsResource = z
+  .object({
+    locale: z.string(),
+    timezone: z.string(),
+    notifications: z.object({ product_updates: z.boolean() }),
+    updated_at: timestamp,
+    links: z.object({ self: z.string(), account: z.string() }),
+  })
+  .meta({ id: "AccountSettings", description: "The settings of an account." });
+
+export type AccountSettingsResource = z.output<typeof AccountSettingsResource>;
+
+export const accountSettingsExample: AccountSettingsResource = {
+  locale: "en",
+  timezone: "Europe/London",
+  notifications: { product_updates: false },
+  updated_at: "2026-01-02T10:30:00.000Z",
+  links: { self: "/api/account/settings/", account: "/api/account/" },
+};

@@ -1,0 +1,35 @@
+import { z } from "zod";
+import { roles } from "../access/roles.ts";
+import { scopes } from "../access/scopes.ts";
+import { identifier, timestamp } from "./fields.ts";
+
+/** An API key without its secret, which is shown once, on creation and rotation. */
+export const ApiKeyResource = z
+  .object({
+    id: identifier("The key"),
+    name: z.string(),
+    hint: z.string().describe("The first characters of the key, enough to recognise it."),
+    scopes: z.array(z.enum(scopes)),
+    roles: z.array(z.enum(roles)),
+    status: z.enum(["active", "revoked", "expired"]),
+    created_at: timestamp,
+    expires_at: timestamp.nullable(),
+    last_used_at: timestamp.nullable().describe("To the minute."),
+    revoked_at: timestamp.nullable(),
+  })
+  .meta({ id: "ApiKey", description: "An API key, without its secret." });
+
+export type ApiKeyResource = z.output<typeof ApiKeyResource>;
+
+export const apiKeyExample: ApiKeyResource = {
+  id: "key_2hTq8LcN5wYfKb0ZrVxPsd",
+  name: "deploy",
+  hint: "sbx_live_7Qm2",
+  scopes: ["images:read", "images:write"],
+  roles: [],
+  status: "active",
+  created_at: "2026-01-01T09:00:00.000Z",
+  expires_at: null,
+  last_used_at: null,
+  revoked_at: null,
+};

@@ -1,0 +1,18 @@
+import { z } from "zod";
+
+/** RFC 3339 in UTC with milliseconds (CONTRACT §2), as `Date.prototype.toISOString` writes it. */
+export const timestamp = z.iso
+  .datetime({ precision: 3 })
+  .describe("RFC 3339, UTC, with milliseconds.")
+  .meta({ example: "2026-01-01T00:00:00.000Z" });
+
+/** An identifier of ours. Clients treat it as opaque. */
+export const identifier = (what: string) => z.string().min(1).describe(`${what}. Opaque.`);
+
+/** Any JSON value, kept as it came. */
+export const jsonValue = z.unknown().describe("Any JSON value.");
+
+/** What every event about a resource adds to it: the names of the fields that this change touched. */
+export const changed = z
+  .array(z.string())
+  .describe("Names of the fields that changed; empty on creation and deletion.");

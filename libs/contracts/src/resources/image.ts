@@ -1,0 +1,70 @@
+import { z } from "zod";
+import { identifier, timestamp } from "./fields.ts";
+
+export const imageVisibilities = ["private", "public"] as const;
+export const imageStatuses = ["processing", "ready", "failed"] as const;
+/** The derived images every record offers; they work at once and are stored by the worker. */
+export const namedVariants = ["thumbnail", "small", "medium", "large"] as const;
+
+const url = z.string().describe("Absolute URL.");
+const text = z.string().nullable();
+
+/** The image record as `GET /images/{image_id}` shows it to its owner. */
+export const ImageResource = z
+  .object({
+    id: identifier("The image"),
+    account_id: identifier("The account that owns it"),
+    url,
+    filename: z.string(),
+    mime_type: z.string().describe("Of the stored original, judged from its signature."),
+    width: z.int().describe("Pixels of the original, after orientation."),
+    height: z.int().describe("Pixels of the original, after orientation."),
+    size_bytes: z.int().describe("Bytes of the stored original."),
+    sha256: z.string().describe("Lower-case hex, of the stored original."),
+    title: text,
+    caption: text,
+    alt_text: text,
+    tags: z.array(z.string()),
+    visibility: z.enum(imageVisibilities),
+    status: z.enum(imageStatuses),
+    animated: z.boolean(),
+    placeholder: z.string().nullable().describe("ThumbHash in base64, once known."),
+    focal_point: z.object({ x: z.number(), y: z.number() }).nullable().describe("Fractions of width and height."),
+    variants: z.record(z.string(), url).describe("Derived images by name."),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: "Image", description: "An image record, as its owner sees it." });
+
+export type ImageResource = z.output<typeof ImageResource>;
+
+const exampleUrl = "https://signalbox.example/images/img_01kdzq3f9s4r7v2m8c5x6t0b1n/content";
+
+export const imageExample: ImageResource = {
+  id: "img_01kdzq3f9s4r7v2m8c5x6t0b1n",
+  account_id: "acc_5Yb0cPq7TnV2sKxW9mRdLh",
+  url: exampleUrl,
+  filename: "harbour.jpg",
+  mime_type: "image/jpeg",
+  width: 3000,
+  height: 2000,
+  size_bytes: 1_482_133,
+  sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+  title: "Harbour at dawn",
+  caption: null,
+  alt_text: "Fishing boats in a harbour",
+  tags: ["sea"],
+  visibility: "private",
+  status: "ready",
+  animated: false,
+  placeholder: "1QcSHQRnh493V4dIh4eXh1h4kJUI",
+  focal_point: null,
+  variants: {
+    thumbnail: `${exampleUrl}?width=200&height=200&fit=cover`,
+    small: `${exampleUrl}?width=480`,
+    medium: `${exampleUrl}?width=960`,
+    large: `${exampleUrl}?width=1920`,
+  },
+  created_at: "2026-01-01T09:00:00.000Z",
+  updated_at: "2026-01-01T09:00:00.000Z",
+};

@@ -1,0 +1,36 @@
+import { z } from "zod";
+import { identifier, jsonValue, timestamp } from "./fields.ts";
+
+export const webhookSchemes = ["standard-webhooks", "stripe", "github", "slack", "shopify", "hmac"] as const;
+export const webhookSourceStatuses = ["enabled", "paused"] as const;
+
+/** A partner that may post to `/ingest/{id}`, without the secret, which is write-only. */
+export const WebhookSourceResource = z
+  .object({
+    id: identifier("The source"),
+    name: z.string(),
+    scheme: z.enum(webhookSchemes),
+    event_types: z.array(z.string()).nullable().describe("Types that are accepted; null accepts every type."),
+    status: z.enum(webhookSourceStatuses),
+    forward: z.boolean().describe("Whether accepted webhooks go on to the account's endpoints."),
+    ingest_path: z.string().describe("Where the partner posts to."),
+    settings: z.record(z.string(), jsonValue).describe("Settings of the scheme, such as header names for `hmac`."),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: "WebhookSource", description: "A partner that sends webhooks to the account." });
+
+export type WebhookSourceResource = z.output<typeof WebhookSourceResource>;
+
+export const webhookSourceExample: WebhookSourceResource = {
+  id: "src_3kVn7RtY1bQzXw5Lm9PdHc",
+  name: "Shop",
+  scheme: "hmac",
+  event_types: null,
+  status: "enabled",
+  forward: true,
+  ingest_path: "/ingest/src_3kVn7RtY1bQzXw5Lm9PdHc",
+  settings: { signature_header: "X-Signature" },
+  created_at: "2026-01-01T09:00:00.000Z",
+  updated_at: "2026-01-01T09:00:00.000Z",
+};

@@ -1,0 +1,109 @@
+import { hours, KiB, MiB } from "@signalbox/core";
+
+/** The services of the product. A topic has one owner, which creates and verifies it. */
+export const serviceNames = [
+  "account",
+  "images",
+  "image-worker",
+  "config",
+  "webhook-ingest",
+  "webhook-delivery",
+  "gateway",
+] as const;
+
+export type ServiceName = (typeof serviceNames)[number];
+
+/** A topic of the event log. `compact` keeps the newest record per key for ever and drops older ones. */
+export interface TopicDeclaration {
+  readonly name: string;
+  readonly owner: ServiceName;
+  readonly partitions: number;
+  readonly cleanup: "delete" | "compact";
+  /** Milliseconds; for a compacted topic, how long a deleted key stays readable as a tombstone. */
+  readonly retentionMs: number;
+  readonly maxMessageBytes: number;
+  readonly description: string;
+}
+
+const days = (count: number): number => hours(24 * count);
+
+/** Twice `events.message.max-bytes`: headers and batch framing must never push an accepted event over the limit. */
+const maxMessageBytes = 4 * MiB;
+
+/** Longer than a weekend with a broken consumer. */
+const factRetentionMs = days(7);
+
+/** More than one service needs today, since a later change of the count would move keys between partitions. */
+const factPartitions = 12;
+
+const declarations = [
+  facts("signalbox.account.v1", "account", "Accounts, their settings and their API keys."),
+  state("signalbox.access.v1", "account", "Who may act now: the state and epoch of every account, key and client."),
+  facts("signalbox.image.v1", "images", "Image records."),
+  facts("signalbox.image-render.v1", "images", "Jobs for the image worker."),
+  facts("signalbox.image-rendered.v1", "image-worker", "Results of the image worker."),
+  state("signalbox.config.v1", "config", "The overrides of properties, one record per property."),
+  {
+    ...facts("signalbox.config-applied.v1", "config", "What each instance runs with, reported by the instance itself."),
+    partitions: 1,
+    cleanup: "compact",
+    // An instance reports again on start and on change; the record of one that is gone may go too.
+    retentionMs: days(1),
+  },
+  facts("signalbox.webhook-source.v1", "webhook-ingest", "The sources that partners send to."),
+  facts("signalbox.webhook-received.v1", "webhook-ingest", "Webhooks accepted from partners, in order per source."),
+  facts("signalbox.webhook-delivery.v1", "webhook-delivery", "Endpoints, the fate of deliveries, and custom events."),
+] as const satisfies readonly TopicDeclaration[];
+
+export type TopicName = (typeof declarations)[number]["name"];
+
+/** A service's dead letters: messages that could not be read or handled, with the reason in their headers. */
+export function deadLetterTopic(service: ServiceName): string {
+  return `signalbox.${service}.dead-letters.v1`;
+}
+
+/** Every topic of the product, dead letters included. */
+export const topics: readonly TopicDeclaration[] = [...declarations, ...serviceNames.map(deadLetters)];
+
+/** The declaration of a topic, or undefined when the name is not one of ours. */
+export function findTopic(name: string): TopicDeclaration | undefined {
+  return topics.find((topic) => topic.name === name);
+}
+
+function facts<const N extends string>(name: N, owner: ServiceName, description: string) {
+  return {
+    name,
+    owner,
+    partitions: factPartitions,
+    cleanup: "delete",
+    retentionMs: factRetentionMs,
+    maxMessageBytes,
+    description,
+  } as const;
+}
+
+/** One partition, so that a reader that reached the end offset has seen every key. */
+function state<const N extends string>(name: N, owner: ServiceName, description: string) {
+  return {
+    name,
+    owner,
+    partitions: 1,
+    cleanup: "compact",
+    retentionMs: days(1),
+    maxMessageBytes,
+    description,
+  } as const;
+}
+
+function deadLetters(service: ServiceName): TopicDeclaration {
+  return {
+    name: deadLetterTopic(service),
+    owner: service,
+    partitions: 1,
+    cleanup: "delete",
+    retentionMs: days(30),
+    // The original message and the headers that say why it is here.
+    maxMessageBytes: maxMessageBytes + 64 * KiB,
+    description: `Messages the ${service} service gave up on.`,
+  };
+}
