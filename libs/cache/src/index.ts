@@ -1,0 +1,3 @@
+export type { Cache, Lease, Shares, TakeShares } from "./cache.ts";
+export { type CacheOptions, openCache } from "./open-cache.ts";
+export { createRateLimiter, type RateLimitDecision, type RateLimiter, type RateLimitPolicy } from "./rate-limiter.ts";

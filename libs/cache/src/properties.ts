@@ -1,0 +1,34 @@
+import { defineProperties } from "@signalbox/config";
+
+/** The cache: shared by the instances of a service when it is Redis. */
+export const cacheProperties = defineProperties({
+  "cache.url": {
+    type: "string",
+    default: "memory:",
+    pattern: "^(memory:|rediss?://.+)$",
+    secrecy: "secret",
+    reload: "restart",
+    local: true,
+    effect: "Where cached values, leases and shared rate-limit counters live: memory: or redis://host:port/0.",
+  },
+  "cache.memory.bytes-max": {
+    type: "integer",
+    default: 67_108_864,
+    unit: "bytes",
+    min: 65_536,
+    max: 17_179_869_184,
+    secrecy: "internal",
+    reload: "restart",
+    effect: "Keys and values that memory: keeps at most; the least recently used go first.",
+  },
+  "cache.command-timeout": {
+    type: "integer",
+    default: 250,
+    unit: "ms",
+    min: 10,
+    max: 10_000,
+    secrecy: "internal",
+    reload: "restart",
+    effect: "How long a Redis command may take before the caller goes on without the cache.",
+  },
+});

@@ -1,0 +1,101 @@
+import { AppError, isAppError } from "@signalbox/core";
+
+/** Seconds a client is asked to wait when the database is away: about one restart of a primary. */
+const retryAfterSeconds = 2;
+
+/** SQLSTATE classes and codes (PostgreSQL, appendix A) that say "not now" rather than "wrong". */
+const unavailableClasses = ["08", "53", "57"]; // connection, resources (disk, memory, connections), operator intervention
+const unavailableCodes = ["25P03", "25P04", "25006", "55P03", "40001", "40P01", "3D000"];
+const networkCodes = [
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+  "ETIMEDOUT",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOENT",
+];
+/** Prisma: cannot reach, timed out, closed, pool timeout, write conflict, too many connections. */
+const prismaCodes = ["P1001", "P1002", "P1008", "P1017", "P2024", "P2034", "P2037"];
+/** pg says these only in words. */
+const driverMessages =
+  /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/;
+
+/** Whether the statement failed because the database is away, overloaded or too slow, so that the same call may pass later. */
+export function isUnavailable(error: unknown): boolean {
+  return chain(error).some((link) => {
+    if (isAppError(link)) return link.code === "unavailable";
+    const code = codeOf(link);
+    if (code !== undefined && isUnavailableCode(code)) return true;
+    return link instanceof Error && driverMessages.test(link.message);
+  });
+}
+
+/** Whether a unique index refused the row; `constraint` narrows it to one index. Knows pg's errors and Prisma's. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  return chain(error).some((link) => {
+    const code = codeOf(link);
+    if (code !== "23505" && code !== "P2002") return false;
+    return constraint === undefined || JSON.stringify(describe(link)).includes(constraint);
+  });
+}
+
+/** Whether the transaction lost against a concurrent one and a repetition may pass. */
+export function isSerializationFailure(error: unknown): boolean {
+  return chain(error).some((link) => ["40001", "40P01"].includes(codeOf(link) ?? ""));
+}
+
+/** The one mapping of database failures: away → `AppError("unavailable")` with Retry-After; anything else stays what it is. */
+export function toAppError(error: unknown): unknown {
+  if (isAppError(error) || !isUnavailable(error)) return error;
+  return new AppError("unavailable", "The service cannot reach its database right now.", {
+    retryAfterSeconds,
+    cause: error,
+  });
+}
+
+/** Whether the connection that gave this error must not be used again. */
+export function breaksConnection(error: unknown): boolean {
+  const code = codeOf(error);
+  if (code === undefined) return true; // not from the server: the driver or the socket failed
+  return (
+    !/^[0-9A-Z]{5}$/.test(code) ||
+    code.startsWith("08") ||
+    code.startsWith("57P") ||
+    code === "25P03" ||
+    code === "25P04"
+  );
+}
+
+function isUnavailableCode(code: string): boolean {
+  if (networkCodes.includes(code) || prismaCodes.includes(code)) return true;
+  return (
+    /^[0-9A-Z]{5}$/.test(code) && (unavailableCodes.includes(code) || unavailableClasses.includes(code.slice(0, 2)))
+  );
+}
+
+function codeOf(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === "string" ? code : undefined;
+}
+
+/** The error and its causes, and the members of an AggregateError (a connect that failed on IPv4 and IPv6). Bounded. */
+function chain(error: unknown): unknown[] {
+  const links: unknown[] = [];
+  const next = [error];
+  while (next.length > 0 && links.length < 8) {
+    const link = next.shift();
+    if (link === null || typeof link !== "object") continue;
+    links.push(link);
+    next.push((link as Error).cause);
+    if (link instanceof AggregateError) next.push(...link.errors);
+  }
+  return links;
+}
+
+function describe(error: unknown): unknown {
+  const { constraint, meta, detail } = error as { constraint?: unknown; meta?: unknown; detail?: unknown };
+  return { constraint, meta, detail };
+}

@@ -1,0 +1,28 @@
+import type { Metrics } from "@signalbox/telemetry";
+import type pg from "pg";
+
+const watched = new WeakMap<Metrics, Map<string, pg.Pool>>();
+
+/** Publishes how many connections of the pool are in use, idle, and waited for; asked at each scrape. */
+export function watchPool(metrics: Metrics, name: string, pool: pg.Pool): void {
+  const pools = watched.get(metrics) ?? startWatching(metrics);
+  pools.set(name, pool);
+}
+
+function startWatching(metrics: Metrics): Map<string, pg.Pool> {
+  const pools = new Map<string, pg.Pool>();
+  watched.set(metrics, pools);
+  metrics.gauge(
+    "signalbox_database_connections",
+    "Database connections by state; waiting counts the statements without one",
+    ["pool", "state"],
+    (gauge) => {
+      for (const [pool, { totalCount, idleCount, waitingCount }] of pools) {
+        gauge.set({ pool, state: "in_use" }, totalCount - idleCount);
+        gauge.set({ pool, state: "idle" }, idleCount);
+        gauge.set({ pool, state: "waiting" }, waitingCount);
+      }
+    },
+  );
+  return pools;
+}

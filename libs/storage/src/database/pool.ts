@@ -1,0 +1,85 @@
+import type { Runner } from "@signalbox/runtime";
+import type { Logger, Metrics } from "@signalbox/telemetry";
+import { BoundedPool } from "./bounded-pool.ts";
+import { toAppError } from "./errors.ts";
+import { watchPool } from "./pool-metrics.ts";
+import { send } from "./send.ts";
+import type { Queryable, Rows, Statement } from "./statement.ts";
+import { valueParsing } from "./value-parsing.ts";
+
+/** The connections of one service to its database. Prisma (through `prismaAdapter`) and raw statements share them. */
+export interface Pool extends Queryable {
+  /** pg's own pool, for `prismaAdapter` and `inTransaction`; not for statements. */
+  readonly driver: BoundedPool;
+  readonly log: Logger;
+  /** null when a statement gets through, else a sentence that says why not. */
+  health(): Promise<string | null>;
+  /** Waits for what is under way and closes; the runner calls it. A second call does nothing. */
+  close(): Promise<void>;
+}
+
+export interface PoolOptions {
+  /** `postgres://user:password@host:port/database` */
+  readonly url: string;
+  /** Connections at most. */
+  readonly max: number;
+  /** Shown in pg_stat_activity and as the label of the metrics. */
+  readonly applicationName: string;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly runner: Pick<Runner, "defer">;
+  /** Statements that may wait for a connection before more are refused with `unavailable`. Default 50 per connection. */
+  readonly waitingMax?: number;
+  readonly connectTimeoutMs?: number;
+  readonly statementTimeoutMs?: number;
+  /** How long a transaction may sit between two statements before the server ends it. */
+  readonly idleInTransactionTimeoutMs?: number;
+}
+
+/** The driver gives up this long after the server should have: only a server that no longer answers gets there. */
+const silenceMs = 2_000;
+
+/** Opens a pool and hands its close to the runner. Connects on the first statement: an absent database is no error here. */
+export function openPool(options: PoolOptions): Pool {
+  const { log, applicationName, statementTimeoutMs = 15_000 } = options;
+  const driver = new BoundedPool({
+    connectionString: options.url,
+    application_name: applicationName,
+    max: options.max,
+    waitingMax: options.waitingMax ?? options.max * 50,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
+    idleTimeoutMillis: 30_000,
+    maxLifetimeSeconds: 1_800,
+    statement_timeout: statementTimeoutMs,
+    query_timeout: statementTimeoutMs + silenceMs,
+    idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 30_000,
+    keepAlive: true,
+    options: "-c TimeZone=UTC", // now() written to a timestamp without zone is UTC, as Prisma expects
+    types: valueParsing,
+  });
+  // Without listeners a broken idle connection would end the process.
+  driver.on("error", (error) => log.warn({ error, pool: applicationName }, "an idle database connection broke"));
+  driver.on("connect", (client) => client.on("error", () => {}));
+  watchPool(options.metrics, applicationName, driver);
+
+  let closing: Promise<void> | undefined;
+  const pool: Pool = {
+    driver,
+    log,
+    query: <Row>(statement: Statement, values?: readonly unknown[]): Promise<Rows<Row>> =>
+      send<Row>(driver, statement, values).catch((error: unknown) => {
+        throw toAppError(error);
+      }),
+    health: () =>
+      driver.query("select 1").then(
+        () => null,
+        (error: Error) => `the database does not answer: ${error.message}`,
+      ),
+    close: () => {
+      closing ??= driver.end();
+      return closing;
+    },
+  };
+  options.runner.defer(`database pool ${applicationName}`, pool.close);
+  return pool;
+}

@@ -1,0 +1,12 @@
+import type pg from "pg";
+import type { Rows, Statement } from "./statement.ts";
+
+/** Sends one statement over `client`. Only ever called with `toAppError` around it. */
+export async function send<Row>(
+  client: pg.ClientBase | pg.Pool,
+  statement: Statement,
+  values: readonly unknown[] = [],
+): Promise<Rows<Row>> {
+  const result = await client.query({ name: statement.name, text: statement.text, values: values as unknown[] });
+  return { rows: result.rows as Row[], rowCount: result.rowCount ?? 0 };
+}

@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type pg from "pg";
+import { breaksConnection, isSerializationFailure, isUnavailable, toAppError } from "./errors.ts";
+import type { Pool } from "./pool.ts";
+import { send } from "./send.ts";
+import type { Queryable } from "./statement.ts";
+
+/** A transaction under way. What an event, an audit row or an idempotency record is written with. */
+export interface Tx extends Queryable {
+  /** Runs `hook` once the commit is certain; never after a rollback. For wake-ups and caches: it cannot fail the caller. */
+  afterCommit(hook: () => void): void;
+}
+
+export interface TransactionOptions {
+  readonly isolation?: "read committed" | "repeatable read" | "serializable";
+  /** How often `work` runs at most when it loses against concurrent transactions. Default 3. */
+  readonly attemptsMax?: number;
+}
+
+/**
+ * Runs `work` in one transaction: commit when it returns, rollback when it throws. A deadlock or serialization failure
+ * repeats the whole of `work`, so everything it does outside `tx` belongs into `tx.afterCommit`. Nothing else is repeated:
+ * after a connection that broke during COMMIT nobody knows the outcome, and the caller gets `unavailable`.
+ */
+export async function inTransaction<T>(
+  pool: Pool,
+  work: (tx: Tx) => Promise<T>,
+  options: TransactionOptions = {},
+): Promise<T> {
+  const attemptsMax = options.attemptsMax ?? 3;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await attemptOnce(pool, work, options);
+    } catch (error) {
+      if (attempt >= attemptsMax || !isSerializationFailure(error)) throw toAppError(error);
+      await sleep(Math.random() * 20 * attempt); // apart, or the same transactions meet again
+    }
+  }
+}
+
+async function attemptOnce<T>(pool: Pool, work: (tx: Tx) => Promise<T>, options: TransactionOptions): Promise<T> {
+  const client = await pool.driver.connect();
+  const hooks: (() => void)[] = [];
+  let open = true;
+  const tx: Tx = {
+    query: (statement, values) => {
+      if (!open) throw new Error(`statement ${statement.name} was sent after its transaction had ended`);
+      return send(client, statement, values);
+    },
+    afterCommit: (hook) => void hooks.push(hook),
+  };
+  let broken = false;
+  try {
+    await client.query(options.isolation ? `begin isolation level ${options.isolation}` : "begin");
+    const result = await work(tx);
+    await commit(client);
+    runHooks(pool, hooks);
+    return result;
+  } catch (error) {
+    broken = !(await rollback(client, error));
+    throw error;
+  } finally {
+    open = false;
+    client.release(broken);
+  }
+}
+
+async function commit(client: pg.PoolClient): Promise<void> {
+  const { command } = await client.query("commit");
+  // PostgreSQL answers COMMIT of a failed transaction with a silent ROLLBACK: work that swallowed an error would seem to succeed.
+  if (command !== "COMMIT")
+    throw new Error("the transaction was rolled back: the error of one of its statements was swallowed");
+}
+
+/** Rolls back, unless the connection is already lost; false when it must not be used again. */
+async function rollback(client: pg.PoolClient, reason: unknown): Promise<boolean> {
+  if (isUnavailable(reason) && breaksConnection(reason)) return false;
+  return client.query("rollback").then(
+    () => true,
+    () => false,
+  );
+}
+
+function runHooks(pool: Pool, hooks: readonly (() => void)[]): void {
+  for (const hook of hooks) {
+    try {
+      hook();
+    } catch (error) {
+      pool.log.error({ error }, "a hook failed after its transaction was committed");
+    }
+  }
+}

@@ -1,0 +1,21 @@
+export { databaseOptions } from "./database/database-options.ts";
+export { isSerializationFailure, isUnavailable, isUniqueViolation, toAppError } from "./database/errors.ts";
+export { openPool, type Pool, type PoolOptions } from "./database/pool.ts";
+export { prismaAdapter } from "./database/prisma-adapter.ts";
+export { inSession, type Session } from "./database/session.ts";
+export { type Queryable, type Rows, type Statement, sql } from "./database/statement.ts";
+export { inTransaction, type TransactionOptions, type Tx } from "./database/transaction.ts";
+export { type LibraryMigrations, type MigrateOptions, migrate } from "./migrations/migrate.ts";
+export {
+  type ByteRange,
+  ContentMismatch,
+  type GetOptions,
+  type ObjectContent,
+  type ObjectHead,
+  type ObjectStore,
+  type PutOptions,
+  type StoredObject,
+  UnsatisfiableRange,
+} from "./objects/object-store.ts";
+export { type ObjectStoreOptions, openObjectStore } from "./objects/open-object-store.ts";
+export { createSealer, SealError, type SealedPlace, type Sealer } from "./sealed/sealer.ts";

@@ -1,0 +1,108 @@
+import { defineProperties } from "@signalbox/config";
+
+/** The database of a service. `database.url` has no default outside the embedded mode. */
+export const databaseProperties = defineProperties({
+  "database.url": {
+    type: "string",
+    default: null,
+    required: "every service has a database of its own: postgres://user:password@host:5432/database",
+    pattern: "^(postgres(ql)?://.+|embedded:.*)$",
+    secrecy: "secret",
+    reload: "restart",
+    local: true,
+    effect: "Where the records of the service live; the database is created and migrated at start.",
+  },
+  "database.pool.max": {
+    type: "integer",
+    default: 10,
+    unit: "connections",
+    min: 1,
+    max: 200,
+    secrecy: "internal",
+    reload: "restart",
+    effect: "Connections this process holds at most; Prisma and raw statements share them.",
+  },
+  "database.pool.waiting-max": {
+    type: "integer",
+    default: 500,
+    unit: "statements",
+    min: 1,
+    max: 100_000,
+    secrecy: "internal",
+    reload: "restart",
+    effect: "Statements that may wait for a connection; beyond it a request is answered 503 at once.",
+  },
+  "database.connect-timeout": {
+    type: "integer",
+    default: 5_000,
+    unit: "ms",
+    min: 100,
+    max: 60_000,
+    secrecy: "internal",
+    reload: "restart",
+    effect: "How long a statement waits for a connection before the database counts as away.",
+  },
+  "database.statement-timeout": {
+    type: "integer",
+    default: 15_000,
+    unit: "ms",
+    min: 100,
+    max: 600_000,
+    secrecy: "internal",
+    reload: "restart",
+    effect: "How long one statement may run before the server cancels it.",
+  },
+  "database.start-wait": {
+    type: "integer",
+    default: 60_000,
+    unit: "ms",
+    min: 0,
+    max: 600_000,
+    secrecy: "internal",
+    reload: "restart",
+    effect: "How long the start waits for an absent database before it gives up.",
+  },
+});
+
+/** Where bytes live: uploads, originals, renditions. */
+export const blobProperties = defineProperties({
+  "blobs.url": {
+    type: "string",
+    default: "file:.signalbox/blobs",
+    pattern: "^(file:.+|s3(\\+http)?://[^/]+/[^/]+.*)$",
+    secrecy: "internal",
+    reload: "restart",
+    local: true,
+    effect: "The object store: file:<folder>, or s3://host:port/bucket?region=… (s3+http:// without TLS).",
+  },
+  "blobs.access-key": {
+    type: "string",
+    default: null,
+    secrecy: "sensitive",
+    reload: "restart",
+    local: true,
+    effect: "The access key id of the object store; not used by file:.",
+  },
+  "blobs.secret-key": {
+    type: "string",
+    default: null,
+    secrecy: "secret",
+    reload: "restart",
+    local: true,
+    effect: "The secret key of the object store; not used by file:.",
+  },
+});
+
+/** The keys that seal secrets at rest. */
+export const secretsProperties = defineProperties({
+  "secrets.keys": {
+    type: "list",
+    default: null,
+    required: "secrets are stored sealed: give at least one key as <id>:<32 bytes in base64>, the writing key first",
+    pattern: "^[A-Za-z0-9_-]{1,32}:[A-Za-z0-9+/_-]{43}=?$",
+    secrecy: "secret",
+    reload: "restart",
+    local: true,
+    effect: "Keys that seal stored secrets: the first writes, all read. Rotate by putting a new one in front.",
+  },
+});

@@ -1,0 +1,80 @@
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { parseKeys } from "./sealing-keys.ts";
+
+/** Where a sealed text lives. It opens nowhere else, so a text copied into another row is of no use. */
+export interface SealedPlace {
+  readonly service: string;
+  readonly table: string;
+  readonly row: string;
+}
+
+/** AES-256-GCM (NIST SP 800-38D) with a random 96-bit nonce per text: `v1.<key id>.<nonce>.<ciphertext and tag>`, base64url. */
+export interface Sealer {
+  seal(plain: Uint8Array | string, place: SealedPlace): string;
+  /** Throws `SealError` when the text is not ours, was changed, belongs to another place, or its key is gone. */
+  open(sealed: string, place: SealedPlace): Buffer;
+  /** The id of the key that sealed the text. */
+  keyId(sealed: string): string;
+  /** The text sealed anew with the first key; null when it is already. */
+  reseal(sealed: string, place: SealedPlace): string | null;
+}
+
+/** The one answer to a sealed text that does not open. It does not say which check failed: nobody may learn from it. */
+export class SealError extends Error {
+  override readonly name = "SealError";
+}
+
+const algorithm = "aes-256-gcm";
+const nonceBytes = 12;
+const tagBytes = 16;
+const form = /^v1\.([A-Za-z0-9_-]{1,32})\.([A-Za-z0-9_-]{16})\.([A-Za-z0-9_-]{22,})$/;
+
+/** Creates a sealer from `<id>:<32 bytes in base64>` keys: the first seals, all open. */
+export function createSealer(keys: readonly string[]): Sealer {
+  const { writing, byId } = parseKeys(keys);
+
+  const seal = (plain: Uint8Array | string, place: SealedPlace): string => {
+    const nonce = randomBytes(nonceBytes);
+    const cipher = createCipheriv(algorithm, writing.bytes, nonce).setAAD(additionalData(place));
+    const text = Buffer.concat([cipher.update(Buffer.from(plain)), cipher.final(), cipher.getAuthTag()]);
+    return `v1.${writing.id}.${nonce.toString("base64url")}.${text.toString("base64url")}`;
+  };
+
+  const open = (sealed: string, place: SealedPlace): Buffer => {
+    const { id, nonce, text } = parse(sealed, place);
+    const key = byId.get(id);
+    if (!key) throw refusal(place);
+    try {
+      const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: tagBytes })
+        .setAAD(additionalData(place))
+        .setAuthTag(text.subarray(-tagBytes));
+      return Buffer.concat([decipher.update(text.subarray(0, -tagBytes)), decipher.final()]);
+    } catch {
+      throw refusal(place);
+    }
+  };
+
+  return {
+    seal,
+    open,
+    keyId: (sealed) => parse(sealed).id,
+    reseal: (sealed, place) => (parse(sealed, place).id === writing.id ? null : seal(open(sealed, place), place)),
+  };
+}
+
+function parse(sealed: string, place?: SealedPlace): { id: string; nonce: Buffer; text: Buffer } {
+  const [, id, nonce, text] = form.exec(sealed) ?? [];
+  if (id === undefined || nonce === undefined || text === undefined) throw refusal(place);
+  return { id, nonce: Buffer.from(nonce, "base64url"), text: Buffer.from(text, "base64url") };
+}
+
+/** JSON keeps the parts apart: ("a", "bc") and ("ab", "c") must differ. */
+const additionalData = ({ service, table, row }: SealedPlace): Buffer =>
+  Buffer.from(JSON.stringify([service, table, row]));
+
+const refusal = (place?: SealedPlace): SealError =>
+  new SealError(
+    place
+      ? `the sealed text of ${place.service}/${place.table}/${place.row} cannot be opened with the keys given`
+      : "this is not a sealed text",
+  );
