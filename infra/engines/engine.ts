@@ -1,0 +1,39 @@
+export const engineNames = ["postgres", "redis", "kafka", "s3", "nginx"] as const;
+export type EngineName = (typeof engineNames)[number];
+
+/** Where an engine may write, and the port it should take. Without a port a free one is chosen. */
+export interface EnginePlace {
+  readonly folder: string;
+  readonly port?: number;
+}
+
+/** A started engine, as plain data: what a client needs to reach it and what the command line needs to end it. */
+export interface RunningEngine {
+  readonly name: EngineName;
+  /** The address in the words of our properties, such as `kafka://127.0.0.1:21001`. */
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  /** Tells this process from a later one that got the same pid. */
+  readonly identity: string;
+  /** Credentials and the like that the URL does not carry. */
+  readonly details: Readonly<Record<string, string>>;
+}
+
+/** One real engine: how its programs come to this machine, how it starts and how to ask whether it answers. */
+export interface Engine {
+  readonly name: EngineName;
+  /** Makes the programs present and says what was found. Throws `EngineAbsentError` with the command that installs them. */
+  fetch(): Promise<string>;
+  /** Starts the engine detached from this process and returns once it answers. */
+  start(place: EnginePlace): Promise<RunningEngine>;
+  /** Whether something on `port` speaks this engine's protocol. */
+  answers(port: number): Promise<boolean>;
+  /** The signal on which the engine stops in order. */
+  readonly stopSignal: NodeJS.Signals;
+}
+
+/** An engine is not on this machine and cannot be fetched by us; `message` carries the command that installs it. */
+export class EngineAbsentError extends Error {
+  override readonly name = "EngineAbsentError";
+}

@@ -1,0 +1,102 @@
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { type Engine, EngineAbsentError } from "../engine.ts";
+import { enginesFolder } from "../engine-folders.ts";
+import { exchange } from "../exchange.ts";
+import { findProgram } from "../find-program.ts";
+import { freePort } from "../free-port.ts";
+import { startDetached } from "../processes.ts";
+import { serverProperties } from "./server-properties.ts";
+
+const run = promisify(execFile);
+
+const version = "4.3.1";
+const oldestJava = 17;
+const jars = join(enginesFolder, `kafka-${version}`);
+const classPath = join(jars, "*");
+/** One broker needs little; the serial collector keeps its threads off the two cores the tests run on. */
+const memory = ["-Xms256m", "-Xmx512m", "-XX:+UseSerialGC"];
+
+/** Apache Kafka as a single broker in KRaft mode: jars from Maven Central, run by the machine's JDK. */
+export const kafka: Engine = {
+  name: "kafka",
+  stopSignal: "SIGTERM",
+
+  async fetch() {
+    await checkJava();
+    if (!existsSync(jars)) await fetchJars();
+    return `Apache Kafka ${version}`;
+  },
+
+  async start({ folder, port: wanted }) {
+    const dataFolder = join(folder, "data");
+    const configuration = join(folder, "server.properties");
+    await mkdir(folder, { recursive: true });
+    const known = existsSync(configuration) ? await controllerPortIn(configuration) : undefined;
+    const port = wanted ?? (await freePort());
+    const controllerPort = known ?? (await freePort());
+    await writeFile(configuration, serverProperties({ port, controllerPort, dataFolder }));
+    if (!existsSync(join(dataFolder, "meta.properties"))) await format(configuration);
+    const handle = await startDetached(
+      {
+        command: "java",
+        args: [...memory, "-cp", classPath, "kafka.Kafka", configuration],
+        logFile: join(folder, "kafka.log"),
+        folder,
+      },
+      () => kafka.answers(port),
+    );
+    return { name: "kafka", url: `kafka://127.0.0.1:${port}`, port, ...handle, details: {} };
+  },
+
+  /** Asks for the supported API versions (request 18, version 0), the first question of every client. */
+  async answers(port) {
+    const correlation = 7;
+    const request = Buffer.alloc(14);
+    request.writeInt32BE(10, 0);
+    request.writeInt16BE(18, 4);
+    request.writeInt32BE(correlation, 8);
+    request.writeInt16BE(-1, 12);
+    const answer = await exchange(port, request);
+    return (
+      answer !== null && answer.length >= 10 && answer.readInt32BE(4) === correlation && answer.readInt16BE(8) === 0
+    );
+  },
+};
+
+async function checkJava(): Promise<void> {
+  const install = `apt-get install -y openjdk-${oldestJava}-jre-headless`;
+  await findProgram({ name: "java", versionArgs: ["-version"], install });
+  const { stderr } = await run("java", ["-version"]);
+  const major = Number(/version "(\d+)/.exec(stderr)?.[1]);
+  if (!(major >= oldestJava)) {
+    throw new EngineAbsentError(`Kafka ${version} needs Java ${oldestJava} or newer, found ${major}: ${install}`);
+  }
+}
+
+/** Copies into a folder beside and renames it, so that a copy that was cut short is never taken for the whole. */
+async function fetchJars(): Promise<void> {
+  await findProgram({ name: "mvn", versionArgs: ["--version"], install: "apt-get install -y maven" });
+  const unfinished = `${jars}.unfinished`;
+  await rm(unfinished, { recursive: true, force: true });
+  const pom = join(import.meta.dirname, "pom.xml");
+  const goal = ["dependency:copy-dependencies", `-DoutputDirectory=${unfinished}`, "-DincludeScope=runtime"];
+  await run("mvn", ["-q", "-B", "-f", pom, ...goal]);
+  await rename(unfinished, jars);
+}
+
+async function format(configuration: string): Promise<void> {
+  const clusterId = randomBytes(16).toString("base64url");
+  await run("java", ["-cp", classPath, "kafka.tools.StorageTool", "format", "-t", clusterId, "-c", configuration]);
+}
+
+/** The data folder remembers its controller by address, so a restart keeps the port. */
+async function controllerPortIn(configuration: string): Promise<number | undefined> {
+  const text = await readFile(configuration, "utf8");
+  const port = /^controller\.quorum\.voters=.*:(\d+)$/m.exec(text)?.[1];
+  return port === undefined ? undefined : Number(port);
+}

@@ -1,0 +1,35 @@
+interface Broker {
+  readonly port: number;
+  readonly controllerPort: number;
+  readonly dataFolder: string;
+}
+
+/** The configuration of a single node that is broker and controller, in the `server.properties` format. */
+export function serverProperties({ port, controllerPort, dataFolder }: Broker): string {
+  const properties: Record<string, string | number | boolean> = {
+    "process.roles": "broker,controller",
+    "node.id": 1,
+    "controller.quorum.voters": `1@127.0.0.1:${controllerPort}`,
+    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
+    "advertised.listeners": `PLAINTEXT://127.0.0.1:${port}`,
+    "inter.broker.listener.name": "PLAINTEXT",
+    "controller.listener.names": "CONTROLLER",
+    "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+    "log.dirs": dataFolder,
+    "offsets.topic.replication.factor": 1,
+    "offsets.topic.num.partitions": 5,
+    "transaction.state.log.replication.factor": 1,
+    "transaction.state.log.min.isr": 1,
+    "share.coordinator.state.topic.replication.factor": 1,
+    "share.coordinator.state.topic.min.isr": 1,
+    // A test's group starts with its only member; waiting for others would cost 3 s each time.
+    "group.initial.rebalance.delay.ms": 0,
+    // Topics come from the catalogue: a topic that appears by itself would hide a missing declaration.
+    "auto.create.topics.enable": false,
+    "log.cleaner.dedupe.buffer.size": 2_097_152,
+    "controlled.shutdown.enable": false,
+  };
+  return Object.entries(properties)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join("");
+}

@@ -1,0 +1,17 @@
+import type { Engine } from "../engine.ts";
+import { findPostgresPrograms, postgresVersion } from "./postgres-programs.ts";
+import { postgresAnswers } from "./postmaster.ts";
+import { startPostgres } from "./start-postgres.ts";
+
+/** PostgreSQL for tests: the programs of the npm package, without safety against power loss. */
+export const postgres: Engine = {
+  name: "postgres",
+  stopSignal: "SIGINT",
+  fetch: async () => `PostgreSQL ${await postgresVersion(await findPostgresPrograms())}`,
+  async start({ folder, port }) {
+    const server = await startPostgres({ folder, durable: false, ...(port !== undefined && { port }) });
+    const { pid, identity } = server;
+    return { name: "postgres", url: server.url("postgres"), port: server.port, pid, identity, details: {} };
+  },
+  answers: postgresAnswers,
+};

@@ -1,0 +1,60 @@
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { exchange } from "../exchange.ts";
+import { type ProcessHandle, processCommand, processIdentity } from "../processes.ts";
+
+export interface Postmaster extends ProcessHandle {
+  readonly port: number;
+}
+
+/**
+ * Finds the server that runs on this data folder, as its `postmaster.pid` says, and waits until one that is starting or
+ * stopping has made up its mind. A file left by a killed server is removed when its pid belongs to something else now:
+ * PostgreSQL itself would take that process for a running server and refuse to start.
+ */
+export async function findPostmaster(data: string, waitMs = 30_000): Promise<Postmaster | null> {
+  const giveUpAt = performance.now() + waitMs;
+  for (;;) {
+    const file = await readPostmasterFile(data);
+    if (!file) return null;
+    const identity = await processIdentity(file.pid);
+    if (!identity || !(await processCommand(file.pid)).includes("postgres")) {
+      await rm(join(data, "postmaster.pid"), { force: true });
+      return null;
+    }
+    if (file.status === "ready" && (await postgresAnswers(file.port)))
+      return { pid: file.pid, identity, port: file.port };
+    if (performance.now() > giveUpAt) {
+      throw new Error(`the PostgreSQL with pid ${file.pid} on ${data} is "${file.status}" and does not answer`);
+    }
+    await sleep(50);
+  }
+}
+
+/** Whether the server on this data folder takes connections. */
+export async function isReady(data: string): Promise<boolean> {
+  const file = await readPostmasterFile(data);
+  return file?.status === "ready" && (await postgresAnswers(file.port));
+}
+
+/** The lines of `postmaster.pid`: pid, data folder, start time, port, socket folder, address, shared memory, status. */
+async function readPostmasterFile(data: string): Promise<{ pid: number; port: number; status: string } | null> {
+  try {
+    const lines = (await readFile(join(data, "postmaster.pid"), "utf8")).split("\n");
+    const pid = Number(lines[0]);
+    return pid > 0 ? { pid, port: Number(lines[3]), status: lines[7]?.trim() ?? "starting" } : null;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** Sends an SSLRequest (protocol documentation, "Message Formats"); a server answers one byte, `S` or `N`. */
+export async function postgresAnswers(port: number): Promise<boolean> {
+  const request = Buffer.alloc(8);
+  request.writeInt32BE(8, 0);
+  request.writeInt32BE(80_877_103, 4);
+  const answer = await exchange(port, request);
+  return answer !== null && (answer[0] === 0x4e || answer[0] === 0x53);
+}

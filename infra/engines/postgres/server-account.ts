@@ -1,0 +1,106 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { chmod, cp, lstat, mkdir, rename, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { promisify } from "node:util";
+import type { PostgresPrograms } from "./postgres-programs.ts";
+
+const run = promisify(execFile);
+
+export interface Account {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+export interface Place {
+  /** Holds the data, the password and the log. */
+  readonly folder: string;
+  readonly programs: PostgresPrograms;
+  /** The account the server runs as; `undefined` means ours. */
+  readonly account: Account | undefined;
+}
+
+/** Accounts that exist on the systems we know, the fitting one first. */
+const unprivilegedNames = ["postgres", "nobody", "daemon"];
+
+/**
+ * Decides as whom and where the server runs. PostgreSQL refuses to run as root, so root takes an unprivileged account.
+ * A clone below a closed folder such as `/root` cannot be reached by that account: then the programs are copied and the
+ * data are kept outside, in a folder named after the wanted one.
+ */
+export async function choosePlace(folder: string, programs: PostgresPrograms, durable: boolean): Promise<Place> {
+  await mkdir(folder, { recursive: true });
+  if (process.getuid?.() !== 0) return { folder, programs, account: undefined };
+  const account = await chooseAccount(folder);
+  if ((await canReach(account, programs.folder)) && (await canReach(account, folder)))
+    return { folder, programs, account };
+
+  const outside = await openOutsideFolder(folder, durable);
+  const place = { folder: outside, programs: await copyPrograms(programs, outside), account };
+  if (await canReach(account, place.programs.folder)) return place;
+  throw new Error(
+    `PostgreSQL does not run as root, and the account with uid ${account.uid} can reach neither ${folder} nor ${outside}; ` +
+      "start as an ordinary user, or choose a data folder whose parents are open to others (chmod o+x)",
+  );
+}
+
+/** The owner of existing data stays the one who may read them. */
+async function chooseAccount(folder: string): Promise<Account> {
+  const data = join(folder, "data");
+  if (existsSync(data)) {
+    const { uid, gid } = await stat(data);
+    if (uid !== 0) return { uid, gid };
+  }
+  for (const name of unprivilegedNames) {
+    const account = await findAccount(name);
+    if (account) return account;
+  }
+  throw new Error(`PostgreSQL does not run as root, and none of the accounts ${unprivilegedNames.join(", ")} exists`);
+}
+
+async function findAccount(name: string): Promise<Account | null> {
+  try {
+    const [uid, gid] = await Promise.all([run("id", ["-u", name]), run("id", ["-g", name])]);
+    return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
+  } catch {
+    return null;
+  }
+}
+
+/** Asked of the system as that account, because modes, ACLs and mounts together decide. */
+async function canReach(account: Account, folder: string): Promise<boolean> {
+  try {
+    await run("/bin/sh", ["-c", 'test -x "$1"', "sh", folder], { ...account, cwd: "/" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Durable data go where the system keeps state; data of tests may go with the next reboot. */
+async function openOutsideFolder(folder: string, durable: boolean): Promise<string> {
+  const key = createHash("sha256").update(folder).digest("hex").slice(0, 12);
+  const parent = durable && existsSync("/var/lib") ? "/var/lib" : tmpdir();
+  const outside = join(parent, `signalbox-${key}`);
+  await mkdir(outside, { recursive: true });
+  const { uid } = await lstat(outside);
+  if (uid !== 0) throw new Error(`${outside} belongs to uid ${uid}, not to root: another account made it; remove it`);
+  await chmod(outside, 0o755);
+  return outside;
+}
+
+/** Copied beside and renamed, so that a copy that was cut short is never used; a new version is copied again. */
+async function copyPrograms(programs: PostgresPrograms, outside: string): Promise<PostgresPrograms> {
+  const { mtimeMs } = await stat(programs.postgres);
+  const target = join(outside, `programs-${Math.round(mtimeMs)}`);
+  if (!existsSync(target)) {
+    const unfinished = `${target}.unfinished`;
+    await rm(unfinished, { recursive: true, force: true });
+    await cp(programs.folder, unfinished, { recursive: true, verbatimSymlinks: true });
+    await rename(unfinished, target);
+  }
+  const moved = (program: string) => join(target, "bin", basename(program));
+  return { folder: target, postgres: moved(programs.postgres), initdb: moved(programs.initdb) };
+}

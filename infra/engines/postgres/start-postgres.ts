@@ -1,0 +1,96 @@
+import { existsSync } from "node:fs";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { withFileLock } from "../file-lock.ts";
+import { freePort } from "../free-port.ts";
+import { isRunning, type ProcessHandle, processIdentity, startDetached, stopProcess } from "../processes.ts";
+import { prepareDataFolder, readPassword, serverUser } from "./data-folder.ts";
+import { findPostgresPrograms } from "./postgres-programs.ts";
+import { findPostmaster, isReady, type Postmaster } from "./postmaster.ts";
+import { choosePlace, type Place } from "./server-account.ts";
+
+export interface PostgresOptions {
+  /** Holds data, password and log. As root, a folder that no unprivileged account can reach is replaced by another. */
+  readonly folder: string;
+  /** Taken when the server is started; a server that already runs keeps its own. */
+  readonly port?: number;
+  /** `false` gives up safety against power loss for speed: for tests only. */
+  readonly durable: boolean;
+}
+
+export interface RunningPostgres extends Postmaster {
+  /** The folder really used. */
+  readonly folder: string;
+  /** Whether the server ran before, left behind by a starter that died. */
+  readonly attached: boolean;
+  /** The URL of a database of this server, with credentials. */
+  url(database: string): string;
+  /** Fast shutdown: open transactions are rolled back. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts PostgreSQL on a folder of its own, or attaches to the server that a killed predecessor left running there. The
+ * server is detached: a Ctrl-C in the terminal does not reach it, so it is still there while the product drains.
+ * Throws when the data are of another major version, and when a living process uses the folder.
+ */
+export async function startPostgres({ folder, port, durable }: PostgresOptions): Promise<RunningPostgres> {
+  const place = await choosePlace(folder, await findPostgresPrograms(), durable);
+  return await withFileLock(join(place.folder, "start.lock"), 60_000, async () => {
+    await takeOwnership(place.folder);
+    const data = await prepareDataFolder(place, durable);
+    const left = await findPostmaster(data);
+    const server = left ?? (await launch(place, data, port ?? (await freePort()), durable));
+    const password = await readPassword(place.folder);
+    return {
+      ...server,
+      folder: place.folder,
+      attached: left !== null,
+      url: (database) => `postgres://${serverUser}:${password}@127.0.0.1:${server.port}/${database}`,
+      stop: async () => {
+        await stopProcess(server, "SIGINT", 30_000);
+        await rm(ownerFile(place.folder), { force: true });
+      },
+    };
+  });
+}
+
+const common = {
+  listen_addresses: "127.0.0.1",
+  unix_socket_directories: "",
+  max_connections: 300,
+  timezone: "UTC",
+  log_timezone: "UTC",
+  // Compiling plans costs more than our short statements take.
+  jit: "off",
+};
+
+/** A killed server loses nothing by these; a machine without power does. */
+const fast = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
+
+async function launch(
+  { folder, programs, account }: Place,
+  data: string,
+  port: number,
+  durable: boolean,
+): Promise<Postmaster> {
+  const logFile = join(folder, "postgres.log");
+  if (existsSync(logFile)) await rename(logFile, join(folder, "postgres.previous.log"));
+  const settings = Object.entries({ port, ...common, ...(durable ? {} : fast) });
+  const args = ["-D", data, ...settings.flatMap(([name, value]) => ["-c", `${name}=${value}`])];
+  const program = { command: programs.postgres, args, logFile, folder: "/", ...(account && { user: account }) };
+  return { ...(await startDetached(program, () => isReady(data))), port };
+}
+
+const ownerFile = (folder: string) => join(folder, "owner.json");
+
+/** One process uses a folder at a time, or the first to stop would take the server from under the other. */
+async function takeOwnership(folder: string): Promise<void> {
+  const file = ownerFile(folder);
+  const owner = existsSync(file) ? (JSON.parse(await readFile(file, "utf8")) as ProcessHandle) : null;
+  if (owner && owner.pid !== process.pid && (await isRunning(owner))) {
+    throw new Error(`the PostgreSQL in ${folder} is in use by the process ${owner.pid}; stop that one first`);
+  }
+  const identity = await processIdentity(process.pid);
+  await writeFile(file, JSON.stringify({ pid: process.pid, identity }));
+}

@@ -1,0 +1,134 @@
+import { execFile, spawn } from "node:child_process";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+/** A process of an engine, told apart from a later process with the same pid by its start time. */
+export interface ProcessHandle {
+  readonly pid: number;
+  readonly identity: string;
+}
+
+interface DetachedProgram {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Receives standard output and standard error. */
+  readonly logFile: string;
+  readonly folder: string;
+  readonly environment?: NodeJS.ProcessEnv;
+  readonly user?: { readonly uid: number; readonly gid: number };
+}
+
+/**
+ * Starts a program in a process group of its own, so that neither Ctrl-C nor the death of this process ends it, and
+ * returns once `ready` says so. A program that ends before, or takes longer than `waitMs`, is an error with the end of
+ * its log.
+ */
+export async function startDetached(program: DetachedProgram, ready: () => Promise<boolean>, waitMs = 60_000) {
+  const log = openSync(program.logFile, "a");
+  const child = spawn(program.command, program.args, {
+    cwd: program.folder,
+    detached: true,
+    stdio: ["ignore", log, log],
+    ...(program.environment && { env: program.environment }),
+    ...program.user,
+  });
+  closeSync(log);
+  let ended: string | null = null;
+  child.once("error", (error) => {
+    ended = error.message;
+  });
+  child.once("exit", (code, signal) => {
+    ended ??= `ended with ${signal ?? `code ${code}`}`;
+  });
+  child.unref();
+
+  const giveUpAt = performance.now() + waitMs;
+  while (!(await ready())) {
+    const late = performance.now() > giveUpAt;
+    if (late) child.kill("SIGKILL");
+    if (late || ended) {
+      const problem = ended ?? `is not ready after ${waitMs} ms`;
+      throw new Error(`${program.command} ${problem}; the end of ${program.logFile}:\n${lastLines(program.logFile)}`);
+    }
+    await sleep(20);
+  }
+  const pid = child.pid as number;
+  return { pid, identity: (await processIdentity(pid)) ?? "" } satisfies ProcessHandle;
+}
+
+/** The end of a log, for an error message. */
+export function lastLines(file: string, count = 15): string {
+  return readFileSync(file, "utf8").trimEnd().split("\n").slice(-count).join("\n");
+}
+
+/** What tells this process from another one with the same pid: its start time. `null` when it runs no more. */
+export async function processIdentity(pid: number): Promise<string | null> {
+  if (process.platform === "linux") return linuxIdentity(pid);
+  try {
+    const { stdout } = await run("ps", ["-o", "lstart=", "-o", "stat=", "-p", String(pid)]);
+    const text = stdout.trim();
+    return text === "" || /\sZ\S*$/.test(text) ? null : text.replace(/\s+\S+$/, "");
+  } catch {
+    return null;
+  }
+}
+
+/** proc(5): after the parenthesised name, field 3 is the state and field 22 the start time in clock ticks since boot. */
+function linuxIdentity(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    // A zombie has ended; where nobody reaps it, it stays in the table for as long as the container lives.
+    return fields[0] === "Z" || fields[0] === "X" ? null : (fields[19] ?? null);
+  } catch {
+    return null;
+  }
+}
+
+/** The name of the program a process runs, or an empty text when it runs no more. */
+export async function processCommand(pid: number): Promise<string> {
+  try {
+    if (process.platform === "linux") return readFileSync(`/proc/${pid}/comm`, "utf8").trim();
+    return (await run("ps", ["-o", "comm=", "-p", String(pid)])).stdout.trim();
+  } catch {
+    return "";
+  }
+}
+
+/** Whether the very process of `handle` still runs. */
+export async function isRunning(handle: ProcessHandle): Promise<boolean> {
+  return (await processIdentity(handle.pid)) === handle.identity;
+}
+
+/** Asks the process to stop, waits up to `graceMs`, then kills it. Does nothing when it has ended or the pid is another's. */
+export async function stopProcess(handle: ProcessHandle, signal: NodeJS.Signals, graceMs = 15_000): Promise<void> {
+  if (!(await isRunning(handle))) return;
+  send(handle.pid, signal);
+  // A stopped process (SIGSTOP) would not see the signal before it continues.
+  send(handle.pid, "SIGCONT");
+  if (await hasEnded(handle, graceMs)) return;
+  send(handle.pid, "SIGKILL");
+  if (!(await hasEnded(handle, 5_000))) throw new Error(`process ${handle.pid} survives SIGKILL`);
+}
+
+/** Waits until the process has ended. */
+export async function hasEnded(handle: ProcessHandle, waitMs: number): Promise<boolean> {
+  const giveUpAt = performance.now() + waitMs;
+  while (await isRunning(handle)) {
+    if (performance.now() > giveUpAt) return false;
+    await sleep(20);
+  }
+  return true;
+}
+
+/** Sends a signal; a process that has ended meanwhile is no error. */
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
