@@ -1,4 +1,11 @@
 import type { AccountState } from "@signalbox/contracts";
+import type { EventLog, ReceivedRecord } from "@signalbox/events";
+import type { Health, Runner } from "@signalbox/runtime";
+import type { Logger } from "@signalbox/telemetry";
+import { type AccessRecord, readAccessRecord } from "./access-record.ts";
+
+/** The compacted topic that says what changed about who may do what. */
+export const accessTopic = "signalbox.access.v1";
 
 export interface AccessEntry {
   readonly state: AccountState;
@@ -24,5 +31,76 @@ export interface AccessStates {
   isCaughtUp(): boolean;
   /** Milliseconds since the log was last known to be read to its end. */
   ageMs(): number;
-  close(): Promise<void>;
+}
+
+interface Dependencies {
+  readonly eventLog: Pick<EventLog, "broadcast">;
+  readonly service: string;
+  readonly instance: string;
+  readonly log: Logger;
+  readonly runner: Pick<Runner, "defer">;
+  readonly health: Pick<Health, "startup" | "live">;
+}
+
+/**
+ * Reads the state topic from its beginning and keeps reading. The service counts as started once the end that the topic
+ * had is reached; until then nobody is let in. When the log goes away later, the last states stay and their age grows.
+ */
+export async function openAccessStates(dependencies: Dependencies): Promise<AccessStates> {
+  const { eventLog, service, instance, log, runner, health } = dependencies;
+  const startup = health.startup("access states");
+  const states = createAccessTable();
+  let isCaughtUp = false;
+  let ended: string | null = null;
+
+  const reader = await eventLog.broadcast({
+    service,
+    instance,
+    topics: [accessTopic],
+    from: "start",
+    onRecord: (record) => applyRecord(record),
+  });
+  runner.defer("access states", () => reader.close());
+  reader.ended.catch((error: Error) => {
+    ended = `the access states are no longer read: ${error.message}`;
+  });
+  health.live("access states", () => ended);
+  const caughtUp = reader.caughtUp.then(() => {
+    isCaughtUp = true;
+    startup.done();
+  });
+  caughtUp.catch(() => {}); // whoever does not wait for it learns of a failure from liveness
+
+  return { ...states, caughtUp, isCaughtUp: () => isCaughtUp, ageMs: () => reader.ageMs() };
+
+  function applyRecord(record: ReceivedRecord): void {
+    const read = readAccessRecord(record);
+    // Ending the reader over one record would hide every later suspension, so it is reported and passed over.
+    if (read === null) log.error({ key: record.key, offset: String(record.offset) }, "an access record is unreadable");
+    else states.apply(read);
+  }
+}
+
+/** What has been read. Only a higher epoch changes an entry: records are re-appended hourly and may come again. */
+export function createAccessTable() {
+  const accounts = new Map<string, AccessEntry>();
+  const revoked = new Map<string, number>();
+  const listeners = new Set<(change: AccessChange) => void>();
+
+  return {
+    stateOf: (accountId: string): AccessEntry | null => accounts.get(accountId) ?? null,
+    isRevoked: (credentialId: string): boolean => revoked.has(credentialId),
+    onChange(listener: (change: AccessChange) => void): () => void {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    apply(record: AccessRecord): void {
+      const { kind, id, accountId, state, epoch } = record;
+      const knownEpoch = kind === "account" ? accounts.get(id)?.epoch : revoked.get(id);
+      if (knownEpoch !== undefined && epoch <= knownEpoch) return;
+      if (kind === "account" && state !== "revoked") accounts.set(id, { state, epoch });
+      else revoked.set(id, epoch);
+      for (const listener of listeners) listener({ kind, id, accountId });
+    },
+  };
 }

@@ -1,15 +1,21 @@
-export {
-  type Access,
-  accessOfState,
-  requireScopes,
-  requireState,
-  requireStepUp,
-  stepUpMaxAgeMs,
-} from "./access-rules.ts";
-export type { AccessChange, AccessEntry, AccessStates } from "./access-states.ts";
+export { type Access, accessOfState, requireScopes, requireState, requireStepUp, stepUpMaxAgeMs } from "./access-rules.ts";
+export { type AccessChange, type AccessEntry, type AccessStates, openAccessStates } from "./access-states.ts";
 export { createApiKey, digestApiKey, looksLikeApiKey, type ParsedApiKey, parseApiKey, sameDigest } from "./api-key.ts";
-export type { Authenticator } from "./authenticator.ts";
+export { type Authenticator, createAuthenticator } from "./authenticator.ts";
 export { type Credential, credentialBytesMax, credentialFrom, digestCredential } from "./credential.ts";
 export { internalTokenHeader, internalTokenMatches } from "./internal-token.ts";
+export { type Issuer, parseIssuers, tokenAlgorithms } from "./issuers.ts";
+export { createManagementAuthorizer } from "./management-authorizer.ts";
 export type { Principal, PrincipalCredential } from "./principal.ts";
+export { createPrincipalClient } from "./principal-client.ts";
+export {
+  answerFromPrincipal,
+  PrincipalAnswer,
+  PrincipalQuestion,
+  principalFromAnswer,
+  principalsPath,
+} from "./principal-protocol.ts";
+export { internalProperties, issuerProperties, principalProperties } from "./properties.ts";
 export type { PrincipalSource } from "./principal-source.ts";
+export type { TokenAccess } from "./token-claims.ts";
+export { createTokenVerifier, type TokenVerifier, type VerifiedToken } from "./token-verifier.ts";

@@ -15,7 +15,7 @@ export interface Principal {
 
 export interface PrincipalCredential {
   readonly kind: "token" | "api-key" | "client";
-  /** The key's id, or `jti:…` / `sub:…` of a token: fit for logs and audit. */
+  /** The key's id, or `jti:…` / `sub:…` of a token: fit for logs and audit, and what a revocation names. */
   readonly id: string;
   /** When a person last proved who they are (`auth_time`, OpenID Connect Core §2), in milliseconds. */
   readonly authTimeMs: number | null;

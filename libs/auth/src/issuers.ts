@@ -1,0 +1,61 @@
+import { scopes } from "@signalbox/contracts";
+import { roles } from "@signalbox/contracts";
+import { z } from "zod";
+
+/** Only signatures that a public key checks: a shared secret or no signature at all is never a choice. */
+export const tokenAlgorithms = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+] as const;
+
+const Issuer = z.strictObject({
+  /** Our name of the issuer. Accounts are bound to it, so the issuer may move to another address. */
+  name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "use a–z, 0–9 and hyphens"),
+  /** The `iss` of its tokens, where its discovery document is found. */
+  issuer: z.url({ protocol: /^https?$/ }),
+  audience: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
+  algorithms: z.array(z.enum(tokenAlgorithms)).min(1).default(["RS256", "PS256", "ES256", "EdDSA"]),
+  /** What `scope` may grant at most; default: all that the role `owner` has. */
+  "scopes-max": z.array(z.enum(scopes)).optional(),
+  /** Where the token names roles: a claim, or a path through nested claims such as `realm_access.roles`. */
+  "roles-claim": z.string().min(1).optional(),
+  /** The issuer's role names and ours; a name that is one of ours needs no entry. */
+  roles: z.record(z.string(), z.enum(roles)).default({}),
+  /** What tells a client's token: `claim` (present) or `claim=value`. Default: `sub` equals `client_id` or `azp`. */
+  "client-claim": z.string().min(1).optional(),
+});
+
+export type Issuer = z.output<typeof Issuer>;
+
+/**
+ * Reads the property `auth.issuers`: a JSON list, because an issuer is a record and properties are flat.
+ * Throws an Error that names every wrong member.
+ */
+export function parseIssuers(text: string): readonly Issuer[] {
+  const parsed = z
+    .array(Issuer)
+    .refine((all) => isUnique(all.map(({ name }) => name)), "two issuers have one name")
+    .refine((all) => isUnique(all.map(({ issuer }) => issuer)), "two entries have one issuer")
+    .safeParse(json(text));
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".") || "the list"}: ${message}`);
+  throw new Error(`auth.issuers is wrong: ${problems.join("; ")}`);
+}
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error('auth.issuers is not JSON: expected [{ "name", "issuer", "audience", … }]', { cause: error });
+  }
+}
+
+const isUnique = (values: readonly string[]): boolean => new Set(values).size === values.length;

@@ -1,0 +1,77 @@
+import { AppError, type Clock, KiB, seconds } from "@signalbox/core";
+import { createInternalClient, type InternalAnswer } from "@signalbox/net";
+import type { Runner } from "@signalbox/runtime";
+import { z } from "zod";
+import type { Credential } from "./credential.ts";
+import { internalTokenHeader } from "./internal-token.ts";
+import { PrincipalAnswer, principalFromAnswer, principalsPath } from "./principal-protocol.ts";
+import type { PrincipalSource } from "./principal-source.ts";
+
+interface Dependencies {
+  /** The account service's internal listener, with its path prefix if it has one. */
+  readonly url: string;
+  /** The internal token to send. */
+  readonly token: string;
+  readonly clock: Clock;
+  readonly runner: Pick<Runner, "defer">;
+  readonly deadlineMs?: number;
+}
+
+/** After a failure, how long further questions are answered `unavailable` at once instead of queueing on a dead peer. */
+const pauseMs = seconds(1);
+
+/**
+ * Asks the account service whose credential it is. Throws AppError `unauthorized` when account refuses it and
+ * `unavailable` when account cannot be asked; `createAuthenticator` adds the cache and joins equal questions.
+ */
+export function createPrincipalClient(dependencies: Dependencies): PrincipalSource {
+  const { url, token, clock, runner, deadlineMs = seconds(5) } = dependencies;
+  const headers = { [internalTokenHeader]: token };
+  const account = createInternalClient({ url, headers: () => headers, deadlineMs, responseBytesMax: 64 * KiB });
+  runner.defer("principal client", () => account.close());
+  let pausedUntilMs = Number.NEGATIVE_INFINITY;
+
+  return {
+    async resolve(credential) {
+      const { status, body } = await ask(credential);
+      if (status === 200) return principalFromAnswer(answerIn(body));
+      if (status === 422) throw new AppError("unauthorized", messageIn(body));
+      throw unavailable(new Error(`the account service answered ${status}: ${messageIn(body)}`));
+    },
+  };
+
+  async function ask({ kind, value }: Credential): Promise<InternalAnswer> {
+    if (clock.steadyMs() < pausedUntilMs) throw unavailable();
+    try {
+      return await account.post(principalsPath, JSON.stringify({ kind, value }));
+    } catch (error) {
+      pausedUntilMs = clock.steadyMs() + pauseMs;
+      throw unavailable(error);
+    }
+  }
+}
+
+/** An answer we cannot read comes from another version of account in the middle of a deployment: worth a retry. */
+function answerIn(body: Buffer): PrincipalAnswer {
+  const answer = PrincipalAnswer.safeParse(jsonIn(body));
+  if (!answer.success) throw unavailable(answer.error);
+  return answer.data;
+}
+
+const Refusal = z.object({ error: z.object({ message: z.string() }) });
+
+function messageIn(body: Buffer): string {
+  const { data } = Refusal.safeParse(jsonIn(body));
+  return data?.error.message ?? "The credential is not valid.";
+}
+
+function jsonIn(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString("utf8"));
+  } catch {
+    return null;
+  }
+}
+
+const unavailable = (cause?: unknown) =>
+  new AppError("unavailable", "The account service cannot be reached.", { retryAfterSeconds: 2, cause });

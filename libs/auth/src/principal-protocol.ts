@@ -1,0 +1,56 @@
+import { accountStates, roles, scopes } from "@signalbox/contracts";
+import { z } from "zod";
+import { credentialBytesMax } from "./credential.ts";
+import type { Principal } from "./principal.ts";
+
+/** Where the account service answers, on its internal listener. */
+export const principalsPath = "/internal/principals";
+
+/** `POST /internal/principals`: whose credential is this? */
+export const PrincipalQuestion = z.strictObject({
+  kind: z.enum(["bearer", "api-key", "basic"]),
+  value: z.string().min(1).max(credentialBytesMax),
+});
+
+export const PrincipalAnswer = z.object({
+  account_id: z.string(),
+  state: z.enum(accountStates),
+  epoch: z.int().min(0),
+  scopes: z.array(z.enum(scopes)),
+  roles: z.array(z.enum(roles)),
+  credential: z.object({
+    kind: z.enum(["token", "api-key", "client"]),
+    id: z.string(),
+    auth_time: z.iso.datetime().nullable(),
+  }),
+  expires_at: z.iso.datetime().nullable(),
+});
+
+export type PrincipalAnswer = z.output<typeof PrincipalAnswer>;
+
+/** The principal as it crosses the network. */
+export function answerFromPrincipal(principal: Principal): PrincipalAnswer {
+  const { kind, id, authTimeMs } = principal.credential;
+  return {
+    account_id: principal.accountId,
+    state: principal.state,
+    epoch: principal.epoch,
+    scopes: [...principal.scopes],
+    roles: [...principal.roles],
+    credential: { kind, id, auth_time: authTimeMs === null ? null : new Date(authTimeMs).toISOString() },
+    expires_at: principal.expiresAt?.toISOString() ?? null,
+  };
+}
+
+export function principalFromAnswer(answer: PrincipalAnswer): Principal {
+  const { kind, id, auth_time } = answer.credential;
+  return {
+    accountId: answer.account_id,
+    state: answer.state,
+    epoch: answer.epoch,
+    scopes: new Set(answer.scopes),
+    roles: answer.roles,
+    credential: { kind, id, authTimeMs: auth_time === null ? null : Date.parse(auth_time) },
+    expiresAt: answer.expires_at === null ? null : new Date(answer.expires_at),
+  };
+}

@@ -1,0 +1,115 @@
+import { AppError, type Clock, isAppError } from "@signalbox/core";
+import { decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify, type ProtectedHeaderParameters } from "jose";
+import { createIssuerKeys } from "./issuer-keys.ts";
+import type { Issuer } from "./issuers.ts";
+import { accessOfToken, type TokenAccess } from "./token-claims.ts";
+
+/** What a good token says. */
+export interface VerifiedToken extends TokenAccess {
+  /** Our name of the issuer. */
+  readonly issuer: string;
+  readonly subject: string;
+  /** Fit for logs and audit: `jti:<issuer>:<jti>`, else `sub:<issuer>:<subject>`. */
+  readonly id: string;
+  readonly authTimeMs: number | null;
+  /** `exp` and the tolerated skew: the moment from which the token is refused. */
+  readonly expiresAt: Date;
+  /** All claims, for the first values of a new account. */
+  readonly claims: JWTPayload;
+}
+
+export interface TokenVerifier {
+  /** Throws AppError `unauthorized`, or `unavailable` when the issuer's keys could not be read even once. */
+  verify(token: string): Promise<VerifiedToken>;
+}
+
+interface Dependencies {
+  readonly issuers: readonly Issuer[];
+  readonly clock: Clock;
+  /** How far clocks may differ, both ways. */
+  readonly clockSkewSeconds: number;
+  readonly onKeysFailure: (issuer: string, error: unknown) => void;
+  readonly fetch?: (url: string) => Promise<unknown>;
+}
+
+/** Types of tokens made for another purpose (logout tokens, DPoP proofs, …) are refused: RFC 8725 §3.11. */
+const acceptedTypes = new Set(["jwt", "at+jwt", "application/at+jwt"]);
+const subjectLengthMax = 255;
+
+/** Creates the verifier of access tokens from the configured issuers. */
+export function createTokenVerifier(dependencies: Dependencies): TokenVerifier {
+  const { issuers, clock, clockSkewSeconds, onKeysFailure, fetch } = dependencies;
+  const byIdentifier = new Map(
+    issuers.map((issuer) => {
+      const onFailure = (error: unknown) => onKeysFailure(issuer.name, error);
+      return [issuer.issuer, { issuer, keys: createIssuerKeys({ issuer: issuer.issuer, clock, onFailure, ...(fetch && { fetch }) }) }];
+    }),
+  );
+
+  return {
+    async verify(token) {
+      // The issuer named by the unverified token only chooses whose keys must verify it.
+      const trusted = byIdentifier.get(issuerOf(token));
+      if (!trusted) throw refused("Its issuer is not trusted here.");
+      const claims = await checked(token, trusted.issuer, trusted.keys);
+      return { ...describe(trusted.issuer, claims, clockSkewSeconds), ...accessOfToken(trusted.issuer, claims) };
+    },
+  };
+
+  async function checked(token: string, issuer: Issuer, keys: JWTVerifyGetKey): Promise<JWTPayload> {
+    try {
+      const { payload, protectedHeader } = await jwtVerify(token, keys, {
+        issuer: issuer.issuer,
+        audience: issuer.audience,
+        algorithms: issuer.algorithms,
+        clockTolerance: clockSkewSeconds,
+        currentDate: clock.now(),
+        requiredClaims: ["exp", "sub"],
+      });
+      checkType(protectedHeader);
+      return payload;
+    } catch (error) {
+      if (isAppError(error)) throw error;
+      if (error instanceof errors.JWTExpired) throw refused("It has expired.", error);
+      if (error instanceof errors.JOSEError || error instanceof TypeError) throw refused("It is not valid.", error);
+      throw error;
+    }
+  }
+}
+
+/** The last second that a `Date` can hold. */
+const latestSecond = 8_640_000_000_000;
+
+function describe(issuer: Issuer, claims: JWTPayload, clockSkewSeconds: number) {
+  const subject = claims.sub ?? "";
+  if (subject.length === 0 || subject.length > subjectLengthMax) throw refused("Its subject is not usable.");
+  const authTime = claims["auth_time"];
+  return {
+    issuer: issuer.name,
+    subject,
+    id: tokenId(issuer.name, subject, claims.jti),
+    authTimeMs: typeof authTime === "number" && Number.isFinite(authTime) ? authTime * 1000 : null,
+    expiresAt: new Date(Math.min((claims.exp ?? 0) + clockSkewSeconds, latestSecond) * 1000),
+    claims,
+  };
+}
+
+function tokenId(issuer: string, subject: string, jti: unknown): string {
+  const named = typeof jti === "string" && jti.length > 0 && jti.length <= subjectLengthMax;
+  return named ? `jti:${issuer}:${jti}` : `sub:${issuer}:${subject}`;
+}
+
+function issuerOf(token: string): string {
+  try {
+    return decodeJwt(token).iss ?? "";
+  } catch (error) {
+    throw refused("It is not a token.", error);
+  }
+}
+
+function checkType({ typ }: ProtectedHeaderParameters): void {
+  if (typ !== undefined && !acceptedTypes.has(typ.toLowerCase())) throw refused("It is not an access token.");
+}
+
+const refused = (why: string, cause?: unknown) =>
+  new AppError("unauthorized", `The access token is not accepted. ${why}`, { cause });
