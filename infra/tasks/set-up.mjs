@@ -28,12 +28,7 @@ export async function setUp() {
   mkdirSync(cache, { recursive: true });
   if (!isCurrent()) {
     await withLock(join(cache, "set-up.lock"), () => {
-      if (isCurrent()) return;
-      // Taken before the work: what changes while it runs is seen by the next command.
-      const packages = packagesStamp();
-      if (readStamp().packages !== packages) install();
-      generate();
-      writeFileSync(stampFile, JSON.stringify({ packages, sources: sourcesStamp(), node: findNode() }));
+      if (!isCurrent()) bringUpToDate();
     });
   }
   return readStamp().node;
@@ -41,7 +36,30 @@ export async function setUp() {
 
 function isCurrent() {
   const stamp = readStamp();
-  return stamp.packages === packagesStamp() && stamp.sources === sourcesStamp() && existsSync(stamp.node);
+  return (
+    stamp.packages === packagesStamp() &&
+    stamp.sources === sourcesStamp() &&
+    [stamp.node, ...stamp.generated].every((path) => existsSync(path))
+  );
+}
+
+function bringUpToDate() {
+  // Taken before the work: what changes while it runs is seen by the next command.
+  const packages = packagesStamp();
+  const sources = sourcesStamp();
+  if (readStamp().packages !== packages) {
+    install();
+    writeStamp({ packages });
+  }
+  generate();
+  const generated = childrenOf("services")
+    .map((name) => join(root, "services", name, "src/generated"))
+    .filter((path) => existsSync(path));
+  writeStamp({ packages, sources, node: findNode(), generated });
+}
+
+function writeStamp(stamp) {
+  writeFileSync(stampFile, JSON.stringify(stamp));
 }
 
 function readStamp() {
@@ -57,21 +75,24 @@ function packagesStamp() {
   const manifests = ["libs", "services"].flatMap((group) =>
     childrenOf(group).map((name) => `${group}/${name}/package.json`),
   );
-  const files = ["package.json", "package-lock.json", ".npmrc", "infra", "bench", "test-e2e"].map((path) =>
-    path.includes(".") ? path : `${path}/package.json`,
+  const others = ["infra", "bench", "test-e2e"].map((folder) => `${folder}/package.json`);
+  return fingerprint(
+    root,
+    ["package.json", "package-lock.json", ".npmrc", ...others, ...manifests],
+    `${process.platform}-${process.arch}`,
   );
-  return fingerprint(root, [...files, ...manifests], `${process.platform}-${process.arch}`);
 }
 
-/** Changes when a source of the git-ignored generated files changes, or when one of these files is gone. */
+/** Changes when a source of the git-ignored generated files changes. */
 function sourcesStamp() {
-  const inputs = childrenOf("services").flatMap((name) => [
+  const schemas = childrenOf("services").flatMap((name) => [
     `services/${name}/prisma/schema.prisma`,
     `services/${name}/schema.graphql`,
   ]);
-  const generators = childrenOf("infra/generate").map((name) => `infra/generate/${name}`);
-  const outputs = childrenOf("services").map((name) => existsSync(join(root, "services", name, "src/generated")));
-  return fingerprint(root, [...inputs, ...generators, "package-lock.json"], outputs.join());
+  const generators = ["infra/generate", "infra/generate/generators"].flatMap((folder) =>
+    childrenOf(folder).map((name) => `${folder}/${name}`),
+  );
+  return fingerprint(root, [...schemas, ...generators, "package-lock.json"]);
 }
 
 function childrenOf(folder) {

@@ -1,0 +1,15 @@
+import type { Generator } from "./generator.ts";
+import { nginxConfigurationFile } from "./generators/nginx-configuration-file.ts";
+import { prismaClients } from "./generators/prisma-clients.ts";
+import { propertyReference } from "./generators/property-reference.ts";
+import { propertyTables } from "./generators/property-tables.ts";
+import { supergraph } from "./generators/supergraph.ts";
+
+/** Every generated file of the repository comes from one of these. */
+export const generators: readonly Generator[] = [
+  prismaClients,
+  supergraph,
+  propertyTables,
+  propertyReference,
+  nginxConfigurationFile,
+];

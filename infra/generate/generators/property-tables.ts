@@ -1,0 +1,44 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Generator } from "../generator.ts";
+import { type PackageProperties, packageProperties } from "../package-properties.ts";
+import { root } from "../repository.ts";
+
+const start = "<!-- properties:start -->";
+const end = "<!-- properties:end -->";
+
+/** The table of properties between the two marks in the README of each library and service. */
+export const propertyTables: Generator = {
+  name: "property tables",
+  kind: "committed",
+  folders: async () => [],
+  generate: async () => {
+    const packages = await packageProperties();
+    return new Map(await Promise.all(packages.map((declared) => readmeOf(declared, packages))));
+  },
+};
+
+async function readmeOf(declared: PackageProperties, all: readonly PackageProperties[]): Promise<[string, string]> {
+  const path = `${declared.folder}/README.md`;
+  const text = await readFile(join(root, path), "utf8");
+  const from = text.indexOf(start);
+  const to = text.indexOf(end);
+  if (from < 0 || to < from) throw new Error(`${path} lacks the marks ${start} and ${end}.`);
+  const table = await sectionOf(declared, all);
+  return [path, `${text.slice(0, from + start.length)}\n${table}\n${text.slice(to)}`];
+}
+
+/** A service takes many properties of libraries; they are explained once, in the library's README. */
+async function sectionOf({ kind, properties }: PackageProperties, all: readonly PackageProperties[]): Promise<string> {
+  const { formatPropertyTable } = await import("@signalbox/config");
+  if (kind === "library") return formatPropertyTable(properties);
+  const libraries = all.filter((other) => other.kind === "library");
+  const isOwn = (name: string) => !libraries.some((library) => name in library.properties);
+  const own = Object.fromEntries(Object.entries(properties).filter(([name]) => isOwn(name)));
+  const used = libraries.filter((library) => Object.keys(library.properties).some((name) => name in properties));
+  const links = used.map(({ name, folder }) => `[${name}](../../${folder}/README.md)`);
+  return [
+    ...(Object.keys(own).length > 0 ? [formatPropertyTable(own)] : []),
+    ...(links.length > 0 ? [`Also takes properties of ${links.join(", ")}.`] : []),
+  ].join("\n\n");
+}
