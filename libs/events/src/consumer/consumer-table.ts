@@ -1,0 +1,26 @@
+import type { EventName } from "@signalbox/contracts";
+import type { Tx } from "@signalbox/storage";
+import type { ReceivedEvent } from "../envelope/decode-event.ts";
+
+/** What a handler with a database works with: its effect belongs into `tx`, together with the inbox row. */
+export interface HandlerContext {
+  readonly tx: Tx;
+  /** Aborted when the consumer stops or its partition is taken away. */
+  readonly signal: AbortSignal;
+  /** 1 for the first try. */
+  readonly attempt: number;
+}
+
+export type Handler<N extends EventName> = (event: ReceivedEvent<N>, context: HandlerContext) => Promise<void>;
+
+/** Which verb answers which event. Events that are not in the table are passed over. */
+export type ConsumerTable = { readonly [N in EventName]?: Handler<N> };
+
+export type StatelessContext = Omit<HandlerContext, "tx">;
+export type StatelessHandler<N extends EventName> = (
+  event: ReceivedEvent<N>,
+  context: StatelessContext,
+) => Promise<void>;
+
+/** The table of a consumer without a database: its handlers must bear to see an event again. */
+export type StatelessTable = { readonly [N in EventName]?: StatelessHandler<N> };

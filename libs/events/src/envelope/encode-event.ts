@@ -1,0 +1,54 @@
+import { AppError } from "@signalbox/core";
+import { dataSchemaOf, draftProblems, type EventDraft, type EventName, eventOf, eventType } from "@signalbox/contracts";
+
+/** What an event gets when it becomes a record, besides what its producer says. */
+export interface EnvelopeFields {
+  readonly service: string;
+  /** UUIDv7 */
+  readonly id: string;
+  readonly time: Date;
+  readonly traceparent: string | undefined;
+}
+
+export interface EncodedEvent {
+  readonly topic: string;
+  readonly key: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly value: Buffer;
+}
+
+/**
+ * Makes the record of an event: CloudEvents 1.0 in the binary mode of its Kafka binding. NUL characters and lone
+ * surrogates in the data become JSON escapes, so the value is always well-formed UTF-8.
+ * @throws Error when the data does not fit its schema: a bug of the producer.
+ */
+export function encodeEvent(event: EventDraft<EventName>, fields: EnvelopeFields): EncodedEvent {
+  const declaration = eventOf(event.name);
+  const problems = draftProblems(event);
+  if (problems.length > 0) throw new Error(`an event does not fit its schema: ${problems.join("; ")}`);
+  return {
+    topic: declaration.topic,
+    key: checkedKey(event.subject),
+    headers: {
+      ce_specversion: "1.0",
+      ce_id: fields.id,
+      ce_source: `/signalbox/${fields.service}`,
+      ce_type: eventType(declaration),
+      ce_time: fields.time.toISOString(),
+      ce_subject: event.subject,
+      ce_dataschema: dataSchemaOf(declaration),
+      ...(event.accountId !== null && { ce_accountid: event.accountId.toWellFormed() }),
+      ...(fields.traceparent !== undefined && { ce_traceparent: fields.traceparent }),
+      "content-type": "application/json",
+    },
+    value: Buffer.from(JSON.stringify(event.data)),
+  };
+}
+
+/** A key is stored as PostgreSQL text, which holds no NUL, and hashed as UTF-8, which holds no lone surrogate. */
+function checkedKey(key: string): string {
+  if (key !== "" && !key.includes("\0") && key.isWellFormed()) return key;
+  throw new AppError("validation_error", "An identifier contains characters that cannot be stored.", {
+    cause: new Error(`an event cannot have the key ${JSON.stringify(key)}`),
+  });
+}

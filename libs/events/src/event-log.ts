@@ -1,0 +1,129 @@
+import type { Clock } from "@signalbox/core";
+import type { Runner } from "@signalbox/runtime";
+import type { Logger, Metrics, Tracer } from "@signalbox/telemetry";
+
+/** One record to append. A `null` value is a tombstone: on a compacted topic it removes the key. */
+export interface LogRecord {
+  readonly topic: string;
+  /** Records of one key stay in order; the partition is the murmur2 hash of the key on every adapter. */
+  readonly key: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly value: Buffer | null;
+}
+
+export interface ReceivedRecord extends LogRecord {
+  readonly partition: number;
+  readonly offset: bigint;
+  /** When the log took the record, in milliseconds since the epoch. */
+  readonly timestampMs: number;
+}
+
+/** Records of one partition, in order of their offsets. */
+export interface ReceivedBatch {
+  readonly topic: string;
+  readonly partition: number;
+  readonly records: readonly ReceivedRecord[];
+  /** The offset that the next appended record would get, as known when the batch was read. */
+  readonly endOffset: bigint;
+  /** Aborted when the partition is being taken away or the subscription closes: finish what is in hand and return. */
+  readonly signal: AbortSignal;
+  /** To be called during long work, or the group takes this member for dead. Never throws. */
+  heartbeat(): Promise<void>;
+}
+
+export interface SubscribeOptions {
+  /** Members of one group share the partitions; the group's offsets are kept by the log. */
+  readonly group: string;
+  readonly topics: readonly string[];
+  /** How many partitions are handled at the same time. */
+  readonly concurrency?: number;
+  /**
+   * Handles the records and returns how many of them, counted from the first, are done; nothing means all. Offsets are
+   * committed after it returns. When it throws, the batch comes again after a pause.
+   */
+  readonly handle: (batch: ReceivedBatch) => Promise<number | undefined>;
+}
+
+export interface Subscription {
+  /** The partitions this member owns now. */
+  assignments(): readonly TopicPartition[];
+  /** Why the member is not reading, or null when it is. */
+  health(): string | null;
+  /** Settles when the subscription has ended: resolved after `close`, rejected when it cannot go on by itself. */
+  readonly ended: Promise<void>;
+  /** Finishes the batches in hand, commits them and leaves the group. */
+  close(): Promise<void>;
+}
+
+export interface TopicPartition {
+  readonly topic: string;
+  readonly partition: number;
+}
+
+export interface BroadcastOptions {
+  readonly service: string;
+  readonly instance: string;
+  readonly topics: readonly string[];
+  readonly from: "start" | "end";
+  /** Called for every record, in order per partition. An error ends the reader: see `ended`. */
+  readonly onRecord: (record: ReceivedRecord) => void | Promise<void>;
+}
+
+/** A reader of its own: every instance sees every record, and nothing is committed. */
+export interface BroadcastReader {
+  /** Settles once everything that was in the log when the reader opened has been handed over. */
+  readonly caughtUp: Promise<void>;
+  /** Milliseconds since the reader last knew that it had everything. */
+  ageMs(): number;
+  health(): string | null;
+  readonly ended: Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface TopicSpec {
+  readonly name: string;
+  readonly partitions: number;
+  readonly cleanup: "delete" | "compact";
+  readonly retentionMs: number;
+  readonly maxMessageBytes: number;
+}
+
+/** What differs between a wanted topic and the one the log has. */
+export interface TopicProblem {
+  readonly topic: string;
+  readonly problem: string;
+}
+
+export interface PartitionLag extends TopicPartition {
+  readonly committed: bigint;
+  readonly end: bigint;
+  readonly messages: number;
+  /** Age of the oldest record that waits, in seconds; 0 when none does. */
+  readonly seconds: number;
+}
+
+/** An ordered, partitioned, durable log of events. */
+export interface EventLog {
+  readonly kind: "kafka" | "postgres";
+  /** Appends the records and resolves when they are durable. Throws `PublishError`. */
+  publish(records: readonly LogRecord[]): Promise<void>;
+  subscribe(options: SubscribeOptions): Promise<Subscription>;
+  broadcast(options: BroadcastOptions): Promise<BroadcastReader>;
+  /** Creates what is missing and applies policies that may change; returns what it could not bring about. */
+  ensureTopics(specs: readonly TopicSpec[]): Promise<TopicProblem[]>;
+  verifyTopics(specs: readonly TopicSpec[]): Promise<TopicProblem[]>;
+  lag(group: string): Promise<PartitionLag[]>;
+  /** Why the log cannot be reached, or null. */
+  health(): string | null;
+  close(): Promise<void>;
+}
+
+export interface EventLogContext {
+  readonly clientId: string;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  /** When given, the log closes with it. */
+  readonly runner?: Runner;
+  readonly tracer?: Tracer;
+}

@@ -1,0 +1,75 @@
+import { AppError, type Clock, uuidv7 } from "@signalbox/core";
+import type { EventDraft, EventName } from "@signalbox/contracts";
+import { sql, type Statement, type Tx } from "@signalbox/storage";
+import type { Tracer } from "@signalbox/telemetry";
+import { encodeEvent } from "../envelope/encode-event.ts";
+
+export interface AppendParts {
+  readonly service: string;
+  readonly clock: Clock;
+  readonly tracer: Tracer;
+  /** The largest payload, in bytes. Topics and readers take twice as much, so an accepted event always fits. */
+  readonly maxBytes: number;
+}
+
+export interface AppendOptions {
+  /** When the fact became true; now when left out. */
+  readonly time?: Date;
+  /** The trace to continue instead of the current one. */
+  readonly traceparent?: string;
+}
+
+export interface Appended {
+  readonly eventIds: string[];
+  readonly shards: number[];
+}
+
+const columns = 5;
+const statements = new Map<number, Statement>();
+
+/**
+ * Writes the events into the outbox of the transaction, in the given order, with one statement.
+ * @throws AppError `payload_too_large` when an event has more bytes than allowed; the caller's transaction rolls back.
+ */
+export async function appendEvents(
+  tx: Tx,
+  drafts: readonly EventDraft<EventName>[],
+  options: AppendOptions,
+  { service, clock, tracer, maxBytes }: AppendParts,
+): Promise<Appended> {
+  if (drafts.length === 0) return { eventIds: [], shards: [] };
+  const time = options.time ?? clock.now();
+  const traceparent = options.traceparent ?? tracer.traceparent();
+  const eventIds: string[] = [];
+  const values: unknown[] = [];
+  for (const draft of drafts) {
+    const id = uuidv7(clock.nowMs());
+    const { topic, key, headers, value } = encodeEvent(draft, { service, id, time, traceparent });
+    if (value.length > maxBytes) throw tooLarge(draft.name, value.length, maxBytes);
+    eventIds.push(id);
+    values.push(id, topic, key, JSON.stringify(headers), value);
+  }
+  const { rows } = await tx.query<{ shard: number }>(insertStatement(drafts.length), values);
+  return { eventIds, shards: rows.map((row) => row.shard) };
+}
+
+/** Prepared per number of rows: a transaction appends a handful, and each count has its own plan. */
+function insertStatement(rows: number): Statement {
+  const known = statements.get(rows);
+  if (known) return known;
+  const tuples = Array.from({ length: rows }, (_, row) => {
+    const [id, topic, key, headers, payload] = Array.from({ length: columns }, (_, at) => `$${row * columns + at + 1}`);
+    return `(${id}::uuid, hashtext(${key}::text) & 7, ${topic}, ${key}, ${headers}, ${payload}::bytea)`;
+  });
+  const text = `insert into signalbox.outbox (event_id, shard, topic, key, headers, payload)
+    values ${tuples.join(", ")} returning shard::int`;
+  const statement = sql(rows <= 16 ? `outbox.append-${rows}` : "", text);
+  if (rows <= 16) statements.set(rows, statement);
+  return statement;
+}
+
+function tooLarge(name: string, bytes: number, bytesMax: number): AppError {
+  return new AppError("payload_too_large", "The change is too large to be announced as an event.", {
+    cause: new Error(`event ${name} has ${bytes} bytes, at most ${bytesMax} are allowed`),
+  });
+}

@@ -1,0 +1,51 @@
+import type { Clock } from "@signalbox/core";
+import type { EventDraft, EventName } from "@signalbox/contracts";
+import type { Pool, Tx } from "@signalbox/storage";
+import type { Logger, Metrics, Tracer } from "@signalbox/telemetry";
+import type { EventLog } from "../event-log.ts";
+import { type AppendOptions, appendEvents } from "./append-events.ts";
+import { createOutboxMetrics } from "./outbox-metrics.ts";
+import { runRelay } from "./relay.ts";
+import { createShardQueue, type ShardQueue } from "./shard-queue.ts";
+
+/** The only way a fact leaves a service: written with the change, published after its commit. */
+export interface Outbox {
+  /** Adds the events to the transaction and returns their ids. Append after the aggregate's row is locked. */
+  append(tx: Tx, drafts: readonly EventDraft<EventName>[], options?: AppendOptions): Promise<string[]>;
+  /** The worker that publishes; run one per instance: `runner.worker("outbox relay", (s, b) => outbox.runRelay(log, s, b))`. */
+  runRelay(eventLog: EventLog, signal: AbortSignal, beat: () => void): Promise<void>;
+}
+
+export interface OutboxOptions {
+  readonly pool: Pool;
+  readonly service: string;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly tracer: Tracer;
+  /** `events.message.max-bytes` */
+  readonly maxBytes: number;
+  /** How long one publish may take before its rows go back; the transaction is open meanwhile. */
+  readonly publishTimeoutMs?: number;
+  /** How often the outbox is searched for rows that no signal announced. */
+  readonly idlePollMs?: number;
+}
+
+export function createOutbox(options: OutboxOptions): Outbox {
+  const { pool, log, clock, publishTimeoutMs = 5_000, idlePollMs = 250 } = options;
+  const metrics = createOutboxMetrics(options.metrics, pool);
+  let queue: ShardQueue | undefined; // of the relay that runs here, if one does
+
+  return {
+    async append(tx, drafts, appendOptions = {}) {
+      const { eventIds, shards } = await appendEvents(tx, drafts, appendOptions, options);
+      tx.afterCommit(() => queue?.add(shards));
+      return eventIds;
+    },
+
+    async runRelay(eventLog, signal, beat) {
+      queue = createShardQueue();
+      await runRelay({ pool, eventLog, queue, log, metrics, clock, publishTimeoutMs, idlePollMs }, signal, beat);
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { EventLog } from "../event-log.ts";
+import { PublishError } from "../publish-error.ts";
+import { type OutboxRow, recordOf } from "./outbox-row.ts";
+
+export interface RefusedRow {
+  readonly row: OutboxRow;
+  readonly reason: string;
+}
+
+/**
+ * Publishes the rows in order. A page that the log refuses for good is halved until the rows at fault stand alone;
+ * these are returned, everything else is on the log. Any other failure is thrown, and the whole page comes again.
+ */
+export async function publishPage(
+  eventLog: EventLog,
+  rows: readonly OutboxRow[],
+  timeoutMs: number,
+): Promise<RefusedRow[]> {
+  try {
+    await bounded(eventLog.publish(rows.map(recordOf)), timeoutMs);
+    return [];
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    if (rows.length === 1) return rows.map((row) => ({ row, reason: `${error.reason}: ${error.message}` }));
+    const middle = rows.length >> 1;
+    const before = await publishPage(eventLog, rows.slice(0, middle), timeoutMs);
+    return before.concat(await publishPage(eventLog, rows.slice(middle), timeoutMs));
+  }
+}
+
+/** A missing topic is not the row's fault: its rows wait in the outbox until the topic is there. */
+function isRefusal(error: unknown): error is PublishError {
+  return error instanceof PublishError && !error.retriable && error.reason !== "unknown-topic";
+}
+
+/** The claim holds back vacuum for the whole database, so a publish may not take as long as it likes. */
+async function bounded(publish: Promise<void>, timeoutMs: number): Promise<void> {
+  const timer = new AbortController();
+  const late = sleep(timeoutMs, undefined, { signal: timer.signal }).then(() => {
+    throw new PublishError("unavailable", `the log did not acknowledge within ${timeoutMs} ms`);
+  });
+  publish.catch(() => {}); // when it fails after we stopped waiting
+  try {
+    await Promise.race([publish, late]);
+  } finally {
+    timer.abort();
+    late.catch(() => {});
+  }
+}

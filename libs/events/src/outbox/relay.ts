@@ -1,0 +1,148 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Clock } from "@signalbox/core";
+import { inTransaction, type Pool, sql, type Tx } from "@signalbox/storage";
+import type { Logger } from "@signalbox/telemetry";
+import type { EventLog } from "../event-log.ts";
+import { PublishError } from "../publish-error.ts";
+import { claimShard, pageBytesMax, pageRowsMax } from "./claim-shard.ts";
+import type { OutboxMetrics } from "./outbox-metrics.ts";
+import type { OutboxRow } from "./outbox-row.ts";
+import { publishPage, type RefusedRow } from "./publish-page.ts";
+import type { ShardQueue } from "./shard-queue.ts";
+
+export interface RelayParts {
+  readonly pool: Pool;
+  readonly eventLog: EventLog;
+  readonly queue: ShardQueue;
+  readonly log: Logger;
+  readonly metrics: OutboxMetrics;
+  readonly clock: Clock;
+  readonly publishTimeoutMs: number;
+  readonly idlePollMs: number;
+}
+
+/** Shards published at the same time: each takes one connection, and the broker's answer is what they wait for. */
+const lanes = 4;
+const retryDelayMaxMs = 2_000;
+const missingTopicPauseMs = 10_000;
+
+const waitingShards = sql(
+  "outbox.waiting-shards",
+  `select shard::int from generate_series(0, 7) as shard
+   where exists (select 1 from signalbox.outbox where outbox.shard = shard.shard)`,
+);
+const bury = sql(
+  "outbox.bury",
+  `insert into signalbox.outbox_dead (id, event_id, topic, key, headers, payload, created_at, reason)
+   values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+);
+
+/** Publishes what is in the outbox until the signal aborts. An outage of the log or the database makes it wait. */
+export async function runRelay(parts: RelayParts, signal: AbortSignal, beat: () => void): Promise<void> {
+  const { queue } = parts;
+  const absentTopics = createAbsentTopics(parts);
+  const close = () => queue.close();
+  signal.addEventListener("abort", close, { once: true });
+
+  async function lane(): Promise<void> {
+    for (let shard = await queue.take(); shard !== undefined; shard = await queue.take()) {
+      await drainShard(parts, shard, absentTopics, signal);
+      queue.done(shard);
+    }
+  }
+  await Promise.all([...Array.from({ length: lanes }, lane), repair(parts, signal, beat)]);
+}
+
+/** Signals come from the writers of this process; this finds what others wrote, or what a crash left behind. */
+async function repair({ pool, queue, idlePollMs }: RelayParts, signal: AbortSignal, beat: () => void): Promise<void> {
+  while (!signal.aborted) {
+    beat();
+    const found = await pool.query<{ shard: number }>(waitingShards).catch(() => null);
+    if (found) queue.add(found.rows.map((row) => row.shard));
+    await sleep(found ? idlePollMs : retryDelayMaxMs, undefined, { signal }).catch(() => {});
+  }
+}
+
+async function drainShard(
+  parts: RelayParts,
+  shard: number,
+  absentTopics: AbsentTopics,
+  signal: AbortSignal,
+): Promise<void> {
+  let failures = 0;
+  while (!signal.aborted) {
+    try {
+      const rows = await inTransaction(parts.pool, (tx) => publishNextPage(parts, tx, shard, absentTopics.names()));
+      failures = 0;
+      if (!isFull(rows)) return;
+    } catch (error) {
+      if (isLockTimeout(error)) return; // another relay publishes this shard; what it leaves, the repair finds
+      if (error instanceof PublishError && error.reason === "unknown-topic" && error.topic) {
+        absentTopics.add(error.topic);
+        continue;
+      }
+      failures++;
+      parts.metrics.failed(error instanceof PublishError ? error.reason : "database");
+      if (failures === 1) parts.log.warn({ error, shard }, "events wait in the outbox: publishing failed, trying again");
+      const delayMs = Math.min(retryDelayMaxMs, 50 * 2 ** failures) * (0.5 + Math.random() / 2);
+      await sleep(delayMs, undefined, { signal }).catch(() => {});
+    }
+  }
+}
+
+async function publishNextPage(
+  { eventLog, metrics, clock, log, publishTimeoutMs }: RelayParts,
+  tx: Tx,
+  shard: number,
+  topicsToSkip: readonly string[],
+): Promise<OutboxRow[]> {
+  const rows = await claimShard(tx, shard, topicsToSkip);
+  if (rows.length === 0) return rows;
+  const startedMs = clock.steadyMs();
+  const refused = await publishPage(eventLog, rows, publishTimeoutMs);
+  for (const { row, reason } of refused) await buryRow(tx, row, reason);
+  tx.afterCommit(() => {
+    metrics.published(rows, (clock.steadyMs() - startedMs) / 1000, clock.nowMs());
+    for (const row of refused) reportDead(log, metrics, row);
+  });
+  return rows;
+}
+
+async function buryRow(tx: Tx, row: OutboxRow, reason: string): Promise<void> {
+  const { id, event_id, topic, key, headers, payload, created_at } = row;
+  await tx.query(bury, [id, event_id, topic, key, headers, payload, created_at, reason]);
+}
+
+function reportDead(log: Logger, metrics: OutboxMetrics, { row, reason }: RefusedRow): void {
+  metrics.buried(row.topic);
+  log.error({ event: row.event_id, topic: row.topic, key: row.key, reason }, "an event was refused by the log for good");
+}
+
+function isFull(rows: readonly OutboxRow[]): boolean {
+  return rows.length === pageRowsMax || rows.reduce((sum, row) => sum + row.payload.length, 0) > pageBytesMax / 2;
+}
+
+function isLockTimeout(error: unknown): boolean {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  return (cause as { code?: unknown } | null)?.code === "55P03";
+}
+
+interface AbsentTopics {
+  add(topic: string): void;
+  names(): string[];
+}
+
+/** Topics that the log does not have. Their events wait, in order, while the rest of the shard goes on. */
+function createAbsentTopics({ clock, log }: RelayParts): AbsentTopics {
+  const until = new Map<string, number>();
+  return {
+    add(topic) {
+      log.error({ topic }, "a topic does not exist: its events wait in the outbox; create it with `npm run topics`");
+      until.set(topic, clock.steadyMs() + missingTopicPauseMs);
+    },
+    names() {
+      for (const [topic, endsMs] of until) if (endsMs <= clock.steadyMs()) until.delete(topic);
+      return [...until.keys()];
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import { defineProperties } from "@signalbox/config";
+
+/** The event log and the parts that stand on it. Imports nothing heavy: telemetry starts before kafkajs loads. */
+export const eventsProperties = defineProperties({
+  "events.url": {
+    type: "string",
+    default: null,
+    required: "events need a log: kafka://host:9092,host:9092, or postgres://… for one host",
+    pattern: "^(kafka://.+|postgres(ql)?://.+|embedded:.*)$",
+    secrecy: "secret",
+    reload: "restart",
+    effect: "Where events are published and read: Apache Kafka, or a PostgreSQL database of its own.",
+  },
+  "events.message.max-bytes": {
+    type: "integer",
+    default: 2_097_152,
+    unit: "bytes",
+    min: 1_024,
+    max: 2_097_152,
+    secrecy: "internal",
+    reload: "restart",
+    effect: "The largest event; a change whose event would be larger is refused. Topics take twice as much.",
+  },
+  "events.publish-timeout": {
+    type: "integer",
+    default: 5_000,
+    unit: "ms",
+    min: 100,
+    max: 20_000,
+    secrecy: "internal",
+    reload: "restart",
+    effect: "How long a publish may take before its events go back to the outbox; a database transaction is open meanwhile.",
+  },
+  "events.outbox.idle-poll": {
+    type: "integer",
+    default: 250,
+    unit: "ms",
+    min: 100,
+    max: 500,
+    secrecy: "internal",
+    reload: "restart",
+    effect: "How often the outbox is searched for events that no signal announced, such as those of a crashed instance.",
+  },
+  "events.inbox.retention": {
+    type: "integer",
+    default: 3_888_000_000,
+    unit: "ms",
+    min: 604_800_000,
+    max: 31_536_000_000,
+    secrecy: "internal",
+    reload: "restart",
+    effect: "How long a consumer remembers what it has done; longer than topics and dead letters keep a message.",
+  },
+});
+
+export type EventsProperties = typeof eventsProperties;
