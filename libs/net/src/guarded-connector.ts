@@ -1,0 +1,108 @@
+import { lookup as systemLookup } from "node:dns/promises";
+import { isIP, type LookupFunction, type Socket } from "node:net";
+import { rootCertificates } from "node:tls";
+import { buildConnector } from "undici";
+import { OutboundError } from "./outbound-error.ts";
+import { isLocalhost, type TargetPolicy } from "./target-policy.ts";
+
+/** Answers the addresses of a name. The one that the socket then uses is one of these: nobody asks twice. */
+export type Resolve = (hostname: string) => Promise<readonly { address: string; family: number }[]>;
+
+interface GuardedConnectorOptions {
+  readonly policy: TargetPolicy;
+  readonly resolve?: Resolve | undefined;
+  /** For TCP and TLS together. The deadline of an exchange may end it earlier. */
+  readonly connectTimeoutMs: number;
+  /** PEM certificates trusted besides the usual roots. */
+  readonly certificateAuthorities?: readonly string[] | undefined;
+}
+
+/**
+ * The connector that every connection of a client is made by. Literal addresses never reach a resolver, so they are
+ * judged here; names are judged inside the socket's own lookup, so that a second answer of a rebinding resolver is judged
+ * as the first one was; and what the socket ended up with is judged once more.
+ */
+export function createGuardedConnector(options: GuardedConnectorOptions): buildConnector.connector {
+  const { policy, resolve = systemResolve, connectTimeoutMs, certificateAuthorities } = options;
+  const tls = certificateAuthorities ? { ca: [...rootCertificates, ...certificateAuthorities] } : {};
+  // One per port, because a lookup is not told the port it is for; kept, because each remembers its TLS sessions.
+  const connectors = new Map<number, buildConnector.connector>();
+
+  function connectorOf(port: number): buildConnector.connector {
+    const known = connectors.get(port);
+    if (known) return known;
+    const lookup = guardedLookup({ policy, resolve, port });
+    const connector = buildConnector({ ...tls, lookup, timeout: connectTimeoutMs, allowH2: false });
+    connectors.set(port, connector);
+    return connector;
+  }
+
+  return function connect(target, callback) {
+    const hostname = target.hostname.replace(/^\[|\]$/g, "");
+    const port = Number(target.port) || (target.protocol === "https:" ? 443 : 80);
+    const problem = isIP(hostname) === 0 ? null : policy.judgeAddress(hostname, port);
+    if (problem) {
+      queueMicrotask(() => callback(new OutboundError("forbidden", problem.message, { code: problem.code }), null));
+      return;
+    }
+
+    let connected = false;
+    // The declared type hides it, but the connector returns its socket: the only way to tell TCP from TLS failures.
+    const socket = connectorOf(port)(target, (error, established) => {
+      if (error) return callback(stagedError(error, hostname, connected, target.protocol), null);
+      const remoteAddress = established?.remoteAddress ?? "";
+      const verdict = policy.judgeAddress(remoteAddress, port);
+      if (!verdict) return callback(null, established as Socket);
+      established?.destroy();
+      callback(new OutboundError("forbidden", verdict.message, { code: verdict.code, remoteAddress }), null);
+    }) as unknown as Socket;
+    socket.once("connect", () => {
+      connected = true;
+    });
+  };
+}
+
+function guardedLookup(guard: { policy: TargetPolicy; resolve: Resolve; port: number }): LookupFunction {
+  return (hostname, options, callback) => {
+    addressesOf(hostname, guard).then(
+      (addresses) => {
+        const first = addresses[0] as { address: string; family: number };
+        if (options.all) callback(null, [...addresses]);
+        else callback(null, first.address, first.family);
+      },
+      (error: Error) => callback(error, []),
+    );
+  };
+}
+
+async function addressesOf(hostname: string, guard: { policy: TargetPolicy; resolve: Resolve; port: number }) {
+  const { policy, resolve, port } = guard;
+  if (isLocalhost(hostname)) {
+    const own = policy.localhostAddresses(port);
+    if (own.length > 0) return own.map((address) => ({ address, family: isIP(address) }));
+  }
+  const addresses = await resolve(hostname);
+  if (addresses.length === 0) {
+    throw new OutboundError("resolve", `The name ${hostname} has no address.`, { code: "ENOTFOUND" });
+  }
+  // One bad address condemns the name: a host that mixes public and private answers is being rebound.
+  for (const { address } of addresses) {
+    const problem = policy.judgeAddress(address, port);
+    if (problem) throw new OutboundError("forbidden", problem.message, { code: problem.code, remoteAddress: address });
+  }
+  return addresses;
+}
+
+const systemResolve: Resolve = (hostname) => systemLookup(hostname, { all: true });
+
+function stagedError(error: Error, hostname: string, connected: boolean, protocol: string): OutboundError {
+  if (error instanceof OutboundError) return error;
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (syscall === "getaddrinfo" || code === "ENOTFOUND" || code === "EAI_AGAIN") {
+    return new OutboundError("resolve", `The name ${hostname} could not be resolved.`, { code, cause: error });
+  }
+  if (connected && protocol === "https:") {
+    return new OutboundError("tls", `The TLS handshake with ${hostname} failed.`, { code, cause: error });
+  }
+  return new OutboundError("connect", `No connection to ${hostname} could be made.`, { code, cause: error });
+}

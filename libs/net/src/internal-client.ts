@@ -1,0 +1,63 @@
+import { AppError } from "@signalbox/core";
+import { type Dispatcher, Pool } from "undici";
+
+export interface InternalClientOptions {
+  /** Base URL of the other service's internal listener; a path prefix is kept. */
+  readonly url: string;
+  /** Headers of every request, the internal token among them. Read for each, so that a rotation needs no restart. */
+  readonly headers: () => Record<string, string>;
+  /** Sockets kept to the service. More than this many requests at once wait their turn. */
+  readonly connections?: number;
+  readonly deadlineMs: number;
+  readonly responseBytesMax: number;
+}
+
+export interface InternalAnswer {
+  readonly status: number;
+  readonly body: Buffer;
+}
+
+export interface InternalClient {
+  /** POSTs JSON. @throws AppError `unavailable` when the service does not answer within the deadline. */
+  post(path: string, body: string | Buffer, headers?: Record<string, string>): Promise<InternalAnswer>;
+  close(): Promise<void>;
+}
+
+/**
+ * Calls another of our services over its internal listener. Not for addresses that came from outside: it has no guard,
+ * because our services live on private addresses.
+ */
+export function createInternalClient(options: InternalClientOptions): InternalClient {
+  const base = new URL(options.url);
+  const prefix = base.pathname.replace(/\/$/, "");
+  const pool = new Pool(base.origin, {
+    connections: options.connections ?? 32,
+    connectTimeout: Math.min(options.deadlineMs, 2_000),
+    headersTimeout: options.deadlineMs,
+    bodyTimeout: options.deadlineMs,
+    maxResponseSize: options.responseBytesMax,
+  });
+  return {
+    async post(path, body, headers = {}) {
+      try {
+        const answer = await pool.request({
+          method: "POST",
+          path: prefix + path,
+          headers: { "content-type": "application/json", ...options.headers(), ...headers },
+          body,
+        });
+        return { status: answer.statusCode, body: await bodyOf(answer) };
+      } catch (cause) {
+        throw new AppError("unavailable", "A service that this request needs does not answer.", {
+          cause,
+          retryAfterSeconds: 2,
+        });
+      }
+    },
+    close: () => pool.close(),
+  };
+}
+
+async function bodyOf(answer: Dispatcher.ResponseData): Promise<Buffer> {
+  return Buffer.from(await answer.body.arrayBuffer());
+}

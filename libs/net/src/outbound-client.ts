@@ -1,0 +1,135 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Writable } from "node:stream";
+import { type Clock, seconds } from "@signalbox/core";
+import { createConnectionPool } from "./connection-pool.ts";
+import { type ExchangeRequest, exchange } from "./exchange.ts";
+import { createGuardedConnector, type Resolve } from "./guarded-connector.ts";
+import { OutboundError } from "./outbound-error.ts";
+import { redirectedRequest, redirectTarget } from "./redirect.ts";
+import { createTargetPolicy, type TargetPolicy, type TargetProblem } from "./target-policy.ts";
+
+export interface OutboundRequest {
+  readonly url: string | URL;
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string | Uint8Array | null;
+  /** For the whole exchange: waiting for a connection, connecting, TLS, sending, reading, all hops. */
+  readonly deadlineMs: number;
+  readonly responseBytesMax: number;
+  /** `truncate` keeps the first bytes and closes the connection. Default `fail`. */
+  readonly whenTooLarge?: "fail" | "truncate";
+  /** Encodings are never asked for and never decoded, so the byte cap is the truth. `raw` hands the bytes on. Default `refuse`. */
+  readonly encodedBody?: "refuse" | "raw";
+  /** How many redirects to follow, each judged anew. Default 0: a redirect is the response. */
+  readonly followRedirects?: number;
+  /** Refuses http except for targets of the allow list. */
+  readonly requireHttps?: boolean;
+  readonly signal?: AbortSignal;
+  /** Where the body goes instead of into memory. It is not ended here. */
+  readonly bodyTo?: Writable;
+}
+
+export interface OutboundResponse {
+  readonly url: string;
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  readonly truncated: boolean;
+  readonly remoteAddress: string | undefined;
+  readonly timing: { readonly totalMs: number; readonly sentAfterMs: number; readonly firstByteAfterMs: number };
+}
+
+export interface OutboundClient {
+  /** Runs one exchange. Throws `OutboundError` for everything that brings no whole response. */
+  request(request: OutboundRequest): Promise<OutboundResponse>;
+  /** Judges a URL by this client's policy before anything is sent, for a 422. */
+  check(url: string, options?: { requireHttps?: boolean }): TargetProblem | null;
+  /** Waits for running exchanges, each bounded by its deadline, then ends all connections. */
+  close(): Promise<void>;
+}
+
+interface OutboundClientOptions {
+  /** Non-public targets of this use: `10.0.0.5:8443`, `127.0.0.1:*`. */
+  readonly allow: readonly string[];
+  /** The ports of this process's own listeners. */
+  readonly refusePorts?: () => readonly number[];
+  readonly lookup?: Resolve;
+  readonly clock: Clock;
+  readonly connectTimeoutMs?: number;
+  readonly connectionsPerOriginMax?: number;
+  readonly idleTimeoutMs?: number;
+  readonly certificateAuthorities?: readonly string[];
+}
+
+/** Creates the outbound HTTP client of one use, with its own allow list and its own connections. */
+export function createOutboundClient(options: OutboundClientOptions): OutboundClient {
+  const { clock, connectTimeoutMs = seconds(10), connectionsPerOriginMax = 64, idleTimeoutMs = seconds(4) } = options;
+  const policy = createTargetPolicy(options);
+  const { lookup: resolve, certificateAuthorities } = options;
+  const connect = createGuardedConnector({ policy, resolve, connectTimeoutMs, certificateAuthorities });
+  const pool = createConnectionPool({ connect, connectionsPerOriginMax, idleTimeoutMs });
+
+  const running = new Set<Promise<unknown>>();
+
+  async function follow(input: OutboundRequest): Promise<OutboundResponse> {
+    const startedAtMs = clock.steadyMs();
+    let hop = firstHop(input, startedAtMs + input.deadlineMs);
+    for (let redirectsLeft = input.followRedirects ?? 0; ; redirectsLeft--) {
+      refuseForbidden(policy, hop.url, input.requireHttps ?? false);
+      const response = await exchange(pool, hop, clock);
+      const next = hop.followsRedirects ? redirectTarget(hop.url, response) : null;
+      if (!next) {
+        const { status, headers, body, truncated, remoteAddress, sentAfterMs, firstByteAfterMs } = response;
+        const timing = { totalMs: clock.steadyMs() - startedAtMs, sentAfterMs, firstByteAfterMs };
+        return { url: hop.url.href, status, headers, body, truncated, remoteAddress, timing };
+      }
+      if (redirectsLeft === 0) {
+        throw new OutboundError("response", `More than ${input.followRedirects} redirects.`, { code: "redirect" });
+      }
+      hop = redirectedRequest(hop, response.status, next);
+    }
+  }
+
+  return {
+    request(input) {
+      const response = follow(input);
+      running.add(response);
+      const forget = () => running.delete(response);
+      response.then(forget, forget);
+      return response;
+    },
+    check: (url, checks) =>
+      URL.canParse(url)
+        ? policy.judgeUrl(new URL(url), checks)
+        : { code: "malformed", message: "This is not an absolute URL." },
+    async close() {
+      await Promise.allSettled(running);
+      // Not close(): that would wait for connections that nobody is waiting for any more.
+      await pool.destroy();
+    },
+  };
+}
+
+function firstHop(input: OutboundRequest, deadlineAtMs: number): ExchangeRequest {
+  if (typeof input.url === "string" && !URL.canParse(input.url)) {
+    throw new OutboundError("forbidden", "This is not an absolute URL.", { code: "malformed" });
+  }
+  return {
+    url: typeof input.url === "string" ? new URL(input.url) : input.url,
+    method: input.method ?? "GET",
+    headers: { "accept-encoding": "identity", "user-agent": "Signalbox", ...input.headers },
+    body: input.body ?? null,
+    deadlineAtMs,
+    responseBytesMax: input.responseBytesMax,
+    whenTooLarge: input.whenTooLarge ?? "fail",
+    encodedBody: input.encodedBody ?? "refuse",
+    signal: input.signal,
+    bodyTo: input.bodyTo,
+    followsRedirects: (input.followRedirects ?? 0) > 0,
+  };
+}
+
+function refuseForbidden(policy: TargetPolicy, url: URL, requireHttps: boolean): void {
+  const problem = policy.judgeUrl(url, { requireHttps });
+  if (problem) throw new OutboundError("forbidden", problem.message, { code: problem.code });
+}

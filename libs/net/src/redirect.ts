@@ -1,0 +1,36 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { ExchangeRequest, ExchangeResponse } from "./exchange.ts";
+import { OutboundError } from "./outbound-error.ts";
+
+const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+const credentialHeaders: ReadonlySet<string> = new Set(["authorization", "cookie", "proxy-authorization", "x-api-key"]);
+
+/** Whether a response sends the caller on (RFC 9110 §15.4). */
+export function isRedirect(status: number, headers: IncomingHttpHeaders): boolean {
+  return redirectStatuses.has(status) && typeof headers.location === "string";
+}
+
+/** Where a response sends the caller on to, or null when it is no redirect. Throws when the location is no URL. */
+export function redirectTarget(from: URL, response: ExchangeResponse): URL | null {
+  if (!isRedirect(response.status, response.headers)) return null;
+  const location = response.headers.location as string;
+  if (!URL.canParse(location, from.href)) {
+    throw new OutboundError("response", `${from.host} redirects to something that is no URL.`, { code: "redirect" });
+  }
+  return new URL(location, from.href);
+}
+
+/** The request for the next hop: RFC 9110 §15.4 for the method, and no credentials for another origin. */
+export function redirectedRequest(request: ExchangeRequest, status: number, url: URL): ExchangeRequest {
+  const becomesGet = status === 303 || ((status === 301 || status === 302) && request.method === "POST");
+  const sameOrigin = url.origin === request.url.origin;
+  const headers = Object.fromEntries(
+    Object.entries(request.headers).filter(([name]) => {
+      const lowered = name.toLowerCase();
+      if (becomesGet && lowered.startsWith("content-")) return false;
+      return sameOrigin || !credentialHeaders.has(lowered);
+    }),
+  );
+  if (!becomesGet) return { ...request, url, headers };
+  return { ...request, url, headers, method: request.method === "HEAD" ? "HEAD" : "GET", body: null };
+}

@@ -1,0 +1,121 @@
+import { isIP } from "node:net";
+import { networkInterfaces } from "node:os";
+import { type AllowEntry, canonicalAddress, parseAllowEntry } from "./allow-entry.ts";
+import { nonPublicRange } from "./non-public-address.ts";
+
+/** Why a URL or an address may not be reached. `message` names what the caller wrote, nothing that a resolver answered. */
+export interface TargetProblem {
+  readonly code: "malformed" | "scheme" | "credentials" | "address" | "own-port";
+  readonly message: string;
+}
+
+/** What one use of the network may reach. Each use has its own; connections are never shared between two. */
+export interface TargetPolicy {
+  /** Judges everything about the URL that needs no resolver. */
+  judgeUrl(url: URL, options?: { requireHttps?: boolean }): TargetProblem | null;
+  /** Judges the address that a connection is about to use. */
+  judgeAddress(address: string, port: number): TargetProblem | null;
+  /** The loopback addresses that `localhost` may stand for on this port; RFC 6761 §6.3 keeps it away from resolvers. */
+  localhostAddresses(port: number): readonly string[];
+}
+
+interface TargetPolicyOptions {
+  readonly allow: readonly string[];
+  /** Ports that this process listens on. They are refused on its own addresses, whatever the list says. */
+  readonly refusePorts?: (() => readonly number[]) | undefined;
+}
+
+/** Creates the policy of one use. Throws a RangeError for an entry that cannot be read. */
+export function createTargetPolicy({ allow, refusePorts = () => [] }: TargetPolicyOptions): TargetPolicy {
+  const entries = allow.map(parseAllowEntry);
+
+  function judgeAddress(address: string, port: number): TargetProblem | null {
+    const range = nonPublicRange(address);
+    if (refusePorts().includes(port) && isOwnAddress(address, range)) {
+      return { code: "own-port", message: "The URL leads back to this service." };
+    }
+    if (range === null || isAllowed(entries, address, port)) return null;
+    return { code: "address", message: `The address is not public (${range}).` };
+  }
+
+  function localhostAddresses(port: number): readonly string[] {
+    return ["127.0.0.1", "::1"].filter((address) => judgeAddress(address, port) === null);
+  }
+
+  function judgeHost(hostname: string, port: number): TargetProblem | null {
+    if (isIP(hostname) !== 0) return judgeAddress(hostname, port);
+    if (!isLocalhost(hostname) || localhostAddresses(port).length > 0) return null;
+    return judgeAddress("127.0.0.1", port);
+  }
+
+  return {
+    judgeAddress,
+    localhostAddresses,
+    judgeUrl(url, options = {}) {
+      if (url.protocol !== "https:" && url.protocol !== "http:") {
+        return { code: "scheme", message: `The scheme must be https, not ${url.protocol.slice(0, -1)}.` };
+      }
+      if (url.username !== "" || url.password !== "") {
+        return { code: "credentials", message: "The URL must not contain a user name or a password." };
+      }
+      const port = portOf(url);
+      if (port === 0) return { code: "malformed", message: "Port 0 cannot be reached." };
+      const hostname = hostnameOf(url);
+      const problem = judgeHost(hostname, port);
+      if (problem) return problem;
+      if (options.requireHttps && url.protocol === "http:" && !isListed(entries, hostname, port)) {
+        return { code: "scheme", message: "The scheme must be https." };
+      }
+      return null;
+    },
+  };
+}
+
+/**
+ * Judges a URL before anything is sent, for a 422 on the field that holds it. Names are judged later, at the socket. `url`
+ * may be any text. Returns null for a URL that may be tried.
+ */
+export function checkTarget(
+  url: string,
+  allow: readonly string[],
+  options: { requireHttps?: boolean; refusePorts?: () => readonly number[] } = {},
+): TargetProblem | null {
+  if (!URL.canParse(url)) return { code: "malformed", message: "This is not an absolute URL." };
+  return createTargetPolicy({ allow, refusePorts: options.refusePorts }).judgeUrl(new URL(url), options);
+}
+
+/** The host of a URL as a resolver or a socket wants it: without the brackets of IPv6. */
+export function hostnameOf(url: URL): string {
+  return url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
+}
+
+/** The port of a URL, the scheme's own when it names none. */
+export function portOf(url: URL): number {
+  if (url.port !== "") return Number(url.port);
+  return url.protocol === "https:" ? 443 : 80;
+}
+
+/** Whether a name is one of those that RFC 6761 §6.3 gives to the loopback interface. */
+export function isLocalhost(hostname: string): boolean {
+  return /(^|\.)localhost\.?$/i.test(hostname);
+}
+
+function isListed(entries: readonly AllowEntry[], hostname: string, port: number): boolean {
+  if (isLocalhost(hostname)) return isAllowed(entries, "127.0.0.1", port) || isAllowed(entries, "::1", port);
+  return isIP(hostname) !== 0 && isAllowed(entries, hostname, port);
+}
+
+function isAllowed(entries: readonly AllowEntry[], address: string, port: number): boolean {
+  if (entries.length === 0) return false;
+  const canonical = canonicalAddress(address);
+  return entries.some((entry) => entry.address === canonical && (entry.port === null || entry.port === port));
+}
+
+function isOwnAddress(address: string, range: string | null): boolean {
+  if (range === "loopback" || range === "this network" || range === "unspecified" || range === "IPv4-mapped")
+    return true;
+  const canonical = canonicalAddress(address);
+  return Object.values(networkInterfaces()).some((list) =>
+    list?.some((item) => canonicalAddress(item.address) === canonical),
+  );
+}
