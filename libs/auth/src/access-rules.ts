@@ -1,21 +1,6 @@
-import type { AccountState, Scope } from "@signalbox/contracts";
+import { type AccessKind, mayAccess, type Scope } from "@signalbox/contracts";
 import { AppError, type Clock, minutes } from "@signalbox/core";
 import type { Principal } from "./principal.ts";
-
-/**
- * What a route does, as far as the account's state is concerned. The `own-account` kinds are for the account resource
- * and its settings alone: a pending account may edit them, a disabled one may still read them.
- */
-export type Access = "read" | "write" | "own-account:read" | "own-account:write";
-
-/** CONTRACT §1, the table of account states: what is left to an account in each. Scopes narrow it further. */
-export const accessOfState: Readonly<Record<AccountState, readonly Access[]>> = {
-  pending: ["read", "own-account:read", "own-account:write"],
-  active: ["read", "write", "own-account:read", "own-account:write"],
-  suspended: ["read", "own-account:read"],
-  disabled: ["own-account:read"],
-  deleted: [],
-};
 
 /** How old a sign-in may be for a sensitive change. */
 export const stepUpMaxAgeMs = minutes(15);
@@ -33,9 +18,9 @@ export function requireScopes(principal: Principal, scopes: readonly Scope[]): v
   });
 }
 
-/** Throws `forbidden` when the account's state leaves no room for `access`. */
-export function requireState(principal: Principal, access: Access): void {
-  if (accessOfState[principal.state].includes(access)) return;
+/** Throws `forbidden` when the account's state leaves no room for `access` (CONTRACT §1). Scopes narrow it further. */
+export function requireState(principal: Principal, access: AccessKind): void {
+  if (mayAccess(principal.state, access)) return;
   throw new AppError("forbidden", `The account is ${principal.state}.`, {
     details: [{ field: "status", code: `account_${principal.state}`, message: `The account is ${principal.state}.` }],
   });

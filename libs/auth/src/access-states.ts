@@ -24,6 +24,8 @@ export interface AccessStates {
   /** The last entry of an account; null when its access never changed. */
   stateOf(accountId: string): AccessEntry | null;
   isRevoked(credentialId: string): boolean;
+  /** Counts the changes of a credential, a change of its scopes included; 0 when it never changed. */
+  epochOfCredential(credentialId: string): number;
   /** Calls back for every applied change; returns the way to stop. For streams that must end at once. */
   onChange(listener: (change: AccessChange) => void): () => void;
   /** Settles when the topic was read to the end it had at start. Until then nobody is let in. */
@@ -84,23 +86,24 @@ export async function openAccessStates(dependencies: Dependencies): Promise<Acce
 /** What has been read. Only a higher epoch changes an entry: records are re-appended hourly and may come again. */
 export function createAccessTable() {
   const accounts = new Map<string, AccessEntry>();
-  const revoked = new Map<string, number>();
+  const credentials = new Map<string, { epoch: number; revoked: boolean }>();
   const listeners = new Set<(change: AccessChange) => void>();
 
   return {
     stateOf: (accountId: string): AccessEntry | null => accounts.get(accountId) ?? null,
-    isRevoked: (credentialId: string): boolean => revoked.has(credentialId),
+    isRevoked: (credentialId: string): boolean => credentials.get(credentialId)?.revoked ?? false,
+    epochOfCredential: (credentialId: string): number => credentials.get(credentialId)?.epoch ?? 0,
     onChange(listener: (change: AccessChange) => void): () => void {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
     apply(record: AccessRecord): void {
-      const { kind, id, accountId, state, epoch } = record;
-      const knownEpoch = kind === "account" ? accounts.get(id)?.epoch : revoked.get(id);
-      if (knownEpoch !== undefined && epoch <= knownEpoch) return;
-      if (kind === "account" && state !== "revoked") accounts.set(id, { state, epoch });
-      else revoked.set(id, epoch);
-      for (const listener of listeners) listener({ kind, id, accountId });
+      const known = record.kind === "account" ? accounts.get(record.id) : credentials.get(record.id);
+      if (known !== undefined && record.epoch <= known.epoch) return;
+      if (record.kind === "account") accounts.set(record.id, { state: record.state, epoch: record.epoch });
+      else credentials.set(record.id, { epoch: record.epoch, revoked: record.revoked });
+      const change = { kind: record.kind, id: record.id, accountId: record.accountId };
+      for (const listener of listeners) listener(change);
     },
   };
 }

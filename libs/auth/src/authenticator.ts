@@ -14,7 +14,7 @@ export interface Authenticator {
 
 interface Dependencies {
   readonly principals: PrincipalSource;
-  readonly accessStates: Pick<AccessStates, "stateOf" | "isRevoked" | "isCaughtUp">;
+  readonly accessStates: Pick<AccessStates, "stateOf" | "isRevoked" | "epochOfCredential" | "isCaughtUp">;
   readonly clock: Clock;
   /** How many principals are remembered, and as many refused credentials. */
   readonly cacheMax: number;
@@ -26,8 +26,9 @@ interface Known {
   principal: Principal;
   /** When to ask again. */
   refreshAtMs: number;
-  /** The access epoch this principal was last asked for at. */
-  checkedEpoch: number;
+  /** The access changes that were known when this principal was asked for. */
+  accountEpoch: number;
+  credentialEpoch: number;
 }
 
 /** How long a refusal is remembered: it spares the source a client that repeats itself, and heals by itself soon. */
@@ -48,7 +49,8 @@ export function createAuthenticator(dependencies: Dependencies): Authenticator {
 
   return {
     async authenticate(credential) {
-      if (!accessStates.isCaughtUp()) throw new AppError("unavailable", "Access is being read.", { retryAfterSeconds: 1 });
+      if (!accessStates.isCaughtUp())
+        throw new AppError("unavailable", "Access is being read.", { retryAfterSeconds: 1 });
       if (looksLikeApiKey(credential.value) && !parseApiKey(credential.value)) throw refused();
       const digest = digestCredential(credential);
       const remembered = known.get(digest);
@@ -84,13 +86,15 @@ export function createAuthenticator(dependencies: Dependencies): Authenticator {
   }
 
   function remember(digest: string, principal: Principal, refreshAtMs: number): void {
-    const checkedEpoch = Math.max(principal.epoch, accessStates.stateOf(principal.accountId)?.epoch ?? 0);
-    known.set(digest, { principal, refreshAtMs, checkedEpoch });
+    const accountEpoch = Math.max(principal.epoch, accessStates.stateOf(principal.accountId)?.epoch ?? 0);
+    const credentialEpoch = accessStates.epochOfCredential(principal.credential.id);
+    known.set(digest, { principal, refreshAtMs, accountEpoch, credentialEpoch });
   }
 
-  function isStale({ principal, refreshAtMs, checkedEpoch }: Known): boolean {
+  function isStale({ principal, refreshAtMs, accountEpoch, credentialEpoch }: Known): boolean {
     if (clock.nowMs() >= refreshAtMs) return true;
-    return (accessStates.stateOf(principal.accountId)?.epoch ?? 0) > checkedEpoch;
+    if (accessStates.epochOfCredential(principal.credential.id) > credentialEpoch) return true;
+    return (accessStates.stateOf(principal.accountId)?.epoch ?? 0) > accountEpoch;
   }
 
   /** The last word is with time, revocations and the account's newest state, whichever way the principal came. */

@@ -1,4 +1,4 @@
-export { type Access, accessOfState, requireScopes, requireState, requireStepUp, stepUpMaxAgeMs } from "./access-rules.ts";
+export { requireScopes, requireState, requireStepUp, stepUpMaxAgeMs } from "./access-rules.ts";
 export { type AccessChange, type AccessEntry, type AccessStates, openAccessStates } from "./access-states.ts";
 export { createApiKey, digestApiKey, looksLikeApiKey, type ParsedApiKey, parseApiKey, sameDigest } from "./api-key.ts";
 export { type Authenticator, createAuthenticator } from "./authenticator.ts";
@@ -15,7 +15,7 @@ export {
   principalFromAnswer,
   principalsPath,
 } from "./principal-protocol.ts";
-export { internalProperties, issuerProperties, principalProperties } from "./properties.ts";
 export type { PrincipalSource } from "./principal-source.ts";
+export { internalProperties, issuerProperties, principalProperties } from "./properties.ts";
 export type { TokenAccess } from "./token-claims.ts";
 export { createTokenVerifier, type TokenVerifier, type VerifiedToken } from "./token-verifier.ts";

@@ -1,5 +1,4 @@
-import { scopes } from "@signalbox/contracts";
-import { roles } from "@signalbox/contracts";
+import { roles, scopes } from "@signalbox/contracts";
 import { z } from "zod";
 
 /** Only signatures that a public key checks: a shared secret or no signature at all is never a choice. */

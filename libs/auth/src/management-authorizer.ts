@@ -9,7 +9,9 @@ import { credentialFrom } from "./credential.ts";
  * An outage of the account service is thrown on as `unavailable`, because it is neither of the three answers.
  */
 export function createManagementAuthorizer({ authenticate }: Authenticator) {
-  return async function authorizeManagement(headers: IncomingHttpHeaders): Promise<"ok" | "unauthorized" | "forbidden"> {
+  return async function authorizeManagement(
+    headers: IncomingHttpHeaders,
+  ): Promise<"ok" | "unauthorized" | "forbidden"> {
     try {
       const credential = credentialFrom(headers);
       if (!credential) return "unauthorized";

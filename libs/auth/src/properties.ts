@@ -34,7 +34,8 @@ export const principalProperties = defineProperties({
     max: 1_000_000,
     secrecy: "public",
     reload: "restart",
-    effect: "How many principals are remembered by credential digest. More than this many busy callers ask account again.",
+    effect:
+      "How many principals are remembered by credential digest. More than this many busy callers ask account again.",
   },
 });
 

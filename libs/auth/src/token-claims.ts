@@ -1,9 +1,6 @@
-import { isRole, isScope, type Role, type Scope, scopesOfRole } from "@signalbox/contracts";
+import { isRole, isScope, privilegedScopes, type Role, type Scope, scopesOfRole } from "@signalbox/contracts";
 import type { JWTPayload } from "jose";
 import type { Issuer } from "./issuers.ts";
-
-/** Scopes that `scope` cannot give: they come from a mapped role or from a key. */
-const guardedScopes: ReadonlySet<Scope> = new Set(["account:admin", "config:admin", "management:read"]);
 
 export interface TokenAccess {
   readonly kind: "token" | "client";
@@ -13,7 +10,7 @@ export interface TokenAccess {
 
 /**
  * The effective scopes of a verified token, CONTRACT §1. Scopes it names count within the issuer's `scopes-max`; the
- * guarded ones only when a mapped role has them too. A user's token that names none of ours gets its mapped role's,
+ * privileged ones only when a mapped role has them too. A user's token that names none of ours gets its mapped role's,
  * else `owner`'s. A client's token has only what it names.
  */
 export function accessOfToken(issuer: Issuer, claims: JWTPayload): TokenAccess {
@@ -21,7 +18,7 @@ export function accessOfToken(issuer: Issuer, claims: JWTPayload): TokenAccess {
   const byRole = new Set(mapped.flatMap((role) => scopesOfRole(role)));
   const max = new Set<Scope>(issuer["scopes-max"] ?? scopesOfRole("owner"));
   const named = namedScopes(claims);
-  const fromNames = named.filter((scope) => (guardedScopes.has(scope) ? byRole.has(scope) : max.has(scope)));
+  const fromNames = named.filter((scope) => (privilegedScopes.has(scope) ? byRole.has(scope) : max.has(scope)));
 
   if (isClientToken(issuer, claims)) return { kind: "client", scopes: new Set(fromNames), roles: mapped };
   if (named.length > 0) return { kind: "token", scopes: new Set(fromNames), roles: orOwner(mapped) };
@@ -31,7 +28,7 @@ export function accessOfToken(issuer: Issuer, claims: JWTPayload): TokenAccess {
 
 /** `scope` (RFC 8693 §4.2: words apart) or `scp` (words or a list), as far as they are ours. */
 function namedScopes(claims: JWTPayload): Scope[] {
-  return [claims["scope"], claims["scp"]].flatMap(words).filter(isScope);
+  return [claims.scope, claims.scp].flatMap(words).filter(isScope);
 }
 
 function mappedRoles(issuer: Issuer, claims: JWTPayload): Role[] {
@@ -44,7 +41,7 @@ function mappedRoles(issuer: Issuer, claims: JWTPayload): Role[] {
 
 function isClientToken(issuer: Issuer, claims: JWTPayload): boolean {
   const rule = issuer["client-claim"];
-  if (rule === undefined) return claims.sub === claims["client_id"] || claims.sub === claims["azp"];
+  if (rule === undefined) return claims.sub === claims.client_id || claims.sub === claims.azp;
   const [claim = "", value] = rule.split("=", 2);
   const found = claimAt(claims, claim);
   return value === undefined ? found !== undefined && found !== null && found !== false : String(found) === value;

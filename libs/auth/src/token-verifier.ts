@@ -1,5 +1,12 @@
 import { AppError, type Clock, isAppError } from "@signalbox/core";
-import { decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify, type ProtectedHeaderParameters } from "jose";
+import {
+  decodeJwt,
+  errors,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  jwtVerify,
+  type ProtectedHeaderParameters,
+} from "jose";
 import { createIssuerKeys } from "./issuer-keys.ts";
 import type { Issuer } from "./issuers.ts";
 import { accessOfToken, type TokenAccess } from "./token-claims.ts";
@@ -42,7 +49,10 @@ export function createTokenVerifier(dependencies: Dependencies): TokenVerifier {
   const byIdentifier = new Map(
     issuers.map((issuer) => {
       const onFailure = (error: unknown) => onKeysFailure(issuer.name, error);
-      return [issuer.issuer, { issuer, keys: createIssuerKeys({ issuer: issuer.issuer, clock, onFailure, ...(fetch && { fetch }) }) }];
+      return [
+        issuer.issuer,
+        { issuer, keys: createIssuerKeys({ issuer: issuer.issuer, clock, onFailure, ...(fetch && { fetch }) }) },
+      ];
     }),
   );
 
@@ -83,7 +93,7 @@ const latestSecond = 8_640_000_000_000;
 function describe(issuer: Issuer, claims: JWTPayload, clockSkewSeconds: number) {
   const subject = claims.sub ?? "";
   if (subject.length === 0 || subject.length > subjectLengthMax) throw refused("Its subject is not usable.");
-  const authTime = claims["auth_time"];
+  const authTime = claims.auth_time;
   return {
     issuer: issuer.name,
     subject,

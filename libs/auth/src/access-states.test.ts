@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type EventData, eventOf } from "@signalbox/contracts";
+import { readAccessRecord } from "./access-record.ts";
+import { type AccessChange, createAccessTable } from "./access-states.ts";
+
+const example = eventOf("access.changed").example as EventData<"access.changed">;
+
+function apply(table: ReturnType<typeof createAccessTable>, data: Partial<EventData<"access.changed">>) {
+  const record = readAccessRecord({ value: Buffer.from(JSON.stringify({ ...example, ...data })) });
+  assert.ok(record);
+  table.apply(record);
+}
+
+test("an account that never changed has no entry, and a revoked key is revoked", () => {
+  const table = createAccessTable();
+  assert.equal(table.stateOf("acc_1"), null);
+  apply(table, { kind: "key", id: "key_1", state: "revoked", epoch: 1 });
+  assert.equal(table.isRevoked("key_1"), true);
+  assert.equal(table.isRevoked("key_2"), false);
+});
+
+test("only a higher epoch changes an account: repeated and late records do nothing", () => {
+  const table = createAccessTable();
+  const seen: AccessChange[] = [];
+  table.onChange((change) => seen.push(change));
+  apply(table, { kind: "account", id: "acc_1", account_id: "acc_1", state: "suspended", epoch: 4 });
+  apply(table, { kind: "account", id: "acc_1", account_id: "acc_1", state: "active", epoch: 3 });
+  apply(table, { kind: "account", id: "acc_1", account_id: "acc_1", state: "suspended", epoch: 4 });
+  assert.deepEqual(table.stateOf("acc_1"), { state: "suspended", epoch: 4 });
+  assert.deepEqual(seen, [{ kind: "account", id: "acc_1", accountId: "acc_1" }]);
+});
+
+test("a listener that stopped hears no more", () => {
+  const table = createAccessTable();
+  const seen: AccessChange[] = [];
+  const stop = table.onChange((change) => seen.push(change));
+  stop();
+  apply(table, { kind: "key", id: "key_1", state: "revoked", epoch: 1 });
+  assert.deepEqual(seen, []);
+});
+
+test("a record of the state topic that makes no sense is none", () => {
+  for (const value of [null, Buffer.from("{"), Buffer.from("{}"), Buffer.from('{"kind":"account"}')]) {
+    assert.equal(readAccessRecord({ value }), null);
+  }
+  const noAccountState = { ...example, kind: "account", state: "revoked" };
+  assert.equal(readAccessRecord({ value: Buffer.from(JSON.stringify(noAccountState)) }), null);
+});

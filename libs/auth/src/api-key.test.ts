@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createApiKey, digestApiKey, parseApiKey, sameDigest } from "./api-key.ts";
+
+test("a new key has the published shape and passes its own check digits", () => {
+  const key = createApiKey("live");
+  assert.match(key, /^sbx_live_[0-9A-Za-z]{36}$/);
+  assert.deepEqual(parseApiKey(key), { environment: "live", hint: key.slice(0, 13) });
+});
+
+test("the check digits of a key are the CRC32 that scanners compute without us", () => {
+  assert.notEqual(parseApiKey("sbx_dev_0000000000000000000000000000000zsXXQ"), null);
+  assert.equal(parseApiKey("sbx_dev_0000000000000000000000000000000zsXXR"), null);
+});
+
+test("one wrong character anywhere in a key is noticed before any look-up", () => {
+  const key = createApiKey("dev");
+  for (let position = "sbx_dev_".length; position < key.length; position++) {
+    const other = key[position] === "A" ? "B" : "A";
+    assert.equal(parseApiKey(key.slice(0, position) + other + key.slice(position + 1)), null);
+  }
+  assert.equal(parseApiKey(key.slice(0, -1)), null);
+  assert.equal(parseApiKey(key.replace("sbx_dev_", "sbx_live_")), null);
+});
+
+test("two keys are never the same, and neither are their digests", () => {
+  const [one, other] = [createApiKey("dev"), createApiKey("dev")];
+  assert.notEqual(one, other);
+  assert.equal(sameDigest(digestApiKey(one), digestApiKey(one)), true);
+  assert.equal(sameDigest(digestApiKey(one), digestApiKey(other)), false);
+});
+
+test("an environment that cannot stand in a key is refused when the key is made", () => {
+  assert.throws(() => createApiKey("Prod_1"), /cannot stand in an API key/);
+});

@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { AppError, createManualClock, hours, isAppError, minutes, seconds } from "@signalbox/core";
+import { type AccessEntry, createAccessTable } from "./access-states.ts";
+import { createApiKey } from "./api-key.ts";
+import { createAuthenticator } from "./authenticator.ts";
+import type { Credential } from "./credential.ts";
+import type { Principal } from "./principal.ts";
+
+const credential: Credential = { kind: "bearer", value: "header.payload.signature" };
+const unauthorized = (error: unknown) => isAppError(error) && error.code === "unauthorized";
+const unavailable = (error: unknown) => isAppError(error) && error.code === "unavailable";
+
+/** An authenticator whose source answers as the test says, and counts how often it is asked. */
+function given() {
+  const clock = createManualClock();
+  const table = createAccessTable();
+  const world = {
+    clock,
+    asked: 0,
+    caughtUp: true,
+    answer: (): Principal => principalOf({ state: "active", epoch: 1 }),
+    changeAccount: (entry: AccessEntry) => table.apply({ kind: "account", id: "acc_1", accountId: "acc_1", ...entry }),
+    revoke: (id: string) => table.apply({ kind: "credential", id, accountId: "acc_1", epoch: 1, revoked: true }),
+    changeKey: (epoch: number) =>
+      table.apply({ kind: "credential", id: "jti:corp:1", accountId: "acc_1", epoch, revoked: false }),
+  };
+  const principals = {
+    async resolve() {
+      world.asked++;
+      await new Promise((resolve) => setImmediate(resolve));
+      return world.answer();
+    },
+  };
+  const accessStates = { ...table, isCaughtUp: () => world.caughtUp };
+  return { ...createAuthenticator({ principals, accessStates, clock, cacheMax: 100 }), world };
+}
+
+function principalOf(entry: AccessEntry, expiresAt: Date | null = null): Principal {
+  const credentialOf = { kind: "token", id: "jti:corp:1", authTimeMs: null } as const;
+  return { accountId: "acc_1", ...entry, scopes: new Set(), roles: [], credential: credentialOf, expiresAt };
+}
+
+const away = (): never => {
+  throw new AppError("unavailable", "away", { retryAfterSeconds: 2 });
+};
+
+test("a credential is asked for once, however many requests wait and follow", async () => {
+  const { authenticate, world } = given();
+  await Promise.all(Array.from({ length: 50 }, () => authenticate(credential)));
+  await authenticate(credential);
+  assert.equal(world.asked, 1);
+});
+
+test("nobody is let in before the access states are read", async () => {
+  const { authenticate, world } = given();
+  world.caughtUp = false;
+  await assert.rejects(authenticate(credential), unavailable);
+  assert.equal(world.asked, 0);
+});
+
+test("a mistyped API key costs no look-up", async () => {
+  const { authenticate, world } = given();
+  await assert.rejects(authenticate({ kind: "api-key", value: `${createApiKey("dev")}x` }), unauthorized);
+  assert.equal(world.asked, 0);
+});
+
+test("a remembered principal ends with its credential", async () => {
+  const { authenticate, world } = given();
+  const expiresAt = new Date(world.clock.nowMs() + minutes(1));
+  world.answer = () => principalOf({ state: "active", epoch: 1 }, expiresAt);
+  await authenticate(credential);
+  world.clock.advance(minutes(1));
+  await assert.rejects(authenticate(credential), unauthorized);
+});
+
+test("a suspension holds for a remembered principal at once, even while account is away", async () => {
+  const { authenticate, world } = given();
+  await authenticate(credential);
+  world.answer = away;
+  world.changeAccount({ state: "suspended", epoch: 2 });
+  const { state, epoch } = await authenticate(credential);
+  assert.deepEqual({ state, epoch }, { state: "suspended", epoch: 2 });
+});
+
+test("an access change makes the remembered principal be asked for again, once", async () => {
+  const { authenticate, world } = given();
+  await authenticate(credential);
+  world.changeAccount({ state: "active", epoch: 2 });
+  world.answer = () => ({ ...principalOf({ state: "active", epoch: 2 }), roles: ["admin"] });
+  assert.deepEqual((await authenticate(credential)).roles, ["admin"]);
+  await authenticate(credential);
+  assert.equal(world.asked, 2);
+  world.changeKey(1);
+  await authenticate(credential);
+  assert.equal(world.asked, 3);
+});
+
+test("the newest state counts when the answer is older than the change", async () => {
+  const { authenticate, world } = given();
+  world.changeAccount({ state: "deleted", epoch: 9 });
+  assert.equal((await authenticate(credential)).state, "deleted");
+});
+
+test("a revoked credential is refused although it is remembered", async () => {
+  const { authenticate, world } = given();
+  await authenticate(credential);
+  world.revoke("jti:corp:1");
+  await assert.rejects(authenticate(credential), unauthorized);
+});
+
+test("while account is away known principals keep working and unseen credentials are unavailable", async () => {
+  const { authenticate, world } = given();
+  await authenticate(credential);
+  world.answer = away;
+  world.clock.advance(hours(3));
+  assert.equal((await authenticate(credential)).accountId, "acc_1");
+  await authenticate(credential);
+  assert.equal(world.asked, 2, "account is not asked on every request while it is away");
+  await assert.rejects(authenticate({ kind: "bearer", value: "unseen" }), unavailable);
+});
+
+test("a refusal is remembered shortly and then asked for again", async () => {
+  const { authenticate, world } = given();
+  world.answer = () => {
+    throw new AppError("unauthorized", "no");
+  };
+  await assert.rejects(authenticate(credential), unauthorized);
+  await assert.rejects(authenticate(credential), unauthorized);
+  assert.equal(world.asked, 1);
+  world.clock.advance(seconds(10));
+  world.answer = () => principalOf({ state: "active", epoch: 1 });
+  await authenticate(credential);
+  assert.equal(world.asked, 2);
+});
