@@ -13,13 +13,12 @@ export const supergraph: Generator = {
   kind: "built",
   folders: async () => [],
   generate: async () => {
-    const { scalarDefinitions } = await import("@signalbox/graphql");
     const subgraphs = await Promise.all(
       (await packagesWith("schema.graphql")).map(async ({ name, folder }) => ({
         name,
         // A place holder: the gateway finds a subgraph by its name and the property `<name>.internal-url`.
         url: `http://${name}/graphql`,
-        typeDefs: parse(scalarDefinitions + (await readFile(join(root, folder, "schema.graphql"), "utf8"))),
+        typeDefs: parse(await readFile(join(root, folder, "schema.graphql"), "utf8")),
       })),
     );
     if (subgraphs.length === 0) return new Map();

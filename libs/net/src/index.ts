@@ -9,3 +9,9 @@ export {
 } from "./outbound-client.ts";
 export { isOutboundError, OutboundError, type OutboundPhase, type OutboundStage } from "./outbound-error.ts";
 export { checkTarget, type TargetProblem } from "./target-policy.ts";
+export {
+  createInternalClient,
+  type InternalAnswer,
+  type InternalClient,
+  type InternalClientOptions,
+} from "./internal-client.ts";

@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { serviceOf } from "./edge-routes.ts";
+
+test("every published area reaches the service that owns it", () => {
+  const owners = {
+    "/graphql": "gateway",
+    "/api/account/": "account",
+    "/api/account/settings/": "account",
+    "/api/accounts/acc_1": "account",
+    "/api/settings/": "account",
+    "/images": "images",
+    "/images/img_1/content": "images",
+    "/api/v1/config/": "config",
+    "/api/v1/status/config": "config",
+    "/api/v2/settings/": "config",
+    "/ingest/src_1": "webhook-ingest",
+    "/api/v1/webhooks/sources/src_1": "webhook-ingest",
+    "/api/v1/webhooks/endpoints": "webhook-delivery",
+    "/openapi/images.json": "images",
+  };
+  for (const [path, service] of Object.entries(owners)) assert.equal(serviceOf(path), service, path);
+});
+
+test("internal and look-alike paths are not published", () => {
+  for (const path of ["/", "/internal/principals", "/management/env", "/imagesx", "/api/v1/configuration", "/openapi/x.json"]) {
+    assert.equal(serviceOf(path), null, path);
+  }
+});

@@ -1,0 +1,45 @@
+import type { ServiceName } from "@signalbox/runtime";
+
+/** A path prefix, matched by whole segments, and the service behind it. */
+interface EdgeRoute {
+  readonly prefix: string;
+  readonly service: ServiceName;
+  /** Answers that arrive over minutes (event streams, sockets) must not be buffered or timed out by a proxy. */
+  readonly streams?: true;
+}
+
+/**
+ * What the edge sends where (DESIGN §1). The longest prefix wins. Both edges are made from this table: the one of the
+ * embedded mode in `in-process-edge.ts`, and nginx in `nginx-configuration.ts`. What is not here is not reachable from outside.
+ */
+export const edgeRoutes: readonly EdgeRoute[] = [
+  { prefix: "/graphql", service: "gateway", streams: true },
+  { prefix: "/openapi.json", service: "gateway" },
+  { prefix: "/openapi/gateway.json", service: "gateway" },
+  { prefix: "/api/account", service: "account" },
+  { prefix: "/api/accounts", service: "account" },
+  { prefix: "/api/settings", service: "account" },
+  { prefix: "/oauth", service: "account" },
+  { prefix: "/openapi/account.json", service: "account" },
+  { prefix: "/images", service: "images" },
+  { prefix: "/openapi/images.json", service: "images" },
+  { prefix: "/api/v1/config", service: "config", streams: true },
+  { prefix: "/api/v1/env", service: "config" },
+  { prefix: "/api/v1/status", service: "config" },
+  { prefix: "/api/v2/settings", service: "config" },
+  { prefix: "/ofrep", service: "config" },
+  { prefix: "/openapi/config.json", service: "config" },
+  { prefix: "/ingest", service: "webhook-ingest" },
+  { prefix: "/api/v1/webhooks/sources", service: "webhook-ingest" },
+  { prefix: "/openapi/webhook-ingest.json", service: "webhook-ingest" },
+  { prefix: "/api/v1/webhooks", service: "webhook-delivery" },
+  { prefix: "/openapi/webhook-delivery.json", service: "webhook-delivery" },
+];
+
+const longestFirst = [...edgeRoutes].sort((a, b) => b.prefix.length - a.prefix.length);
+
+/** The service that answers `path` (no query string), or null when nothing is published there. */
+export function serviceOf(path: string): ServiceName | null {
+  const route = longestFirst.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
+  return route?.service ?? null;
+}

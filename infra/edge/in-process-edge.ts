@@ -1,0 +1,63 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { uuidv7 } from "@signalbox/core";
+import type { ServiceName, ServiceParts } from "@signalbox/runtime";
+import { serviceOf } from "./edge-routes.ts";
+
+/** The edge of the embedded mode: hands each request to the service that owns its path, without a hop. */
+export function createInProcessEdge(services: ReadonlyMap<ServiceName, ServiceParts>): {
+  listener: RequestListener;
+  upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+} {
+  const partsOf = (request: IncomingMessage): ServiceParts | undefined => {
+    const service = serviceOf(pathOf(request.url ?? "/"));
+    return service === null ? undefined : services.get(service);
+  };
+  return {
+    listener: (request, response) => {
+      const listener = partsOf(request)?.public;
+      if (listener === undefined) return refuseUnknown(request, response);
+      listener(request, response);
+    },
+    upgrade: (request, socket, head) => {
+      const upgrade = partsOf(request)?.upgrade;
+      if (upgrade === undefined) return void socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n");
+      upgrade(request, socket, head);
+    },
+  };
+}
+
+/** The one internal listener of the embedded mode: `/<service>/rest` reaches `/rest` of that service. */
+export function createInternalEdge(services: ReadonlyMap<ServiceName, ServiceParts>): RequestListener {
+  return (request, response) => {
+    const [, name = "", ...rest] = (request.url ?? "/").split("/");
+    const listener = services.get(name as ServiceName)?.internal;
+    if (listener === undefined) return refuseUnknown(request, response);
+    request.url = `/${rest.join("/")}`;
+    listener(request, response);
+  };
+}
+
+function pathOf(url: string): string {
+  const end = url.indexOf("?");
+  return end < 0 ? url : url.slice(0, end);
+}
+
+function refuseUnknown(request: IncomingMessage, response: ServerResponse): void {
+  const requestId = requestIdOf(request);
+  const message = `Nothing is published at ${pathOf(request.url ?? "/").slice(0, 200)}.`;
+  const body = JSON.stringify({ error: { code: "not_found", message, request_id: requestId } });
+  response.writeHead(404, {
+    "content-type": "application/json; charset=utf-8",
+    "content-length": Buffer.byteLength(body),
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+    "x-request-id": requestId,
+  });
+  response.end(body);
+}
+
+function requestIdOf(request: IncomingMessage): string {
+  const sent = request.headers["x-request-id"];
+  return typeof sent === "string" && /^[\w.-]{1,128}$/.test(sent) ? sent : uuidv7();
+}

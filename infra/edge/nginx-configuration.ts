@@ -1,0 +1,103 @@
+import { MiB } from "@signalbox/core";
+import type { ServiceName } from "@signalbox/runtime";
+import { edgeRoutes } from "./edge-routes.ts";
+
+export interface NginxOptions {
+  /** `host:port` of each service's public listener. */
+  readonly upstreams: Readonly<Partial<Record<ServiceName, string>>>;
+  /** What `listen` gets: `127.0.0.1:8080` or `8080`. */
+  readonly listen: string;
+  /** A folder nginx may write to: its pid and temporary files. */
+  readonly workDirectory: string;
+}
+
+/** Above the largest upload (20 MiB) and its form; the services enforce the published limits themselves. */
+const bodyBytesMax = 24 * MiB;
+
+const refusals: ReadonlyArray<[nginxStatus: string, status: number, code: string, message: string]> = [
+  ["404", 404, "not_found", "Nothing is published here."],
+  ["413", 413, "payload_too_large", "The request body is too large."],
+  ["414", 414, "invalid_request", "The request target is too long."],
+  ["494", 431, "invalid_request", "The request headers are too large."],
+  ["502", 502, "bad_gateway", "The service behind this path did not answer."],
+  ["503", 503, "unavailable", "The service behind this path is not available."],
+  ["504", 504, "timeout", "The service behind this path did not answer in time."],
+];
+
+/** Writes the whole nginx.conf of the edge. Every answer of nginx itself has the error shape of CONTRACT §2. */
+export function nginxConfiguration({ upstreams, listen, workDirectory }: NginxOptions): string {
+  return `# Made from infra/edge/edge-routes.ts; change that table instead.
+worker_processes auto;
+pid ${workDirectory}/nginx.pid;
+error_log stderr warn;
+events { worker_connections 4096; }
+http {
+  access_log off;
+  server_tokens off;
+  default_type application/octet-stream;
+${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `  ${name}_temp_path ${workDirectory}/${name};`).join("\n")}
+  client_max_body_size ${bodyBytesMax};
+  client_header_timeout 15s;
+  client_body_timeout 30s;
+  large_client_header_buffers 4 16k;
+  keepalive_timeout 75s;
+  # A request id from outside is kept only when it is short and plain, because it reaches logs and answers.
+  map $http_x_request_id $edge_request_id {
+    "~^[A-Za-z0-9_.-]{1,128}$" $http_x_request_id;
+    default $request_id;
+  }
+  map $http_upgrade $connection_upgrade { default upgrade; "" ""; }
+${Object.entries(upstreams)
+  .map(([service, target]) => `  upstream ${service} { server ${target} max_fails=0; keepalive 64; }`)
+  .join("\n")}
+  server {
+    listen ${listen};
+    # A hop that already answered in our shape passes through; only nginx's own refusals are rewritten.
+    proxy_intercept_errors off;
+    proxy_http_version 1.1;
+    proxy_set_header Host $http_host;
+    proxy_set_header Connection $connection_upgrade;
+    proxy_set_header Upgrade $http_upgrade;
+    proxy_set_header X-Request-Id $edge_request_id;
+    proxy_set_header X-Forwarded-For $remote_addr;
+    proxy_set_header X-Forwarded-Proto $scheme;
+    # Bodies are counted and verified by the services while they arrive, so nothing is gained by spooling them here.
+    proxy_request_buffering off;
+    proxy_connect_timeout 3s;
+    proxy_read_timeout 60s;
+    # A request that reached a service may have had its effect: only a failed connection is tried again.
+    proxy_next_upstream error timeout;
+    proxy_next_upstream_tries 1;
+${refusals.map(refusal).join("\n")}
+    location / { return 404; }
+${edgeRoutes
+  .filter(({ service }) => upstreams[service] !== undefined)
+  .map(location)
+  .join("\n")}
+  }
+}
+`;
+}
+
+function refusal([nginxStatus, status, code, message]: (typeof refusals)[number]): string {
+  const body = `{"error":{"code":"${code}","message":"${message}","request_id":"$edge_request_id"}}`;
+  const rewritten = nginxStatus === String(status) ? "" : ` =${status}`;
+  return `    error_page ${nginxStatus}${rewritten} @refuse_${status};
+    location @refuse_${status} {
+      internal;
+      default_type "application/json; charset=utf-8";
+      add_header X-Request-Id $edge_request_id always;
+      add_header X-Content-Type-Options nosniff always;
+      add_header Cache-Control no-store always;
+      return ${status} '${body}';
+    }`;
+}
+
+function location({ prefix, service, streams }: (typeof edgeRoutes)[number]): string {
+  const rules = [
+    `proxy_pass http://${service};`,
+    ...(streams === true ? ["proxy_buffering off;", "proxy_read_timeout 1h;"] : []),
+  ].join(" ");
+  return `    location = ${prefix} { ${rules} }
+    location ^~ ${prefix}/ { ${rules} }`;
+}

@@ -1,0 +1,49 @@
+import { readFile } from "node:fs/promises";
+import { type PropertyDeclaration, type PropertyDeclarations, refusalOfOverride } from "@signalbox/config";
+import { AppError } from "@signalbox/core";
+
+/** Every property of every service, written by `npm run generate`. */
+const propertiesFile = new URL("../generated/properties.json", import.meta.url);
+
+export interface PropertyCatalogue {
+  /** Checks that `name` is declared and takes overrides. Throws AppError `not_found` or `validation_error`. */
+  overridable(name: string): { readonly secrecy: "public" | "internal" | "sensitive" };
+  /** Throws AppError `validation_error` saying what would be right, when a service that declares `name` would refuse it. */
+  assertFits(name: string, value: unknown): void;
+}
+
+/** Reads what may be overridden and how, for all services: config imports none of them. */
+export async function readPropertyCatalogue(): Promise<PropertyCatalogue> {
+  return createPropertyCatalogue(JSON.parse(await readFile(propertiesFile, "utf8")));
+}
+
+export function createPropertyCatalogue(byService: Readonly<Record<string, PropertyDeclarations>>): PropertyCatalogue {
+  /** `account.database.pool.max` is one service's own name for `database.pool.max`, which is every service's default. */
+  function declarationsOf(name: string): PropertyDeclaration[] {
+    const found = Object.entries(byService).flatMap(([service, properties]) => {
+      const own = name.startsWith(`${service}.`) ? properties[name.slice(service.length + 1)] : undefined;
+      const declaration = own ?? properties[name];
+      return declaration === undefined ? [] : [declaration];
+    });
+    if (found.length === 0) throw new AppError("not_found", `No service has a property ${name}.`, { field: "name" });
+    return found;
+  }
+  return {
+    overridable(name) {
+      const declarations = declarationsOf(name);
+      const closed = declarations.find(({ secrecy, local }) => secrecy === "secret" || local === true);
+      const [first] = declarations;
+      if (closed !== undefined || first === undefined || first.secrecy === "secret") {
+        throw new AppError("validation_error", `${name} takes no override.`, { field: "name" });
+      }
+      return { secrecy: first.secrecy };
+    },
+    assertFits(name, value) {
+      for (const declaration of declarationsOf(name)) {
+        const expected = refusalOfOverride(declaration, value);
+        if (expected === null) continue;
+        throw new AppError("validation_error", `${name} must be ${expected}.`, { field: "value" });
+      }
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { publishedProperties } from "@signalbox/contracts";
+import { disagreements, strictest } from "./published-values.ts";
+
+const own = {
+  "limits.maxPageSize": 100,
+  "capabilities.imageAvif": true,
+  "features.reports": "enabled",
+  "supported.imageTypes": ["image/png", "image/avif"],
+};
+
+test("instances that agree are published as they are", () => {
+  const values = strictest(own, [own]);
+  assert.equal(values["limits.maxPageSize"], 100);
+  assert.equal(values["features.reports"], "enabled");
+  assert.deepEqual(disagreements(own, [own]), []);
+});
+
+test("instances that disagree are published at their strictest", () => {
+  const other = {
+    "limits.maxPageSize": 50,
+    "capabilities.imageAvif": false,
+    "features.reports": "preview",
+    "supported.imageTypes": ["image/png"],
+  };
+  const values = strictest(own, [other]);
+  assert.equal(values["limits.maxPageSize"], 50);
+  assert.equal(values["capabilities.imageAvif"], false);
+  assert.equal(values["features.reports"], "disabled");
+  assert.deepEqual(values["supported.imageTypes"], ["image/png"]);
+  assert.deepEqual(disagreements(own, [other]), Object.keys(other).sort((a, b) => order(a) - order(b)));
+});
+
+test("what nobody reports has its declared default", () => {
+  assert.equal(strictest({}, [])["limits.maxUploadBytes"], publishedProperties["limits.maxUploadBytes"].default);
+});
+
+const order = (name: string) => Object.keys(publishedProperties).indexOf(name);

@@ -1,0 +1,40 @@
+import { publishedProperties } from "@signalbox/contracts";
+
+type PublishedName = keyof typeof publishedProperties;
+type Value = string | number | boolean | readonly string[];
+
+/** The published properties by name, as an instance runs with them. */
+export type PublishedValues = Readonly<Partial<Record<string, unknown>>>;
+
+/**
+ * What clients may rely on when instances disagree, which they do while a change rolls out: the smallest limit, a
+ * capability only when every instance has it, a feature only in the state all agree on, and what every list holds.
+ * `own` decides alone for what no other instance reports.
+ */
+export function strictest(own: PublishedValues, reports: readonly PublishedValues[]): Record<PublishedName, Value> {
+  const names = Object.keys(publishedProperties) as PublishedName[];
+  return Object.fromEntries(
+    names.map((name) => {
+      const values = [own, ...reports].map((report) => report[name]).filter((value) => value !== undefined);
+      return [name, strictestOf(name, values as Value[])];
+    }),
+  ) as Record<PublishedName, Value>;
+}
+
+/** The published names on whose value the instances disagree. */
+export function disagreements(own: PublishedValues, reports: readonly PublishedValues[]): string[] {
+  return Object.keys(publishedProperties).filter((name) => {
+    const texts = [own, ...reports].map((report) => JSON.stringify(report[name])).filter((text) => text !== undefined);
+    return new Set(texts).size > 1;
+  });
+}
+
+function strictestOf(name: PublishedName, values: readonly Value[]): Value {
+  const [first] = values;
+  if (first === undefined) return publishedProperties[name].default;
+  if (values.every((value) => JSON.stringify(value) === JSON.stringify(first))) return first;
+  if (typeof first === "number") return Math.min(...(values as number[]));
+  if (typeof first === "boolean") return values.every((value) => value === true);
+  if (Array.isArray(first)) return first.filter((item) => values.every((value) => (value as string[]).includes(item)));
+  return name.startsWith("features.") ? "disabled" : first;
+}

@@ -1,0 +1,125 @@
+import { createHash } from "node:crypto";
+import type { GraphqlRequest } from "@signalbox/graphql";
+import type { Logger } from "@signalbox/telemetry";
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  GraphQLError,
+  getOperationAST,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  parse,
+  validate,
+} from "graphql";
+import type { Supergraph } from "../supergraph/open-supergraph.ts";
+import { maskErrors } from "./mask-errors.ts";
+import type { OperationContext } from "./operation-context.ts";
+import { assertWithinLimits, type OperationLimits } from "./operation-limits.ts";
+
+export type ExecuteOperation = (
+  request: GraphqlRequest,
+  context: OperationContext,
+  options: { readonly queriesOnly: boolean },
+) => Promise<{ readonly status: number; readonly result: ExecutionResult }>;
+
+interface Dependencies {
+  readonly supergraph: Supergraph;
+  readonly limits: () => OperationLimits & { readonly tokensMax: number };
+  readonly documentCacheMaxEntries: number;
+  readonly log: Logger;
+}
+
+type Checked = { readonly document: DocumentNode } | { readonly refusal: readonly GraphQLError[] };
+
+/** Parses, limits, validates, plans and runs one operation. Never throws: every failure is part of the result. */
+export function createExecuteOperation({ supergraph, limits, documentCacheMaxEntries, log }: Dependencies) {
+  const checkedDocuments = new Map<string, Checked>();
+
+  function checked(query: string): Checked {
+    const known = checkedDocuments.get(query);
+    if (known !== undefined) return known;
+    const fresh = check(supergraph.schema, query, limits());
+    checkedDocuments.set(query, fresh);
+    if (checkedDocuments.size > documentCacheMaxEntries) {
+      checkedDocuments.delete(checkedDocuments.keys().next().value as string);
+    }
+    return fresh;
+  }
+
+  const executeOperation: ExecuteOperation = async (request, context, { queriesOnly }) => {
+    const outcome = checked(request.query);
+    if ("refusal" in outcome) return refused(400, outcome.refusal);
+    const operation = getOperationAST(outcome.document, request.operationName);
+    const problem = operation ? problemOf(operation, queriesOnly) : "operationName does not select one operation.";
+    if (problem !== null || !operation) return refused(queriesOnly && operation ? 405 : 400, [invalid(problem ?? "")]);
+    const result = await run(request, outcome.document, operation, context);
+    return { status: 200, result: { ...result, ...maskErrors(result.errors, context.requestId, log) } };
+  };
+  return executeOperation;
+
+  async function run(
+    request: GraphqlRequest,
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+    context: OperationContext,
+  ): Promise<ExecutionResult> {
+    const { query, variables, operationName } = request;
+    try {
+      // The executor's type is Apollo Server's request context; it reads only the members given here.
+      return (await supergraph.execute({
+        request: { query, variables: variables ?? {}, operationName },
+        operationName: operation.name?.value ?? null,
+        document,
+        operation,
+        source: query,
+        queryHash: createHash("sha256").update(query).digest("hex"),
+        schema: supergraph.schema,
+        context,
+        metrics: {},
+        logger: log,
+      } as unknown as Parameters<Supergraph["execute"]>[0])) as ExecutionResult;
+    } catch (error) {
+      log.error({ err: error, requestId: context.requestId }, "an operation failed");
+      return { data: null, errors: [new GraphQLError("Something went wrong on our side.")] };
+    }
+  }
+}
+
+function check(
+  schema: GraphQLSchema,
+  query: string,
+  { tokensMax, ...limits }: OperationLimits & { tokensMax: number },
+): Checked {
+  try {
+    const document = parse(query, { maxTokens: tokensMax, noLocation: false });
+    assertWithinLimits(document, limits);
+    const errors = validate(schema, document, undefined, { maxErrors: 20 });
+    return errors.length === 0 ? { document } : { refusal: errors.map((error) => invalid(error.message, error)) };
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error;
+    if (error.extensions.code !== undefined) return { refusal: [error] };
+    const tooManyTokens = error.message.includes("token limit") || /more (?:than|that) \d+ tokens/.test(error.message);
+    if (!tooManyTokens) return { refusal: [invalid(error.message, error)] };
+    const message = `This document has more than ${tokensMax} tokens.`;
+    return { refusal: [new GraphQLError(message, { extensions: { code: "LIMIT_TOKENS" } })] };
+  }
+}
+
+function problemOf(operation: OperationDefinitionNode, queriesOnly: boolean): string | null {
+  if (operation.operation === "subscription") return "Subscriptions need a persistent transport.";
+  if (queriesOnly && operation.operation !== "query") return "GET is for queries; send a mutation with POST.";
+  return null;
+}
+
+function invalid(message: string, from?: GraphQLError): GraphQLError {
+  return new GraphQLError(message, {
+    ...(from?.nodes === undefined ? {} : { nodes: from.nodes }),
+    ...(from?.source === undefined ? {} : { source: from.source }),
+    positions: from?.positions ?? null,
+    extensions: { code: "VALIDATION_FAILED" },
+  });
+}
+
+function refused(status: number, errors: readonly GraphQLError[]) {
+  return { status, result: { errors } };
+}

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { getIntrospectionQuery, type GraphQLError, parse } from "graphql";
+import { assertWithinLimits } from "./operation-limits.ts";
+
+const limits = { depthMax: 4, aliasesMax: 2, rootFieldsMax: 3, directivesMax: 2 };
+
+function codeOf(query: string): unknown {
+  try {
+    assertWithinLimits(parse(query), limits);
+    return null;
+  } catch (error) {
+    return (error as GraphQLError).extensions.code;
+  }
+}
+
+test("a document at every limit passes", () => {
+  assert.equal(codeOf("{ x: a { b { c { d } } } y: b c @skip(if: true) @include(if: true) }"), null);
+});
+
+test("each limit refuses with its own code", () => {
+  assert.equal(codeOf("{ a { b { c { d { e } } } } }"), "LIMIT_DEPTH");
+  assert.equal(codeOf("{ a: x b: x c: x }"), "LIMIT_ALIASES");
+  assert.equal(codeOf("{ a b c d }"), "LIMIT_ROOT_FIELDS");
+  assert.equal(codeOf("{ a @skip(if: true) @include(if: true) b @skip(if: true) }"), "LIMIT_DIRECTIVES");
+});
+
+test("depth hidden in fragments is counted where it is spread", () => {
+  assert.equal(codeOf("{ a { ...F } } fragment F on T { b { ...G } } fragment G on T { c { d { e } } }"), "LIMIT_DEPTH");
+  assert.equal(codeOf("query __schema { a { b { c { d { e } } } } }"), "LIMIT_DEPTH");
+});
+
+test("fragments that double at every level are refused before they are walked to the end", () => {
+  const levels = Array.from({ length: 30 }, (_, n) => `fragment F${n} on T { ...F${n + 1} ...F${n + 1} }`).join(" ");
+  assert.equal(codeOf(`{ a { ...F0 } } ${levels} fragment F30 on T { x }`), "LIMIT_COST");
+});
+
+test("a fragment that spreads itself ends", () => {
+  assert.equal(codeOf("{ a { ...F } } fragment F on T { ...F b }"), null);
+});
+
+test("the standard introspection query passes the default limits", () => {
+  const defaults = { depthMax: 16, aliasesMax: 30, rootFieldsMax: 20, directivesMax: 50 };
+  assert.doesNotThrow(() => assertWithinLimits(parse(getIntrospectionQuery()), defaults));
+});

@@ -1,0 +1,45 @@
+import { readFile } from "node:fs/promises";
+import { ApolloGateway } from "@apollo/gateway";
+import type { InternalClient } from "@signalbox/net";
+import type { Logger, Tracer } from "@signalbox/telemetry";
+import type { GraphQLSchema } from "graphql";
+import { createSubgraphDataSource } from "./subgraph-data-source.ts";
+
+/** Composed from the services' schema.graphql by `npm run generate`. */
+const supergraphFile = new URL("../generated/supergraph.graphql", import.meta.url);
+
+type Executor = Awaited<ReturnType<ApolloGateway["load"]>>["executor"];
+
+export interface Supergraph {
+  readonly schema: GraphQLSchema;
+  readonly execute: Executor;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the composed graph. The composition was checked when it was generated, so a subgraph that is away now does not
+ * keep the gateway from starting: its fields fail alone.
+ */
+export async function openSupergraph({
+  clients,
+  tracer,
+  log,
+}: {
+  clients: ReadonlyMap<string, InternalClient>;
+  tracer: Tracer;
+  log: Logger;
+}): Promise<Supergraph> {
+  const gateway = new ApolloGateway({
+    supergraphSdl: await readFile(supergraphFile, "utf8"),
+    // The gateway logs each failed fetch itself; we log one line per operation, so only its warnings pass.
+    logger: { debug() {}, info() {}, warn: (message) => log.warn({}, String(message)), error() {} },
+    buildService: ({ name }) => {
+      const client = clients.get(name);
+      if (client === undefined) throw new Error(`the supergraph names a subgraph that is not configured: ${name}`);
+      return createSubgraphDataSource({ name, client, tracer });
+    },
+  });
+  const { schema, executor } = await gateway.load();
+  return { schema, execute: executor, close: () => gateway.stop() };
+}
+

@@ -1,0 +1,36 @@
+import type { GraphQLDataSource } from "@apollo/gateway";
+import { encodePrincipal, principalHeader } from "@signalbox/graphql";
+import type { InternalClient } from "@signalbox/net";
+import type { Tracer } from "@signalbox/telemetry";
+import type { OperationContext } from "../operations/operation-context.ts";
+
+/**
+ * How @apollo/gateway reaches one subgraph. It replaces the default data source: a pooled client (four times its
+ * throughput), the verified principal instead of the caller's credential, and one trace.
+ */
+export function createSubgraphDataSource({
+  name,
+  client,
+  tracer,
+}: {
+  name: string;
+  client: InternalClient;
+  tracer: Tracer;
+}): GraphQLDataSource<OperationContext> {
+  return {
+    async process({ request, context }) {
+      const { principal, requestId } = context as OperationContext;
+      const { query, variables, operationName } = request;
+      return tracer.span(`fetch ${name}`, { kind: "client" }, async () => {
+        const traceparent = tracer.traceparent();
+        const answer = await client.post("/graphql", JSON.stringify({ query, variables, operationName }), {
+          "x-request-id": requestId,
+          ...(principal === null ? {} : { [principalHeader]: encodePrincipal(principal) }),
+          ...(traceparent === undefined ? {} : { traceparent }),
+        });
+        if (answer.status !== 200) throw new Error(`subgraph ${name} answered ${answer.status}`);
+        return JSON.parse(answer.body.toString("utf8"));
+      });
+    },
+  };
+}

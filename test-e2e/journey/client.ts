@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly bytes: Buffer;
+  // biome-ignore lint/suspicious/noExplicitAny: a scenario reads members of many answers; each is asserted where it is used.
+  readonly json: any;
+}
+
+export interface ClientRequest {
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  /** Sent as JSON unless it is a Buffer or a form. */
+  readonly body?: unknown;
+}
+
+/** Speaks HTTP to one base URL with one key, and nothing more: the scenario sees what a client sees. */
+export function createClient(baseUrl: string, apiKey?: string) {
+  return async function send(path: string, { method, headers = {}, body }: ClientRequest = {}): Promise<Answer> {
+    const raw = body instanceof Buffer || body instanceof FormData;
+    const response = await fetch(new URL(path, baseUrl), {
+      method: method ?? (body === undefined ? "GET" : "POST"),
+      headers: {
+        ...(apiKey === undefined ? {} : { "x-api-key": apiKey }),
+        ...(body === undefined || raw ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: raw ? (body as BodyInit) : JSON.stringify(body) }),
+    });
+    const bytes = Buffer.from(await response.arrayBuffer());
+    const isJson = (response.headers.get("content-type") ?? "").includes("json");
+    return {
+      status: response.status,
+      headers: response.headers,
+      bytes,
+      json: isJson && bytes.length > 0 ? JSON.parse(bytes.toString("utf8")) : undefined,
+    };
+  };
+}
+
+export type Client = ReturnType<typeof createClient>;
+
+/** Asserts the status and shows the answer when it is another: a bare "500 !== 201" tells nobody anything. */
+export function expectStatus(answer: Answer, status: number): Answer {
+  assert.equal(answer.status, status, answer.bytes.toString("utf8").slice(0, 2000));
+  return answer;
+}
