@@ -1,4 +1,10 @@
 import type { Logger } from "@signalbox/telemetry";
+import type pg from "pg";
+import { connectWhenThere, databaseOf } from "./connect-when-there.ts";
+import { libraryHistory } from "./library-history.ts";
+import { type MigrationFile, readLibraryFolder, readPrismaFolder } from "./migration-file.ts";
+import { MigrationError, type MigrationHistory, pendingMigrations } from "./migration-history.ts";
+import { prismaHistory } from "./prisma-history.ts";
 
 /** The SQL files of a library, applied to the schema `signalbox` of every database that uses it. */
 export interface LibraryMigrations {
@@ -19,4 +25,74 @@ export interface MigrateOptions {
   readonly waitMs?: number;
 }
 
-export declare function migrate(options: MigrateOptions): Promise<void>;
+/** The key that `prisma migrate` locks as well: ours and Prisma's never run at the same time. */
+const lockKey = 72_707_369;
+
+/**
+ * Brings the database of a service to this version: libraries first, then the Prisma migrations. Safe with several
+ * instances at once: one works under a lock, the others find it done. Each file is applied and recorded in one
+ * transaction, so a crash leaves nothing half done. Throws `MigrationError` for an engine that stays away, a database of
+ * a newer version, a file that was changed after it was applied, and SQL that fails.
+ */
+export async function migrate(options: MigrateOptions): Promise<void> {
+  const histories = await readHistories(options);
+  const client = await connectWhenThere({ url: options.url, log: options.log, waitMs: options.waitMs ?? 60_000 });
+  try {
+    const database = databaseOf(options.url);
+    if (await isCurrent(client, histories, database)) return;
+    await client.query("select pg_advisory_lock($1)", [lockKey]); // released with the connection
+    for (const history of histories) await bringUp(client, history, database, options.log);
+  } finally {
+    await client.end();
+  }
+}
+
+async function readHistories(options: MigrateOptions): Promise<MigrationHistory[]> {
+  const libraries = options.libraryMigrations.map(async ({ library, directory }) =>
+    libraryHistory(library, await readLibraryFolder(directory)),
+  );
+  const histories = await Promise.all(libraries);
+  if (options.prismaDirectory === null) return histories;
+  return [...histories, prismaHistory(options.service, await readPrismaFolder(options.prismaDirectory))];
+}
+
+/** The common start: everything is there already, and no lock is needed to see it. */
+async function isCurrent(
+  client: pg.Client,
+  histories: readonly MigrationHistory[],
+  database: string,
+): Promise<boolean> {
+  for (const history of histories) {
+    if (pendingMigrations(history, await history.applied(client), database).length > 0) return false;
+  }
+  return true;
+}
+
+async function bringUp(client: pg.Client, history: MigrationHistory, database: string, log: Logger): Promise<void> {
+  await history.prepare(client);
+  for (const file of pendingMigrations(history, await history.applied(client), database)) {
+    await apply(client, history, file);
+    log.info({ database, migration: file.name, owner: history.owner }, "applied a migration");
+  }
+}
+
+async function apply(client: pg.Client, history: MigrationHistory, file: MigrationFile): Promise<void> {
+  await client.query("begin");
+  try {
+    await client.query(file.text);
+    await history.record(client, file);
+    await client.query("commit");
+  } catch (error) {
+    await client.query("rollback").catch(() => {}); // the reason is the first error
+    throw new MigrationError(`migration ${file.name} of ${history.owner} failed: ${explain(error, file.text)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** PostgreSQL's sentence and the line it points to. */
+function explain(error: unknown, text: string): string {
+  const { message, position } = error as { message: string; position?: string };
+  if (!position) return message;
+  return `${message} (line ${text.slice(0, Number(position)).split("\n").length})`;
+}

@@ -1,0 +1,48 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { lockFile, schemaDifference } from "./migrations/authoring.ts";
+
+const usage = `node libs/storage/src/migrate-cli.ts diff services/<service>/prisma --name <slug> [--database-url <url>]
+
+Writes the migration that leads from the migrations there to schema.prisma. It needs a PostgreSQL engine, where it makes
+and drops a shadow database: the one of \`npm run engines -- start\`, or the one given.`;
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { name: { type: "string" }, "database-url": { type: "string" } },
+});
+const [command, prismaDirectory] = positionals;
+if (command !== "diff" || !prismaDirectory || !/^[a-z0-9_]+$/.test(values.name ?? "")) {
+  console.error(usage);
+  process.exit(2);
+}
+
+await mkdir(join(prismaDirectory, "migrations"), { recursive: true });
+const script = await schemaDifference(prismaDirectory, values["database-url"] ?? (await engineUrl()));
+if (script === "") {
+  console.log("The migrations already lead to the schema: nothing to write.");
+} else {
+  const path = await writeMigration(prismaDirectory, script);
+  console.log(`Wrote ${path}. Read it before you commit it: expand first, contract in a later release.`);
+}
+
+async function writeMigration(directory: string, text: string): Promise<string> {
+  const stamp = new Date().toISOString().replace(/\D/g, "").slice(0, 14);
+  const folder = join(directory, "migrations", `${stamp}_${values.name}`);
+  await mkdir(folder);
+  await writeFile(join(directory, "migrations", "migration_lock.toml"), lockFile);
+  await writeFile(join(folder, "migration.sql"), `${text.trim()}\n`);
+  return join(folder, "migration.sql");
+}
+
+/** The engine that the tests share, when it runs. */
+async function engineUrl(): Promise<string> {
+  try {
+    const endpoints = JSON.parse(await readFile(join(".engines", "run", "endpoints.json"), "utf8"));
+    return endpoints.postgres.url;
+  } catch {
+    console.error("No engine runs here: start one with `npm run engines -- start`, or give --database-url.");
+    process.exit(2);
+  }
+}

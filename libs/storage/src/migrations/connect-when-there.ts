@@ -1,0 +1,83 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "@signalbox/telemetry";
+import pg from "pg";
+import { isUnavailable } from "../database/errors.ts";
+import { MigrationError } from "./migration-history.ts";
+
+export interface ConnectOptions {
+  readonly url: string;
+  readonly log: Logger;
+  /** How long an engine that does not answer is waited for. */
+  readonly waitMs: number;
+}
+
+const pauseMs = 250;
+const databaseIsAbsent = "3D000";
+const pausesBetweenLines = 20;
+
+/** Connects to the database of `url`, creating it if it is absent and waiting for its engine if that is. */
+export async function connectWhenThere(options: ConnectOptions): Promise<pg.Client> {
+  const pauses = Math.ceil(options.waitMs / pauseMs);
+  for (let pause = 0; ; pause++) {
+    try {
+      return await connectOrCreate(options.url);
+    } catch (error) {
+      const where = `PostgreSQL at ${hostOf(options.url)}`;
+      if (!isUnavailable(error)) throw new MigrationError(`${where} refuses us: ${reasonOf(error)}`, { cause: error });
+      if (pause >= pauses) {
+        const message = `${where} did not answer within ${options.waitMs / 1000} s (${reasonOf(error)})`;
+        throw new MigrationError(`${message}: start it, or correct database.url`, { cause: error });
+      }
+      if (pause % pausesBetweenLines === 0) options.log.warn({ reason: reasonOf(error) }, `waiting for ${where}`);
+      await sleep(pauseMs);
+    }
+  }
+}
+
+async function connectOrCreate(url: string): Promise<pg.Client> {
+  try {
+    return await connect(url);
+  } catch (error) {
+    if ((error as { code?: string }).code !== databaseIsAbsent) throw error;
+    await createDatabase(url);
+    return connect(url);
+  }
+}
+
+async function connect(connectionString: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString,
+    application_name: "signalbox migrate",
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+  });
+  client.on("error", () => {}); // a lost connection shows in the statement that is under way
+  await client.connect();
+  return client;
+}
+
+async function createDatabase(url: string): Promise<void> {
+  const name = databaseOf(url);
+  const maintenance = new URL(url);
+  maintenance.pathname = "/postgres";
+  const client = await connect(maintenance.href);
+  try {
+    // template0, because nobody can be connected to it: template1 refuses to be copied while someone is.
+    await client.query(`create database ${pg.escapeIdentifier(name)} template template0`);
+  } catch (error) {
+    // Another instance was faster: the name exists, or its row arrived while ours was written.
+    if (!["42P04", "23505"].includes((error as { code?: string }).code ?? "")) throw error;
+  } finally {
+    await client.end();
+  }
+}
+
+/** The database name of a `postgres://` URL. */
+export const databaseOf = (url: string): string => decodeURIComponent(new URL(url).pathname.slice(1)) || "postgres";
+
+const hostOf = (url: string): string => new URL(url).host || "the local socket";
+
+const reasonOf = (error: unknown): string => {
+  const { code, message } = error as { code?: string; message?: string };
+  return message || code || String(error);
+};
