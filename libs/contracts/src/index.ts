@@ -1,3 +1,4 @@
+export { type ServiceName, serviceNames } from "@signalbox/core";
 export {
   type AccessKind,
   type AccountState,
@@ -58,8 +59,7 @@ export {
   webhookSourceExample,
   webhookSourceStatuses,
 } from "./resources/webhook-source.ts";
-export type { TopicName } from "./topics.ts";
-export { deadLetterTopic, findTopic, type ServiceName, serviceNames, type TopicDeclaration, topics } from "./topics.ts";
+export { deadLetterTopic, findTopic, type TopicDeclaration, type TopicName, topics } from "./topics.ts";
 export { unknownMembers } from "./unknown-members.ts";
 export {
   matchesEventType,

@@ -1,17 +1,4 @@
-import { hours, KiB, MiB } from "@signalbox/core";
-
-/** The services of the product. A topic has one owner, which creates and verifies it. */
-export const serviceNames = [
-  "account",
-  "images",
-  "image-worker",
-  "config",
-  "webhook-ingest",
-  "webhook-delivery",
-  "gateway",
-] as const;
-
-export type ServiceName = (typeof serviceNames)[number];
+import { hours, KiB, MiB, type ServiceName, serviceNames } from "@signalbox/core";
 
 /** A topic of the event log. `compact` keeps the newest record per key for ever and drops older ones. */
 export interface TopicDeclaration {

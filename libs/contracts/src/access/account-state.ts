@@ -3,8 +3,8 @@ export const accountStates = ["pending", "active", "suspended", "disabled", "del
 
 export type AccountState = (typeof accountStates)[number];
 
-/** What a route does with the account's things. The `account-` kinds are the account record and its settings. */
-export type AccessKind = "read" | "write" | "account-read" | "account-write" | "recovery";
+/** What a route does with the account's things. The `own-account` kinds are the account record and its settings. */
+export type AccessKind = "read" | "write" | "own-account:read" | "own-account:write" | "recovery";
 
 /** Who moves an account from one state to another. `system` is the product itself, as on a verified contact. */
 export type TransitionActor = "owner" | "administrator" | "system";
@@ -17,11 +17,11 @@ interface StateRules {
 /** CONTRACT §1 as data: what each state permits, where it leads, and who may move it. */
 export const accountStateRules: Readonly<Record<AccountState, StateRules>> = {
   pending: {
-    may: ["read", "account-read", "account-write"],
+    may: ["read", "own-account:read", "own-account:write"],
     leavesTo: { active: ["system", "administrator"], deleted: ["owner", "administrator"] },
   },
   active: {
-    may: ["read", "write", "account-read", "account-write"],
+    may: ["read", "write", "own-account:read", "own-account:write"],
     leavesTo: {
       suspended: ["administrator"],
       disabled: ["owner", "administrator"],
@@ -29,11 +29,11 @@ export const accountStateRules: Readonly<Record<AccountState, StateRules>> = {
     },
   },
   suspended: {
-    may: ["read", "account-read"],
+    may: ["read", "own-account:read"],
     leavesTo: { active: ["administrator"], disabled: ["administrator"], deleted: ["administrator"] },
   },
   disabled: {
-    may: ["account-read", "recovery"],
+    may: ["own-account:read", "recovery"],
     leavesTo: { active: ["administrator"], deleted: ["administrator"] },
   },
   deleted: {
