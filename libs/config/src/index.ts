@@ -1,7 +1,9 @@
 export type { Configuration, Problem, PropertyEntry, PropertyLookup, PropertySource } from "./configuration.ts";
 export { ConfigurationError } from "./configuration-error.ts";
 export { environment } from "./environment.ts";
+export { formatPropertyTable } from "./format-property-table.ts";
 export { type LoadConfiguration, loadConfiguration } from "./load-configuration.ts";
+export { createSanitizer, mask } from "./mask.ts";
 export {
   defineProperties,
   type PropertyDeclaration,
@@ -11,3 +13,4 @@ export {
   type PropertyValues,
   type Secrecy,
 } from "./property-declaration.ts";
+export { startOptions } from "./start-options.ts";

@@ -1,5 +1,13 @@
+import { join } from "node:path";
+import { createAddresses } from "./addresses.ts";
+import { checkSources } from "./check-sources.ts";
 import type { Configuration } from "./configuration.ts";
+import { ConfigurationError } from "./configuration-error.ts";
+import { createConfiguration } from "./create-configuration.ts";
 import type { PropertyDeclarations } from "./property-declaration.ts";
+import { readCommandLine } from "./read-command-line.ts";
+import { readEnvironment } from "./read-environment.ts";
+import { readFile } from "./read-file.ts";
 
 export interface LoadConfiguration<P extends PropertyDeclarations> {
   readonly service: string;
@@ -10,12 +18,37 @@ export interface LoadConfiguration<P extends PropertyDeclarations> {
   /** Where `signalbox.yaml` and `signalbox.<profile>.yaml` are looked for; `null` reads no files. */
   readonly directory: string | null;
   readonly profile?: string | undefined;
-  /** Names that other services know, so a shared file is not refused. */
+  /** Names that other services know, so that a shared place is not refused. */
   readonly foreignNames?: Iterable<string>;
   /** Overrides known before the start: the only ones that reach properties with `reload: "restart"`. */
-  readonly overrides?: Readonly<Record<string, unknown>>;
+  readonly overrides?: { readonly values: Readonly<Record<string, unknown>>; readonly revision: string };
 }
 
-export declare function loadConfiguration<P extends PropertyDeclarations>(
-  input: LoadConfiguration<P>,
-): Configuration<P>;
+/**
+ * Reads every source once and binds the values to their declarations. A name with the service's prefix beats the bare
+ * one wherever it stands; then the source with the higher precedence wins.
+ *
+ * @throws ConfigurationError with every problem of every source, also of values that another source would outvote.
+ */
+export function loadConfiguration<P extends PropertyDeclarations>(input: LoadConfiguration<P>): Configuration<P> {
+  const { service, properties, directory, profile } = input;
+  const addresses = createAddresses(service, Object.keys(properties), input.foreignNames ?? []);
+  const files = directory === null ? [] : fileNames(profile).map((name) => readFile(join(directory, name)));
+  const aboveOverrides = [readCommandLine(input.argv), readEnvironment(input.environment, addresses)];
+  const belowOverrides = files.filter((file) => file !== null);
+
+  const problems = checkSources([...aboveOverrides, ...belowOverrides], properties, addresses);
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  return createConfiguration({
+    service,
+    properties,
+    addresses,
+    aboveOverrides,
+    belowOverrides,
+    overrides: input.overrides,
+  });
+}
+
+function fileNames(profile: string | undefined): string[] {
+  return profile === undefined ? ["signalbox.yaml"] : [`signalbox.${profile}.yaml`, "signalbox.yaml"];
+}

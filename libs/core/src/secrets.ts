@@ -1,49 +1,45 @@
 /** What stands where a secret stood. Clients never send it back as if it were the value (spec, environment). */
 export const masked = "******";
 
-/** Spring Boot 2.7's list: the last word of the name decides, or `credentials` anywhere in it. */
-const secretName =
-  /(?:password|passwd|secret|secrets|key|keys|token|tokens|passphrase)$|credential|^authorization$|^cookie$/i;
+/** Spring Boot 2.7's list and its plurals: the last word of the name decides, or `credential` anywhere in it. */
+const secretName = /(?:passwords?|passwd|passphrase|secrets?|keys?|tokens?)$|credential|^(?:authorization|cookie)$/i;
 
 /** Whether a value under this name is a secret whatever it looks like. */
 export function isSecretName(name: string): boolean {
   return secretName.test(name);
 }
 
-/** One shape of secret inside a text. `hint` is a cheap test that skips the expression for most texts. */
-interface SecretShape {
-  readonly hint: string;
-  readonly pattern: RegExp;
-  readonly replacement: string;
-}
-
-const shapes: readonly SecretShape[] = [
-  {
-    hint: "-----BEGIN",
-    pattern: /-----BEGIN [A-Z0-9 ]*-----[\s\S]*?(?:-----END [A-Z0-9 ]*-----|$)/g,
-    replacement: masked,
-  },
+/**
+ * Each expression starts at a fixed text and never gives back what it took, so a hostile text costs time in proportion
+ * to its length and no more.
+ */
+const shapes: readonly (readonly [pattern: RegExp, replacement: string | ((...match: string[]) => string)])[] = [
+  [/-----BEGIN [A-Z0-9 ]*-----[\s\S]*?(?:-----END [A-Z0-9 ]*-----|$)/g, masked],
   // The last @ before the path ends the user info: a password may hold an @ that nobody encoded.
-  { hint: "://", pattern: /([a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'<>]*@/gi, replacement: `$1${masked}@` },
-  { hint: "eyJ", pattern: /eyJ[\w-]{4,}\.[\w-]*(?:\.[\w-]*)*/g, replacement: masked },
-  { hint: "sbx_", pattern: /sbx_[A-Za-z0-9]+_[A-Za-z0-9]+/g, replacement: masked },
-  { hint: "whs", pattern: /whs(?:ec|k)_[A-Za-z0-9+/=_-]+/g, replacement: masked },
-  { hint: "earer", pattern: /\b(bearer)\s+[^\s"',;]+/gi, replacement: `$1 ${masked}` },
-  { hint: "EARER", pattern: /\b(bearer)\s+[^\s"',;]+/gi, replacement: `$1 ${masked}` },
-  { hint: "asic ", pattern: /\b(basic)\s+[A-Za-z0-9+/=_-]{8,}/gi, replacement: `$1 ${masked}` },
-  {
-    hint: "=",
-    pattern:
-      /\b([\w.-]*(?:password|passwd|secret|token|credential|api[_-]?key|access[_-]?key|signature))=[^\s&;"'<>]+/gi,
-    replacement: `$1=${masked}`,
-  },
+  [/:\/\/[^\s/?#]*@/g, `://${masked}@`],
+  [/eyJ[\w-]{4,}(?:\.[\w-]*)*/g, masked],
+  [/sbx_[\w-]+/g, masked],
+  [/whs(?:ec|k)_[\w+/=-]+/g, masked],
+  [/\b(bearer)\s+[^\s"',;]+/gi, `$1 ${masked}`],
+  [/\b(basic)\s+([\w+/-]{4,}={0,2})/gi, maskBasic],
+  [
+    /(password|passwd|passphrase|secret|token|credentials?|api[_-]?key|access[_-]?key|signature)(["']?\s{0,8}[=:]\s{0,8}["']?)[^\s&;"'<>,]+/gi,
+    `$1$2${masked}`,
+  ],
 ];
+
+/** Skips the expressions for the texts that can hold none of the shapes, which is nearly all of them. */
+const suspicious = /----|:\/\/|eyJ|sbx_|whs|earer|asic\s|[=:]/i;
 
 /** Hides every secret that can be told by its looks: user info in URLs, tokens, keys, PEM blocks, `password=…`. */
 export function maskText(text: string): string {
+  if (!suspicious.test(text)) return text;
   let result = text;
-  for (const shape of shapes) {
-    if (result.includes(shape.hint)) result = result.replace(shape.pattern, shape.replacement);
-  }
+  for (const [pattern, replacement] of shapes) result = result.replace(pattern, replacement as string);
   return result;
+}
+
+/** "Basic authentication" is prose; `Basic dXNlcjpwYXNz` is a user and a password around a colon. */
+function maskBasic(whole: string, scheme = "", credentials = ""): string {
+  return Buffer.from(credentials, "base64").includes(":") ? `${scheme} ${masked}` : whole;
 }

@@ -1,0 +1,39 @@
+import type { Addresses } from "./addresses.ts";
+import type { Problem } from "./configuration.ts";
+import { expected } from "./expected.ts";
+import { mask } from "./mask.ts";
+import { checkValue } from "./parse-value.ts";
+import type { PropertyDeclaration, PropertyDeclarations, PropertyScalar } from "./property-declaration.ts";
+import type { SourceEntry } from "./source.ts";
+
+/**
+ * Sorts database overrides into those that apply and those that are refused. Names of other services are neither: the
+ * same set of overrides reaches every service.
+ */
+export function checkOverrides(
+  overrides: Readonly<Record<string, unknown>>,
+  revision: string,
+  properties: PropertyDeclarations,
+  addresses: Addresses,
+): { entries: ReadonlyMap<string, SourceEntry>; problems: Problem[] } {
+  const entries = new Map<string, SourceEntry>();
+  const problems: Problem[] = [];
+  for (const [address, raw] of Object.entries(overrides)) {
+    const property = addresses.property(address);
+    const declaration = property === undefined ? undefined : properties[property];
+    if (property === undefined || declaration === undefined) continue;
+    const refusal = refuse(declaration, raw);
+    if (refusal === null) entries.set(address, { raw, origin: `revision ${revision}` });
+    else {
+      const value = JSON.stringify(mask(property, raw as PropertyScalar, declaration)) ?? "undefined";
+      problems.push({ property, source: "overrides", value, expected: refusal });
+    }
+  }
+  return { entries, problems };
+}
+
+function refuse(declaration: PropertyDeclaration, raw: unknown): string | null {
+  if (declaration.secrecy === "secret") return "no override, because it is a secret";
+  if (declaration.local) return "no override, because it is local to the process";
+  return checkValue(declaration, raw).ok ? null : expected(declaration);
+}

@@ -1,0 +1,89 @@
+import { masked } from "@signalbox/core";
+import type { Addresses } from "./addresses.ts";
+import { closestName } from "./closest-name.ts";
+import type { Problem } from "./configuration.ts";
+import { expected } from "./expected.ts";
+import { createSanitizer, mask } from "./mask.ts";
+import { parseText } from "./parse-value.ts";
+import type { PropertyDeclaration, PropertyDeclarations, PropertyScalar } from "./property-declaration.ts";
+import type { Source, SourceEntry } from "./source.ts";
+
+/** The property whose value names more names to mask. Read here and by the management view. */
+export const sanitizeProperty = "management.endpoint.env.keys-to-sanitize";
+
+/** Everything wrong in the sources that were read, and every property that has to be given and is not. */
+export function checkSources(
+  sources: readonly Source[],
+  properties: PropertyDeclarations,
+  addresses: Addresses,
+): Problem[] {
+  const problems: Problem[] = [];
+  for (const source of sources) {
+    for (const fault of source.faults) {
+      problems.push({ property: source.name, source: fault.origin, value: "unreadable", expected: fault.expected });
+    }
+    for (const [address, entry] of source.entries) {
+      const problem = checkEntry(address, entry, properties, addresses);
+      if (problem) problems.push(problem);
+    }
+  }
+  const given = new Set(sources.flatMap((source) => [...source.entries.keys()]));
+  for (const [name, declaration] of Object.entries(properties)) {
+    if (declaration.required === undefined || declaration.default !== null) continue;
+    if (addresses.of(name).some((address) => given.has(address))) continue;
+    const source = "no source";
+    problems.push({
+      property: name,
+      source,
+      value: "missing",
+      expected: `${expected(declaration)}; ${declaration.required}`,
+    });
+  }
+  return problems;
+}
+
+function checkEntry(
+  address: string,
+  { raw, origin }: SourceEntry,
+  properties: PropertyDeclarations,
+  addresses: Addresses,
+): Problem | null {
+  const name = addresses.property(address);
+  const declaration = name === undefined ? undefined : properties[name];
+  if (name === undefined || declaration === undefined) {
+    if (addresses.isForeign(address) || addresses.isForeignVariable(address)) return null;
+    return { property: address, source: origin, value: masked, expected: knownName(address, addresses) };
+  }
+  const parsed = parseText(declaration, raw);
+  if (!parsed.ok) {
+    return { property: name, source: origin, value: shown(name, raw, declaration), expected: expected(declaration) };
+  }
+  if (name === sanitizeProperty && !canSanitize(parsed.value)) {
+    return { property: name, source: origin, value: String(parsed.value), expected: "endings or regular expressions" };
+  }
+  return null;
+}
+
+/** A misspelt name is answered with the nearest one that exists, in the spelling of the place it was found in. */
+function knownName(address: string, addresses: Addresses): string {
+  const spelled = address.startsWith("SIGNALBOX_")
+    ? address.slice("SIGNALBOX_".length).toLowerCase().replaceAll("_", ".")
+    : address;
+  const closest = closestName(spelled, addresses.all());
+  return closest === undefined
+    ? "a property of this service, or a name with the prefix of the service it belongs to"
+    : `a known property; did you mean ${closest}?`;
+}
+
+function shown(name: string, raw: unknown, declaration: PropertyDeclaration): string {
+  return JSON.stringify(mask(name, raw as PropertyScalar, declaration));
+}
+
+function canSanitize(patterns: PropertyScalar): boolean {
+  try {
+    createSanitizer(patterns as readonly string[]);
+    return true;
+  } catch {
+    return false;
+  }
+}

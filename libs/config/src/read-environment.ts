@@ -1,0 +1,24 @@
+import { type Addresses, variableName } from "./addresses.ts";
+import type { Source, SourceEntry } from "./source.ts";
+import { startNames } from "./start-options.ts";
+
+/** What Kubernetes injects for a Service named signalbox-…: `…_SERVICE_HOST`, `…_PORT=tcp://…`, `…_PORT_80_TCP_ADDR`. */
+const serviceLink =
+  /_SERVICE_HOST$|_SERVICE_PORT(?:_[A-Z0-9_]+)?$|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$/;
+const serviceLinkValue = /^(?:tcp|udp|sctp):\/\//;
+
+/** Variables with our prefix, named as the property they stand for; one that stands for none keeps its own name. */
+export function readEnvironment(
+  environment: Readonly<Record<string, string | undefined>>,
+  addresses: Addresses,
+): Source {
+  const entries = new Map<string, SourceEntry>();
+  const reserved = new Set(startNames.map(variableName));
+  for (const [variable, raw] of Object.entries(environment)) {
+    if (raw === undefined || !variable.startsWith("SIGNALBOX_") || reserved.has(variable)) continue;
+    const address = addresses.fromEnvironment(variable);
+    if (address === undefined && (serviceLink.test(variable) || serviceLinkValue.test(raw))) continue;
+    entries.set(address ?? variable, { raw, origin: variable });
+  }
+  return { name: "environment", entries, faults: [] };
+}
