@@ -1,4 +1,4 @@
-import type { ServiceName } from "@signalbox/runtime";
+import type { ServiceName } from "@signalbox/core";
 
 /** A path prefix, matched by whole segments, and the service behind it. */
 interface EdgeRoute {

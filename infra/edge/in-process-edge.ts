@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { uuidv7 } from "@signalbox/core";
-import type { ServiceName, ServiceParts } from "@signalbox/runtime";
+import { type ServiceName, uuidv7 } from "@signalbox/core";
+import type { ServiceParts } from "@signalbox/runtime";
 import { serviceOf } from "./edge-routes.ts";
 
 /** The edge of the embedded mode: hands each request to the service that owns its path, without a hop. */

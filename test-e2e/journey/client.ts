@@ -26,7 +26,7 @@ export function createClient(baseUrl: string, apiKey?: string) {
         ...(body === undefined || raw ? {} : { "content-type": "application/json" }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: raw ? (body as BodyInit) : JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: raw ? (body as Buffer<ArrayBuffer> | FormData) : JSON.stringify(body) }),
     });
     const bytes = Buffer.from(await response.arrayBuffer());
     const isJson = (response.headers.get("content-type") ?? "").includes("json");

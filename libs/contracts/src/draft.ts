@@ -1,8 +1,7 @@
 import { type EventData, type EventName, eventOf } from "./catalogue.ts";
 import { unknownMembers } from "./unknown-members.ts";
 
-/** An event that is about to become true: what the producer says of it, before id, time and trace are added. */
-export interface EventDraft<N extends EventName = EventName> {
+interface Draft<N extends EventName> {
   readonly name: N;
   /** The aggregate's id and the key on the topic. */
   readonly subject: string;
@@ -11,12 +10,19 @@ export interface EventDraft<N extends EventName = EventName> {
   readonly data: EventData<N>;
 }
 
+/**
+ * An event that is about to become true: what the producer says of it, before id, time and trace are added. A union
+ * over the names, so that a draft of one event is a draft of any.
+ */
+export type EventDraft<N extends EventName = EventName> = { readonly [K in N]: Draft<K> }[N];
+
 /** Drafts an event. The outbox checks it with `draftProblems` in tests and development. */
 export function draft<N extends EventName>(
   name: N,
   content: { subject: string; accountId: string | null; data: EventData<N> },
 ): EventDraft<N> {
-  return { name, subject: content.subject, accountId: content.accountId, data: content.data };
+  const made: Draft<N> = { name, subject: content.subject, accountId: content.accountId, data: content.data };
+  return made as EventDraft<N>;
 }
 
 /** What is wrong with a draft, one sentence each: data that does not fit its schema, or members nobody declared. */

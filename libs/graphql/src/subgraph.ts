@@ -1,6 +1,5 @@
 import type { IncomingMessage, RequestListener } from "node:http";
-import { buildSubgraphSchema } from "@apollo/subgraph";
-import type { GraphQLResolverMap } from "@apollo/subgraph/dist/schema-helper/index.js";
+import { buildSubgraphSchema, type GraphQLResolverMap } from "@apollo/subgraph";
 import type { Principal } from "@signalbox/auth";
 import { AppError, isAppError } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
@@ -40,10 +39,8 @@ export interface SubgraphOptions<Loaders> {
  */
 export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): RequestListener {
   const typeDefs = parse(options.typeDefs);
-  const schema = buildSubgraphSchema({
-    typeDefs,
-    resolvers: { ...scalarResolversOf(typeDefs), ...options.resolvers } as GraphQLResolverMap<unknown>,
-  });
+  const resolvers = { ...scalarResolversOf(typeDefs), ...options.resolvers } as GraphQLResolverMap;
+  const schema = buildSubgraphSchema([{ typeDefs, resolvers }]);
   const checkedDocument = createDocumentCache(schema, options.documentCacheMaxEntries ?? 500);
 
   async function answer(request: IncomingMessage): Promise<ExecutionResult> {

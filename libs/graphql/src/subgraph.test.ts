@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after, before, test } from "node:test";
+import type { Principal } from "@signalbox/auth";
+import { AppError } from "@signalbox/core";
+import type { Logger } from "@signalbox/telemetry";
+import { connection, connectionArguments } from "./connection.ts";
+import { mutationPayload } from "./mutation-payload.ts";
+import { encodePrincipal, principalHeader } from "./principal-header.ts";
+import { createSubgraph, requirePrincipal } from "./subgraph.ts";
+
+const typeDefs = `
+  extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable"])
+  scalar DateTime
+  type Query { viewer: Account!  boom: String  names(first: Int, after: String): NameConnection! }
+  type Mutation { rename(name: String!): RenamePayload! }
+  type Account @key(fields: "id") { id: ID! createdAt: DateTime! }
+  type NameConnection { edges: [NameEdge!]! pageInfo: PageInfo! }
+  type NameEdge { cursor: String! node: String! }
+  type PageInfo @shareable { hasNextPage: Boolean! endCursor: String }
+  type RenamePayload { account: Account errors: [FieldError!]! }
+  type FieldError @shareable { field: String message: String! }
+`;
+
+const principal: Principal = {
+  accountId: "acc_ü",
+  state: "active",
+  epoch: 3,
+  scopes: new Set(["account:read"]),
+  roles: ["owner"],
+  credential: { kind: "api-key", id: "key_1", authTimeMs: null },
+  expiresAt: new Date("2026-01-01T00:00:00.000Z"),
+};
+const account = (id: string) => ({ id, createdAt: new Date("2026-01-01T00:00:00.000Z") });
+const logged: unknown[] = [];
+const log = { error: (fields: unknown) => void logged.push(fields) } as unknown as Logger;
+
+const server = createServer(
+  createSubgraph({
+    typeDefs,
+    createLoaders: () => ({}),
+    log,
+    resolvers: {
+      Query: {
+        viewer: (_parent, _arguments, context) => account(requirePrincipal(context).accountId),
+        boom: () => {
+          throw new Error("connect ECONNREFUSED 10.0.0.7:5432");
+        },
+        names: (_parent, given) => {
+          const { limit } = connectionArguments(given, { maxPageSize: 3, defaultPageSize: 2 });
+          return connection({ items: ["a", "b", "c"].slice(0, limit), hasMore: limit < 3 }, (name) => `c-${name}`);
+        },
+      },
+      Mutation: {
+        rename: (_parent, { name }) =>
+          mutationPayload("account", async () => {
+            if (name === "taken") throw new AppError("conflict", "Somebody has this name.");
+            if (name === "") throw new AppError("validation_error", "A name is needed.", { field: "name" });
+            return account(name);
+          }),
+      },
+      Account: { __resolveReference: (reference: { id: string }) => account(reference.id) },
+    },
+  }),
+);
+before(() => new Promise<void>((done) => server.listen(0, "127.0.0.1", done)));
+after(() => server.close());
+
+async function post(body: unknown, headers: Record<string, string> = {}) {
+  const { port } = server.address() as AddressInfo;
+  const response = await fetch(`http://127.0.0.1:${port}/graphql`, {
+    method: "POST",
+    headers,
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: each test asserts the members it reads.
+  return (await response.json()) as any;
+}
+
+test("the forwarded principal reaches the resolvers whole", async () => {
+  const { data } = await post({ query: "{ viewer { id createdAt } }" }, { [principalHeader]: encodePrincipal(principal) });
+  assert.deepEqual(data.viewer, { id: "acc_ü", createdAt: "2026-01-01T00:00:00.000Z" });
+});
+
+test("an anonymous caller of a field that needs one is told to authenticate", async () => {
+  const { errors } = await post({ query: "{ viewer { id } }" });
+  assert.equal(errors[0].extensions.code, "UNAUTHENTICATED");
+});
+
+test("a forged principal that cannot be read is refused", async () => {
+  const { errors } = await post({ query: "{ viewer { id } }" }, { [principalHeader]: "%%%" });
+  assert.equal(errors[0].extensions.code, "UNAUTHENTICATED");
+});
+
+test("an unexpected failure shows nothing of our insides and is logged once", async () => {
+  logged.length = 0;
+  const answer = await post({ query: "{ boom }" });
+  assert.equal(answer.errors[0].extensions.code, "INTERNAL");
+  assert.ok(!JSON.stringify(answer).includes("10.0.0.7"));
+  assert.equal(logged.length, 1);
+});
+
+test("a field failure of a mutation is in the payload, any other failure at the top", async () => {
+  const refused = await post({ query: 'mutation { rename(name: "") { account { id } errors { field message } } }' });
+  assert.deepEqual(refused.data.rename, { account: null, errors: [{ field: "name", message: "A name is needed." }] });
+  const conflict = await post({ query: 'mutation { rename(name: "taken") { account { id } } }' });
+  assert.equal(conflict.errors[0].extensions.code, "CONFLICT");
+});
+
+test("a page above the maximum is refused, not cut", async () => {
+  const refused = await post({ query: "{ names(first: 4) { edges { cursor } } }" });
+  assert.equal(refused.errors[0].extensions.code, "VALIDATION_FAILED");
+  const { data } = await post({ query: "{ names { edges { cursor node } pageInfo { hasNextPage endCursor } } }" });
+  assert.deepEqual(data.names.pageInfo, { hasNextPage: true, endCursor: "c-b" });
+});
+
+test("entities are resolved by their key", async () => {
+  const query = "query($r: [_Any!]!) { _entities(representations: $r) { ... on Account { id } } }";
+  const { data } = await post({ query, variables: { r: [{ __typename: "Account", id: "acc_7" }] } });
+  assert.deepEqual(data._entities, [{ id: "acc_7" }]);
+});
+
+test("rubbish instead of a request is a clear refusal", async () => {
+  for (const body of ["", "[]", "{", '{"query":1}', '{"query":"{ viewer { id } }","variables":[]}', '{"query":"{"}']) {
+    const { errors } = await post(body);
+    assert.equal(errors[0].extensions.code, "VALIDATION_FAILED", body);
+  }
+});
