@@ -5,6 +5,8 @@ export type EngineName = (typeof engineNames)[number];
 export interface EnginePlace {
   readonly folder: string;
   readonly port?: number;
+  /** The port that Kafka tells its clients to connect to, when a proxy stands before it. */
+  readonly advertisedPort?: number;
 }
 
 /** A started engine, as plain data: what a client needs to reach it and what the command line needs to end it. */

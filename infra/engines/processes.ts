@@ -98,6 +98,19 @@ export async function processCommand(pid: number): Promise<string> {
   }
 }
 
+/** A process and its children, the parent first. PostgreSQL's children lead groups of their own, so groups do not do. */
+export async function processTree(pid: number): Promise<number[]> {
+  if ((await processIdentity(pid)) === null) return [];
+  const { stdout } = await run("ps", ["-A", "-o", "pid=", "-o", "ppid="]);
+  const rows = stdout
+    .trim()
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/).map(Number));
+  const tree = [pid];
+  for (const parent of tree) tree.push(...rows.filter(([, ppid]) => ppid === parent).map(([child]) => child as number));
+  return tree;
+}
+
 /** Whether the very process of `handle` still runs. */
 export async function isRunning(handle: ProcessHandle): Promise<boolean> {
   return (await processIdentity(handle.pid)) === handle.identity;
@@ -106,11 +119,11 @@ export async function isRunning(handle: ProcessHandle): Promise<boolean> {
 /** Asks the process to stop, waits up to `graceMs`, then kills it. Does nothing when it has ended or the pid is another's. */
 export async function stopProcess(handle: ProcessHandle, signal: NodeJS.Signals, graceMs = 15_000): Promise<void> {
   if (!(await isRunning(handle))) return;
-  send(handle.pid, signal);
+  signalProcess(handle.pid, signal);
   // A stopped process (SIGSTOP) would not see the signal before it continues.
-  send(handle.pid, "SIGCONT");
+  signalProcess(handle.pid, "SIGCONT");
   if (await hasEnded(handle, graceMs)) return;
-  send(handle.pid, "SIGKILL");
+  signalProcess(handle.pid, "SIGKILL");
   if (!(await hasEnded(handle, 5_000))) throw new Error(`process ${handle.pid} survives SIGKILL`);
 }
 
@@ -124,8 +137,8 @@ export async function hasEnded(handle: ProcessHandle, waitMs: number): Promise<b
   return true;
 }
 
-/** Sends a signal; a process that has ended meanwhile is no error. */
-function send(pid: number, signal: NodeJS.Signals): void {
+/** Sends a signal to a process; that it has ended meanwhile is no error. */
+export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {

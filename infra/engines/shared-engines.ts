@@ -5,6 +5,7 @@ import type { Engine, EngineName, RunningEngine } from "./engine.ts";
 import { runFolder } from "./engine-folders.ts";
 import { sharedEngines } from "./engines.ts";
 import { withFileLock } from "./file-lock.ts";
+import { sweepOwnEngines } from "./own-engines.ts";
 import { isRunning, stopProcess } from "./processes.ts";
 
 const lockFile = join(runFolder, "engines.lock");
@@ -47,6 +48,7 @@ export async function stopSharedEngines(report: (line: string) => void): Promise
       await writeEndpoints(endpoints);
       report(`${engine.name} stopped`);
     }
+    await sweepOwnEngines();
   });
 }
 

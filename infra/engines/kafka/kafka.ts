@@ -32,14 +32,17 @@ export const kafka: Engine = {
     return `Apache Kafka ${version}`;
   },
 
-  async start({ folder, port: wanted }) {
+  async start({ folder, port: wanted, advertisedPort }) {
     const dataFolder = join(folder, "data");
     const configuration = join(folder, "server.properties");
     await mkdir(folder, { recursive: true });
     const known = existsSync(configuration) ? await controllerPortIn(configuration) : undefined;
     const port = wanted ?? (await freePort());
     const controllerPort = known ?? (await freePort());
-    await writeFile(configuration, serverProperties({ port, controllerPort, dataFolder }));
+    await writeFile(
+      configuration,
+      serverProperties({ port, advertisedPort: advertisedPort ?? port, controllerPort, dataFolder }),
+    );
     if (!existsSync(join(dataFolder, "meta.properties"))) await format(configuration);
     const handle = await startDetached(
       {

@@ -1,17 +1,18 @@
 interface Broker {
   readonly port: number;
+  readonly advertisedPort: number;
   readonly controllerPort: number;
   readonly dataFolder: string;
 }
 
 /** The configuration of a single node that is broker and controller, in the `server.properties` format. */
-export function serverProperties({ port, controllerPort, dataFolder }: Broker): string {
+export function serverProperties({ port, advertisedPort, controllerPort, dataFolder }: Broker): string {
   const properties: Record<string, string | number | boolean> = {
     "process.roles": "broker,controller",
     "node.id": 1,
     "controller.quorum.voters": `1@127.0.0.1:${controllerPort}`,
     listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
-    "advertised.listeners": `PLAINTEXT://127.0.0.1:${port}`,
+    "advertised.listeners": `PLAINTEXT://127.0.0.1:${advertisedPort}`,
     "inter.broker.listener.name": "PLAINTEXT",
     "controller.listener.names": "CONTROLLER",
     "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",

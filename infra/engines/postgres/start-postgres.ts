@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { withFileLock } from "../file-lock.ts";
 import { freePort } from "../free-port.ts";
 import { isRunning, type ProcessHandle, processIdentity, startDetached, stopProcess } from "../processes.ts";
@@ -79,7 +80,15 @@ async function launch(
   const settings = Object.entries({ port, ...common, ...(durable ? {} : fast) });
   const args = ["-D", data, ...settings.flatMap(([name, value]) => ["-c", `${name}=${value}`])];
   const program = { command: programs.postgres, args, logFile, folder: "/", ...(account && { user: account }) };
-  return { ...(await startDetached(program, () => isReady(data))), port };
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return { ...(await startDetached(program, () => isReady(data))), port };
+    } catch (error) {
+      // Sessions of a killed server go when their statement ends; until then its shared memory bars a new server.
+      if (attempt === 20 || !String(error).includes("pre-existing shared memory block")) throw error;
+      await sleep(500);
+    }
+  }
 }
 
 const ownerFile = (folder: string) => join(folder, "owner.json");

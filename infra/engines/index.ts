@@ -1,0 +1,9 @@
+export { type Endpoint, type Endpoints, endpointsFile, readEndpoints } from "./endpoints.ts";
+export { type Engine, EngineAbsentError, type EngineName, type EnginePlace, type RunningEngine } from "./engine.ts";
+export { enginesFolder, repositoryFolder } from "./engine-folders.ts";
+export { engineNamed, engines, sharedEngines } from "./engines.ts";
+export { withFileLock } from "./file-lock.ts";
+export { freePort } from "./free-port.ts";
+export { type OwnEngine, startOwnEngine } from "./own-engines.ts";
+export { type PostgresOptions, type RunningPostgres, startPostgres } from "./postgres/start-postgres.ts";
+export { sharedEngineStates, startSharedEngines, stopSharedEngines } from "./shared-engines.ts";

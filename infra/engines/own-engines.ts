@@ -1,0 +1,92 @@
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Engine, EnginePlace, RunningEngine } from "./engine.ts";
+import { enginesFolder } from "./engine-folders.ts";
+import { engineNamed } from "./engines.ts";
+import {
+  isRunning,
+  type ProcessHandle,
+  processIdentity,
+  processTree,
+  signalProcess,
+  stopProcess,
+} from "./processes.ts";
+
+const ownFolder = join(enginesFolder, "own");
+
+/** An engine that one test has for itself, to pause, kill and start again as it likes. */
+export interface OwnEngine extends Omit<RunningEngine, "pid" | "identity"> {
+  readonly folder: string;
+  /** Ends every process of the engine at once, as `kill -9` does. */
+  kill(): Promise<void>;
+  /** Halts every process of the engine (SIGSTOP): connections stay open and nothing answers. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+  /** Starts it on the same port and data, after a kill or an orderly stop of the running one. */
+  restart(): Promise<void>;
+  /** Stops the engine in order and deletes its data. */
+  close(): Promise<void>;
+}
+
+/** Starts an engine of its own for one test. The caller closes it; what a killed test left behind is swept later. */
+export async function startOwnEngine(engine: Engine, place: Omit<EnginePlace, "folder"> & { folder?: string } = {}) {
+  await sweepOwnEngines();
+  await engine.fetch();
+  const folder = place.folder ?? join(ownFolder, `${engine.name}-${process.pid}-${crypto.randomUUID().slice(0, 8)}`);
+  await mkdir(folder, { recursive: true });
+  let running = await engine.start({ ...place, folder });
+  const { port, url, details } = running;
+  await remember(folder, running);
+
+  const signalAll = async (signal: NodeJS.Signals) => {
+    for (const pid of await processTree(running.pid)) signalProcess(pid, signal);
+  };
+  return {
+    name: engine.name,
+    url,
+    port,
+    details,
+    folder,
+    kill: async () => {
+      await signalAll("SIGKILL");
+      await stopProcess(running, "SIGKILL");
+    },
+    pause: () => signalAll("SIGSTOP"),
+    resume: () => signalAll("SIGCONT"),
+    restart: async () => {
+      await stopProcess(running, engine.stopSignal);
+      running = await engine.start({ ...place, folder, port });
+      await remember(folder, running);
+    },
+    close: async () => {
+      await signalAll("SIGCONT");
+      await stopProcess(running, engine.stopSignal);
+      await rm(folder, { recursive: true, force: true });
+    },
+  } satisfies OwnEngine;
+}
+
+interface Remembered {
+  readonly owner: ProcessHandle;
+  readonly engine: RunningEngine;
+}
+
+const rememberedFile = (folder: string) => join(folder, "engine.json");
+
+async function remember(folder: string, engine: RunningEngine): Promise<void> {
+  const owner = { pid: process.pid, identity: (await processIdentity(process.pid)) ?? "" };
+  await writeFile(rememberedFile(folder), JSON.stringify({ owner, engine } satisfies Remembered));
+}
+
+/** Ends the engines whose test was killed before it could close them. */
+export async function sweepOwnEngines(): Promise<void> {
+  for (const name of await readdir(ownFolder).catch(() => [])) {
+    const folder = join(ownFolder, name);
+    const text = await readFile(rememberedFile(folder), "utf8").catch(() => null);
+    if (text === null) continue;
+    const { owner, engine } = JSON.parse(text) as Remembered;
+    if (await isRunning(owner)) continue;
+    await stopProcess(engine, engineNamed(engine.name).stopSignal);
+    await rm(folder, { recursive: true, force: true });
+  }
+}

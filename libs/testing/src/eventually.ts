@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+interface Eventually {
+  readonly timeoutMs?: number;
+  /** The promise that is waited for, in the words of the test. */
+  readonly message?: string;
+}
+
+const shortestPauseMs = 5;
+const longestPauseMs = 200;
+
+/**
+ * Repeats `check` until it returns something other than `false` or `null` without throwing, and returns that
+ * value; a check that returns nothing, such as one made of assertions, is done once it does not throw. Fails with the last error as its cause.
+ */
+export async function eventually<T>(
+  check: () => T | Promise<T>,
+  { timeoutMs = 15_000, message = "the condition holds" }: Eventually = {},
+): Promise<Exclude<T, false | null>> {
+  const giveUpAt = performance.now() + timeoutMs;
+  let pauseMs = shortestPauseMs;
+  for (;;) {
+    const attempt = await tryOnce(check);
+    if (attempt.done) return attempt.value as Exclude<T, false | null>;
+    if (performance.now() + pauseMs > giveUpAt) {
+      throw new Error(`gave up after ${timeoutMs} ms: ${message}; last: ${describe(attempt.error)}`, {
+        cause: attempt.error,
+      });
+    }
+    await sleep(pauseMs);
+    pauseMs = Math.min(pauseMs * 1.5, longestPauseMs);
+  }
+}
+
+async function tryOnce<T>(
+  check: () => T | Promise<T>,
+): Promise<{ done: true; value: T } | { done: false; error: unknown }> {
+  try {
+    const value = await check();
+    return value === false || value === null
+      ? { done: false, error: `the check gave ${value}` }
+      : { done: true, value };
+  } catch (error) {
+    return { done: false, error };
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,13 @@
+export { eventually } from "./eventually.ts";
+export { type FixtureName, fixtureNames, fixturePath, readFixture } from "./fixtures.ts";
+export { createOidcIssuer, type OidcIssuer, type TokenClaims } from "./oidc/oidc-issuer.ts";
+export { createOtlpReceiver, type OtlpReceiver } from "./otlp/otlp-receiver.ts";
+export type { ReceivedSpan } from "./otlp/received-span.ts";
+export { type Answer, createReceiver, type ReceivedRequest, type Receiver } from "./receiver.ts";
+export { type OwnEngine, startEngine } from "./start-engine.ts";
+export { startProcess, type TestProcess } from "./start-process.ts";
+export { createTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
+export { type TestDatabase, testDatabase } from "./test-database.ts";
+export { type TestKafka, testKafka } from "./test-kafka.ts";
+export { type TestRedis, testRedis } from "./test-redis.ts";
+export { type TestS3, testS3 } from "./test-s3.ts";

@@ -1,0 +1,51 @@
+import { gunzipSync } from "node:zlib";
+import { eventually } from "../eventually.ts";
+import { createReceiver, type ReceivedRequest } from "../receiver.ts";
+import { jsonSpans } from "./json-spans.ts";
+import { protobufSpans } from "./protobuf-spans.ts";
+import type { ReceivedSpan } from "./received-span.ts";
+
+export interface OtlpReceiver {
+  /** The value for `telemetry.otlp-endpoint`; spans are posted to `/v1/traces` below it. */
+  readonly endpoint: string;
+  /** Every span so far. */
+  readonly spans: readonly ReceivedSpan[];
+  /** Waits until the spans received so far make `check` return true. */
+  waitFor(
+    check: (spans: readonly ReceivedSpan[]) => boolean,
+    options?: { timeoutMs?: number; message?: string },
+  ): Promise<readonly ReceivedSpan[]>;
+  /** Answers exports with this status: 503 is a collector that is overloaded. */
+  fail(status: number): void;
+  close(): Promise<void>;
+}
+
+/** A real OTLP/HTTP collector for traces that understands protobuf and JSON, also gzipped. */
+export async function createOtlpReceiver(): Promise<OtlpReceiver> {
+  const spans: ReceivedSpan[] = [];
+  const receiver = await createReceiver((request) => {
+    if (request.path !== "/v1/traces") return { status: 404 };
+    spans.push(...read(request));
+    const type = String(request.headers["content-type"]);
+    return { headers: { "content-type": type }, body: isJson(request) ? "{}" : "" };
+  });
+  return {
+    endpoint: receiver.url,
+    spans,
+    waitFor: async (check, options) => {
+      await eventually(() => check(spans), { message: "the spans arrive", ...options });
+      return spans;
+    },
+    fail: (status) => receiver.answer({ status }),
+    close: () => receiver.close(),
+  };
+}
+
+function read(request: ReceivedRequest): ReceivedSpan[] {
+  const body = request.headers["content-encoding"] === "gzip" ? gunzipSync(request.body) : request.body;
+  return isJson(request) ? jsonSpans(body) : protobufSpans(body);
+}
+
+function isJson({ headers }: ReceivedRequest): boolean {
+  return String(headers["content-type"]).startsWith("application/json");
+}

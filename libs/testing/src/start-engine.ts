@@ -1,0 +1,17 @@
+import { type EngineName, engineNamed, type OwnEngine, startOwnEngine } from "@signalbox/infra/engines/index.ts";
+
+export type { OwnEngine };
+
+interface StartEngine {
+  readonly port?: number;
+  /** What Kafka tells its clients to connect to; give it the port of the proxy that stands before the broker. */
+  readonly advertisedPort?: number;
+}
+
+/**
+ * Starts an engine for this test alone, so that it may be killed, paused and restarted on its port. Takes 0.1 s (Redis,
+ * S3), 1 s (PostgreSQL) or 3 s (Kafka); call `close()` in `after`.
+ */
+export async function startEngine(name: Exclude<EngineName, "nginx">, options: StartEngine = {}): Promise<OwnEngine> {
+  return await startOwnEngine(engineNamed(name), options);
+}

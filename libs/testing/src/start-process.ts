@@ -1,0 +1,91 @@
+import { spawn } from "node:child_process";
+import { environment } from "@signalbox/config";
+import { eventually } from "./eventually.ts";
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface TestProcess {
+  readonly pid: number;
+  /** What it has printed so far. */
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Resolves when the process has ended and all its output has arrived. */
+  readonly exited: Promise<Exit>;
+  readonly isRunning: boolean;
+  /** Waits until its output matches; fails at once, with the output, when it ends before. */
+  waitForOutput(pattern: RegExp, timeoutMs?: number): Promise<RegExpExecArray>;
+  signal(signal: NodeJS.Signals): void;
+  /** `kill -9`, and waits for the end. */
+  kill(): Promise<Exit>;
+}
+
+/**
+ * Runs a script with this Node in a process of its own, for tests of signals and crashes. `env` is laid over the
+ * environment of the test; `undefined` removes a variable. A process that still runs when the test ends is killed.
+ */
+export function startProcess(
+  script: string,
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string | undefined>> = {},
+  { cwd }: { cwd?: string } = {},
+): TestProcess {
+  const child = spawn(process.execPath, [script, ...args], {
+    // The runner's own variable would make the child report as a test file.
+    env: { ...environment(), NODE_TEST_CONTEXT: undefined, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+    ...(cwd && { cwd }),
+  });
+  const output = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name].setEncoding("utf8").on("data", (text: string) => {
+      output[name] += text;
+    });
+  }
+  let ended = false;
+  const exited = new Promise<Exit>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code, signal) => {
+      ended = true;
+      process.off("exit", killNow);
+      resolve({ code, signal });
+    });
+  });
+  const killNow = () => child.kill("SIGKILL");
+  process.once("exit", killNow);
+
+  return {
+    pid: child.pid as number,
+    get stdout() {
+      return output.stdout;
+    },
+    get stderr() {
+      return output.stderr;
+    },
+    exited,
+    get isRunning() {
+      return !ended;
+    },
+    waitForOutput: async (pattern, timeoutMs = 15_000) => {
+      const message = `${script} prints ${pattern}`;
+      const found = await eventually(
+        () => pattern.exec(output.stdout + output.stderr) ?? (ended ? ("ended" as const) : null),
+        { timeoutMs, message },
+      ).catch((error: Error) => {
+        throw new Error(`${error.message}\n${output.stdout}${output.stderr}`);
+      });
+      if (found === "ended")
+        throw new Error(`expected that ${message}, but it ended:\n${output.stdout}${output.stderr}`);
+      return found;
+    },
+    signal: (signal) => {
+      child.kill(signal);
+    },
+    kill: () => {
+      killNow();
+      return exited;
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface TcpProxy {
+  readonly port: number;
+  /** The same URL with the address of the proxy in it. */
+  urlFor(url: string): string;
+  /** Swallows everything in silence while connections stay open: a network that is gone. */
+  pause(): void;
+  /** Lets what was held back through, in order, and everything after it. */
+  resume(): void;
+  /** Resets the connections that are open now; new ones are served. */
+  cut(): void;
+  /** Resets the connections and refuses new ones: an engine that is gone. */
+  refuse(): Promise<void>;
+  /** Listens again on the same port. */
+  accept(): Promise<void>;
+  /** Delays each piece of data, both ways. */
+  setLatency(milliseconds: number): void;
+  readonly connections: number;
+  close(): Promise<void>;
+}
+
+/**
+ * Stands between a client and an engine on 127.0.0.1, to take the engine away from this client alone. Kafka clients go to
+ * the address that the broker advertises: start it with `advertisedPort` set to the port of the proxy.
+ */
+export async function createTcpProxy(target: { port: number; host?: string }): Promise<TcpProxy> {
+  const sockets = new Set<Socket>();
+  let gate: PromiseWithResolvers<void> | null = null;
+  let latencyMs = 0;
+
+  async function forward(from: Socket, to: Socket): Promise<void> {
+    try {
+      for await (const bytes of from) {
+        if (latencyMs > 0) await sleep(latencyMs);
+        while (gate) await gate.promise;
+        if (!to.write(bytes)) await once(to, "drain");
+      }
+      to.end();
+    } catch {
+      from.resetAndDestroy();
+      to.resetAndDestroy();
+    }
+  }
+
+  function join(client: Socket): void {
+    const engine = connect({ port: target.port, host: target.host ?? "127.0.0.1", allowHalfOpen: true });
+    for (const [socket, other] of [
+      [client, engine],
+      [engine, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.setNoDelay(true);
+      socket.on("error", () => other.resetAndDestroy());
+      socket.on("close", () => sockets.delete(socket));
+      void forward(socket, other);
+    }
+  }
+
+  const listen = async (port: number): Promise<Server> => {
+    const created = createServer({ allowHalfOpen: true }, join);
+    created.listen(port, "127.0.0.1");
+    await once(created, "listening");
+    return created;
+  };
+  let server: Server | null = await listen(0);
+  const { port } = server.address() as AddressInfo;
+
+  const cut = () => {
+    for (const socket of sockets) socket.resetAndDestroy();
+  };
+  const resume = () => {
+    gate?.resolve();
+    gate = null;
+  };
+  const refuse = async () => {
+    const closing = server;
+    server = null;
+    const closed = closing && new Promise((resolve) => closing.close(resolve));
+    cut();
+    await closed;
+  };
+
+  return {
+    port,
+    urlFor: (url) => url.replace(/127\.0\.0\.1:\d+|localhost:\d+/, `127.0.0.1:${port}`),
+    pause: () => {
+      gate ??= Promise.withResolvers();
+    },
+    resume,
+    cut,
+    refuse,
+    accept: async () => {
+      server ??= await listen(port);
+    },
+    setLatency: (milliseconds) => {
+      latencyMs = milliseconds;
+    },
+    get connections() {
+      return [...sockets].length / 2;
+    },
+    close: async () => {
+      resume();
+      await refuse();
+    },
+  };
+}
