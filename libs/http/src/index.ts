@@ -1,0 +1,45 @@
+export { createHttpApp, type HttpAppOptions } from "./app/create-http-app.ts";
+export { createInternalApp, type InternalAppOptions } from "./app/create-internal-app.ts";
+export type { HttpContext } from "./app/http-context.ts";
+export type { Idempotency } from "./idempotency/idempotency.ts";
+export {
+  createIdempotencyStore,
+  type IdempotencyOptions,
+  type IdempotencyStore,
+} from "./idempotency/idempotency-store.ts";
+export { httpMigrations } from "./library-migrations.ts";
+export { createRateLimits, type RateLimits } from "./limits/rate-limits.ts";
+export { readCursor, writeCursor } from "./lists/cursor.ts";
+export { type Page, pageFrom, pageOf, pageParameters } from "./lists/page.ts";
+export { mergeOpenApi, type OpenApiInfo, openApiDocument } from "./openapi/openapi-document.ts";
+export { type HttpProperties, httpProperties } from "./properties.ts";
+export { booleanParameter, integerParameter, timeParameter } from "./request/parameters.ts";
+export { ifMatch, isNotModified } from "./responses/conditional.ts";
+export { ErrorBody } from "./responses/error-body.ts";
+export { strongEtag } from "./responses/etag.ts";
+export {
+  accepted,
+  bytes,
+  created,
+  defaultMessages,
+  type HttpResponse,
+  noContent,
+  notModified,
+  ok,
+  type Refusal,
+  type ResponseOptions,
+  refused,
+  stream,
+} from "./responses/http-response.ts";
+export { createRoutes, type Routes } from "./routes/create-routes.ts";
+export type {
+  BodySpec,
+  ByteLimit,
+  ErrorStyle,
+  Method,
+  ResponseSpec,
+  Route,
+  RouteAuth,
+  RouteInput,
+  RouteSpec,
+} from "./routes/route-spec.ts";

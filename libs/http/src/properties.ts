@@ -1,0 +1,58 @@
+import { defineProperties } from "@signalbox/config";
+import { limitProperties } from "@signalbox/contracts/properties";
+
+const rate = (requests: number, what: string) =>
+  ({
+    type: "integer",
+    default: requests,
+    min: 1,
+    max: 1_000_000,
+    unit: "requests",
+    secrecy: "internal",
+    reload: "restart",
+    effect: `Requests ${what} in one window; above it the answer is 429.`,
+  }) as const;
+
+const window = (milliseconds: number, what: string) =>
+  ({
+    type: "integer",
+    default: milliseconds,
+    min: 1_000,
+    max: 3_600_000,
+    unit: "ms",
+    secrecy: "internal",
+    reload: "restart",
+    effect: `Length of the window in which requests ${what} are counted.`,
+  }) as const;
+
+/** The properties of every service with a public listener. Imports nothing heavy. */
+export const httpProperties = defineProperties({
+  "http.trusted-proxies": {
+    type: "list",
+    default: [],
+    pattern: "[0-9A-Fa-f:.]+(/[0-9]{1,3})?",
+    secrecy: "internal",
+    reload: "restart",
+    local: true,
+    effect: "Addresses or networks whose X-Forwarded-For is believed; empty takes the address of the connection.",
+  },
+  "http.strict-responses": {
+    type: "boolean",
+    default: false,
+    secrecy: "internal",
+    reload: "restart",
+    local: true,
+    effect:
+      "Answers 500 when a handler returns a status or field it has not declared; otherwise such fields are left out.",
+  },
+  "http.rate-limit.credential.requests": rate(600, "of one credential"),
+  "http.rate-limit.credential.window": window(10_000, "of one credential"),
+  "http.rate-limit.anonymous.requests": rate(120, "without credentials from one address"),
+  "http.rate-limit.anonymous.window": window(60_000, "without credentials"),
+  "http.rate-limit.failed-sign-in.requests": rate(30, "with bad credentials from one address"),
+  "http.rate-limit.failed-sign-in.window": window(60_000, "with bad credentials"),
+  "limits.requestTimeoutSeconds": limitProperties["limits.requestTimeoutSeconds"],
+  "limits.maxRequestBytes": limitProperties["limits.maxRequestBytes"],
+});
+
+export type HttpProperties = typeof httpProperties;

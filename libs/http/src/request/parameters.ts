@@ -1,0 +1,28 @@
+import { z } from "zod";
+
+type Bound = number | (() => number);
+const boundOf = (bound: Bound): number => (typeof bound === "number" ? bound : bound());
+
+/** A query parameter that is a whole number in plain decimal digits. A bound that is a function is asked each time. */
+export function integerParameter({ min, max }: { readonly min: Bound; readonly max: Bound }) {
+  return z.string().transform((text, context) => {
+    const number = /^-?(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN;
+    if (number >= boundOf(min) && number <= boundOf(max)) return number;
+    context.addIssue({
+      code: "custom",
+      message: `Must be a whole number from ${boundOf(min)} to ${boundOf(max)}.`,
+      params: { code: "out_of_range" },
+    });
+    return z.NEVER;
+  });
+}
+
+/** A query parameter that is `true` or `false`. */
+export function booleanParameter() {
+  return z.enum(["true", "false"]).transform((text) => text === "true");
+}
+
+/** A query parameter that is an RFC 3339 time with an offset. */
+export function timeParameter() {
+  return z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+}

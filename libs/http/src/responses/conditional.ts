@@ -1,0 +1,37 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { AppError } from "@signalbox/core";
+
+type Conditional = { readonly headers: IncomingHttpHeaders };
+
+/** Whether `If-None-Match` names this validator, by weak comparison (RFC 9110 §13.1.2): the client has it already. */
+export function isNotModified(input: Conditional, etag: string): boolean {
+  const header = input.headers["if-none-match"];
+  if (header === undefined) return false;
+  if (header === etag) return true;
+  return listMatches(header, etag, opaqueTag);
+}
+
+/**
+ * Checks `If-Match` against the validator of what is about to change, by strong comparison (RFC 9110 §13.1.1).
+ * @throws AppError `conflict` when the client saw another state.
+ */
+export function ifMatch(input: Conditional, etag: string): void {
+  const header = input.headers["if-match"];
+  if (header === undefined || header === etag || listMatches(header, etag, strongTag)) return;
+  throw new AppError("conflict", "The resource has changed since it was read. Read it again, then repeat the change.", {
+    field: "If-Match",
+  });
+}
+
+/** A list of entity tags, or `*`. A tag may hold commas, so it is read tag by tag. */
+function listMatches(header: string, etag: string, comparable: (tag: string) => string | null): boolean {
+  if (header.trim() === "*") return true;
+  const wanted = comparable(etag);
+  for (const [tag] of header.matchAll(/(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g)) {
+    if (comparable(tag) === wanted) return true;
+  }
+  return false;
+}
+
+const opaqueTag = (tag: string): string => (tag.startsWith("W/") ? tag.slice(2) : tag);
+const strongTag = (tag: string): string | null => (tag.startsWith("W/") ? null : tag);

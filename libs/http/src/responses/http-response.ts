@@ -1,0 +1,108 @@
+import type { Readable } from "node:stream";
+import type { ErrorCode, ErrorDetail } from "@signalbox/core";
+
+/** What of a response a handler may set besides its body. */
+export interface ResponseOptions {
+  /** A strong validator in quotes, from `strongEtag`. The framework answers 304 where the request allows it. */
+  readonly etag?: string | undefined;
+  readonly cache?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+type ResponseBody =
+  | { readonly kind: "json"; readonly value: unknown }
+  | { readonly kind: "empty" }
+  | { readonly kind: "bytes"; readonly bytes: Uint8Array; readonly contentType: string }
+  | { readonly kind: "stream"; readonly stream: Readable; readonly contentType: string; readonly length?: number }
+  | { readonly kind: "error"; readonly error: Refusal };
+
+/** A refusal before it is written: the code is for programs, the message for people. */
+export interface Refusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly field?: string | undefined;
+  readonly details?: readonly ErrorDetail[] | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+}
+
+/** A response as a value. Handlers return it, the framework writes it. */
+export interface HttpResponse extends ResponseOptions {
+  readonly status: number;
+  readonly body: ResponseBody;
+}
+
+const empty: ResponseBody = { kind: "empty" };
+
+/** 200 with JSON. */
+export function ok(value: unknown, options?: ResponseOptions): HttpResponse {
+  return { ...options, status: 200, body: { kind: "json", value } };
+}
+
+/** 201 with the new resource and its path in `Location`. */
+export function created(location: string, value: unknown, options?: ResponseOptions): HttpResponse {
+  return { ...options, status: 201, body: { kind: "json", value }, headers: { ...options?.headers, location } };
+}
+
+/** 202: taken, not done. */
+export function accepted(value?: unknown, options?: ResponseOptions): HttpResponse {
+  return { ...options, status: 202, body: value === undefined ? empty : { kind: "json", value } };
+}
+
+/** 204 without a body. */
+export function noContent(options?: ResponseOptions): HttpResponse {
+  return { ...options, status: 204, body: empty };
+}
+
+/** 304 decided by the handler itself, before it made a body. Use with `isNotModified`. */
+export function notModified(etag: string, options?: ResponseOptions): HttpResponse {
+  return { ...options, etag, status: 304, body: empty };
+}
+
+/** Bytes that are at hand. */
+export function bytes(content: Uint8Array, contentType: string, options?: ResponseOptions & { status?: number }) {
+  return { ...options, status: options?.status ?? 200, body: { kind: "bytes", bytes: content, contentType } } as const;
+}
+
+/** Bytes as they come. The stream is destroyed when the client goes away. */
+export function stream(
+  readable: Readable,
+  options: ResponseOptions & { status?: number; contentType: string; length?: number },
+): HttpResponse {
+  const { status = 200, contentType, length, ...rest } = options;
+  return {
+    ...rest,
+    status,
+    body: { kind: "stream", stream: readable, contentType, ...(length === undefined ? {} : { length }) },
+  };
+}
+
+/** A refusal that is an expected outcome. For one that crosses layers throw an `AppError`. */
+export function refused(
+  status: number,
+  code: ErrorCode,
+  options: Partial<Omit<Refusal, "code">> & Pick<ResponseOptions, "headers"> = {},
+): HttpResponse {
+  const { headers, message = defaultMessages[code], ...rest } = options;
+  return { status, body: { kind: "error", error: { ...rest, code, message } }, headers };
+}
+
+/** What a code says when nobody said anything better. */
+export const defaultMessages: Readonly<Record<ErrorCode, string>> = {
+  invalid_request: "The request is not well formed.",
+  unauthorized: "Valid credentials are needed.",
+  forbidden: "This is not permitted.",
+  not_found: "There is nothing here.",
+  method_not_allowed: "The method is not allowed here.",
+  not_acceptable: "No acceptable media type can be produced.",
+  conflict: "The request conflicts with the current state.",
+  payload_too_large: "The body is too large.",
+  image_too_large: "The image is too large.",
+  unsupported_media_type: "The media type of the body is not supported.",
+  validation_error: "A field is not valid.",
+  rate_limited: "Too many requests. Try again later.",
+  server_error: "Something went wrong on our side.",
+  bad_gateway: "Another server failed.",
+  unavailable: "The service is not available right now.",
+  configuration_unavailable: "The configuration is not available right now.",
+  timeout: "The request took too long.",
+};

@@ -1,0 +1,39 @@
+import type { z } from "zod";
+import type { BodySpec, ErrorStyle, Method, Route, RouteAuth, RouteSpec } from "./route-spec.ts";
+
+type Declare = <
+  const Path extends string,
+  const A extends RouteAuth,
+  P extends z.ZodType | undefined = undefined,
+  Q extends z.ZodObject | undefined = undefined,
+  B extends BodySpec | undefined = undefined,
+>(
+  path: Path,
+  spec: RouteSpec<Path, A, P, Q, B>,
+) => void;
+
+/** A table of routes. The order of declaration does not matter: a literal segment always wins over a parameter. */
+export type Routes = Readonly<Record<Method, Declare>> & {
+  readonly list: readonly Route[];
+  /** Takes over the routes of another table. */
+  include(routes: Routes): void;
+};
+
+/** Creates an empty route table; `errors` is the style of all its routes that name none. */
+export function createRoutes(defaults: { readonly errors?: ErrorStyle } = {}): Routes {
+  const list: Route[] = [];
+  const declare =
+    (method: Method): Declare =>
+    (path, spec) => {
+      list.push({ method, path, spec: { ...defaults, ...spec } as unknown as Route["spec"] });
+    };
+  return {
+    get: declare("get"),
+    post: declare("post"),
+    put: declare("put"),
+    patch: declare("patch"),
+    delete: declare("delete"),
+    list,
+    include: (routes) => void list.push(...routes.list),
+  };
+}

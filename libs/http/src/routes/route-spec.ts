@@ -1,0 +1,133 @@
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { Principal } from "@signalbox/auth";
+import type { AccessKind, Scope } from "@signalbox/contracts";
+import type { Logger } from "@signalbox/telemetry";
+import type { z } from "zod";
+import type { Idempotency } from "../idempotency/idempotency.ts";
+import type { HttpResponse } from "../responses/http-response.ts";
+import type { PathParams } from "./path-params.ts";
+
+export type Method = "get" | "post" | "put" | "patch" | "delete";
+
+/** Who may call a route. `access` is judged against the account's state: by default `read` for GET, else `write`. */
+export type RouteAuth =
+  | "anonymous"
+  | {
+      readonly scopes: readonly Scope[];
+      readonly access?: AccessKind;
+      /** The caller proved who they are within 15 minutes, or holds a key with `account:security`. */
+      readonly stepUp?: true;
+      /** Anonymous callers are let in with `principal` null; a credential that is bad is still refused. */
+      readonly optional?: true;
+    };
+
+/** A number of bytes, or where to ask for it at each request when it is a live property. */
+export type ByteLimit = number | (() => number);
+
+/**
+ * What a route reads. A schema alone is a JSON body. `json` adds options: with `mergePatch` the media type
+ * `application/merge-patch+json` is taken too. With `multipart` the handler reads `input.request` itself and `body` is
+ * null, unless a JSON body came and `json` is there. `raw` hands over the bytes as they came, whatever their type.
+ */
+export type BodySpec =
+  | z.ZodType
+  | { readonly json: z.ZodType; readonly mergePatch?: true; readonly maxBytes?: ByteLimit }
+  | {
+      readonly multipart: true;
+      readonly json?: z.ZodType;
+      /** The parts, for the documentation. */
+      readonly form?: z.ZodType;
+      readonly maxBytes?: ByteLimit;
+    }
+  | { readonly raw: { readonly maxBytes: ByteLimit; readonly description?: string } };
+
+/** What a status carries: JSON of a schema, nothing, our error body, or bytes of one of several media types. */
+export type ResponseSpec = z.ZodType | "empty" | "error" | { readonly content: readonly string[] };
+
+/** Which house style errors of a route have (CONTRACT §2): the area decides some codes and members. */
+export type ErrorStyle = "plain" | "account" | "configuration" | "image";
+
+type BodyOf<B> = B extends z.ZodType
+  ? z.output<B>
+  : B extends { readonly multipart: true; readonly json: infer J extends z.ZodType }
+    ? z.output<J> | null
+    : B extends { readonly json: infer J extends z.ZodType }
+      ? z.output<J>
+      : B extends { readonly raw: unknown }
+        ? Buffer
+        : null;
+
+type PrincipalOf<A> = A extends "anonymous"
+  ? null
+  : A extends { readonly optional: true }
+    ? Principal | null
+    : Principal;
+
+/** What a handler is given: everything parsed, and who is asking from the verified credential alone. */
+export interface RouteInput<Who = Principal | null, Params = unknown, Query = unknown, Body = unknown> {
+  readonly principal: Who;
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  readonly headers: IncomingHttpHeaders;
+  readonly request: IncomingMessage;
+  readonly requestId: string;
+  readonly clientAddress: string;
+  /** The media type agreed on with the client, of those the route declares for success. */
+  readonly mediaType: string;
+  /** Aborts when the client goes away or the deadline passes. */
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  readonly idempotency: Idempotency;
+}
+
+/** One declaration says everything about a route: it is parsed by it, in and out, and documented from it. */
+export interface RouteSpec<
+  Path extends string = string,
+  A extends RouteAuth = RouteAuth,
+  P extends z.ZodType | undefined = z.ZodType | undefined,
+  Q extends z.ZodObject | undefined = z.ZodObject | undefined,
+  B extends BodySpec | undefined = BodySpec | undefined,
+> {
+  readonly summary: string;
+  readonly description?: string;
+  readonly auth: A;
+  /** Narrows path parameters; one that does not fit is 404. Left out, every parameter is text. */
+  readonly params?: P;
+  /** Query parameters from text; unknown, repeated and unfit ones are 400. Left out, none is allowed. */
+  readonly query?: Q;
+  readonly body?: B;
+  readonly responses: Readonly<Record<number, ResponseSpec>>;
+  /**
+   * Honours `Idempotency-Key`. A handler that writes calls `input.idempotency.complete(tx, response)` in the transaction
+   * of the effect. `"sealed"` keeps the stored answer encrypted, for answers that show a secret.
+   */
+  readonly idempotent?: true | "sealed";
+  /** The name of another rate-limit policy, or `"none"`. */
+  readonly rateLimit?: string;
+  /** `Cache-Control` of successful answers; `private, no-cache` for GET with an ETag and `no-store` otherwise. */
+  readonly cache?: string;
+  /** More members of `Vary` than `Accept, Authorization, X-API-Key`. */
+  readonly vary?: readonly string[];
+  /** Milliseconds for this route instead of `limits.requestTimeoutSeconds`; null for streams without an end. */
+  readonly deadlineMs?: number | null;
+  readonly errors?: ErrorStyle;
+  /** Since when it is deprecated and when it goes (RFC 9745, RFC 8594), each a time. */
+  readonly deprecated?: { readonly since: Date; readonly sunset: Date };
+  handle(
+    input: RouteInput<
+      PrincipalOf<A>,
+      P extends z.ZodType ? z.output<P> : PathParams<Path>,
+      Q extends z.ZodObject ? z.output<Q> : Record<never, never>,
+      BodyOf<B>
+    >,
+  ): HttpResponse | Promise<HttpResponse>;
+}
+
+/** A route as the framework keeps it. */
+export interface Route {
+  readonly method: Method;
+  readonly path: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the handler was checked against its own schemas when it was declared.
+  readonly spec: RouteSpec<string, RouteAuth, any, any, any>;
+}
