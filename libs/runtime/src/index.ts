@@ -1,7 +1,10 @@
+export { createHealth, type ProcessHealth } from "./create-health.ts";
+export { createRunner, type ProcessRunner, type RunnerOptions } from "./create-runner.ts";
 export type { Health, HealthCheck, HealthReason, HealthReport, Verdict } from "./health.ts";
 export { type Listener, type OpenListener, openListener } from "./open-listener.ts";
+export { isOutage } from "./outage.ts";
 export { type RuntimeProperties, runtimeProperties } from "./properties.ts";
-export { type RunService, runService } from "./run-service.ts";
+export type { RunService } from "./run-service.ts";
 export type { Runner, Work } from "./runner.ts";
 export type {
   AuthorizeManagement,
@@ -10,3 +13,4 @@ export type {
   ServiceParts,
   UpgradeListener,
 } from "./service-context.ts";
+export type { WorkerState } from "./supervise-worker.ts";

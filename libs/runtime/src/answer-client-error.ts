@@ -1,0 +1,27 @@
+import type { Duplex } from "node:stream";
+import { errorResponse } from "./error-response.ts";
+
+/** Answers a request that could not be parsed, in the shape of every other error, and ends the connection. */
+export function answerClientError(error: Error, socket: Duplex): void {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { status, statusText, headers, body } = responseFor(code);
+  const lines = Object.entries({ ...headers, connection: "close" }).map(([name, value]) => `${name}: ${value}`);
+  socket.end(`HTTP/1.1 ${status} ${statusText}\r\n${lines.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+function responseFor(code: string | undefined) {
+  switch (code) {
+    case "HPE_HEADER_OVERFLOW":
+      return errorResponse(431, "invalid_request", "The request headers are larger than this server accepts.");
+    case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
+      return errorResponse(413, "payload_too_large", "The chunk extensions are larger than this server accepts.");
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return errorResponse(408, "timeout", "The request did not arrive in time.");
+    default:
+      return errorResponse(400, "invalid_request", "The request is not valid HTTP.");
+  }
+}

@@ -1,0 +1,79 @@
+import { seconds } from "@signalbox/core";
+import type { Logger } from "@signalbox/telemetry";
+import type { Health, HealthCheck, HealthReason, HealthReport, Verdict } from "./health.ts";
+
+/** Health as the process sees it: several services report into it, and the stop turns it unready. */
+export interface ProcessHealth extends Health {
+  /** The same health under names with a prefix, for one of several services in a process. */
+  scoped(prefix: string): Health;
+  /** From now on not ready: the process is stopping. */
+  drain(): void;
+}
+
+/** Creates the health of a process. A check that throws or takes longer than `checkMsMax` counts as failed. */
+export function createHealth({ log, checkMsMax = seconds(2) }: { log: Logger; checkMsMax?: number }): ProcessHealth {
+  const starting = new Map<string, boolean>();
+  const readyChecks = new Map<string, HealthCheck>();
+  const liveChecks = new Map<string, HealthCheck>();
+  let draining = false;
+
+  const judge = async (checks: ReadonlyMap<string, HealthCheck>): Promise<Verdict> => {
+    const entries = await Promise.all(
+      [...checks].map(async ([name, check]) => [name, entryOf(await reasonOf(name, check))] as const),
+    );
+    return verdictOf(entries);
+  };
+  const reasonOf = async (name: string, check: HealthCheck): Promise<HealthReason> => {
+    const late = Promise.withResolvers<HealthReason>();
+    const timer = setTimeout(() => late.resolve("the check takes too long"), checkMsMax);
+    try {
+      return await Promise.race([check(), late.promise]);
+    } catch (error) {
+      log.warn({ check: name, error }, "A health check failed");
+      return "the check failed";
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  const startupVerdict = () =>
+    verdictOf([...starting].map(([name, isDone]) => [name, entryOf(isDone ? null : "has not finished")] as const));
+
+  const health: ProcessHealth = {
+    startup: (name) => {
+      starting.set(name, false);
+      return { done: () => void starting.set(name, true) };
+    },
+    ready: (name, check) => void readyChecks.set(name, check),
+    live: (name, check) => void liveChecks.set(name, check),
+    drain: () => {
+      draining = true;
+    },
+    report: async (): Promise<HealthReport> => {
+      const startup = startupVerdict();
+      const process = draining ? "stopping" : startup.status === "up" ? null : "starting";
+      const [ready, live] = await Promise.all([
+        judge(new Map([["process", () => process], ...readyChecks])),
+        judge(liveChecks),
+      ]);
+      return { startup, ready, live };
+    },
+    scoped: (prefix) => ({
+      startup: (name) => health.startup(`${prefix}/${name}`),
+      ready: (name, check) => health.ready(`${prefix}/${name}`, check),
+      live: (name, check) => health.live(`${prefix}/${name}`, check),
+      report: () => health.report(),
+    }),
+  };
+  return health;
+}
+
+type Entry = Verdict["checks"][string];
+
+function entryOf(reason: HealthReason): Entry {
+  return reason === null ? { status: "up" } : { status: "down", reason };
+}
+
+function verdictOf(entries: readonly (readonly [string, Entry])[]): Verdict {
+  const status = entries.every(([, entry]) => entry.status === "up") ? "up" : "down";
+  return { status, checks: Object.fromEntries(entries) };
+}
