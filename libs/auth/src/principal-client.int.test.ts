@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, test } from "node:test";
+import { createManualClock, isAppError, seconds } from "@signalbox/core";
+import type { Principal } from "./principal.ts";
+import { createPrincipalClient } from "./principal-client.ts";
+import { answerFromPrincipal, principalsPath } from "./principal-protocol.ts";
+
+const principal: Principal = {
+  accountId: "acc_1",
+  state: "active",
+  epoch: 3,
+  scopes: new Set(["images:read"]),
+  roles: ["owner"],
+  credential: { kind: "token", id: "jti:corp:1", authTimeMs: 1_700_000_000_000 },
+  expiresAt: new Date("2026-01-01T01:00:00.000Z"),
+};
+const closes: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closes.splice(0).reverse()) await close();
+});
+
+/** An account service that answers as the test says, at a path prefix as in the embedded mode. */
+async function given(listener: RequestListener) {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closes.push(() => server.close());
+  const clock = createManualClock();
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/account`;
+  const runner = { defer: (_name: string, close: () => unknown) => void closes.push(close) };
+  return { clock, client: createPrincipalClient({ url, token: "internal", clock, runner, deadlineMs: 300 }) };
+}
+
+const credential = { kind: "bearer", value: "abc" } as const;
+const unavailable = (error: unknown) => isAppError(error) && error.code === "unavailable";
+
+test("the answer of account arrives as the principal it was made from", async () => {
+  const { client } = await given((request, response) => {
+    assert.equal(request.url, `/account${principalsPath}`);
+    assert.equal(request.headers["x-signalbox-internal-token"], "internal");
+    response.end(JSON.stringify(answerFromPrincipal(principal)));
+  });
+  assert.deepEqual(await client.resolve(credential), principal);
+});
+
+test("a credential that account refuses is unauthorized, with account's own sentence", async () => {
+  const { client } = await given((_request, response) => {
+    response.statusCode = 422;
+    response.end('{"error":{"code":"validation_error","message":"It has expired."}}');
+  });
+  await assert.rejects(
+    client.resolve(credential),
+    (error) => isAppError(error) && error.code === "unauthorized" && error.message === "It has expired.",
+  );
+});
+
+for (const status of [401, 404, 500, 503]) {
+  test(`an answer ${status} of account never reads as a bad credential`, async () => {
+    const { client } = await given((_request, response) => {
+      response.statusCode = status;
+      response.end("{}");
+    });
+    await assert.rejects(client.resolve(credential), unavailable);
+  });
+}
+
+test("an account service that hangs is given up on, and not asked again for a second", async () => {
+  let asked = 0;
+  const { client, clock } = await given((_request, response) => {
+    asked++;
+    if (asked > 1) response.end(JSON.stringify(answerFromPrincipal(principal)));
+  });
+  await assert.rejects(client.resolve(credential), unavailable);
+  await assert.rejects(client.resolve(credential), unavailable);
+  assert.equal(asked, 1);
+  clock.advance(seconds(1));
+  await client.resolve(credential);
+});
+
+test("an answer that makes no sense is worth a retry, not a principal", async () => {
+  const { client } = await given((_request, response) => response.end('{"account_id":"acc_1","scopes":"all"}'));
+  await assert.rejects(client.resolve(credential), unavailable);
+});

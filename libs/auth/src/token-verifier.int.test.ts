@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type Clock, createManualClock, isAppError, minutes, seconds } from "@signalbox/core";
+import { createOidcIssuer, type OidcIssuer } from "@signalbox/testing";
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { credentialBytesMax } from "./credential.ts";
+import { parseIssuers } from "./issuers.ts";
+import { createTokenVerifier } from "./token-verifier.ts";
+
+let issuer: OidcIssuer;
+let other: OidcIssuer;
+
+before(async () => {
+  [issuer, other] = await Promise.all([createOidcIssuer(), createOidcIssuer()]);
+});
+after(() => Promise.all([issuer.close(), other.close()]));
+
+/** The clock of the test starts at the real time, because the issuer signs with it. */
+function given({ trusted = [issuer], clock = createManualClock(new Date()) as Clock } = {}) {
+  const failures: unknown[] = [];
+  const verifier = createTokenVerifier({
+    issuers: parseIssuers(
+      JSON.stringify(trusted.map(({ issuer, audience }, at) => ({ name: `issuer-${at}`, issuer, audience }))),
+    ),
+    clock,
+    clockSkewSeconds: 30,
+    onKeysFailure: (_issuer, error) => failures.push(error),
+  });
+  return { verify: verifier.verify, failures };
+}
+
+const refused = (error: unknown) => isAppError(error) && error.code === "unauthorized";
+const unavailable = (error: unknown) => isAppError(error) && error.code === "unavailable";
+const secondsFromNow = (count: number) => Math.floor(Date.now() / 1000) + count;
+
+test("a good token says who, until when and how recently they signed in", async () => {
+  const { verify } = given();
+  const exp = secondsFromNow(300);
+  const token = await verify(
+    issuer.sign({ sub: "ada", jti: "one", auth_time: 1_700_000_000, exp, scope: "images:read" }),
+  );
+  assert.equal(token.issuer, "issuer-0");
+  assert.equal(token.subject, "ada");
+  assert.equal(token.id, "jti:issuer-0:one");
+  assert.equal(token.authTimeMs, 1_700_000_000_000);
+  assert.equal(token.expiresAt.getTime(), (exp + 30) * 1000);
+  assert.deepEqual([...token.scopes], ["images:read"]);
+});
+
+for (const flaw of ["unsigned", "foreignKey", "confused", "expired", "tampered", "truncated"] as const) {
+  test(`a token that is ${flaw} is refused`, async () => {
+    const { verify } = given();
+    await assert.rejects(verify(issuer.wrong[flaw]()), refused);
+  });
+}
+
+for (const [what, claims] of Object.entries({
+  "for another audience": { aud: "somebody-else" },
+  "that names no audience": { aud: undefined },
+  "without an end": { exp: undefined },
+  "whose end is no number": { exp: "tomorrow" },
+  "that is not valid yet": { nbf: secondsFromNow(120) },
+  "without a subject": { sub: undefined },
+  "with an empty subject": { sub: "" },
+  "with a subject of 256 characters": { sub: "s".repeat(256) },
+})) {
+  test(`a token ${what} is refused`, async () => {
+    const { verify } = given();
+    await assert.rejects(verify(issuer.sign(claims)), refused);
+  });
+}
+
+test("clocks may differ by the configured skew, and no more", async () => {
+  const { verify } = given();
+  await verify(issuer.sign({ nbf: secondsFromNow(20) }));
+  await verify(issuer.sign({}, { expiresInSeconds: -20 }));
+  await assert.rejects(verify(issuer.sign({}, { expiresInSeconds: -40 })), refused);
+});
+
+test("a token made for another purpose is refused by its type", async () => {
+  const { verify } = given();
+  await assert.rejects(verify(issuer.sign({}, { header: { typ: "logout+jwt" } })), refused);
+  await verify(issuer.sign({}, { header: { typ: "JWT" } }));
+});
+
+test("a key that the token brings along is not used", async () => {
+  const { verify } = given();
+  const { publicKey, privateKey } = await generateKeyPair("RS256");
+  const header = { alg: "RS256", typ: "at+jwt", jwk: await exportJWK(publicKey) };
+  const claims = { iss: issuer.issuer, aud: issuer.audience, sub: "ada", exp: secondsFromNow(300) };
+  await assert.rejects(verify(await new SignJWT(claims).setProtectedHeader(header).sign(privateKey)), refused);
+});
+
+test("a token of an issuer that is not configured is refused without asking it", async () => {
+  const { verify } = given();
+  const before = other.requests.length;
+  await assert.rejects(verify(other.sign()), refused);
+  assert.equal(other.requests.length, before);
+});
+
+test("the key of one trusted issuer does not verify tokens in the name of another", async () => {
+  const { verify } = given({ trusted: [issuer, other] });
+  await verify(other.sign());
+  await assert.rejects(verify(other.sign({ iss: issuer.issuer })), refused);
+});
+
+for (const text of ["", "x", "a.b.c", "..", "e30.e30.", `${"a".repeat(credentialBytesMax)}.b.c`]) {
+  test(`rubbish of ${text.length} characters (${text.slice(0, 8)}) is refused`, async () => {
+    const { verify } = given();
+    await assert.rejects(verify(text), refused);
+  });
+}
+
+test("a new key of the issuer is found by its unknown id, at most once in the cooldown", async () => {
+  const rotating = await createOidcIssuer();
+  const clock = createManualClock(new Date());
+  const { verify } = given({ trusted: [rotating], clock });
+  await verify(rotating.sign());
+  rotating.rotate("ES256");
+  await assert.rejects(verify(rotating.sign()), refused);
+  clock.advance(seconds(30));
+  await verify(rotating.sign());
+  const before = rotating.requests.length;
+  await Promise.all(
+    Array.from({ length: 20 }, () =>
+      assert.rejects(verify(rotating.sign({}, { header: { kid: "made-up" } })), refused),
+    ),
+  );
+  assert.equal(rotating.requests.length, before);
+  await rotating.close();
+});
+
+test("while an issuer is away its known keys keep verifying, also beyond their age", async () => {
+  const failing = await createOidcIssuer();
+  const clock = createManualClock(new Date());
+  const { verify, failures } = given({ trusted: [failing], clock });
+  const token = failing.sign({ exp: secondsFromNow(7200) });
+  await verify(token);
+  failing.fail(500);
+  clock.advance(minutes(11));
+  await verify(token);
+  assert.equal(failures.length, 1);
+  await failing.close();
+});
+
+test("an issuer that was never reached makes its tokens unavailable, not wrong", async () => {
+  const away = await createOidcIssuer();
+  const clock = createManualClock(new Date());
+  away.fail(503);
+  const { verify } = given({ trusted: [away], clock });
+  await assert.rejects(verify(away.sign()), unavailable);
+  away.fail(null);
+  clock.advance(seconds(1));
+  await verify(away.sign());
+  await away.close();
+});
