@@ -9,7 +9,7 @@ export const nginxConfigurationFile: Generator = {
     const { nginxConfiguration } = await import("../../edge/nginx-configuration.ts");
     const { edgeRoutes } = await import("../../edge/edge-routes.ts");
     const upstreams = Object.fromEntries(edgeRoutes.map(({ service }) => [service, `${service}:8080`]));
-    const content = nginxConfiguration({ upstreams, listen: "8080", workDirectory: "/tmp" });
+    const content = nginxConfiguration({ upstreams, listen: "8080", workDirectory: "/run/edge" });
     return new Map([["infra/nginx/nginx.conf", content]]);
   },
 };

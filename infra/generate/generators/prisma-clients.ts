@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
+import { environment } from "@signalbox/config";
 import type { Generator } from "../generator.ts";
 import { packagesWith, root } from "../repository.ts";
 
@@ -47,7 +48,7 @@ async function runPrisma(workspace: string, folder: string): Promise<void> {
       cwd: workspace,
       // The command insists on a native schema engine, which it would download, though generating never starts it.
       // Any file that exists satisfies it.
-      env: { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: "1" },
+      env: { ...environment(), PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: "1" },
     });
   } catch (error) {
     const { stdout, stderr } = error as { stdout: string; stderr: string };

@@ -1,0 +1,186 @@
+/**
+ * Who may import whom. Each rule says why; the picture is in docs/architecture.md.
+ * `infra/tasks/check-boundaries.ts` runs it, makes sure that it sees every module, and that it still reports a violation.
+ */
+
+/** Lowest first: a library may import those of earlier lines, not those beside it. */
+const layers = [
+  ["core"],
+  ["contracts", "config", "telemetry"],
+  ["runtime"],
+  ["storage", "cache", "net"],
+  ["events"],
+  ["auth"],
+  ["http"],
+  ["graphql"],
+];
+
+/** Beside the layers: these compute, and need no more than the core. */
+const leaves = ["imaging", "webhook-signatures"];
+
+/** The one library or folder that may import a third-party client. Everyone else uses what the home offers. */
+const homes = {
+  kafkajs: "libs/events",
+  minio: "libs/storage",
+  pg: "libs/storage",
+  "@prisma/adapter-pg": "libs/storage",
+  ioredis: "libs/cache",
+  undici: "libs/net",
+  sharp: "libs/imaging",
+  express: "libs/http",
+  jose: "libs/auth",
+  pino: "libs/telemetry",
+  "prom-client": "libs/telemetry",
+  "@opentelemetry/[^/]+": "libs/telemetry",
+  "@apollo/subgraph": "libs/graphql",
+  "@apollo/gateway": "services/gateway",
+};
+
+/** Tests, and what only tests import: fixtures, a service's harness, and a suite that every adapter of a port runs. */
+const tests = "^libs/testing/|\\.test\\.ts$|/test/|-(suite|contract|fixture)s?\\.ts$|^test-e2e/|^bench/";
+
+const layerRules = layers.map((names, index) => ({
+  name: `layer-${names.join("-")}`,
+  comment: "Libraries form layers, so that a change below never has to know what is above it.",
+  severity: "error",
+  from: { path: `^libs/(${names.join("|")})/` },
+  to: { path: "^libs/([^/]+)/", pathNot: `^libs/($1|${layers.slice(0, index).flat().concat("testing").join("|")})/` },
+}));
+
+const homeRules = Object.entries(homes).map(([client, home]) => ({
+  name: `home-of-${client.replaceAll(/[^a-z]+/g, "-").replaceAll(/^-|-$/g, "")}`,
+  comment: `${client} is spoken in ${home} alone: its quirks, time limits and metrics are handled once, and it can be replaced there.`,
+  severity: "error",
+  // A test may hold an independent client against ours: a reader that shares our code would share our mistakes.
+  from: { pathNot: `^${home}/|${tests}` },
+  to: { path: `(^|/)node_modules/(@types/)?${client}/` },
+}));
+
+export default {
+  forbidden: [
+    ...layerRules,
+    ...homeRules,
+    {
+      name: "leaves",
+      comment:
+        "What only computes stays free of configuration, telemetry and I/O, so it can be tested and reused as it is.",
+      severity: "error",
+      from: { path: `^libs/(${leaves.join("|")})/` },
+      to: { path: "^libs/([^/]+)/", pathNot: "^libs/($1|core|testing)/" },
+    },
+    {
+      name: "libraries-know-no-product",
+      comment: "A library serves every service, so it depends on none. `testing` alone starts engines.",
+      severity: "error",
+      from: { path: "^libs/", pathNot: "^libs/testing/" },
+      to: { path: "^(services|infra|bench|test-e2e)/" },
+    },
+    {
+      name: "testing-starts-engines-only",
+      comment: "Fixtures need real engines, and nothing else of infra or of a service.",
+      severity: "error",
+      from: { path: "^libs/testing/" },
+      to: { path: "^(services|infra|bench|test-e2e)/", pathNot: "^infra/engines/" },
+    },
+    {
+      name: "services-know-no-service",
+      comment:
+        "Services share libs/contracts and the network: one that imports another's code can no longer be deployed alone.",
+      severity: "error",
+      from: { path: "^services/([^/]+)/" },
+      to: { path: "^(services|infra|bench|test-e2e)/", pathNot: "^services/$1/" },
+    },
+    {
+      name: "services-are-joined-in-embedded",
+      comment: "One place builds all services in one process. Anyone else who needs a service talks to it over HTTP.",
+      severity: "error",
+      from: { path: "^(infra|bench|test-e2e)/", pathNot: "^infra/embedded/" },
+      to: { path: "^services/" },
+    },
+    {
+      name: "testing-is-for-tests",
+      comment: "Production code that imports fixtures ships engines, fakes and their dependencies.",
+      severity: "error",
+      from: { pathNot: tests },
+      to: { path: "^libs/testing/" },
+    },
+    {
+      name: "tests-are-not-imported",
+      comment: "A test file that others import runs its tests in theirs.",
+      severity: "error",
+      from: {},
+      to: { path: "\\.test\\.ts$" },
+    },
+    {
+      name: "front-doors",
+      comment:
+        "Across packages by name and through the door it exports; a path into another package's rooms breaks when it is tidied.",
+      severity: "error",
+      from: { path: "^((libs|services)/[^/]+|infra|bench|test-e2e)/" },
+      to: { path: "^(libs|services)/", pathNot: "^$1/", dependencyTypes: ["local"], dependencyTypesNot: ["aliased"] },
+    },
+    {
+      name: "property-doors-are-light",
+      comment: "Telemetry must start before the modules it instruments are loaded, and it needs the properties first.",
+      severity: "error",
+      from: { path: "^(libs|services)/[^/]+/src/(published-)?properties\\.ts$" },
+      to: {
+        reachable: true,
+        path: "node_modules/(express|pg|kafkajs|undici|ioredis|minio|sharp|graphql|@prisma/[^/]+)/",
+      },
+    },
+    {
+      name: "main-starts-only",
+      comment: "main.ts loads service.ts when telemetry runs; a static import would load everything before it.",
+      severity: "error",
+      from: { path: "^services/[^/]+/src/main\\.ts$" },
+      to: { path: "^services/", pathNot: "/src/properties\\.ts$", dependencyTypesNot: ["dynamic-import"] },
+    },
+    {
+      name: "composition-root-is-on-top",
+      comment:
+        "service.ts joins verbs to adapters. What it builds takes its dependencies from it and never reaches back.",
+      severity: "error",
+      from: { path: "^services/([^/]+)/src/", pathNot: `^services/[^/]+/src/main\\.ts$|${tests}` },
+      to: { path: "^services/[^/]+/src/(service|main)\\.ts$" },
+    },
+    {
+      name: "capabilities-know-no-edge",
+      comment: "REST, GraphQL and events translate and call the same verbs, so a verb knows none of them.",
+      severity: "error",
+      from: { path: "^services/[^/]+/src/[^/]+/", pathNot: `^services/[^/]+/src/graphql/|${tests}` },
+      to: { path: "^services/[^/]+/src/(graphql/|(routes|consumers|workers)\\.ts$)" },
+    },
+    {
+      name: "rows-stay-in-the-store",
+      comment:
+        "The database client is the store's business: verbs see domain types, so that a schema change ends at the store.",
+      severity: "error",
+      from: { path: "^services/", pathNot: `-store\\.ts$|/src/service\\.ts$|/src/generated/|${tests}` },
+      to: { path: "^services/[^/]+/src/generated/prisma/" },
+    },
+    {
+      name: "no-cycles",
+      comment: "Two modules that need each other are one module, or hide a third.",
+      severity: "error",
+      from: { pathNot: "/src/generated/" },
+      to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
+    },
+    {
+      name: "resolvable",
+      comment: "An import that resolves to nothing fails at run time, perhaps on the day the branch is taken.",
+      severity: "error",
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    exclude: { path: "^infra/tasks/fixtures/" },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    // A library is resolved through its package's exports, as Node does, to the file behind the workspace's link.
+    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "default", "types"] },
+    cache: { folder: "node_modules/.cache/dependency-cruiser", strategy: "content" },
+  },
+};

@@ -1,0 +1,14 @@
+import { runSteps, type Step } from "./run-steps.ts";
+
+/** What `npm run check` holds every change against; the longest first, so that the others run beside it. */
+const steps: readonly Step[] = [
+  { name: "types", command: ["node_modules/typescript/bin/tsc", "--noEmit", "-p", "tsconfig.json"] },
+  { name: "dead code", command: ["node_modules/knip/bin/knip.js", "--no-progress"] },
+  { name: "format and lint", command: ["node_modules/@biomejs/biome/bin/biome", "check", "--error-on-warnings", "."] },
+  { name: "generated files", command: ["infra/generate/run.ts", "--check"] },
+  { name: "boundaries", command: ["infra/tasks/check-boundaries.ts"] },
+  { name: "promises", command: ["node_modules/oxlint/bin/oxlint", "--type-aware", "--deny-warnings", "."] },
+  { name: "repository", command: ["infra/tasks/check-repository.ts"] },
+];
+
+process.exitCode = (await runSteps(steps, 2)) ? 0 : 1;

@@ -1,0 +1,84 @@
+interface SourceFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+interface RepositoryRule {
+  /** What is wrong with a place that the rule finds, and what to do instead. */
+  readonly because: string;
+  /** The places that break the rule. */
+  readonly find: (files: readonly SourceFile[]) => string[];
+}
+
+/** Rules about the text of the repository that no compiler or linter knows. */
+export const repositoryRules: readonly RepositoryRule[] = [
+  {
+    because: "Unfinished work is left out and written down in an issue, not marked in the code.",
+    find: linesWith(/\b(TO[D]O|FIX[M]E|X[X]X|HA[C]K)\b/),
+  },
+  {
+    because: "A test that does not run protects nothing: repair it or remove it.",
+    find: linesWith(/\.(skip|only|todo)\(|\{\s*(skip|only|todo)\b/, /\.test\.ts$/),
+  },
+  {
+    because: "A path of one person's machine does not exist on another's.",
+    find: linesWith(
+      /(^|[\s"'`(=:])\/(work|root|farm|home\/[a-z]+|Users\/[A-Za-z]+)\//,
+      /\.(ts|mjs|js|jsonc?|ya?ml|md|conf|sh)$/,
+    ),
+  },
+  {
+    because: "The temporary folder is `os.tmpdir()`: it is not /tmp everywhere.",
+    find: linesWith(/["'`]\/tmp\b/, /\.(ts|mjs)$/),
+  },
+  {
+    because: "The lock file names no registry, so that a mirror serves as well.",
+    find: linesWith(/"resolved": "https?:/, /^package-lock\.json$/),
+  },
+  {
+    because:
+      "Versions are exact, so that a fresh clone gets what was tested. (@signalbox packages come from this repository: `*`.)",
+    find: inexactVersions,
+  },
+  {
+    because: "Two copies of graphql refuse each other's schemas, and the Apollo packages need version 16.",
+    find: copiesOfGraphql,
+  },
+];
+
+/** Finds lines that match, in the files whose path matches. */
+function linesWith(pattern: RegExp, paths = /./): RepositoryRule["find"] {
+  return (files) =>
+    files
+      .filter(({ path }) => paths.test(path) && (path !== "package-lock.json" || paths.source.includes("package-lock")))
+      .flatMap(({ path, text }) =>
+        text
+          .split("\n")
+          .flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}: ${line.trim().slice(0, 100)}`] : [])),
+      );
+}
+
+function inexactVersions(files: readonly SourceFile[]): string[] {
+  return files
+    .filter(({ path }) => /(^|\/)package\.json$/.test(path))
+    .flatMap(({ path, text }) => {
+      const manifest = JSON.parse(text) as Record<string, Record<string, string> | undefined>;
+      const kinds = ["dependencies", "devDependencies", "optionalDependencies", "overrides"];
+      const versions = kinds.flatMap((kind) => Object.entries(manifest[kind] ?? {}));
+      return versions
+        .filter(
+          ([name, version]) =>
+            !(name.startsWith("@signalbox/") ? version === "*" : /^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)),
+        )
+        .map(([name, version]) => `${path}: ${name} ${version}`);
+    });
+}
+
+function copiesOfGraphql(files: readonly SourceFile[]): string[] {
+  const lock = files.find(({ path }) => path === "package-lock.json");
+  if (lock === undefined) return ["package-lock.json is missing"];
+  const { packages } = JSON.parse(lock.text) as { packages: Record<string, { version: string }> };
+  const copies = Object.entries(packages).filter(([path]) => path.endsWith("node_modules/graphql"));
+  const isRight = copies.length === 1 && copies[0]?.[1].version.startsWith("16.");
+  return isRight ? [] : copies.map(([path, { version }]) => `${path} ${version}`);
+}
