@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createEndpointSecret, deliveryHeaders } from "./delivery-headers.ts";
+import { createSigningKey } from "./ed25519-key.ts";
+import { type SchemeName, schemeOf } from "./schemes.ts";
+
+const delivery = {
+  eventId: "01890a5d-ac96-774b-bcce-b302099a8057",
+  eventType: "image.created",
+  deliveryId: "dlv_1",
+  timestampSeconds: 1_700_000_000,
+  body: '{"id":"é"}',
+};
+
+function received(headers: Record<string, string>, scheme: SchemeName, secret: string, body = delivery.body) {
+  const lowered = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const options = { secrets: [secret], nowSeconds: delivery.timestampSeconds + 20, toleranceSeconds: 300 };
+  return schemeOf(scheme).verify({ headers: lowered, body: Buffer.from(body) }, options).verified;
+}
+
+test("a delivery carries both signature families, and a receiver of either verifies it and refuses a changed byte", () => {
+  const secret = createEndpointSecret();
+  const headers = deliveryHeaders({ ...delivery, secret });
+  for (const scheme of ["hmac", "standard-webhooks"] as const) {
+    assert.equal(received(headers, scheme, secret), true, scheme);
+    assert.equal(received(headers, scheme, secret, '{"id":"e"}'), false, scheme);
+    assert.equal(received(headers, scheme, createEndpointSecret()), false, scheme);
+  }
+  assert.equal(headers["X-Event-Type"], "image.created");
+  assert.equal(headers["X-Delivery-Id"], "dlv_1");
+  assert.equal(headers["webhook-id"], delivery.eventId);
+  assert.equal(headers["X-Signature-Previous"], undefined);
+});
+
+test("the first published vector comes out of our own signing", () => {
+  const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+  const vector = { ...delivery, eventId: "msg_p5jXN8AQM9LWM0D4loKWxJek", timestampSeconds: 1614265330, secret };
+  const privateKey = "whsk_6Xb/dCcHpPea21PS1N9VY/NZW723CEc77N4rJCubMbfVKIDij2HKpMKkioLlX0dRqSKJp4AJ6p9lMicMFs6Kvg==";
+  const headers = deliveryHeaders({ ...vector, body: '{"test": 2432232314}', privateKey });
+  assert.equal(
+    headers["webhook-signature"],
+    "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE= " +
+      "v1a,hnO3f9T8Ytu9HwrXslvumlUpqtNVqkhqw/enGzPCXe5BdqzCInXqYXFymVJaA7AZdpXwVLPo3mNl8EM+m7TBAg==",
+  );
+});
+
+test("while a rotation overlaps, receivers that hold the old or the new secret both verify", () => {
+  const [secret, previousSecret] = [createEndpointSecret(), createEndpointSecret()];
+  const headers = deliveryHeaders({ ...delivery, secret, previousSecret });
+  for (const live of [secret, previousSecret]) {
+    assert.equal(received(headers, "hmac", live), true);
+    assert.equal(received(headers, "standard-webhooks", live), true);
+  }
+});
+
+test("a receiver that has only the public key verifies v1a", () => {
+  const { privateKey, publicKey } = createSigningKey();
+  const headers = deliveryHeaders({ ...delivery, secret: createEndpointSecret(), privateKey });
+  assert.equal(received(headers, "standard-webhooks", publicKey), true);
+  assert.equal(received(headers, "standard-webhooks", createSigningKey().publicKey), false);
+});
+
+test("a secret that no receiver could verify stops the delivery instead of leaving unsigned", () => {
+  for (const secret of ["", "plain", "whsec_short"])
+    assert.throws(() => deliveryHeaders({ ...delivery, secret }), RangeError);
+  const secret = createEndpointSecret();
+  assert.throws(() => deliveryHeaders({ ...delivery, secret, privateKey: "whsk_AAAA" }), RangeError);
+});

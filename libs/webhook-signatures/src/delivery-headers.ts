@@ -1,0 +1,66 @@
+import { randomBytes, sign } from "node:crypto";
+import { hmac } from "./digest.ts";
+import { readPrivateKey } from "./ed25519-key.ts";
+import { symmetricKey } from "./standard-webhooks.ts";
+
+/** One attempt of one delivery, ready to be signed. */
+export interface DeliveryToSign {
+  readonly eventId: string;
+  readonly eventType: string;
+  /** The same on every attempt and replay to the same endpoint. */
+  readonly deliveryId: string;
+  /** Unix seconds of this attempt. */
+  readonly timestampSeconds: number;
+  readonly body: string | Uint8Array;
+  /** The endpoint's secret as it was shown, `whsec_…`. */
+  readonly secret: string;
+  /** The secret before it, while a rotation overlaps. */
+  readonly previousSecret?: string | null;
+  /** `whsk_…`, for endpoints that asked for `v1a`. */
+  readonly privateKey?: string | null;
+}
+
+/**
+ * The headers of an outgoing delivery (CONTRACT §6), in both families: the specification's `X-*`, whose key is the text of
+ * the secret as shown, and Standard Webhooks, whose key is the bytes that the text encodes. Throws a RangeError for a
+ * secret that is no `whsec_` secret: better no delivery than one that nobody can verify.
+ */
+export function deliveryHeaders(delivery: DeliveryToSign): Record<string, string> {
+  const { eventId, eventType, deliveryId, timestampSeconds, body, secret, previousSecret, privateKey } = delivery;
+  const signatures = [standardSignature(delivery, secret)];
+  if (previousSecret) signatures.push(standardSignature(delivery, previousSecret));
+  if (privateKey) signatures.push(asymmetricSignature(delivery, privateKey));
+  const headers: Record<string, string> = {
+    "X-Event-Type": eventType,
+    "X-Delivery-Id": deliveryId,
+    "X-Timestamp": String(timestampSeconds),
+    "X-Signature": plainSignature(timestampSeconds, body, secret),
+    "webhook-id": eventId,
+    "webhook-timestamp": String(timestampSeconds),
+    "webhook-signature": signatures.join(" "),
+  };
+  if (previousSecret) headers["X-Signature-Previous"] = plainSignature(timestampSeconds, body, previousSecret);
+  return headers;
+}
+
+/** Makes the secret of an endpoint: `whsec_` and 32 random bytes in base 64. */
+export function createEndpointSecret(): string {
+  return `whsec_${randomBytes(32).toString("base64")}`;
+}
+
+function plainSignature(timestampSeconds: number, body: string | Uint8Array, secret: string): string {
+  return `sha256=${hmac("sha256", secret, `${timestampSeconds}.`, body).toString("hex")}`;
+}
+
+function standardSignature({ eventId, timestampSeconds, body }: DeliveryToSign, secret: string): string {
+  const key = symmetricKey(secret);
+  if (!key) throw new RangeError("The endpoint's secret is no whsec_ secret");
+  return `v1,${hmac("sha256", key, `${eventId}.${timestampSeconds}.`, body).toString("base64")}`;
+}
+
+function asymmetricSignature({ eventId, timestampSeconds, body }: DeliveryToSign, privateKey: string): string {
+  const key = readPrivateKey(privateKey);
+  if (!key) throw new RangeError("The signing key is no whsk_ key");
+  const message = Buffer.concat([Buffer.from(`${eventId}.${timestampSeconds}.`), Buffer.from(body)]);
+  return `v1a,${sign(null, message, key).toString("base64")}`;
+}

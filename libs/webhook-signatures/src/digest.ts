@@ -1,0 +1,42 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+
+export type DigestAlgorithm = "sha256" | "sha512";
+export type DigestEncoding = "hex" | "base64";
+
+/** HMAC (RFC 2104) over the parts, one after the other. */
+export function hmac(algorithm: DigestAlgorithm, key: string | Uint8Array, ...parts: (string | Uint8Array)[]): Buffer {
+  const digest = createHmac(algorithm, key);
+  for (const part of parts) digest.update(part);
+  return digest.digest();
+}
+
+/** Reads a digest strictly: the right alphabet, padding and length. Null for anything else. */
+export function readDigest(text: string, encoding: DigestEncoding, bytes: number): Buffer | null {
+  const decoded = encoding === "hex" ? readHex(text) : readBase64(text);
+  return decoded?.length === bytes ? decoded : null;
+}
+
+/** Standard base 64 with its padding (RFC 4648 §4), or null. Node's own decoder takes almost anything. */
+export function readBase64(text: string): Buffer | null {
+  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return null;
+  const bytes = Buffer.from(text, "base64");
+  return bytes.toString("base64") === text ? bytes : null;
+}
+
+/**
+ * Whether any given digest equals any expected one. All are compared, each in constant time, so the time taken tells
+ * nothing but their number.
+ */
+export function anyMatches(expected: readonly Buffer[], given: readonly Buffer[]): boolean {
+  let matches = false;
+  for (const right of expected) {
+    for (const candidate of given) {
+      if (right.length === candidate.length && timingSafeEqual(right, candidate)) matches = true;
+    }
+  }
+  return matches;
+}
+
+function readHex(text: string): Buffer | null {
+  return text.length % 2 === 0 && /^[0-9a-fA-F]*$/.test(text) ? Buffer.from(text, "hex") : null;
+}

@@ -1,0 +1,51 @@
+/** A request as it came: lower-case header names as Node gives them, and the raw bytes before anything read them. */
+export interface SignedRequest {
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: Uint8Array;
+}
+
+/** Why a request is not believed. Kept with the rejection; the sender is told 401 and no more. */
+export type SignatureProblem =
+  | "secret_unusable"
+  | "signature_missing"
+  | "signature_malformed"
+  | "signature_mismatch"
+  | "timestamp_missing"
+  | "timestamp_malformed"
+  | "timestamp_too_old"
+  | "timestamp_in_future"
+  | "delivery_id_missing"
+  | "header_repeated";
+
+export type Verification =
+  | { readonly verified: true; readonly timestampSeconds: number | null }
+  | { readonly verified: false; readonly problem: SignatureProblem };
+
+export interface VerifyOptions {
+  /** The live secrets: one, or two while a rotation overlaps. One that cannot be used never helps another to pass. */
+  readonly secrets: readonly string[];
+  readonly nowSeconds: number;
+  /** How far a signed time may be from ours, both ways. */
+  readonly toleranceSeconds: number;
+}
+
+/** What a scheme says about a believed request, from its headers and its parsed payload. */
+export interface DeliveryIdentity {
+  readonly deliveryId: string | null;
+  readonly eventType: string | null;
+}
+
+/** How one family of senders signs, and where it keeps what we need. */
+export interface SignatureScheme {
+  /** Media types that a delivery may have; null for any. */
+  readonly mediaTypes: readonly string[] | null;
+  /** Whether a time is part of what is signed. Without one, only the delivery id tells a replay. */
+  readonly signsTime: boolean;
+  /** What is wrong with a secret that someone wants to store, as a sentence, or null. */
+  secretProblem(secret: string): string | null;
+  /** Judges the raw bytes. Compares in constant time and never throws, whatever the headers hold. */
+  verify(request: SignedRequest, options: VerifyOptions): Verification;
+  identify(request: SignedRequest, payload: unknown): DeliveryIdentity;
+  /** The text to answer a sender with that checks whether we are there, or null for an ordinary delivery. */
+  challenge?(payload: unknown): string | null;
+}

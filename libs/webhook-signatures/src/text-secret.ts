@@ -1,0 +1,12 @@
+/** What is wrong with a secret whose UTF-8 bytes are the key, or null. */
+export function textSecretProblem(secret: string): string | null {
+  if (secret === "") return "The secret must not be empty.";
+  if (Buffer.byteLength(secret) > 512) return "The secret must be at most 512 bytes long.";
+  if (/\p{Cc}/u.test(secret)) return "The secret must not contain control characters.";
+  return null;
+}
+
+/** The secrets that can be used as keys: an empty one would let everybody sign. */
+export function usableSecrets(secrets: readonly string[]): readonly string[] {
+  return secrets.filter((secret) => secret !== "");
+}
