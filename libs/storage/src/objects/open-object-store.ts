@@ -1,6 +1,12 @@
+import { resolve } from "node:path";
+import { systemClock } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
 import type { Logger } from "@signalbox/telemetry";
+import { openFileStore } from "./file-store.ts";
 import type { ObjectStore } from "./object-store.ts";
+import { connectS3, type S3Timeouts } from "./s3-connection.ts";
+import { parseS3Url } from "./s3-location.ts";
+import { createS3Store } from "./s3-store.ts";
 
 export interface ObjectStoreOptions {
   /** `file:<folder>`, or `s3://host:port/bucket?region=…` (`s3+http://` or `tls=false` without TLS). */
@@ -9,6 +15,25 @@ export interface ObjectStoreOptions {
   readonly secretKey: string | null;
   readonly runner: Pick<Runner, "defer">;
   readonly log: Logger;
+  readonly timeouts?: S3Timeouts;
 }
 
-export declare function openObjectStore(options: ObjectStoreOptions): Promise<ObjectStore>;
+const usualTimeouts: S3Timeouts = { connectMs: 3_000, silenceMs: 20_000, readerMs: 120_000 };
+
+/**
+ * Opens the object store that the URL names. An S3 server may be away: that shows when it is used, and in `health`. The
+ * bucket must exist. A folder that cannot be created throws `AppError("unavailable")`.
+ */
+export async function openObjectStore({ url, runner, log, ...options }: ObjectStoreOptions): Promise<ObjectStore> {
+  log.debug({ url }, "opening the object store");
+  if (url.startsWith("file:")) return openFileStore(folderOf(url), systemClock.nowMs());
+  const { accessKey, secretKey, timeouts = usualTimeouts } = options;
+  if (!accessKey || !secretKey)
+    throw new Error("blobs.url names an S3 server: blobs.access-key and blobs.secret-key are missing");
+  const connection = connectS3(parseS3Url(url), { accessKey, secretKey }, timeouts);
+  runner.defer("object store", async () => connection.close());
+  return createS3Store(connection);
+}
+
+/** `file:relative/folder` and `file:///absolute/folder`. */
+const folderOf = (url: string): string => resolve(decodeURIComponent(url.replace(/^file:(\/\/(?=\/))?/, "")));

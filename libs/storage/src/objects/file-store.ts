@@ -1,0 +1,150 @@
+import { randomUUID } from "node:crypto";
+import { createReadStream, type Stats } from "node:fs";
+import { access, constants, link, mkdir, open, rename, stat, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { hours } from "@signalbox/core";
+import { resolveRange } from "./byte-range.ts";
+import { listFiles, removeOldFiles } from "./list-files.ts";
+import { checkKey, checkPrefix } from "./object-key.ts";
+import type { ObjectHead, ObjectStore, PutOptions } from "./object-store.ts";
+import { storeAway } from "./store-away.ts";
+import { verifiedContent } from "./verified-content.ts";
+
+/** Where bytes are written until they are whole. No key begins with a dot. */
+const incoming = ".incoming";
+/** An upload that has not been touched for a day was left behind by a crash. */
+const leftBehindMs = hours(24);
+const awayCodes = ["ENOSPC", "EDQUOT", "EIO", "EROFS", "EACCES", "EPERM", "EMFILE", "ENFILE", "ESTALE"];
+
+/**
+ * Objects as files under `root`, the key as the path. The bytes are written aside and synced, then moved in by one
+ * `rename`, or by one `link` when nothing may be there yet: a reader sees an object whole or not at all, also after a
+ * power cut. Several processes may share the folder.
+ */
+export async function openFileStore(root: string, nowMs: number): Promise<ObjectStore> {
+  await mkdir(join(root, incoming), { recursive: true, mode: 0o700 });
+  await removeOldFiles(join(root, incoming), nowMs - leftBehindMs);
+  const pathOf = (key: string): string => {
+    checkKey(key);
+    return join(root, key);
+  };
+
+  return {
+    async put(key, source, options) {
+      const path = pathOf(key);
+      const aside = join(root, incoming, randomUUID());
+      try {
+        await writeSynced(aside, source, options);
+        await makeFolder(root, dirname(path));
+        const created = await moveIn(aside, path, options.ifAbsent ?? false);
+        await syncFolder(dirname(path));
+        return { etag: headOf(await stat(path)).etag, created };
+      } catch (error) {
+        await unlink(aside).catch(() => {}); // already moved, or never made
+        throw explained(error);
+      }
+    },
+    async get(key, { range, signal } = {}) {
+      const path = pathOf(key);
+      const file = await open(path, "r").catch(absentAsNull(root));
+      if (!file) return null;
+      try {
+        const found = await file.stat();
+        if (!found.isFile()) {
+          await file.close();
+          return null;
+        }
+        const part = resolveRange(range, found.size);
+        const options = { ...part, end: Math.max(part.end, 0), autoClose: true, ...(signal && { signal }) };
+        // The open file stays what it was when another takes its name. `end` of an empty file cannot be told to the stream.
+        return { ...headOf(found), range: part, stream: createReadStream(path, { ...options, fd: file }) };
+      } catch (error) {
+        await file.close();
+        throw error;
+      }
+    },
+    async head(key) {
+      const found = await stat(pathOf(key)).catch(absentAsNull(root));
+      return found?.isFile() ? headOf(found) : null;
+    },
+    async delete(key) {
+      await unlink(pathOf(key)).catch(absentAsNull(root));
+    },
+    async list(prefix, { after = "", limit }) {
+      checkPrefix(prefix);
+      const objects = [];
+      for await (const object of listFiles(root, prefix, after)) {
+        if (objects.length === limit) return { objects, next: objects.at(-1)?.key ?? null };
+        objects.push(object);
+      }
+      return { objects, next: null };
+    },
+    health: () =>
+      access(join(root, incoming), constants.W_OK).then(
+        () => null,
+        (error: Error) => `the folder of the object store cannot be written: ${error.message}`,
+      ),
+  };
+}
+
+async function writeSynced(
+  path: string,
+  source: Parameters<ObjectStore["put"]>[1],
+  options: PutOptions,
+): Promise<void> {
+  const file = await open(path, "wx", 0o600);
+  const target = file.createWriteStream({ flush: true }); // fsync before it closes
+  await pipeline(verifiedContent(source, options), target, options.signal ? { signal: options.signal } : {});
+}
+
+/** Gives the bytes their name in one step; false when the name is taken and must stay as it is. */
+async function moveIn(aside: string, path: string, ifAbsent: boolean): Promise<boolean> {
+  if (!ifAbsent) {
+    await rename(aside, path);
+    return true;
+  }
+  const created = await link(aside, path).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === "EEXIST") return false;
+      throw error;
+    },
+  );
+  await unlink(aside);
+  return created;
+}
+
+/** Creates the folders of a key and syncs those that hold a new one, or a power cut could take the object with them. */
+async function makeFolder(root: string, folder: string): Promise<void> {
+  const created = await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (created === undefined) return;
+  for (let parent = dirname(folder); parent.length >= root.length; parent = dirname(parent)) await syncFolder(parent);
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  await handle.sync().finally(() => handle.close());
+}
+
+const headOf = ({ size, mtime, mtimeMs, ino }: Stats): ObjectHead => ({
+  size,
+  etag: `${ino.toString(36)}-${Math.round(mtimeMs * 1000).toString(36)}-${size.toString(36)}`,
+  modifiedAt: mtime,
+});
+
+/** A missing file is null, but a missing store is an outage: a folder that is not mounted must not read as empty. */
+const absentAsNull = (root: string) => async (error: NodeJS.ErrnoException) => {
+  if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw explained(error);
+  await access(join(root, incoming)).catch((cause: unknown) => {
+    throw storeAway(cause);
+  });
+  return null;
+};
+
+/** A store whose folder is gone, full or broken is away; the rest is the caller's. */
+function explained(error: unknown): unknown {
+  const { code, path } = error as NodeJS.ErrnoException;
+  const folderGone = code === "ENOENT" && path?.includes(incoming);
+  return folderGone || awayCodes.includes(code ?? "") ? storeAway(error) : error;
+}

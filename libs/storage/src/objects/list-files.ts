@@ -1,0 +1,44 @@
+import type { Dirent } from "node:fs";
+import { readdir, stat, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import type { StoredObject } from "./object-store.ts";
+
+/**
+ * The files under `root` whose keys begin with `prefix` and come after `after`, in the order of their keys. A folder is
+ * sorted as its name and "/", because that is where its keys stand: `a-b`, `a/b`, `a0`.
+ */
+export async function* listFiles(root: string, prefix: string, after: string): AsyncGenerator<StoredObject> {
+  yield* walk(root, prefix.slice(0, prefix.lastIndexOf("/") + 1), prefix, after);
+}
+
+async function* walk(root: string, folder: string, prefix: string, after: string): AsyncGenerator<StoredObject> {
+  for (const name of await namesIn(join(root, folder))) {
+    const key = folder + name;
+    if (key.endsWith("/")) {
+      const reaches = key.startsWith(prefix) || prefix.startsWith(key);
+      const passed = key < after && !after.startsWith(key);
+      if (reaches && !passed) yield* walk(root, key, prefix, after);
+    } else if (key.startsWith(prefix) && key > after) {
+      const found = await stat(join(root, key)).catch(() => null); // deleted while we listed
+      if (found) yield { key, size: found.size, modifiedAt: found.mtime };
+    }
+  }
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  const entries: Dirent[] = await readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT" || error.code === "ENOTDIR") return [];
+    throw error;
+  });
+  const visible = entries.filter(({ name }) => !name.startsWith("."));
+  return visible.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)).sort();
+}
+
+/** Removes the files of `folder` that were last written before `beforeMs`. */
+export async function removeOldFiles(folder: string, beforeMs: number): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    const found = await stat(path).catch(() => null); // another process tidies as well
+    if (found && found.mtimeMs < beforeMs) await unlink(path).catch(() => {});
+  }
+}

@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { createServer, type Server } from "node:net";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { after, it } from "node:test";
+import { startEngine, testContext, testS3 } from "@signalbox/testing";
+import { Client } from "minio";
+import { openObjectStore } from "./open-object-store.ts";
+
+const { log, runner, close } = testContext("images", {});
+const plain = { size: 3, contentType: "text/plain" };
+const keys = { accessKey: "signalbox", secretKey: "signalbox-test-secret" };
+const away = { name: "AppError", code: "unavailable" };
+after(close);
+
+it("a wrong secret is refused as such, not as an outage", async () => {
+  const { url, accessKey } = await testS3();
+  const store = await openObjectStore({ url, accessKey, secretKey: "wrong", runner, log });
+  const refusal = { name: "S3Refusal", status: 403 };
+  await assert.rejects(store.put("a/1", Buffer.from("abc"), plain), refusal);
+  await assert.rejects(store.get("a/1"), refusal);
+  await assert.rejects(store.list("a/", { limit: 1 }), refusal);
+  assert.match((await store.health()) ?? "", /403/);
+});
+
+it("a bucket that does not exist is an error, not a missing object", async () => {
+  const { url, accessKey, secretKey } = await testS3();
+  const store = await openObjectStore({ url: url.replace("/test-", "/none-"), accessKey, secretKey, runner, log });
+  await assert.rejects(store.get("a/1"), { code: "NoSuchBucket" });
+  assert.notEqual(await store.health(), null);
+});
+
+it("a large conditional upload over an existing object ends without storing it", async () => {
+  const { url, accessKey, secretKey } = await testS3();
+  const store = await openObjectStore({ url, accessKey, secretKey, runner, log });
+  const { etag } = await store.put("a/1", Buffer.from("abc"), plain);
+  const content = randomBytes(16_000_000);
+  const source = Readable.from(chunksOf(content));
+  const again = await store.put("a/1", source, { size: content.length, contentType: "image/jpeg", ifAbsent: true });
+  assert.deepEqual(again, { etag, created: false });
+});
+
+it("a server that is away is unavailable, and is used again by itself when it is back", async () => {
+  const engine = await startEngine("s3");
+  try {
+    const store = await openObjectStore({ url: await bucketOn(engine.url), ...keys, runner, log });
+    await store.put("a/1", Buffer.from("abc"), plain);
+    await engine.kill();
+    await assert.rejects(store.get("a/1"), away);
+    await assert.rejects(store.put("a/2", Buffer.from("abc"), plain), away);
+    await assert.rejects(store.put("a/2", Readable.from(["abc"], { objectMode: false }), plain), away);
+    assert.match((await store.health()) ?? "", /does not answer/);
+    await engine.restart();
+    assert.equal((await buffer((await store.get("a/1"))?.stream ?? Readable.from([]))).toString(), "abc");
+    assert.equal(await store.health(), null);
+  } finally {
+    await engine.close();
+  }
+});
+
+it("a server that accepts and says nothing is unavailable after the bound", async () => {
+  const silent = createServer(() => {});
+  try {
+    const url = `s3+http://127.0.0.1:${await listen(silent)}/bucket`;
+    const timeouts = { connectMs: 500, silenceMs: 100, readerMs: 100 };
+    const store = await openObjectStore({ url, ...keys, runner, log, timeouts });
+    await assert.rejects(store.get("a/1"), away);
+    await assert.rejects(store.put("a/1", Buffer.from("abc"), plain), away);
+  } finally {
+    silent.close();
+  }
+});
+
+it("the configuration of a store is checked when it opens", async () => {
+  const open = (url: string, secretKey: string | null = "s") =>
+    openObjectStore({ url, accessKey: "a", secretKey, runner, log });
+  await assert.rejects(open("s3://host"), /must end in one bucket/);
+  await assert.rejects(open("s3://host/bucket/folder"), /must end in one bucket/);
+  await assert.rejects(open("s3://host/bucket?regoin=x"), /unknown option regoin/);
+  await assert.rejects(open("s3://host/bucket", null), /blobs.secret-key/);
+});
+
+async function bucketOn(origin: string): Promise<string> {
+  const { hostname, port } = new URL(origin);
+  const client = new Client({ endPoint: hostname, port: Number(port), useSSL: false, region: "us-east-1", ...keys });
+  await client.makeBucket("bucket", "us-east-1");
+  return `${origin}/bucket`;
+}
+
+function* chunksOf(content: Uint8Array): Generator<Uint8Array> {
+  for (let start = 0; start < content.length; start += 65_536) yield content.subarray(start, start + 65_536);
+}
+
+function listen(server: Server): Promise<number> {
+  return new Promise((resolve) => {
+    server.listen(0, "127.0.0.1", () => resolve((server.address() as { port: number }).port));
+  });
+}
