@@ -6,6 +6,7 @@ export {
   type LogLevel,
   logLevels,
 } from "./logger.ts";
+export { mergeMetrics } from "./merge-metrics.ts";
 export {
   type Counter,
   createMetrics,
@@ -13,10 +14,11 @@ export {
   type Histogram,
   type Labels,
   type Metrics,
-  mergeMetrics,
+  type MetricsOptions,
   openMetricsContentType,
 } from "./metrics.ts";
 export { startTelemetry, type Telemetry, type TelemetryOptions } from "./start-telemetry.ts";
+export { parseTraceparent, type TraceIdentity } from "./trace-identity.ts";
 export {
   type Attributes,
   type AttributeValue,

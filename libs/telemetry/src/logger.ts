@@ -1,3 +1,8 @@
+import { type Clock, maskText, systemClock } from "@signalbox/core";
+import { destination as openDestination, type Logger as PinoLogger, pino } from "pino";
+import { redactFields } from "./redact.ts";
+import { spanEngine } from "./span-engine.ts";
+
 export const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
@@ -7,7 +12,7 @@ interface LogMethod {
   (message: string): void;
 }
 
-/** JSON lines with the trace they belong to. Secrets are removed by key and by looks before a line leaves the process. */
+/** JSON lines with the trace they belong to. Secrets are removed by name and by looks before a line is written. */
 export interface Logger {
   readonly debug: LogMethod;
   readonly info: LogMethod;
@@ -17,8 +22,9 @@ export interface Logger {
   child(fields: object): Logger;
   /** Whether a line of this level would be written, to skip costly fields. */
   isEnabled(level: LogLevel): boolean;
-  /** Changes the level of this logger and all its children at once. */
+  /** Changes the level of this logger, its parents and its children at once. */
   setLevel(level: LogLevel): void;
+  /** Writes what is held. To be called before the process exits. */
   flush(): void;
 }
 
@@ -32,6 +38,50 @@ export interface LoggerOptions {
   readonly level: LogLevel;
   /** Where lines go: standard output when left out. */
   readonly destination?: LogDestination;
+  readonly clock?: Clock;
 }
 
-export declare function createLogger(options: LoggerOptions): Logger;
+/** Creates the logger of a service. */
+export function createLogger({ service, instance, level, destination, clock = systemClock }: LoggerOptions): Logger {
+  const standardOutput = destination === undefined ? openDestination({ dest: 1, sync: false }) : undefined;
+  const lines = pino(
+    {
+      base: { service, instance },
+      level: "debug",
+      timestamp: () => `,"time":"${clock.now().toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+      mixin: traceFields,
+    },
+    destination ?? (standardOutput as NonNullable<typeof standardOutput>),
+  );
+  return wrap(lines, { rank: logLevels.indexOf(level) }, () => standardOutput?.flushSync());
+}
+
+/** The threshold is shared by a logger and its children, which pino's own level is not. */
+function wrap(lines: PinoLogger, threshold: { rank: number }, flush: () => void): Logger {
+  const method = (level: Exclude<LogLevel, "silent">): LogMethod => {
+    const rank = logLevels.indexOf(level);
+    return (first: object | string, message?: string) => {
+      if (rank < threshold.rank) return;
+      if (typeof first === "string") lines[level](maskText(first));
+      else lines[level](redactFields(first), maskText(message ?? ""));
+    };
+  };
+  return {
+    debug: method("debug"),
+    info: method("info"),
+    warn: method("warn"),
+    error: method("error"),
+    child: (fields) => wrap(lines.child(redactFields(fields)), threshold, flush),
+    isEnabled: (level) => logLevels.indexOf(level) >= threshold.rank,
+    setLevel: (level) => {
+      threshold.rank = logLevels.indexOf(level);
+    },
+    flush,
+  };
+}
+
+function traceFields(): object {
+  const identity = spanEngine().current();
+  return identity === undefined ? {} : { trace_id: identity.traceId, span_id: identity.spanId };
+}

@@ -1,5 +1,8 @@
+import { seconds } from "@signalbox/core";
+import { useSpanEngine } from "./span-engine.ts";
+
 export interface Telemetry {
-  /** Sends what is still held, within the given time, and stops. */
+  /** Sends the spans that are still held and stops. Bounded; a receiver that is away costs the spans, not the stop. */
   close(): Promise<void>;
 }
 
@@ -13,5 +16,48 @@ export interface TelemetryOptions {
   readonly sampleRatio?: number;
 }
 
-/** Must be called before the modules it instruments (pg, undici) are imported. */
-export declare function startTelemetry(options: TelemetryOptions): Telemetry;
+/** How long one export may take: the close waits no longer for a receiver that is away. */
+const exportMsMax = seconds(3);
+
+/** Must be awaited before the modules it instruments (pg, undici) are imported. Trace ids exist with or without it. */
+export async function startTelemetry(options: TelemetryOptions): Promise<Telemetry> {
+  const { otlpEndpoint } = options;
+  if (otlpEndpoint === null) return { close: async () => {} };
+
+  // Imported here, because a process without an endpoint should not pay for loading them.
+  const [
+    { startNodeSDK },
+    { BatchSpanProcessor, ParentBasedSampler, TraceIdRatioBasedSampler },
+    { OTLPTraceExporter },
+  ] = await Promise.all([
+    import("@opentelemetry/sdk-node"),
+    import("@opentelemetry/sdk-trace"),
+    import("@opentelemetry/exporter-trace-otlp-http"),
+  ]);
+  const [{ otelSpanEngine }, { instrumentations }] = await Promise.all([
+    import("./otel-span-engine.ts"),
+    import("./instrumentations.ts"),
+  ]);
+  const exporter = new OTLPTraceExporter({
+    url: `${otlpEndpoint.replace(/\/$/, "")}/v1/traces`,
+    timeoutMillis: exportMsMax,
+  });
+  const sdk = startNodeSDK({
+    resourceAttributes: {
+      "service.name": options.service,
+      "service.version": options.version,
+      "service.instance.id": options.instance,
+    },
+    resourceDetectors: [],
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(options.sampleRatio ?? 1) }),
+    spanProcessors: [
+      new BatchSpanProcessor({ exporter, scheduledDelayMillis: seconds(1), exportTimeoutMillis: exportMsMax }),
+    ],
+    // Metrics are scraped and logs are lines: without these two, the SDK would start exporters from the environment.
+    metricReaders: [],
+    logRecordProcessors: [],
+    instrumentations: instrumentations(),
+  });
+  useSpanEngine(otelSpanEngine);
+  return { close: () => sdk.shutdown() };
+}

@@ -1,0 +1,41 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { SpanEngine } from "./span-engine.ts";
+import { formatTraceparent, newSpanId, newTraceId, parseTraceparent, type TraceIdentity } from "./trace-identity.ts";
+import type { Span } from "./tracer.ts";
+
+const current = new AsyncLocalStorage<TraceIdentity>();
+
+/** A span that is recorded nowhere and only lends its ids to logs, outbox rows and events. */
+class LocalSpan implements Span, TraceIdentity {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly flags: string;
+
+  constructor(parent: TraceIdentity | undefined) {
+    this.traceId = parent?.traceId ?? newTraceId();
+    this.spanId = newSpanId();
+    this.flags = parent?.flags ?? "00";
+  }
+
+  get traceparent(): string {
+    return formatTraceparent(this);
+  }
+
+  setAttributes(): void {}
+  fail(): void {}
+}
+
+/** Keeps trace ids flowing without recording spans. On the hot path: below a microsecond for a span. */
+export const localSpanEngine: SpanEngine = {
+  span: (_service, _name, options, work) => {
+    const span = new LocalSpan(parentOf(options.parent));
+    return current.run(span, work, span);
+  },
+  current: () => current.getStore(),
+  within: (parent, work) => current.run(parent, work),
+};
+
+function parentOf(parent: string | null | undefined): TraceIdentity | undefined {
+  if (parent === null) return undefined;
+  return parseTraceparent(parent) ?? current.getStore();
+}

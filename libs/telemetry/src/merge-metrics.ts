@@ -1,0 +1,24 @@
+import type { Metrics } from "./metrics.ts";
+
+/** One OpenMetrics text of several services: each metric described once, its samples told apart by the label `service`. */
+export async function mergeMetrics(metrics: readonly Metrics[]): Promise<string> {
+  const texts = await Promise.all(metrics.map((one) => one.text()));
+  const families = new Map<string, { description: string[]; samples: string[] }>();
+  for (const text of texts) {
+    let family = { description: [] as string[], samples: [] as string[] };
+    for (const line of text.split("\n")) {
+      const name = /^# HELP (\S+)/.exec(line)?.[1];
+      if (name !== undefined) {
+        const known = families.get(name);
+        family = known ?? { description: [], samples: [] };
+        if (!known) families.set(name, family);
+        else continue;
+      }
+      if (line === "" || line === "# EOF") continue;
+      if (!line.startsWith("#")) family.samples.push(line);
+      else if (family.description.length < 2) family.description.push(line);
+    }
+  }
+  const lines = [...families.values()].flatMap(({ description, samples }) => [...description, ...samples]);
+  return [...lines, "# EOF", ""].join("\n");
+}

@@ -1,0 +1,67 @@
+import { masked, maskText } from "@signalbox/core";
+
+/** Names whose values are never written. Wider words than these (`key`, `token_count`) are ordinary fields of a line. */
+const secretField =
+  /(?:passwords?|passwd|passphrase|secrets?|tokens?|credentials?|signatures?)$|^(?:proxy[-_])?authorization$|cookie$|(?:api|private|secret|signing|access|encryption|master|sealing)[-_.]?keys?$/i;
+
+const depthMax = 6;
+const itemsMax = 100;
+
+/** A copy of the fields that is safe to write: secrets removed by name and by looks, errors opened, depth bounded. */
+export function redactFields(fields: object): Record<string, unknown> {
+  if (fields instanceof Error) return { error: redactError(fields, 0) };
+  return redactObject(fields, 0);
+}
+
+function redactValue(value: unknown, depth: number): unknown {
+  switch (typeof value) {
+    case "string":
+      return maskText(value);
+    case "bigint":
+      return String(value);
+    case "object":
+      break;
+    case "function":
+    case "symbol":
+      return undefined;
+    default:
+      return value;
+  }
+  if (value === null) return null;
+  if (value instanceof Error) return redactError(value, depth);
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+  if (depth >= depthMax) return "[deeper]";
+  if (value instanceof Map) return redactObject(Object.fromEntries(value), depth);
+  if (value instanceof Set) return redactValue([...value], depth);
+  if (Array.isArray(value)) return value.slice(0, itemsMax).map((item) => redactValue(item, depth + 1));
+  const { toJSON } = value as { toJSON?: unknown };
+  if (typeof toJSON === "function") return redactValue(toJSON.call(value), depth + 1);
+  return redactObject(value, depth + 1);
+}
+
+function redactObject(value: object, depth: number): Record<string, unknown> {
+  const copy: Record<string, unknown> = {};
+  let left = itemsMax;
+  for (const [name, field] of Object.entries(value)) {
+    if (left-- === 0) break;
+    // A count or a yes or no under such a name gives nothing away.
+    const isHidden = secretField.test(name) && field != null && typeof field !== "number" && typeof field !== "boolean";
+    copy[name] = isHidden ? masked : redactValue(field, depth);
+  }
+  return copy;
+}
+
+/** Only what we know of an error: other fields of it, as a database's `detail`, hold the data of people. */
+function redactError(error: Error, depth: number): Record<string, unknown> {
+  const { code } = error as { code?: unknown };
+  const errors = error instanceof AggregateError ? error.errors.slice(0, 5) : undefined;
+  return {
+    type: error.name,
+    message: maskText(error.message),
+    ...(typeof code === "string" && { code: maskText(code) }),
+    ...(error.stack !== undefined && { stack: maskText(error.stack) }),
+    ...(error.cause !== undefined && depth < depthMax && { cause: redactValue(error.cause, depth + 1) }),
+    ...(errors && depth < depthMax && { errors: errors.map((one) => redactValue(one, depth + 1)) }),
+  };
+}
