@@ -37,6 +37,8 @@ export interface SubscribeOptions {
   readonly topics: readonly string[];
   /** How many partitions are handled at the same time. */
   readonly concurrency?: number;
+  /** A member that is silent for this long is taken for dead, and others take over its partitions. Default 30 s. */
+  readonly sessionTimeoutMs?: number;
   /**
    * Handles the records and returns how many of them, counted from the first, are done; nothing means all. Offsets are
    * committed after it returns. When it throws, the batch comes again after a pause.
@@ -86,6 +88,17 @@ export interface TopicSpec {
   readonly cleanup: "delete" | "compact";
   readonly retentionMs: number;
   readonly maxMessageBytes: number;
+}
+
+/** A topic that a reader asks for is not there. Waiting may help: topics are created by a job of the deployment. */
+export class UnknownTopic extends Error {
+  override readonly name = "UnknownTopic";
+  readonly topic: string;
+
+  constructor(topic: string) {
+    super(`the topic ${topic} does not exist: create it with \`npm run topics\``);
+    this.topic = topic;
+  }
 }
 
 /** What differs between a wanted topic and the one the log has. */

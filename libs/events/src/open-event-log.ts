@@ -1,3 +1,25 @@
 import type { EventLog, EventLogContext } from "./event-log.ts";
 
-export declare function openEventLog(url: string, context: EventLogContext): Promise<EventLog>;
+/**
+ * Opens the event log that the URL names: `kafka://host:port,host:port`, or `postgres://…` for a database of its own,
+ * which is created and migrated when it is absent. An absent Kafka is no error here: publishing and reading wait for it.
+ */
+export async function openEventLog(url: string, context: EventLogContext): Promise<EventLog> {
+  const eventLog = await open(url, context);
+  context.runner?.defer("event log", () => eventLog.close());
+  return eventLog;
+}
+
+/** The adapter's client is loaded only when it is used: an embedded installation never loads kafkajs. */
+async function open(url: string, context: EventLogContext): Promise<EventLog> {
+  const scheme = new URL(url.split(",")[0] as string).protocol;
+  switch (scheme) {
+    case "kafka:":
+      return (await import("./kafka/kafka-event-log.ts")).createKafkaEventLog(url, context);
+    case "postgres:":
+    case "postgresql:":
+      return (await import("./postgres/postgres-event-log.ts")).openPostgresEventLog(url, context);
+    default:
+      throw new Error(`events.url must begin with kafka:// or postgres://, not ${scheme}//`);
+  }
+}

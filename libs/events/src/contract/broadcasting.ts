@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { randomId } from "@signalbox/core";
+import { eventually } from "@signalbox/testing";
+import type { EventLog, ReceivedRecord } from "../event-log.ts";
+import { type LogUnderTest, openLog, record, topicSpec } from "./log-under-test.ts";
+
+export function describeBroadcasting(underTest: () => LogUnderTest): void {
+  describe("broadcast readers", () => {
+    let eventLog: EventLog;
+    before(async () => {
+      eventLog = await openLog(underTest().url);
+    });
+    after(() => eventLog.close());
+
+    async function freshTopic(cleanup: "delete" | "compact" = "delete", partitions = 3): Promise<string> {
+      const topic = randomId("topic");
+      await eventLog.ensureTopics([topicSpec(topic, { partitions, cleanup })]);
+      return topic;
+    }
+
+    async function listen(topic: string, from: "start" | "end", onRecord?: (record: ReceivedRecord) => void) {
+      const values: string[] = [];
+      const reader = await eventLog.broadcast({
+        service: "images",
+        instance: randomId("instance"),
+        topics: [topic],
+        from,
+        onRecord:
+          onRecord ??
+          ((one) => {
+            values.push(`${one.key}=${one.value}`);
+          }),
+      });
+      return { values, reader };
+    }
+
+    test("every instance sees every record, from the beginning or from now", async () => {
+      const topic = await freshTopic();
+      await eventLog.publish(["a", "b", "c"].map((key) => record(topic, key, "old")));
+      const all = [await listen(topic, "start"), await listen(topic, "start")];
+      const fresh = await listen(topic, "end");
+      await Promise.all([...all, fresh].map(({ reader }) => reader.caughtUp));
+      assert.deepEqual(all.map(({ values }) => values.toSorted()), [["a=old", "b=old", "c=old"], ["a=old", "b=old", "c=old"]]);
+      assert.deepEqual(fresh.values, []);
+
+      await eventLog.publish([record(topic, "a", "new")]);
+      await eventually(() => [...all, fresh].every(({ values }) => values.includes("a=new")));
+      assert.deepEqual(fresh.values, ["a=new"]);
+      await Promise.all([...all, fresh].map(({ reader }) => reader.close()));
+    });
+
+    test("nothing published after a reader from now was opened is missed", async () => {
+      const topic = await freshTopic();
+      const { values, reader } = await listen(topic, "end");
+      await reader.caughtUp;
+      await eventLog.publish([record(topic, "k", "1")]);
+      await eventually(() => values.length === 1);
+      await reader.close();
+    });
+
+    test("an empty topic is caught up with at once", async () => {
+      const { reader } = await listen(await freshTopic(), "start");
+      await reader.caughtUp;
+      assert.ok(reader.ageMs() < 15_000);
+      assert.equal(reader.health(), null);
+      await reader.close();
+    });
+
+    test("a compacted topic read from the beginning gives the last state of every key, tombstones included", async () => {
+      const topic = await freshTopic("compact", 1);
+      for (const round of ["1", "2", "3"]) {
+        await eventLog.publish(["a", "b", "c"].map((key) => record(topic, key, round)));
+      }
+      await eventLog.publish([record(topic, "b", null)]);
+      const state = new Map<string, string>();
+      const { reader } = await listen(topic, "start", ({ key, value }) => {
+        if (value === null) state.delete(key);
+        else state.set(key, value.toString());
+      });
+      await reader.caughtUp;
+      assert.deepEqual([...state].toSorted(), [["a", "3"], ["c", "3"]]);
+      await reader.close();
+    });
+
+    test("an error of the owner ends the reader and is told", async () => {
+      const topic = await freshTopic();
+      const { reader } = await listen(topic, "end", () => {
+        throw new Error("cannot apply this");
+      });
+      await reader.caughtUp;
+      await eventLog.publish([record(topic, "k", "1")]);
+      await assert.rejects(reader.ended, /cannot apply this/);
+      await reader.close();
+    });
+
+    test("a reader of a topic that does not exist says so", async () => {
+      const { reader } = await listen(randomId("topic"), "start");
+      await assert.rejects(reader.caughtUp, { name: "UnknownTopic" });
+      await reader.close();
+    });
+  });
+}

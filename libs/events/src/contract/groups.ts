@@ -1,0 +1,165 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { randomId } from "@signalbox/core";
+import { eventually, startProcess } from "@signalbox/testing";
+import type { EventLog } from "../event-log.ts";
+import { collect, type LogUnderTest, openLog, record, topicSpec } from "./log-under-test.ts";
+
+const memberProcess = join(import.meta.dirname, "member-process.ts");
+
+export function describeGroups(underTest: () => LogUnderTest): void {
+  describe("groups", () => {
+    let eventLog: EventLog;
+    before(async () => {
+      eventLog = await openLog(underTest().url);
+    });
+    after(() => eventLog.close());
+
+    async function freshTopic(partitions = 6): Promise<{ topic: string; group: string }> {
+      const topic = randomId("topic");
+      await eventLog.ensureTopics([topicSpec(topic, { partitions })]);
+      return { topic, group: randomId("group") };
+    }
+    const numbered = (topic: string, from: number, to: number) =>
+      Array.from({ length: to - from }, (_, index) => record(topic, `key-${from + index}`, String(from + index)));
+
+    test("partitions are spread over members, again on join, on leave and on death", async () => {
+      const { topic, group } = await freshTopic();
+      const { sessionTimeoutMs, url } = underTest();
+      const first = await collect(eventLog, group, topic, { sessionTimeoutMs });
+      await eventually(() => first.subscription.assignments().length === 6);
+
+      const second = await collect(eventLog, group, topic, { sessionTimeoutMs });
+      await eventually(() => [first, second].every(({ subscription }) => subscription.assignments().length === 3));
+
+      const child = startProcess(memberProcess, [url, group, topic, String(sessionTimeoutMs)]);
+      await child.waitForOutput(/owns 2/);
+      await eventually(() => [first, second].every(({ subscription }) => subscription.assignments().length === 2));
+      await child.kill();
+      await eventually(() => [first, second].every(({ subscription }) => subscription.assignments().length === 3), {
+        timeoutMs: 30_000,
+      });
+
+      await second.subscription.close();
+      await eventually(() => first.subscription.assignments().length === 6);
+      await eventLog.publish(numbered(topic, 0, 50));
+      await eventually(() => first.records.length === 50);
+      await first.subscription.close();
+    });
+
+    test("a group goes on from its committed offsets", async () => {
+      const { topic, group } = await freshTopic();
+      await eventLog.publish(numbered(topic, 0, 30));
+      const before = await collect(eventLog, group, topic);
+      await eventually(() => before.records.length === 30);
+      await before.subscription.close();
+
+      await eventLog.publish(numbered(topic, 30, 40));
+      const afterwards = await collect(eventLog, group, topic);
+      await eventually(() => afterwards.records.length >= 10);
+      assert.deepEqual(afterwards.values().map(Number).toSorted((a, b) => a - b), numbered(topic, 30, 40).map(({ value }) => Number(value)));
+      await afterwards.subscription.close();
+    });
+
+    test("what was handled but not committed when a process was killed comes again", async () => {
+      const { topic, group } = await freshTopic(1);
+      const { sessionTimeoutMs, url } = underTest();
+      await eventLog.publish([record(topic, "k", "one"), record(topic, "k", "two")]);
+      const child = startProcess(join(import.meta.dirname, "stuck-process.ts"), [url, group, topic, String(sessionTimeoutMs)]);
+      await child.waitForOutput(/handling one/);
+      await child.kill();
+      const { values, subscription } = await collect(eventLog, group, topic, { sessionTimeoutMs });
+      await eventually(() => values().join() === "one,two", { timeoutMs: 30_000 });
+      await subscription.close();
+    });
+
+    test("a batch that fails comes again, in order, and only what was done is committed", async () => {
+      const { topic, group } = await freshTopic(1);
+      await eventLog.publish(["1", "2", "3", "4"].map((value) => record(topic, "k", value)));
+      const handled: string[] = [];
+      let failures = 0;
+      const subscription = await eventLog.subscribe({
+        group,
+        topics: [topic],
+        async handle({ records }) {
+          if (String(records[0]?.value) === "2" && failures++ < 2) throw new Error("not yet");
+          handled.push(String(records[0]?.value));
+          return 1;
+        },
+      });
+      await eventually(() => handled.length === 4);
+      assert.deepEqual(handled, ["1", "2", "3", "4"]);
+      assert.equal(failures, 3);
+      await subscription.close();
+    });
+
+    test("a slow handler bounds what is held in memory", async () => {
+      const { topic, group } = await freshTopic(2);
+      const megabyte = crypto.getRandomValues(Buffer.alloc(65_536));
+      for (let round = 0; round < 40; round++) {
+        await eventLog.publish(Array.from({ length: 16 }, (_, index) => record(topic, `k${round}-${index}`, megabyte)));
+      }
+      let inHand = 0;
+      let inHandMax = 0;
+      let handled = 0;
+      const subscription = await eventLog.subscribe({
+        group,
+        topics: [topic],
+        concurrency: 2,
+        async handle({ records, heartbeat }) {
+          const bytes = records.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
+          inHand += bytes;
+          inHandMax = Math.max(inHandMax, inHand);
+          await sleep(20);
+          await heartbeat();
+          inHand -= bytes;
+          handled += records.length;
+          return undefined;
+        },
+      });
+      await eventually(() => handled === 640, { timeoutMs: 30_000 });
+      assert.ok(inHandMax <= 12 * 1024 * 1024, `${inHandMax} bytes of 40 MiB were in hand at once`);
+      await subscription.close();
+    });
+
+    test("lag is known in messages and seconds", async () => {
+      const { topic, group } = await freshTopic(1);
+      await eventLog.publish([record(topic, "k", "1")]);
+      const { records, subscription } = await collect(eventLog, group, topic);
+      await eventually(() => records.length === 1);
+      await eventually(async () => (await eventLog.lag(group)).every(({ messages }) => messages === 0));
+      await subscription.close();
+
+      await eventLog.publish([record(topic, "k", "2"), record(topic, "k", "3")]);
+      const lag = await eventually(async () => {
+        const [found] = await eventLog.lag(group);
+        return found !== undefined && found.seconds > 0.3 && found;
+      });
+      assert.deepEqual([lag.messages, lag.committed, lag.end], [2, 1n, 3n]);
+      assert.ok(lag.seconds < 30, `${lag.seconds}`);
+    });
+
+    test("the log goes away and comes back: reading and publishing go on by themselves", async () => {
+      const { topic, group } = await freshTopic(2);
+      const door = await underTest().openBehindDoor();
+      const behind = await openLog(door.url);
+      await behind.ensureTopics([topicSpec(topic, { partitions: 2 })]);
+      const { values, subscription } = await collect(behind, group, topic, underTest());
+      await behind.publish([record(topic, "k", "before")]);
+      await eventually(() => values().includes("before"));
+
+      await door.shut();
+      await assert.rejects(behind.publish([record(topic, "k", "lost")]), { name: "PublishError", reason: "unavailable" });
+      assert.notEqual(behind.health(), null);
+      await door.reopen();
+      await eventually(() => behind.publish([record(topic, "k", "after")]), { timeoutMs: 30_000 });
+      assert.equal(behind.health(), null);
+      await eventually(() => values().includes("after"), { timeoutMs: 30_000 });
+      await subscription.close();
+      await behind.close();
+      await door.close();
+    });
+  });
+}

@@ -1,0 +1,69 @@
+import { systemClock } from "@signalbox/core";
+import { createLogger, createMetrics, createTracer, type Logger } from "@signalbox/telemetry";
+import type { EventLog, LogRecord, ReceivedRecord, Subscription, TopicSpec } from "../event-log.ts";
+import { openEventLog } from "../open-event-log.ts";
+
+/** What the contract suite needs to know about an adapter. */
+export interface LogUnderTest {
+  readonly url: string;
+  /** The shortest session the engine allows. */
+  readonly sessionTimeoutMs: number;
+  /** The same log behind a door that the test can shut. */
+  openBehindDoor(): Promise<{ readonly url: string; shut(): Promise<void>; reopen(): Promise<void>; close(): Promise<void> }>;
+}
+
+export const quietLog: Logger = createLogger({
+  service: "images",
+  instance: "test",
+  level: process.argv.includes("--verbose") ? "debug" : "silent",
+});
+
+/** What every part of the library is handed. */
+export function parts() {
+  return { log: quietLog, metrics: createMetrics({ service: "images" }), clock: systemClock, tracer: createTracer("images") };
+}
+
+export function openLog(url: string, clientId = "contract"): Promise<EventLog> {
+  return openEventLog(url, { clientId, ...parts() });
+}
+
+export function topicSpec(name: string, changes: Partial<TopicSpec> = {}): TopicSpec {
+  return {
+    name,
+    partitions: 6,
+    cleanup: "delete",
+    retentionMs: 3_600_000,
+    maxMessageBytes: 4 * 1024 * 1024,
+    ...changes,
+  };
+}
+
+export function record(topic: string, key: string, value: string | Buffer | null = key, headers = {}): LogRecord {
+  return { topic, key, headers, value: typeof value === "string" ? Buffer.from(value) : value };
+}
+
+/** A member of a group that remembers what it was handed. */
+export interface Collector {
+  readonly records: ReceivedRecord[];
+  readonly subscription: Subscription;
+  values(): string[];
+}
+
+export async function collect(
+  eventLog: EventLog,
+  group: string,
+  topic: string,
+  options: { concurrency?: number; sessionTimeoutMs?: number } = {},
+): Promise<Collector> {
+  const records: ReceivedRecord[] = [];
+  const subscription = await eventLog.subscribe({
+    group,
+    topics: [topic],
+    ...options,
+    async handle(batch) {
+      records.push(...batch.records);
+      return undefined;
+    },
+  });
+  return { records, subscription, values: () => records.map(({ value }) => String(value)) };
+}

@@ -1,0 +1,17 @@
+/** A member that never finishes what it handles, to be killed in the middle. Arguments: url, group, topic, session timeout. */
+import { openLog } from "./log-under-test.ts";
+
+const [url, group, topic, sessionTimeoutMs] = process.argv.slice(2) as [string, string, string, string];
+const eventLog = await openLog(url, "stuck");
+await eventLog.subscribe({
+  group,
+  topics: [topic],
+  sessionTimeoutMs: Number(sessionTimeoutMs),
+  async handle({ records, heartbeat }) {
+    console.log(`handling ${records[0]?.value}`);
+    for (;;) {
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      await heartbeat();
+    }
+  },
+});

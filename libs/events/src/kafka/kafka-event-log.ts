@@ -1,0 +1,71 @@
+import type { Admin } from "kafkajs";
+import type { EventLog, EventLogContext } from "../event-log.ts";
+import { openKafkaBroadcast } from "./kafka-broadcast.ts";
+import { kafkaLag } from "./kafka-lag.ts";
+import { createKafkaPublisher } from "./kafka-publish.ts";
+import { openKafkaSubscription } from "./kafka-subscription.ts";
+import { ensureKafkaTopics, verifyKafkaTopics } from "./kafka-topics.ts";
+import { createKafka } from "./kafkajs.ts";
+
+/** The event log on Apache Kafka: `kafka://host:port,host:port`. Connects when it is first used. */
+export function createKafkaEventLog(url: string, { clientId, log, clock }: EventLogContext): EventLog {
+  const kafka = createKafka(brokersOf(url), clientId, log);
+  const openParts: { close(): Promise<void> }[] = [];
+  let trouble: string | null = null;
+  let connecting: Promise<Admin> | undefined;
+
+  /** One admin connection, made when needed and again after it failed. */
+  async function admin(): Promise<Admin> {
+    if (!connecting) {
+      const client = kafka.admin({ retry: { retries: 3, initialRetryTime: 100, maxRetryTime: 1_000 } });
+      client.on("admin.disconnect", () => {
+        connecting = undefined;
+      });
+      connecting = client.connect().then(() => client);
+      connecting.catch(() => {
+        connecting = undefined;
+      });
+    }
+    return connecting;
+  }
+
+  const publisher = createKafkaPublisher(kafka, admin);
+  const parts = { kafka, admin, log, clock };
+
+  return {
+    kind: "kafka",
+    async publish(records) {
+      if (records.length === 0) return;
+      try {
+        await publisher.publish(records);
+        trouble = null;
+      } catch (error) {
+        trouble = (error as Error).message;
+        throw error;
+      }
+    },
+    async subscribe(options) {
+      const subscription = await openKafkaSubscription(parts, options);
+      openParts.push(subscription);
+      return subscription;
+    },
+    async broadcast(options) {
+      const reader = openKafkaBroadcast(parts, options);
+      openParts.push(reader);
+      return reader;
+    },
+    ensureTopics: async (specs) => ensureKafkaTopics(await admin(), specs),
+    verifyTopics: async (specs) => verifyKafkaTopics(await admin(), specs),
+    lag: async (group) => kafkaLag(await admin(), clock, group),
+    health: () => trouble,
+    async close() {
+      await Promise.allSettled(openParts.splice(0).map((part) => part.close()));
+      await publisher.close();
+      await connecting?.then((client) => client.disconnect()).catch(() => {});
+    },
+  };
+}
+
+function brokersOf(url: string): string[] {
+  return url.replace(/^kafka:\/\//, "").replace(/\/$/, "").split(",");
+}

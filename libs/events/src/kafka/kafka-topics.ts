@@ -1,0 +1,91 @@
+import { type Admin, ConfigResourceTypes } from "kafkajs";
+import type { TopicProblem, TopicSpec } from "../event-log.ts";
+
+interface ConfigEntry {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** A compacted topic is cleaned segment by segment, never the newest one: without this a small topic keeps a week of it. */
+const compactedSegmentMs = 6 * 60 * 60 * 1000;
+
+/** Creates missing topics and corrects the settings of others. The partitions of a topic that exists are never changed. */
+export async function ensureKafkaTopics(admin: Admin, specs: readonly TopicSpec[]): Promise<TopicProblem[]> {
+  const known = new Set(await admin.listTopics());
+  const missing = specs.filter(({ name }) => !known.has(name));
+  if (missing.length > 0) {
+    await admin.createTopics({
+      waitForLeaders: true,
+      topics: missing.map((spec) => ({
+        topic: spec.name,
+        numPartitions: spec.partitions,
+        replicationFactor: -1, // the broker's default
+        configEntries: configOf(spec),
+      })),
+    });
+  }
+  const present = specs.filter(({ name }) => known.has(name));
+  const differing = (await configProblems(admin, present)).map(({ topic }) => topic);
+  const corrected = present.filter(({ name }) => differing.includes(name));
+  if (corrected.length > 0) {
+    await admin.alterConfigs({
+      validateOnly: false,
+      resources: corrected.map((spec) => ({
+        type: ConfigResourceTypes.TOPIC,
+        name: spec.name,
+        configEntries: configOf(spec),
+      })),
+    });
+  }
+  return verifyKafkaTopics(admin, specs);
+}
+
+/** Says how the topics of the cluster differ from the wanted ones. */
+export async function verifyKafkaTopics(admin: Admin, specs: readonly TopicSpec[]): Promise<TopicProblem[]> {
+  const known = new Set(await admin.listTopics());
+  const present = specs.filter(({ name }) => known.has(name));
+  const missing = specs.filter(({ name }) => !known.has(name)).map(({ name }) => ({ topic: name, problem: "is missing" }));
+  return [...missing, ...(await partitionProblems(admin, present)), ...(await configProblems(admin, present))];
+}
+
+async function partitionProblems(admin: Admin, specs: readonly TopicSpec[]): Promise<TopicProblem[]> {
+  if (specs.length === 0) return [];
+  const { topics } = await admin.fetchTopicMetadata({ topics: specs.map(({ name }) => name) });
+  return specs.flatMap(({ name, partitions }) => {
+    const has = topics.find((topic) => topic.name === name)?.partitions.length;
+    if (has === partitions) return [];
+    return [{ topic: name, problem: `has ${has} partitions instead of ${partitions}; a change would move keys` }];
+  });
+}
+
+async function configProblems(admin: Admin, specs: readonly TopicSpec[]): Promise<TopicProblem[]> {
+  if (specs.length === 0) return [];
+  const { resources } = await admin.describeConfigs({
+    includeSynonyms: false,
+    resources: specs.map((spec) => ({
+      type: ConfigResourceTypes.TOPIC,
+      name: spec.name,
+      configNames: configOf(spec).map(({ name }) => name),
+    })),
+  });
+  return specs.flatMap((spec) => {
+    const entries = resources.find(({ resourceName }) => resourceName === spec.name)?.configEntries ?? [];
+    return configOf(spec).flatMap(({ name, value }) => {
+      const has = entries.find(({ configName }) => configName === name)?.configValue;
+      return has === value ? [] : [{ topic: spec.name, problem: `${name} is ${has} instead of ${value}` }];
+    });
+  });
+}
+
+function configOf(spec: TopicSpec): ConfigEntry[] {
+  const common = [
+    { name: "cleanup.policy", value: spec.cleanup },
+    { name: "max.message.bytes", value: String(spec.maxMessageBytes) },
+  ];
+  if (spec.cleanup === "delete") return [...common, { name: "retention.ms", value: String(spec.retentionMs) }];
+  return [
+    ...common,
+    { name: "delete.retention.ms", value: String(spec.retentionMs) },
+    { name: "segment.ms", value: String(compactedSegmentMs) },
+  ];
+}

@@ -1,0 +1,69 @@
+import { createRequire } from "node:module";
+import { promisify } from "node:util";
+import { constants, zstdCompress, zstdDecompress } from "node:zlib";
+import type { Logger } from "@signalbox/telemetry";
+import kafkajs, { type Kafka, type LogEntry } from "kafkajs";
+
+const { CompressionCodecs, CompressionTypes, Kafka: KafkaClient, logLevel } = kafkajs;
+
+const compress = promisify(zstdCompress);
+const decompress = promisify(zstdDecompress);
+
+/** The fastest level: batches of JSON shrink about as well as at higher ones. */
+const zstdOptions = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+
+CompressionCodecs[CompressionTypes.ZSTD] = () => ({
+  compress: (encoder: { buffer: Buffer }) => compress(encoder.buffer, zstdOptions),
+  decompress: (buffer: Buffer) => decompress(buffer),
+});
+
+interface RequestQueue {
+  throttleCheckTimeoutId: NodeJS.Timeout | null;
+  throttledUntil: number;
+  readonly pending: readonly unknown[];
+  checkPendingRequests(): void;
+  scheduleCheckPendingRequests(): void;
+}
+
+/**
+ * kafkajs 2.2.4 wakes every connection each millisecond, also when there is nothing to check (tulios/kafkajs#1751: 3 idle
+ * producers burn 2 % of a core and print TimeoutNegativeWarning). This schedules a check only when something waits.
+ */
+function stopIdleTimers(): void {
+  const queue = createRequire(import.meta.url)("kafkajs/src/network/requestQueue/index.js").prototype as RequestQueue;
+  queue.scheduleCheckPendingRequests = function scheduleCheckPendingRequests(this: RequestQueue) {
+    if (this.throttleCheckTimeoutId) return;
+    const throttledMs = this.throttledUntil - Date.now();
+    if (this.pending.length === 0 && throttledMs <= 0) return;
+    this.throttleCheckTimeoutId = setTimeout(
+      () => {
+        this.throttleCheckTimeoutId = null;
+        this.checkPendingRequests();
+      },
+      throttledMs > 0 ? throttledMs : 10,
+    );
+  };
+}
+stopIdleTimers();
+
+/** Creates the client of one process and service. It connects when first used. */
+export function createKafka(brokers: readonly string[], clientId: string, log: Logger): Kafka {
+  return new KafkaClient({
+    clientId,
+    brokers: [...brokers],
+    connectionTimeout: 3_000,
+    requestTimeout: 15_000,
+    retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: 8 },
+    logLevel: log.isEnabled("debug") ? logLevel.INFO : logLevel.WARN,
+    logCreator: () => (entry) => forward(log, entry),
+  });
+}
+
+/** kafkajs calls a rebalance an error; what truly fails reaches us as an exception and is logged where it stops. */
+function forward(log: Logger, { level, namespace, log: { message, timestamp: _, logger: __, ...fields } }: LogEntry): void {
+  const line = `kafkajs ${namespace}: ${message}`;
+  if (level <= logLevel.WARN) log.warn(fields, line);
+  else log.debug(fields, line);
+}
+
+export const zstd = CompressionTypes.ZSTD;

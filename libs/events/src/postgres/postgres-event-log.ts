@@ -1,0 +1,70 @@
+import { fileURLToPath } from "node:url";
+import { migrate, openPool } from "@signalbox/storage";
+import type { EventLog, EventLogContext } from "../event-log.ts";
+import { appendRecords } from "./append-records.ts";
+import { openPostgresBroadcast } from "./postgres-broadcast.ts";
+import { postgresLag } from "./postgres-lag.ts";
+import { openPostgresSubscription } from "./postgres-subscription.ts";
+import { runRetention } from "./retention.ts";
+import { createTopicDirectory } from "./topic-directory.ts";
+import { createWakeUps } from "./wake-ups.ts";
+
+const migrations = { library: "event-log", directory: fileURLToPath(new URL("../../log-migrations", import.meta.url)) };
+
+/** One for listening, the rest for appends, reads and heartbeats. */
+const connectionsMax = 6;
+
+/** The event log in a PostgreSQL database of its own, which is created and migrated here. For one host. */
+export async function openPostgresEventLog(url: string, context: EventLogContext): Promise<EventLog> {
+  const { clientId, log, metrics, clock, runner } = context;
+  await migrate({ url, service: "event-log", prismaDirectory: null, libraryMigrations: [migrations], log });
+  const pool = openPool({
+    url,
+    max: connectionsMax,
+    applicationName: `${clientId} event log`,
+    log,
+    metrics,
+    runner: { defer: () => {} }, // closed below, after its users
+  });
+  const topics = createTopicDirectory(pool);
+  const wakeUps = createWakeUps(pool, url);
+  const parts = { pool, topics, wakeUps, log, clock };
+  const openParts: { close(): Promise<void> }[] = [];
+  let trouble: string | null = null;
+
+  runner?.worker("event log retention", (signal, beat) => runRetention(pool, log, signal, beat));
+
+  return {
+    kind: "postgres",
+    async publish(records) {
+      if (records.length === 0) return;
+      try {
+        await appendRecords(pool, topics, records);
+        trouble = null;
+      } catch (error) {
+        trouble = (error as Error).message;
+        throw error;
+      }
+      wakeUps.announce();
+    },
+    async subscribe(options) {
+      const subscription = await openPostgresSubscription(parts, options);
+      openParts.push(subscription);
+      return subscription;
+    },
+    async broadcast(options) {
+      const reader = openPostgresBroadcast(parts, options);
+      openParts.push(reader);
+      return reader;
+    },
+    ensureTopics: (specs) => topics.ensure(specs),
+    verifyTopics: (specs) => topics.verify(specs),
+    lag: (group) => postgresLag(pool, group),
+    health: () => trouble,
+    async close() {
+      await Promise.allSettled(openParts.splice(0).map((part) => part.close()));
+      await wakeUps.close();
+      await pool.close();
+    },
+  };
+}

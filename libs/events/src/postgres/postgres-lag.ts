@@ -1,0 +1,25 @@
+import { type Pool, sql } from "@signalbox/storage";
+import type { PartitionLag } from "../event-log.ts";
+
+interface LagRow {
+  readonly topic: string;
+  readonly partition: number;
+  readonly committed: bigint;
+  readonly end: bigint;
+  readonly seconds: number;
+}
+
+const lagOfGroup = sql(
+  "log.lag",
+  `select topic, partition, coalesce(committed, first_offset) as committed, next_offset as end,
+     coalesce((select extract(epoch from clock_timestamp())::float8 - timestamp_ms / 1000.0::float8
+       from signalbox.log_record where partition_id = id and "offset" >= coalesce(committed, first_offset)
+       order by "offset" limit 1), 0) as seconds
+   from signalbox.log_lease join signalbox.log_partition on id = partition_id
+   where group_name = $1 order by topic, partition`,
+);
+
+export async function postgresLag(pool: Pool, group: string): Promise<PartitionLag[]> {
+  const { rows } = await pool.query<LagRow>(lagOfGroup, [group]);
+  return rows.map((row) => ({ ...row, messages: Number(row.end - row.committed), seconds: Math.max(0, row.seconds) }));
+}

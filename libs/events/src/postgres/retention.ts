@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { minutes } from "@signalbox/core";
+import { inTransaction, type Pool, sql } from "@signalbox/storage";
+import type { Logger } from "@signalbox/telemetry";
+
+const everyMs = minutes(1);
+const recordsPerStep = 5_000;
+const lockId = 4202;
+
+const tryLock = sql("log.retention-lock", "select pg_try_advisory_xact_lock($1) as locked");
+
+/** Records older than their topic keeps them, oldest first and in steps, so that no reader waits. */
+const expire = sql(
+  "log.expire",
+  `with old as (
+     select partition_id, "offset" from signalbox.log_topic
+     join signalbox.log_partition on topic = name
+     cross join lateral (
+       select partition_id, "offset" from signalbox.log_record where partition_id = id
+         and timestamp_ms < (extract(epoch from clock_timestamp()) * 1000)::bigint - retention_ms
+         and "offset" < first_offset + $1 order by "offset"
+     ) records
+     where cleanup = 'delete'
+   ), gone as (
+     delete from signalbox.log_record using old
+     where log_record.partition_id = old.partition_id and log_record."offset" = old."offset"
+     returning log_record.partition_id, log_record."offset"
+   )
+   update signalbox.log_partition set first_offset = gone.last + 1
+   from (select partition_id, max("offset") as last from gone group by 1) gone
+   where id = gone.partition_id`,
+);
+
+/** Of each key the newest record stays; a tombstone goes too once readers have had the retention to see it. */
+const compact = sql(
+  "log.compact",
+  `delete from signalbox.log_record using (
+     select partition_id, "offset", value is null as tombstone, timestamp_ms, retention_ms,
+       row_number() over (partition by partition_id, key order by "offset" desc) as age
+     from signalbox.log_topic join signalbox.log_partition on topic = name
+     join signalbox.log_record on partition_id = id
+     where cleanup = 'compact'
+   ) ranked
+   where log_record.partition_id = ranked.partition_id and log_record."offset" = ranked."offset"
+     and (age > 1 or tombstone
+       and ranked.timestamp_ms < (extract(epoch from clock_timestamp()) * 1000)::bigint - retention_ms)`,
+);
+
+/** Removes what the topics no longer have to keep, once. Of several instances one works. */
+export async function cleanLog(pool: Pool): Promise<void> {
+  await inTransaction(pool, async (tx) => {
+    const { rows } = await tx.query<{ locked: boolean }>(tryLock, [lockId]);
+    if (!rows[0]?.locked) return;
+    await tx.query(expire, [recordsPerStep]);
+    await tx.query(compact);
+  });
+}
+
+/** The named worker that keeps the log at its size. */
+export async function runRetention(pool: Pool, log: Logger, signal: AbortSignal, beat: () => void): Promise<void> {
+  while (!signal.aborted) {
+    beat();
+    await cleanLog(pool).catch((error: unknown) => log.warn({ error }, "the event log could not be cleaned"));
+    await sleep(everyMs, undefined, { signal }).catch(() => {});
+  }
+}

@@ -1,0 +1,95 @@
+import { inTransaction, type Pool, sql } from "@signalbox/storage";
+import { type TopicProblem, type TopicSpec, UnknownTopic } from "../event-log.ts";
+
+/** A topic as the log knows it; `partitionIds[n]` is the row of partition n. */
+export interface KnownTopic extends TopicSpec {
+  readonly partitionIds: readonly number[];
+}
+
+interface TopicRow {
+  readonly name: string;
+  readonly partitions: number;
+  readonly cleanup: "delete" | "compact";
+  readonly retention_ms: bigint;
+  readonly max_message_bytes: number;
+  readonly partition_ids: number[];
+}
+
+const findTopics = sql(
+  "log.find-topics",
+  `select name, partitions, cleanup, retention_ms, max_message_bytes,
+     array(select id from signalbox.log_partition where topic = name order by partition) as partition_ids
+   from signalbox.log_topic where name = any ($1)`,
+);
+const saveTopic = sql(
+  "log.save-topic",
+  `insert into signalbox.log_topic (name, partitions, cleanup, retention_ms, max_message_bytes) values ($1, $2, $3, $4, $5)
+   on conflict (name) do update set cleanup = excluded.cleanup, retention_ms = excluded.retention_ms,
+     max_message_bytes = excluded.max_message_bytes`,
+);
+const savePartitions = sql(
+  "log.save-partitions",
+  `insert into signalbox.log_partition (topic, partition)
+   select name, generate_series(0, partitions - 1) from signalbox.log_topic where name = $1
+   on conflict (topic, partition) do nothing`,
+);
+
+/** The topics of the log, remembered: their partitions never change. */
+export interface TopicDirectory {
+  /** @throws UnknownTopic */
+  find(names: readonly string[]): Promise<ReadonlyMap<string, KnownTopic>>;
+  ensure(specs: readonly TopicSpec[]): Promise<TopicProblem[]>;
+  verify(specs: readonly TopicSpec[]): Promise<TopicProblem[]>;
+}
+
+export function createTopicDirectory(pool: Pool): TopicDirectory {
+  const known = new Map<string, KnownTopic>();
+
+  async function load(names: readonly string[]): Promise<void> {
+    const { rows } = await pool.query<TopicRow>(findTopics, [names]);
+    for (const row of rows) known.set(row.name, toKnownTopic(row));
+  }
+
+  async function verify(specs: readonly TopicSpec[]): Promise<TopicProblem[]> {
+    await load(specs.map(({ name }) => name));
+    return specs.flatMap((spec) => differences(spec, known.get(spec.name)));
+  }
+
+  return {
+    async find(names) {
+      if (names.some((name) => !known.has(name))) await load(names);
+      const missing = names.find((name) => !known.has(name));
+      if (missing !== undefined) throw new UnknownTopic(missing);
+      return known;
+    },
+    async ensure(specs) {
+      await inTransaction(pool, async (tx) => {
+        for (const { name, partitions, cleanup, retentionMs, maxMessageBytes } of specs) {
+          await tx.query(saveTopic, [name, partitions, cleanup, retentionMs, maxMessageBytes]);
+          await tx.query(savePartitions, [name]);
+        }
+      });
+      return verify(specs);
+    },
+    verify,
+  };
+}
+
+function toKnownTopic(row: TopicRow): KnownTopic {
+  return {
+    name: row.name,
+    partitions: row.partitions,
+    cleanup: row.cleanup,
+    retentionMs: Number(row.retention_ms),
+    maxMessageBytes: row.max_message_bytes,
+    partitionIds: row.partition_ids,
+  };
+}
+
+function differences(spec: TopicSpec, has: KnownTopic | undefined): TopicProblem[] {
+  if (!has) return [{ topic: spec.name, problem: "is missing" }];
+  const settings = ["partitions", "cleanup", "retentionMs", "maxMessageBytes"] as const;
+  return settings
+    .filter((setting) => has[setting] !== spec[setting])
+    .map((setting) => ({ topic: spec.name, problem: `${setting} is ${has[setting]} instead of ${spec[setting]}` }));
+}
