@@ -23,7 +23,14 @@ test("every published area reaches the service that owns it", () => {
 });
 
 test("internal and look-alike paths are not published", () => {
-  for (const path of ["/", "/internal/principals", "/management/env", "/imagesx", "/api/v1/configuration", "/openapi/x.json"]) {
+  for (const path of [
+    "/",
+    "/internal/principals",
+    "/management/env",
+    "/imagesx",
+    "/api/v1/configuration",
+    "/openapi/x.json",
+  ]) {
     assert.equal(serviceOf(path), null, path);
   }
 });

@@ -1,5 +1,5 @@
-import { MiB } from "@signalbox/core";
 import type { ServiceName } from "@signalbox/core";
+import { MiB } from "@signalbox/core";
 import { edgeRoutes } from "./edge-routes.ts";
 
 export interface NginxOptions {

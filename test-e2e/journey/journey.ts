@@ -111,7 +111,10 @@ async function acceptsAPartnersWebhookOnce(system: System, send: Client, receive
 
   expectStatus(await partner(path, signed), 202);
   expectStatus(await partner(path, signed), 202);
-  const forged = { ...signed, headers: { ...signed.headers, "webhook-signature": `v1,${randomBytes(32).toString("base64")}` } };
+  const forged = {
+    ...signed,
+    headers: { ...signed.headers, "webhook-signature": `v1,${randomBytes(32).toString("base64")}` },
+  };
   expectStatus(await partner(path, forged), 401);
 
   const isThisOne = (request: { body: Buffer }) => request.body.includes(id);

@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode, isAppError } from "@signalbox/core";
+import { type AppError, type ErrorCode, isAppError } from "@signalbox/core";
 import { GraphQLError } from "graphql";
 
 /** The domain codes of CONTRACT §8 for our error codes. What is not listed is a fault of ours: `INTERNAL`. */

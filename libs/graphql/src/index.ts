@@ -5,8 +5,8 @@ export { decodePrincipal, encodePrincipal, principalHeader } from "./principal-h
 export { type GraphqlRequest, graphqlRequestFrom } from "./read-request.ts";
 export {
   createSubgraph,
-  requirePrincipal,
   type Resolvers,
+  requirePrincipal,
   type SubgraphContext,
   type SubgraphOptions,
 } from "./subgraph.ts";

@@ -8,6 +8,7 @@ export const graphqlProperties = {
     max: 100_000,
     secrecy: "internal",
     reload: "restart",
-    effect: "How many parsed and validated documents a subgraph remembers; the gateway sends the same few again and again.",
+    effect:
+      "How many parsed and validated documents a subgraph remembers; the gateway sends the same few again and again.",
   },
 } as const;

@@ -79,7 +79,10 @@ async function post(body: unknown, headers: Record<string, string> = {}) {
 }
 
 test("the forwarded principal reaches the resolvers whole", async () => {
-  const { data } = await post({ query: "{ viewer { id createdAt } }" }, { [principalHeader]: encodePrincipal(principal) });
+  const { data } = await post(
+    { query: "{ viewer { id createdAt } }" },
+    { [principalHeader]: encodePrincipal(principal) },
+  );
   assert.deepEqual(data.viewer, { id: "acc_ü", createdAt: "2026-01-01T00:00:00.000Z" });
 });
 

@@ -3,7 +3,7 @@ import { buildSubgraphSchema, type GraphQLResolverMap } from "@apollo/subgraph";
 import type { Principal } from "@signalbox/auth";
 import { AppError, isAppError } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
-import { execute, type ExecutionResult, GraphQLError, parse } from "graphql";
+import { type ExecutionResult, execute, GraphQLError, parse } from "graphql";
 import { createDocumentCache } from "./document-cache.ts";
 import { toGraphqlError } from "./error-mapping.ts";
 import { decodePrincipal, principalHeader } from "./principal-header.ts";

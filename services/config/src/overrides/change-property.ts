@@ -39,7 +39,9 @@ export function createChangeProperty({ pool, outbox, overrides, catalogue, clock
       const current = await overrides.find(input.name, tx);
       if ((current?.revision ?? 0n) !== input.expectedRevision) {
         const now = current?.revision ?? 0n;
-        throw new AppError("conflict", `The override of ${input.name} is at revision ${now}.`, { field: "expectedRevision" });
+        throw new AppError("conflict", `The override of ${input.name} is at revision ${now}.`, {
+          field: "expectedRevision",
+        });
       }
       const change: Change = {
         name: input.name,

@@ -23,7 +23,10 @@ const findOverride = sql(
   "overrides.find",
   `select name, value, revision, actor, reason, changed_at as "changedAt" from property_overrides where name = $1`,
 );
-const nextRevision = sql("overrides.next-revision", "update revision_counter set revision = revision + 1 returning revision");
+const nextRevision = sql(
+  "overrides.next-revision",
+  "update revision_counter set revision = revision + 1 returning revision",
+);
 const lastRevision = sql("overrides.last-revision", "select revision from revision_counter");
 const putOverride = sql(
   "overrides.put",
@@ -45,7 +48,8 @@ export function createOverrideStore(pool: Pool) {
     find: async (name: string, from: Queryable = pool): Promise<Override | null> =>
       (await from.query<Override>(findOverride, [name])).rows[0] ?? null,
     /** The revision of the newest change; 0 before any. */
-    revision: async (): Promise<bigint> => (await pool.query<{ revision: bigint }>(lastRevision)).rows[0]?.revision ?? 0n,
+    revision: async (): Promise<bigint> =>
+      (await pool.query<{ revision: bigint }>(lastRevision)).rows[0]?.revision ?? 0n,
     /** Takes the next revision, and with it the lock that makes all changes one after the other. */
     nextRevision: async (tx: Tx): Promise<bigint> => {
       const { rows } = await tx.query<{ revision: bigint }>(nextRevision);

@@ -3,7 +3,15 @@ import { test } from "node:test";
 import { isAppError } from "@signalbox/core";
 import { createPropertyCatalogue } from "./property-catalogue.ts";
 
-const count = { type: "integer", default: 10, min: 1, max: 100, secrecy: "public", reload: "live", effect: "e" } as const;
+const count = {
+  type: "integer",
+  default: 10,
+  min: 1,
+  max: 100,
+  secrecy: "public",
+  reload: "live",
+  effect: "e",
+} as const;
 const catalogue = createPropertyCatalogue({
   account: { "database.pool.max": count, "internal.token": { ...count, secrecy: "secret" } },
   images: { "database.pool.max": { ...count, max: 50 }, "images.import.allow": { ...count, local: true } },
@@ -19,13 +27,28 @@ const codeOf = (act: () => unknown): string => {
 };
 
 test("a bare name must fit every service that declares it, a prefixed one only its own", () => {
-  assert.equal(codeOf(() => catalogue.assertFits("database.pool.max", 80)), "validation_error value");
-  assert.equal(codeOf(() => catalogue.assertFits("account.database.pool.max", 80)), "ok");
+  assert.equal(
+    codeOf(() => catalogue.assertFits("database.pool.max", 80)),
+    "validation_error value",
+  );
+  assert.equal(
+    codeOf(() => catalogue.assertFits("account.database.pool.max", 80)),
+    "ok",
+  );
 });
 
 test("secret and local properties take no override, unknown names are missing", () => {
-  assert.equal(codeOf(() => catalogue.overridable("internal.token")), "validation_error name");
-  assert.equal(codeOf(() => catalogue.overridable("images.import.allow")), "validation_error name");
-  assert.equal(codeOf(() => catalogue.overridable("no.such")), "not_found name");
+  assert.equal(
+    codeOf(() => catalogue.overridable("internal.token")),
+    "validation_error name",
+  );
+  assert.equal(
+    codeOf(() => catalogue.overridable("images.import.allow")),
+    "validation_error name",
+  );
+  assert.equal(
+    codeOf(() => catalogue.overridable("no.such")),
+    "not_found name",
+  );
   assert.equal(catalogue.overridable("database.pool.max").secrecy, "public");
 });

@@ -29,7 +29,10 @@ test("instances that disagree are published at their strictest", () => {
   assert.equal(values["capabilities.imageAvif"], false);
   assert.equal(values["features.reports"], "disabled");
   assert.deepEqual(values["supported.imageTypes"], ["image/png"]);
-  assert.deepEqual(disagreements(own, [other]), Object.keys(other).sort((a, b) => order(a) - order(b)));
+  assert.deepEqual(
+    disagreements(own, [other]),
+    Object.keys(other).sort((a, b) => order(a) - order(b)),
+  );
 });
 
 test("what nobody reports has its declared default", () => {

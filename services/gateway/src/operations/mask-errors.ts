@@ -44,6 +44,8 @@ function mask(error: AnyError, requestId: string, log: Logger): GraphQLError {
     const message = "This part of the answer is not available now.";
     return new GraphQLError(message, { path, extensions: { code: "INTERNAL", request_id: requestId } });
   }
-  const kept = Object.fromEntries(publicExtensions.filter((name) => name in extensions).map((name) => [name, extensions[name]]));
+  const kept = Object.fromEntries(
+    publicExtensions.filter((name) => name in extensions).map((name) => [name, extensions[name]]),
+  );
   return new GraphQLError(error.message, { path, extensions: { code, ...kept } });
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { getIntrospectionQuery, type GraphQLError, parse } from "graphql";
+import { type GraphQLError, getIntrospectionQuery, parse } from "graphql";
 import { assertWithinLimits } from "./operation-limits.ts";
 
 const limits = { depthMax: 4, aliasesMax: 2, rootFieldsMax: 3, directivesMax: 2 };
@@ -26,7 +26,10 @@ test("each limit refuses with its own code", () => {
 });
 
 test("depth hidden in fragments is counted where it is spread", () => {
-  assert.equal(codeOf("{ a { ...F } } fragment F on T { b { ...G } } fragment G on T { c { d { e } } }"), "LIMIT_DEPTH");
+  assert.equal(
+    codeOf("{ a { ...F } } fragment F on T { b { ...G } } fragment G on T { c { d { e } } }"),
+    "LIMIT_DEPTH",
+  );
   assert.equal(codeOf("query __schema { a { b { c { d { e } } } } }"), "LIMIT_DEPTH");
 });
 

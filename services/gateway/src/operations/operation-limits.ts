@@ -1,4 +1,4 @@
-import { GraphQLError, Kind, type DocumentNode, type SelectionSetNode } from "graphql";
+import { type DocumentNode, GraphQLError, Kind, type SelectionSetNode } from "graphql";
 
 /** The static limits of a document (CONTRACT §8). All are counted before anything is planned or fetched. */
 export interface OperationLimits {

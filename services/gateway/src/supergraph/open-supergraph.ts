@@ -42,4 +42,3 @@ export async function openSupergraph({
   const { schema, executor } = await gateway.load();
   return { schema, execute: executor, close: () => gateway.stop() };
 }
-

@@ -1,0 +1,5 @@
+export { openAccess } from "./open-access.ts";
+export { openDatabase } from "./open-database.ts";
+export { openEdgeLimits } from "./open-edge-limits.ts";
+export { openOutbox } from "./open-outbox.ts";
+export { openServiceLog } from "./open-service-log.ts";

@@ -1,0 +1,42 @@
+import type { Configuration } from "@signalbox/config";
+import { eventsMigrations } from "@signalbox/events";
+import { httpMigrations } from "@signalbox/http";
+import type { ServiceContext } from "@signalbox/runtime";
+import { migrate, openPool, type Pool } from "@signalbox/storage";
+import type { databaseProperties } from "@signalbox/storage/properties";
+
+type Context = Omit<ServiceContext<unknown>, "configuration"> & {
+  readonly configuration: Pick<Configuration<typeof databaseProperties>, "get">;
+};
+
+/**
+ * Brings the service's database to this version and opens its pool. The service counts as started when the migrations
+ * are done, and as ready while the database answers.
+ */
+export async function openDatabase(context: Context, prismaDirectory: string): Promise<Pool> {
+  const { configuration, service, log, metrics, runner, health } = context;
+  const url = configuration.get("database.url");
+  const migrated = health.startup("migrations");
+  await migrate({
+    url,
+    service,
+    prismaDirectory,
+    libraryMigrations: [eventsMigrations, httpMigrations],
+    log,
+    waitMs: configuration.get("database.start-wait"),
+  });
+  migrated.done();
+  const pool = openPool({
+    url,
+    max: configuration.get("database.pool.max"),
+    waitingMax: configuration.get("database.pool.waiting-max"),
+    connectTimeoutMs: configuration.get("database.connect-timeout"),
+    statementTimeoutMs: configuration.get("database.statement-timeout"),
+    applicationName: `signalbox-${service}`,
+    log,
+    metrics,
+    runner,
+  });
+  health.ready("database", () => pool.health());
+  return pool;
+}

@@ -1,0 +1,19 @@
+import { type Cache, openCache, type RateLimitPolicy } from "@signalbox/cache";
+import type { cacheProperties } from "@signalbox/cache/properties";
+import type { Configuration } from "@signalbox/config";
+import { createRateLimits, type httpProperties, type RateLimits } from "@signalbox/http";
+import type { ServiceContext } from "@signalbox/runtime";
+
+type Context = Omit<ServiceContext<unknown>, "configuration"> & {
+  readonly configuration: Pick<Configuration<typeof cacheProperties & typeof httpProperties>, "get">;
+};
+
+/** The cache, and the rate limits that are counted with it. `policies` are those that routes name. */
+export async function openEdgeLimits(
+  context: Context,
+  policies: readonly RateLimitPolicy[] = [],
+): Promise<{ readonly cache: Cache; readonly rateLimits: RateLimits }> {
+  const { configuration, log, metrics, clock, runner } = context;
+  const cache = await openCache({ url: configuration.get("cache.url"), runner, log, metrics, clock });
+  return { cache, rateLimits: createRateLimits({ context, cache, policies }) };
+}

@@ -1,0 +1,82 @@
+import { accepted, bytes, createRoutes, type HttpResponse, type Routes, refused } from "@signalbox/http";
+import { z } from "zod";
+import type { Verbs } from "../service.ts";
+import type { ReceiveDeliveryOutcome } from "./receive-delivery.ts";
+
+type Refused = Exclude<ReceiveDeliveryOutcome, { outcome: "received" | "repeated" | "challenged" }>;
+
+/** Where partners post. Anonymous: the signature is the credential. */
+export function ingestRoutes({ receiveDelivery, recordRejection, limits }: Verbs): Routes {
+  const routes = createRoutes();
+  routes.post("/ingest/:source_id", {
+    summary: "Take a partner's webhook",
+    description: "202 means that it is stored. A delivery that was taken before is 202 again and has no second effect.",
+    auth: "anonymous",
+    // Limited per source by the owner, not per address: partners send bursts from few addresses.
+    rateLimit: "none",
+    params: z.object({ source_id: z.string().max(64) }),
+    body: { raw: { maxBytes: limits.webhookBytesMax, description: "The webhook as its scheme sends it." } },
+    responses: {
+      200: { content: ["text/plain"] },
+      202: "empty",
+      400: "error",
+      401: "error",
+      403: "error",
+      404: "error",
+      413: "error",
+      415: "error",
+      503: "error",
+    },
+    handle: async ({ params, headers, body, clientAddress }) => {
+      const result = await receiveDelivery({ sourceId: params.source_id, headers, body });
+      switch (result.outcome) {
+        case "received":
+        case "repeated":
+          return accepted();
+        case "challenged":
+          return bytes(Buffer.from(result.answer), "text/plain; charset=utf-8");
+        default: {
+          const response = refusalOf(result);
+          if (result.outcome !== "unknown-source") {
+            const reason = "reason" in result ? result.reason : result.outcome;
+            const { status } = response;
+            recordRejection({
+              sourceId: params.source_id,
+              reason,
+              status,
+              bodyBytes: body.length,
+              address: clientAddress,
+            });
+          }
+          return response;
+        }
+      }
+    },
+  });
+  return routes;
+}
+
+/** Why is told in one sentence; which part of a signature was wrong is for the owner alone. */
+function refusalOf(result: Refused): HttpResponse {
+  switch (result.outcome) {
+    case "unknown-source":
+      return refused(404, "not_found");
+    case "paused":
+      return refused(503, "unavailable", { message: "This source is paused.", retryAfterSeconds: 300 });
+    case "blocked":
+      return refused(403, "forbidden", { message: "The account behind this source takes no webhooks now." });
+    case "not-verified":
+      return refused(401, "unauthorized", {
+        message: "The signature or its time is not valid.",
+        headers: { "www-authenticate": "Signature" },
+      });
+    case "media-type":
+      return refused(415, "unsupported_media_type", { message: "This source does not send this media type." });
+    case "malformed":
+      return refused(400, "invalid_request", { message: "The body is not what its media type says." });
+    case "no-delivery-id":
+      return refused(400, "invalid_request", { message: "The delivery has no usable id." });
+    case "type-refused":
+      return refused(400, "invalid_request", { message: "This source does not take events of this type." });
+  }
+}

@@ -1,0 +1,49 @@
+import { type Clock, newId, seconds } from "@signalbox/core";
+import type { Logger } from "@signalbox/telemetry";
+import type { Rejection } from "./delivery.ts";
+import type { DeliveryStore } from "./delivery-store.ts";
+
+export type RecordRejection = (
+  rejection: Pick<Rejection, "sourceId" | "reason" | "status" | "bodyBytes" | "address">,
+) => void;
+
+interface Dependencies {
+  readonly deliveries: DeliveryStore;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Counts a rejection that was not written. */
+  readonly onDropped: () => void;
+}
+
+/** Anybody can be rejected at any rate, so what is written of it is bounded: this many a second and source. */
+const writtenPerSecondMax = 10;
+const sourcesRememberedMax = 10_000;
+
+/**
+ * Keeps why a delivery was refused, for the owner to read. Not part of the answer: a partner with a wrong secret is told
+ * so also while the database is away. Beyond the bound rejections are only counted.
+ */
+export function createRecordRejection({ deliveries, clock, log, onDropped }: Dependencies): RecordRejection {
+  let windowEndsMs = 0;
+  const written = new Map<string, number>();
+
+  function mayWrite(sourceId: string): boolean {
+    if (clock.nowMs() >= windowEndsMs || written.size >= sourcesRememberedMax) {
+      written.clear();
+      windowEndsMs = clock.nowMs() + seconds(1);
+    }
+    const count = written.get(sourceId) ?? 0;
+    written.set(sourceId, count + 1);
+    return count < writtenPerSecondMax;
+  }
+
+  return (rejection) => {
+    if (!mayWrite(rejection.sourceId)) return onDropped();
+    deliveries
+      .insertRejection({ ...rejection, id: newId("rej", clock.nowMs()), rejectedAt: clock.now() })
+      .catch((error: unknown) => {
+        onDropped();
+        log.warn({ err: error, sourceId: rejection.sourceId }, "a rejection could not be written");
+      });
+  };
+}

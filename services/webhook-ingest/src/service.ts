@@ -1,0 +1,95 @@
+import { fileURLToPath } from "node:url";
+import { createConsumer } from "@signalbox/events";
+import { openAccess, openDatabase, openEdgeLimits, openOutbox, openServiceLog } from "@signalbox/foundation";
+import { createHttpApp, createIdempotencyStore, createInternalApp, createRoutes } from "@signalbox/http";
+import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
+import { createSealer } from "@signalbox/storage";
+import { createConsumerTable } from "./consumers.ts";
+import { createIngestSubgraph } from "./graphql/subgraph.ts";
+import type { Properties } from "./properties.ts";
+import { createDeliveryStore } from "./receiving/delivery-store.ts";
+import { createReceiveDelivery } from "./receiving/receive-delivery.ts";
+import { createRecordRejection } from "./receiving/record-rejection.ts";
+import { createServiceRoutes } from "./routes.ts";
+import { createChangeSource } from "./sources/change-source.ts";
+import { createCreateSource } from "./sources/create-source.ts";
+import { createDeleteSource, createDeleteSourcesOfAccount } from "./sources/delete-source.ts";
+import { createSourceStore } from "./sources/source-store.ts";
+import { startWorkers } from "./workers.ts";
+
+const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
+
+/** What the routes, resolvers and consumers may call. */
+export type Verbs = Awaited<ReturnType<typeof openVerbs>>["verbs"];
+
+/** Takes partners' webhooks: verifies them, stores them once and publishes them. */
+export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
+  const { configuration, runner, log, tracer, metrics, clock } = context;
+  const { verbs, pool, eventLog, deadLetters, access, deliveries } = await openVerbs(context);
+  const { rateLimits } = await openEdgeLimits(context);
+
+  const consumer = { service: "webhook-ingest", name: "accounts", eventLog, pool, deadLetters } as const;
+  createConsumer({ ...consumer, table: createConsumerTable(verbs), log, tracer, metrics, clock }).start(runner);
+  const idempotency = createIdempotencyStore({ service: context.service, pool, clock });
+  runner.worker("idempotency", idempotency.clean);
+  startWorkers(runner, {
+    deliveries,
+    clock,
+    rejectionsMax: () => configuration.get("webhook-ingest.rejections.max"),
+    retentionMs: () => configuration.get("webhook-ingest.received.retention"),
+  });
+
+  return {
+    public: createHttpApp({
+      context,
+      routes: createServiceRoutes(verbs),
+      authenticator: access.authenticator,
+      rateLimits,
+      idempotency,
+      openapi: { title: "Signalbox webhook ingest", version: "1" },
+    }),
+    internal: createInternalApp({
+      context,
+      tokens: () => configuration.get("internal.token"),
+      routes: createRoutes(),
+      mounts: { "/graphql": await createIngestSubgraph(verbs, log) },
+    }),
+    authorizeManagement: access.authorizeManagement,
+  };
+}
+
+async function openVerbs(context: ServiceContext<Properties>) {
+  const { configuration, clock, log, metrics } = context;
+  const pool = await openDatabase(context, prismaDirectory);
+  const eventLog = await openServiceLog(context);
+  const { outbox, deadLetters } = openOutbox(context, pool, eventLog);
+  const access = await openAccess(context, eventLog);
+
+  const sources = createSourceStore(pool, createSealer(configuration.get("secrets.keys")));
+  const deliveries = createDeliveryStore(pool);
+  const dropped = metrics.counter("webhook_rejections_dropped", "Rejections that were counted but not written.");
+  const verbs = {
+    sources,
+    deliveries,
+    createSource: createCreateSource({ pool, sources, outbox, clock }),
+    changeSource: createChangeSource({ pool, sources, outbox, clock }),
+    deleteSource: createDeleteSource({ pool, sources, outbox }),
+    deleteSourcesOfAccount: createDeleteSourcesOfAccount({ sources, outbox }),
+    receiveDelivery: createReceiveDelivery({
+      pool,
+      sources,
+      deliveries,
+      outbox,
+      clock,
+      toleranceMs: () => configuration.get("webhook-ingest.tolerance"),
+      stateOf: (accountId) => access.accessStates.stateOf(accountId)?.state ?? "active",
+    }),
+    recordRejection: createRecordRejection({ deliveries, clock, log, onDropped: () => dropped.inc() }),
+    limits: {
+      maxPageSize: () => configuration.get("limits.maxPageSize"),
+      pageSize: () => configuration.get("defaults.pageSize"),
+      webhookBytesMax: () => configuration.get("limits.maxWebhookBytes"),
+    },
+  };
+  return { verbs, pool, eventLog, deadLetters, access, deliveries };
+}
