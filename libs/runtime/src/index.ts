@@ -1,10 +1,18 @@
 export { createHealth, type ProcessHealth } from "./create-health.ts";
 export { createRunner, type ProcessRunner, type RunnerOptions } from "./create-runner.ts";
+export { type CreateServiceContext, createServiceContext } from "./create-service-context.ts";
 export type { Health, HealthCheck, HealthReason, HealthReport, Verdict } from "./health.ts";
+export type { ManagedService, Management } from "./management-routes.ts";
 export { type Listener, type OpenListener, openListener } from "./open-listener.ts";
+export {
+  createManagementListener,
+  type OpenManagementServer,
+  openManagementServer,
+} from "./open-management-server.ts";
 export { isOutage } from "./outage.ts";
 export { type RuntimeProperties, runtimeProperties } from "./properties.ts";
-export type { RunService } from "./run-service.ts";
+export { describeProcess, listenerLimits, managementAddress, type RunService, runService } from "./run-service.ts";
+export { type RunUntilStopped, runUntilStopped } from "./run-until-stopped.ts";
 export type { Runner, Work } from "./runner.ts";
 export type {
   AuthorizeManagement,

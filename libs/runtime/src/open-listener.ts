@@ -105,12 +105,11 @@ function followTraffic(server: Server, listener: RequestListener, upgrade: Upgra
       if (inHand.size > 0) await done.promise;
     },
     close: async () => {
-      const closed = once(server, "close");
-      const wasListening = server.listening;
+      const closed = server.listening ? once(server, "close") : undefined;
       server.close();
       server.closeAllConnections();
       for (const socket of upgraded) socket.destroy();
-      if (wasListening) await closed;
+      await closed;
     },
   };
 }

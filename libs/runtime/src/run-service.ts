@@ -1,12 +1,150 @@
-import type { PropertyDeclarations } from "@signalbox/config";
-import type { ServiceName } from "@signalbox/core";
-import type { ServiceContext, ServiceParts } from "./service-context.ts";
+import process from "node:process";
+import {
+  type Configuration,
+  ConfigurationError,
+  environment,
+  loadConfiguration,
+  type PropertyDeclarations,
+  startOptions,
+} from "@signalbox/config";
+import { type ServiceName, systemClock } from "@signalbox/core";
+import { createLogger, startTelemetry } from "@signalbox/telemetry";
+import { createHealth } from "./create-health.ts";
+import { createRunner } from "./create-runner.ts";
+import { createServiceContext } from "./create-service-context.ts";
+import { openListener } from "./open-listener.ts";
+import { openManagementServer } from "./open-management-server.ts";
+import type { RuntimeProperties } from "./properties.ts";
+import { runUntilStopped } from "./run-until-stopped.ts";
+import type { AuthorizeManagement, ServiceContext, ServiceParts } from "./service-context.ts";
 
 export interface RunService<P extends PropertyDeclarations> {
   readonly service: ServiceName;
   readonly properties: P;
   /** Imports the service, after telemetry has started. */
   readonly load: () => Promise<{ createService(context: ServiceContext<P>): Promise<ServiceParts> }>;
+  /** Names that other services know, so that a shared configuration file is not refused. */
+  readonly foreignNames?: Iterable<string>;
 }
 
-export declare function runService<P extends PropertyDeclarations>(options: RunService<P>): Promise<void>;
+/** Runs one service as this process: configuration, telemetry, management, the service, its listeners, the stop. */
+export async function runService<P extends PropertyDeclarations & RuntimeProperties>(
+  options: RunService<P>,
+): Promise<void> {
+  const { service } = options;
+  const configuration = readConfiguration(options);
+  if (configuration === null) return;
+  const common = configuration as Configuration<RuntimeProperties>;
+  const clock = systemClock;
+  const log = createLogger({ service, instance: String(process.pid), level: common.get("log.level"), clock });
+  const runner = createRunner({ log, clock });
+  const health = createHealth({ log });
+
+  await runUntilStopped({
+    runner,
+    health,
+    log,
+    deadlineMs: common.get("shutdown.deadline"),
+    graceMs: common.get("shutdown.grace"),
+    start: async () => {
+      const startup = health.startup("service");
+      const context = createServiceContext({ service, configuration, runner, health, shared: false, clock });
+      const telemetry = await startTelemetry({
+        service,
+        version: common.get("deployment.release") ?? "unreleased",
+        instance: context.instance,
+        otlpEndpoint: common.get("telemetry.otlp-endpoint"),
+        sampleRatio: common.get("telemetry.sample-ratio"),
+      });
+      runner.defer("telemetry", () => telemetry.close());
+
+      let authorize: AuthorizeManagement | null | undefined;
+      const management = await openManagementServer({
+        runner,
+        log: context.log,
+        ...managementAddress(common),
+        health,
+        services: [{ service, configuration, metrics: context.metrics }],
+        info: () => describeProcess(service, context.instance, common),
+        authorize: () => authorize,
+      });
+      const { createService } = await options.load();
+      const parts = await createService(context);
+      authorize = parts.authorizeManagement ?? null;
+      const open = (name: "http" | "internal", listener: ServiceParts["public"], upgrade?: ServiceParts["upgrade"]) =>
+        listener && openListener(runner, { ...listenerLimits(common), ...addressOf(name, common), listener, upgrade });
+      const http = await open("http", parts.public, parts.upgrade);
+      const internal = await open("internal", parts.internal);
+      startup.done();
+      context.log.info(
+        { http: http?.url, internal: internal?.url, management: management.url },
+        "The service is ready",
+      );
+    },
+  });
+}
+
+/** Reads the configuration of this process; on a problem says so on standard error and sets the exit code. */
+function readConfiguration<P extends PropertyDeclarations>(options: RunService<P>): Configuration<P> | null {
+  const argv = process.argv.slice(2);
+  const variables = environment();
+  const { profile, directory } = startOptions(argv, variables);
+  try {
+    return loadConfiguration({
+      service: options.service,
+      properties: options.properties,
+      argv,
+      environment: variables,
+      directory: directory ?? process.cwd(),
+      profile,
+      foreignNames: options.foreignNames ?? [],
+    });
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
+    return null;
+  }
+}
+
+/** Where the management server of a process listens and what it shows. */
+export function managementAddress(configuration: Configuration<RuntimeProperties>) {
+  return {
+    host: configuration.get("management.server.host"),
+    port: configuration.get("management.server.port"),
+    basePath: configuration.get("management.endpoints.web.base-path"),
+    exposure: configuration.get("management.endpoints.web.exposure.include"),
+  };
+}
+
+/** The bounds of a listener as configured. */
+export function listenerLimits(configuration: Configuration<RuntimeProperties>) {
+  return {
+    headerTimeoutMs: configuration.get("http.header-timeout"),
+    requestTimeoutMs: configuration.get("http.request-timeout"),
+    keepAliveTimeoutMs: configuration.get("http.keep-alive-timeout"),
+    headerBytesMax: configuration.get("http.header-max-bytes"),
+  };
+}
+
+/** What `info` says of a process. */
+export function describeProcess(
+  name: string,
+  instance: string,
+  configuration: Configuration<RuntimeProperties>,
+): object {
+  return {
+    service: name,
+    instance,
+    release: configuration.get("deployment.release"),
+    commit: configuration.get("deployment.commit"),
+    environment: configuration.get("deployment.environment"),
+    region: configuration.get("deployment.region"),
+    platform: configuration.get("deployment.platform"),
+    node: process.version,
+  };
+}
+
+function addressOf(name: "http" | "internal", configuration: Configuration<RuntimeProperties>) {
+  return { name, host: configuration.get(`${name}.host`), port: configuration.get(`${name}.port`) };
+}

@@ -1,7 +1,8 @@
 import { type Clock, maskText, systemClock } from "@signalbox/core";
-import { destination as openDestination, type Logger as PinoLogger, pino } from "pino";
+import { type Logger as PinoLogger, pino } from "pino";
 import { redactFields } from "./redact.ts";
 import { spanEngine } from "./span-engine.ts";
+import { standardOutput } from "./standard-output.ts";
 
 export const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -30,6 +31,7 @@ export interface Logger {
 
 export interface LogDestination {
   write(line: string): void;
+  flush?(): void;
 }
 
 export interface LoggerOptions {
@@ -43,7 +45,7 @@ export interface LoggerOptions {
 
 /** Creates the logger of a service. */
 export function createLogger({ service, instance, level, destination, clock = systemClock }: LoggerOptions): Logger {
-  const standardOutput = destination === undefined ? openDestination({ dest: 1, sync: false }) : undefined;
+  const output = destination ?? standardOutput();
   const lines = pino(
     {
       base: { service, instance },
@@ -52,9 +54,9 @@ export function createLogger({ service, instance, level, destination, clock = sy
       formatters: { level: (label) => ({ level: label }) },
       mixin: traceFields,
     },
-    destination ?? (standardOutput as NonNullable<typeof standardOutput>),
+    output,
   );
-  return wrap(lines, { rank: logLevels.indexOf(level) }, () => standardOutput?.flushSync());
+  return wrap(lines, { rank: logLevels.indexOf(level) }, () => output.flush?.());
 }
 
 /** The threshold is shared by a logger and its children, which pino's own level is not. */

@@ -1,0 +1,56 @@
+import type { Configuration, PropertyDeclarations } from "@signalbox/config";
+import { type Clock, randomId, type ServiceName, systemClock } from "@signalbox/core";
+import { createLogger, createMetrics, createTracer, type LogDestination } from "@signalbox/telemetry";
+import type { ProcessHealth } from "./create-health.ts";
+import type { ProcessRunner } from "./create-runner.ts";
+import type { RuntimeProperties } from "./properties.ts";
+import type { ServiceContext } from "./service-context.ts";
+
+export interface CreateServiceContext<P extends PropertyDeclarations> {
+  readonly service: ServiceName;
+  readonly configuration: Configuration<P>;
+  readonly runner: ProcessRunner;
+  readonly health: ProcessHealth;
+  /** Whether other services share the process: names of parts then carry the service's prefix. */
+  readonly shared: boolean;
+  readonly clock?: Clock;
+  readonly destination?: LogDestination;
+}
+
+/** Builds what one service is handed, from the parts its process has. */
+export function createServiceContext<P extends PropertyDeclarations & RuntimeProperties>(
+  given: CreateServiceContext<P>,
+): ServiceContext<P> {
+  const { service, configuration, clock = systemClock } = given;
+  const common = configuration as Configuration<RuntimeProperties>;
+  const instance = randomId(service);
+  const log = createLogger({
+    service,
+    instance,
+    level: common.get("log.level"),
+    clock,
+    ...(given.destination && { destination: given.destination }),
+  });
+  common.onChange("log.level", (level) => log.setLevel(level));
+
+  const metrics = createMetrics({ service, process: !given.shared });
+  const prefix = `${service}/`;
+  const workers = () => given.runner.workers().filter(({ name }) => !given.shared || name.startsWith(prefix));
+  metrics.gauge("signalbox_worker_restarts", "Restarts of a worker since the start.", ["worker"], (gauge) => {
+    for (const { name, restarts } of workers()) gauge.set({ worker: name }, restarts);
+  });
+  metrics.gauge("signalbox_worker_silence_seconds", "Time since a worker last said it moves.", ["worker"], (gauge) => {
+    for (const { name, silentMs } of workers()) if (silentMs !== null) gauge.set({ worker: name }, silentMs / 1000);
+  });
+  return {
+    service,
+    instance,
+    configuration,
+    log,
+    tracer: createTracer(service),
+    metrics,
+    clock,
+    runner: given.shared ? given.runner.scoped(service) : given.runner,
+    health: given.shared ? given.health.scoped(service) : given.health,
+  };
+}

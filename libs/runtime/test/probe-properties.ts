@@ -1,0 +1,9 @@
+import { defineProperties } from "@signalbox/config";
+import { runtimeProperties } from "../src/properties.ts";
+
+export const probeProperties = defineProperties({
+  ...runtimeProperties,
+  "probe.behaviour": { type: "list", default: [], secrecy: "internal", reload: "restart", effect: "What goes wrong." },
+  "probe.password": { type: "string", default: "hunter2", secrecy: "secret", reload: "restart", effect: "Hidden." },
+  "probe/odd name": { type: "string", default: "odd", secrecy: "public", reload: "restart", effect: "Needs encoding." },
+});

@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ServiceContext, ServiceParts } from "../src/index.ts";
+import type { probeProperties } from "./probe-properties.ts";
+
+/** A service that does what its property `probe.behaviour` says, to be run as a real process by the tests. */
+export async function createService(context: ServiceContext<typeof probeProperties>): Promise<ServiceParts> {
+  const { configuration, log, runner, tracer, metrics, clock } = context;
+  const behaviour = configuration.get("probe.behaviour");
+  const does = (name: string) => behaviour.includes(name);
+
+  for (const part of ["first", "second", "third"]) {
+    runner.defer(part, () => log.info({ closed: part }, "Closed"));
+  }
+  if (does("hang-on-close")) runner.defer("the one that hangs", () => new Promise(() => {}));
+  if (does("hang-on-drain")) runner.onDrain("the drain that hangs", () => new Promise(() => {}));
+  if (does("fail-start")) throw new Error("the start of the probe fails");
+  if (does("throw-later")) setTimeout(() => Promise.reject(new Error("nobody catches this")), 50);
+  runner.worker("ticker", async (signal, beat) => {
+    while (!signal.aborted) {
+      beat();
+      if (does("fail-worker")) throw new Error("the worker is broken");
+      await sleep(20, undefined, { signal }).catch(() => {});
+    }
+    log.info({ ended: "ticker" }, "Ended");
+  });
+
+  const requests = metrics.counter("probe_requests_total", "Requests to the probe.");
+  return {
+    public: (request, response) => {
+      requests.inc();
+      tracer.span("probe", { kind: "server" }, async () => {
+        const waitMs = Number(new URL(request.url ?? "/", "http://probe").searchParams.get("wait") ?? 0);
+        const started = clock.steadyMs();
+        log.info({ path: request.url, waitMs }, "Request");
+        await sleep(waitMs);
+        response.end(JSON.stringify({ took: clock.steadyMs() - started >= waitMs - 1 }));
+      });
+    },
+    authorizeManagement: async (headers) => {
+      if (headers["x-api-key"] === "manager") return "ok";
+      return headers["x-api-key"] === undefined ? "unauthorized" : "forbidden";
+    },
+  };
+}

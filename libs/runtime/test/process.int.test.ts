@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { createServer } from "node:net";
+import { afterEach, test } from "node:test";
+import { type Probe, startProbe } from "./start-probe.ts";
+
+const started: Probe[] = [];
+const start = (...argv: string[]) => {
+  const probe = startProbe(argv);
+  started.push(probe);
+  return probe;
+};
+afterEach(() => {
+  for (const { child } of started.splice(0)) if (child.exitCode === null) child.kill("SIGKILL");
+});
+
+test("SIGTERM finishes the request in hand, ends the workers, closes in reverse order and exits 0", async () => {
+  const probe = start();
+  const { http } = await probe.ready();
+  const answer = fetch(`${http}/?wait=300`);
+  await probe.line(({ waitMs }) => waitMs === 300);
+  probe.child.kill("SIGTERM");
+  const response = await answer;
+  assert.deepEqual(await response.json(), { took: true });
+  assert.equal(response.headers.get("connection"), "close");
+  const { code } = await probe.exit;
+  assert.equal(code, 0);
+  const order = probe.lines.flatMap(
+    ({ closed, ended, msg }) => closed ?? ended ?? (msg === "Everything is closed" ? "all" : []),
+  );
+  assert.deepEqual(order, ["ticker", "third", "second", "first", "all"]);
+});
+
+test("during the grace the process is unready and still takes work; afterwards it takes none", async () => {
+  const probe = start("--shutdown.grace=400");
+  const { http, management } = await probe.ready();
+  assert.equal((await fetch(`${management}/management/health/ready`)).status, 200);
+  probe.child.kill("SIGINT");
+  await probe.line(({ msg }) => msg === "Stopping");
+  const ready = await fetch(`${management}/management/health/ready`);
+  assert.equal(ready.status, 503);
+  assert.equal(((await ready.json()) as { checks: { process: { reason: string } } }).checks.process.reason, "stopping");
+  assert.equal((await fetch(`${management}/management/health/live`)).status, 200);
+  assert.equal((await fetch(http)).status, 200);
+  assert.equal((await probe.exit).code, 0);
+  await assert.rejects(fetch(http));
+});
+
+test("a part that does not close by the deadline is named and the exit code is 1", async () => {
+  const probe = start("--probe.behaviour=hang-on-close,hang-on-drain", "--shutdown.deadline=600");
+  await probe.ready();
+  probe.child.kill("SIGTERM");
+  assert.equal((await probe.exit).code, 1);
+  const open = probe.lines.find(({ msg }) => msg === "The deadline passed with parts still open")?.open as string[];
+  assert.ok(open.includes("the drain that hangs") && open.includes("the one that hangs"), String(open));
+  assert.ok(probe.lines.some(({ msg }) => msg === "Work in hand was not finished in time"));
+});
+
+test("a second signal ends the process at once", async () => {
+  const probe = start("--probe.behaviour=hang-on-drain", "--shutdown.deadline=60000");
+  await probe.ready();
+  probe.child.kill("SIGINT");
+  await probe.line(({ msg }) => msg === "Stopping");
+  probe.child.kill("SIGINT");
+  assert.equal((await probe.exit).code, 130);
+});
+
+test("a start that fails closes what was opened and exits 1", async () => {
+  const probe = start("--probe.behaviour=fail-start");
+  assert.equal((await probe.exit).code, 1);
+  assert.ok(probe.lines.some(({ msg }) => msg === "The start failed"));
+  assert.deepEqual(
+    probe.lines.flatMap(({ closed }) => closed ?? []),
+    ["third", "second", "first"],
+  );
+});
+
+test("a port in use stops the start with the name of the property to change", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => taken.once("listening", resolve));
+  const { port } = taken.address() as { port: number };
+  const probe = start(`--http.port=${port}`);
+  assert.equal((await probe.exit).code, 1);
+  taken.close();
+  const failure = probe.lines.find(({ msg }) => msg === "The start failed")?.error as { message: string };
+  assert.match(
+    failure.message,
+    new RegExp(`http\\.port \\(from the http listener\\) is ${port}: expected a free port on 127\\.0\\.0\\.1`),
+  );
+});
+
+test("a wrong configuration stops the start with every problem on standard error", async () => {
+  const { code, errors } = await start("--http.prt=1", "--log.level=loud").exit;
+  assert.equal(code, 1);
+  assert.match(errors, /http\.prt .*did you mean http\.port\?/);
+  assert.match(errors, /log\.level \(from --log\.level\) is "loud": expected one of: debug, info, warn, error, silent/);
+});
+
+test("a rejection that nobody catches drains the process and exits 1", async () => {
+  const probe = start("--probe.behaviour=throw-later");
+  assert.equal((await probe.exit).code, 1);
+  assert.ok(probe.lines.some(({ msg }) => msg === "Something was thrown that nobody caught"));
+  assert.ok(probe.lines.some(({ closed }) => closed === "first"));
+});
