@@ -22,7 +22,7 @@ export function checkOverrides(
     const property = addresses.property(address);
     const declaration = property === undefined ? undefined : properties[property];
     if (property === undefined || declaration === undefined) continue;
-    const refusal = refuse(declaration, raw);
+    const refusal = refusalOfOverride(declaration, raw);
     if (refusal === null) entries.set(address, { raw, origin: `revision ${revision}` });
     else {
       const value = JSON.stringify(mask(property, raw as PropertyScalar, declaration)) ?? "undefined";
@@ -32,7 +32,8 @@ export function checkOverrides(
   return { entries, problems };
 }
 
-function refuse(declaration: PropertyDeclaration, raw: unknown): string | null {
+/** Why an override with this value is refused, in words for who set it: what would be right. Null when it would apply. */
+export function refusalOfOverride(declaration: PropertyDeclaration, raw: unknown): string | null {
   if (declaration.secrecy === "secret") return "no override, because it is a secret";
   if (declaration.local) return "no override, because it is local to the process";
   return checkValue(declaration, raw).ok ? null : expected(declaration);

@@ -1,3 +1,4 @@
+export { refusalOfOverride } from "./check-overrides.ts";
 export type { Configuration, Problem, PropertyEntry, PropertyLookup, PropertySource } from "./configuration.ts";
 export { ConfigurationError } from "./configuration-error.ts";
 export { environment } from "./environment.ts";

@@ -8,6 +8,7 @@ export type {
 } from "./consumer/consumer-table.ts";
 export { type Consumer, type ConsumerOptions, createConsumer } from "./consumer/create-consumer.ts";
 export { createDeadLetters, type DeadLetters, type DeadLettersOptions } from "./dead-letters/dead-letters.ts";
+export { publishEvents } from "./envelope/publish-events.ts";
 export { decodeEvent, eventNameOf, type ReceivedEvent, UnreadableMessage } from "./envelope/decode-event.ts";
 export type {
   BroadcastOptions,

@@ -1,3 +1,4 @@
+export { followConfiguration } from "./follow-configuration.ts";
 export { openAccess } from "./open-access.ts";
 export { openDatabase } from "./open-database.ts";
 export { openEdgeLimits } from "./open-edge-limits.ts";

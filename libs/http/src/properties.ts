@@ -27,6 +27,16 @@ const window = (milliseconds: number, what: string) =>
 
 /** The properties of every service with a public listener. Imports nothing heavy. */
 export const httpProperties = defineProperties({
+  "http.base-url": {
+    type: "string",
+    default: "http://127.0.0.1:8080",
+    pattern: "https?://[^/]+(/[^/]+)*",
+    secrecy: "public",
+    audience: "public",
+    reload: "restart",
+    effect:
+      "Absolute URL, without a slash at its end, under which clients reach this deployment; absolute links begin with it.",
+  },
   "http.trusted-proxies": {
     type: "list",
     default: [],

@@ -97,9 +97,9 @@ export function describeGroups(underTest: () => LogUnderTest): void {
 
     test("a slow handler bounds what is held in memory", async () => {
       const { topic, group } = await freshTopic(2);
-      const megabyte = crypto.getRandomValues(Buffer.alloc(65_536));
+      const noise = () => crypto.getRandomValues(Buffer.alloc(65_536));
       for (let round = 0; round < 40; round++) {
-        await eventLog.publish(Array.from({ length: 16 }, (_, index) => record(topic, `k${round}-${index}`, megabyte)));
+        await eventLog.publish(Array.from({ length: 16 }, (_, index) => record(topic, `k${round}-${index}`, noise())));
       }
       let inHand = 0;
       let inHandMax = 0;

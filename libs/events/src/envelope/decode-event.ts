@@ -39,7 +39,10 @@ export function eventNameOf(headers: Headers): EventName | null {
  * Reads the event of a record whose name is known.
  * @throws UnreadableMessage naming what is wrong: envelope, encoding, JSON or schema.
  */
-export function decodeEvent<N extends EventName>(name: N, record: Pick<ReceivedRecord, "headers" | "value">): ReceivedEvent<N> {
+export function decodeEvent<N extends EventName>(
+  name: N,
+  record: Pick<ReceivedRecord, "headers" | "value">,
+): ReceivedEvent<N> {
   const { headers, value } = record;
   const declaration = eventOf(name);
   if (headers.ce_specversion !== "1.0") throw new UnreadableMessage("ce_specversion is not 1.0");
@@ -50,7 +53,9 @@ export function decodeEvent<N extends EventName>(name: N, record: Pick<ReceivedR
   const result = declaration.data.safeParse(parseJson(value));
   if (!result.success) {
     const issue = result.error.issues[0];
-    throw new UnreadableMessage(`the data does not fit ${headers.ce_type}: ${issue?.path.join(".")}: ${issue?.message}`);
+    throw new UnreadableMessage(
+      `the data does not fit ${headers.ce_type}: ${issue?.path.join(".")}: ${issue?.message}`,
+    );
   }
   return {
     id,

@@ -1,5 +1,5 @@
-import { AppError } from "@signalbox/core";
 import { dataSchemaOf, draftProblems, type EventDraft, type EventName, eventOf, eventType } from "@signalbox/contracts";
+import { AppError } from "@signalbox/core";
 
 /** What an event gets when it becomes a record, besides what its producer says. */
 export interface EnvelopeFields {

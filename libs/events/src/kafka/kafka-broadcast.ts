@@ -4,7 +4,7 @@ import type { Clock } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
 import type { Admin, Consumer, EachBatchPayload, Kafka } from "kafkajs";
 import { type BroadcastOptions, type BroadcastReader, UnknownTopic } from "../event-log.ts";
-import { partitionBytesMax } from "./kafka-subscription.ts";
+import { fetchLimits } from "./kafka-subscription.ts";
 import { toReceivedRecord } from "./received-record.ts";
 
 interface Parts {
@@ -78,8 +78,7 @@ export function openKafkaBroadcast(
     checkCaughtUp();
     const consumer = kafka.consumer({
       groupId: group,
-      maxBytesPerPartition: partitionBytesMax,
-      maxBytes: 4 * partitionBytesMax,
+      ...fetchLimits,
       maxWaitTimeInMs: 500,
       allowAutoTopicCreation: false,
       retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: 8, restartOnFailure: async () => false },

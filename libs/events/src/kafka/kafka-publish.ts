@@ -23,7 +23,7 @@ export function createKafkaPublisher(kafka: Kafka, admin: () => Promise<Admin>):
     allowAutoTopicCreation: false,
     createPartitioner: () => ({ message, partitionMetadata }) =>
       partitionOf(String(message.key), partitionMetadata.length),
-    retry: { retries: 3, initialRetryTime: 50, maxRetryTime: 500 },
+    retry: { retries: 2, initialRetryTime: 50, maxRetryTime: 500 },
   });
   const knownTopics = new Set<string>();
   let connecting: Promise<void> | undefined;

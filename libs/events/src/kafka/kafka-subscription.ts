@@ -1,16 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Clock, KiB, MiB } from "@signalbox/core";
+import { type Clock, MiB } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
 import type { EachBatchPayload, Kafka, KafkaMessage } from "kafkajs";
 import type { SubscribeOptions, Subscription, TopicPartition } from "../event-log.ts";
 import { toReceivedRecord } from "./received-record.ts";
 
-/** Above the largest record of any topic (a dead letter), or a partition could stand still before one. */
-export const partitionBytesMax = 4 * MiB + 128 * KiB;
+/**
+ * Bytes on the wire; JSON is several times larger once decompressed. A single larger record is delivered all the same:
+ * the broker gives the first partition of a fetch at least one, and kafkajs shuffles which one is first.
+ */
+export const fetchLimits = { maxBytesPerPartition: MiB, maxBytes: 4 * MiB };
 
 /** kafkajs fetches again only when every partition of a broker is handled: no partition may keep the others waiting. */
 const turnMs = 500;
 const recordsPerCall = 500;
+const bytesPerCall = 4 * MiB;
 const pauseMaxMs = 5_000;
 
 interface Parts {
@@ -28,8 +32,7 @@ export async function openKafkaSubscription(
     groupId: group,
     sessionTimeout: sessionTimeoutMs,
     heartbeatInterval: Math.min(3_000, sessionTimeoutMs / 6),
-    maxBytesPerPartition: partitionBytesMax,
-    maxBytes: 4 * partitionBytesMax,
+    ...fetchLimits,
     maxWaitTimeInMs: 500,
     allowAutoTopicCreation: false,
     retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: 8, restartOnFailure: async () => true },
@@ -41,6 +44,7 @@ export async function openKafkaSubscription(
   let assigned: TopicPartition[] = [];
   let aliveMs = clock.steadyMs();
   let failures = 0;
+  let isAway = false;
 
   const alive = () => {
     aliveMs = clock.steadyMs();
@@ -49,6 +53,7 @@ export async function openKafkaSubscription(
   consumer.on("consumer.heartbeat", alive);
   consumer.on("consumer.group_join", ({ payload }) => {
     alive();
+    isAway = false;
     generation = new AbortController();
     assigned = Object.entries(payload.memberAssignment).flatMap(([topic, partitions]) =>
       partitions.map((partition) => ({ topic, partition })),
@@ -57,6 +62,8 @@ export async function openKafkaSubscription(
   });
   // kafkajs goes on by itself after most crashes; after the others only a new consumer helps.
   consumer.on("consumer.crash", ({ payload }) => {
+    if (!isAway) log.warn({ error: payload.error, group }, "a consumer lost Kafka and tries again");
+    isAway = true;
     if (!payload.restart) ended.reject(new Error(`the consumer of group ${group} crashed`, { cause: payload.error }));
   });
 
@@ -72,9 +79,8 @@ export async function openKafkaSubscription(
       });
     };
 
-    for (let at = 0; at < batch.messages.length; at += recordsPerCall) {
+    for (const messages of portionsOf(batch.messages)) {
       if (!isRunning() || isStale() || signal.aborted || clock.steadyMs() > turnEndsMs) break;
-      const messages = batch.messages.slice(at, at + recordsPerCall);
       const done = await handleMessages(payload, messages, signal, heartbeat);
       const last = messages[done - 1];
       if (last) {
@@ -140,6 +146,22 @@ export async function openKafkaSubscription(
       ended.resolve();
     },
   };
+}
+
+function* portionsOf(messages: readonly KafkaMessage[]): Generator<readonly KafkaMessage[]> {
+  let portion: KafkaMessage[] = [];
+  let bytes = 0;
+  for (const message of messages) {
+    const size = message.value?.length ?? 0;
+    if (portion.length === recordsPerCall || (portion.length > 0 && bytes + size > bytesPerCall)) {
+      yield portion;
+      portion = [];
+      bytes = 0;
+    }
+    portion.push(message);
+    bytes += size;
+  }
+  if (portion.length > 0) yield portion;
 }
 
 /** Sends the commit at once: kafkajs's own rules about when are switched off together with auto-commit. */

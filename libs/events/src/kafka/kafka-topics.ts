@@ -1,5 +1,6 @@
-import { type Admin, ConfigResourceTypes } from "kafkajs";
+import type { Admin } from "kafkajs";
 import type { TopicProblem, TopicSpec } from "../event-log.ts";
+import { topicResource } from "./kafkajs.ts";
 
 interface ConfigEntry {
   readonly name: string;
@@ -31,7 +32,7 @@ export async function ensureKafkaTopics(admin: Admin, specs: readonly TopicSpec[
     await admin.alterConfigs({
       validateOnly: false,
       resources: corrected.map((spec) => ({
-        type: ConfigResourceTypes.TOPIC,
+        type: topicResource,
         name: spec.name,
         configEntries: configOf(spec),
       })),
@@ -63,7 +64,7 @@ async function configProblems(admin: Admin, specs: readonly TopicSpec[]): Promis
   const { resources } = await admin.describeConfigs({
     includeSynonyms: false,
     resources: specs.map((spec) => ({
-      type: ConfigResourceTypes.TOPIC,
+      type: topicResource,
       name: spec.name,
       configNames: configOf(spec).map(({ name }) => name),
     })),

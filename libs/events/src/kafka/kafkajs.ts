@@ -4,6 +4,7 @@ import { constants, zstdCompress, zstdDecompress } from "node:zlib";
 import type { Logger } from "@signalbox/telemetry";
 import kafkajs, { type Kafka, type LogEntry } from "kafkajs";
 
+// kafkajs is CommonJS: only the default import holds all of it.
 const { CompressionCodecs, CompressionTypes, Kafka: KafkaClient, logLevel } = kafkajs;
 
 const compress = promisify(zstdCompress);
@@ -53,17 +54,20 @@ export function createKafka(brokers: readonly string[], clientId: string, log: L
     brokers: [...brokers],
     connectionTimeout: 3_000,
     requestTimeout: 15_000,
-    retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: 8 },
-    logLevel: log.isEnabled("debug") ? logLevel.INFO : logLevel.WARN,
+    // Connecting fails fast: a publish that outlives its caller's patience could land behind its own repetition.
+    retry: { initialRetryTime: 100, maxRetryTime: 500, retries: 1 },
+    logLevel: log.isEnabled("debug") ? logLevel.INFO : logLevel.NOTHING,
     logCreator: () => (entry) => forward(log, entry),
   });
 }
 
-/** kafkajs calls a rebalance an error; what truly fails reaches us as an exception and is logged where it stops. */
-function forward(log: Logger, { level, namespace, log: { message, timestamp: _, logger: __, ...fields } }: LogEntry): void {
-  const line = `kafkajs ${namespace}: ${message}`;
-  if (level <= logLevel.WARN) log.warn(fields, line);
-  else log.debug(fields, line);
+/**
+ * kafkajs calls a rebalance an error and says for each attempt that a broker is away. What truly fails reaches us as an
+ * exception or a crash and is logged where it stops.
+ */
+function forward(log: Logger, { namespace, log: { message, timestamp: _, logger: __, ...fields } }: LogEntry): void {
+  log.debug(fields, `kafkajs ${namespace}: ${message}`);
 }
 
 export const zstd = CompressionTypes.ZSTD;
+export const topicResource = kafkajs.ConfigResourceTypes.TOPIC;

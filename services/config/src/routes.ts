@@ -1,0 +1,52 @@
+import { createRoutes, ok, type Routes } from "@signalbox/http";
+import { EnvironmentResource } from "./environment/environment-resource.ts";
+import { ConfigResource } from "./published/config-resource.ts";
+import type { Verbs } from "./service.ts";
+import { SettingsResource } from "./settings/settings-resource.ts";
+import { ConfigStatusResource } from "./status/status-resource.ts";
+
+const shared = "max-age=60, stale-while-revalidate=300";
+
+/** The four read-only routes. Any other method is 405 and any query parameter 400, because none is declared. */
+export function createServiceRoutes({ published, readSettings, readEnvironment, readStatus }: Verbs): Routes {
+  const routes = createRoutes({ errors: "configuration" });
+
+  routes.get("/api/v1/config", {
+    summary: "Read limits, capabilities and features",
+    auth: { scopes: [] },
+    responses: { 200: ConfigResource },
+    cache: `private, ${shared}`,
+    handle: () => {
+      const { resource, etag } = published.get();
+      return ok(resource, { etag });
+    },
+  });
+
+  routes.get("/api/v2/settings", {
+    summary: "Read server settings",
+    description: "Anonymous callers get server, locale and limits.",
+    auth: { scopes: [], optional: true },
+    responses: { 200: SettingsResource },
+    handle: ({ principal }) => {
+      const { resource, etag } = readSettings(principal);
+      return ok(resource, { etag, cache: principal === null ? "public, max-age=60" : `private, ${shared}` });
+    },
+  });
+
+  routes.get("/api/v1/env", {
+    summary: "Read metadata of the deployment",
+    auth: { scopes: ["env:read"] },
+    responses: { 200: EnvironmentResource },
+    cache: "private, no-cache",
+    handle: () => ok(readEnvironment()),
+  });
+
+  routes.get("/api/v1/status/config", {
+    summary: "Read what every instance runs with",
+    auth: { scopes: ["config:read"] },
+    responses: { 200: ConfigStatusResource },
+    cache: "no-store",
+    handle: () => ok(readStatus()),
+  });
+  return routes;
+}

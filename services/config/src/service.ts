@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { minutes } from "@signalbox/core";
+import { decodeEvent, type EventLog, eventNameOf } from "@signalbox/events";
+import {
+  followConfiguration,
+  openAccess,
+  openDatabase,
+  openEdgeLimits,
+  openOutbox,
+  openServiceLog,
+} from "@signalbox/foundation";
+import { createHttpApp, createInternalApp, createRoutes } from "@signalbox/http";
+import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
+import { createReadEnvironment } from "./environment/read-environment.ts";
+import { createConfigSubgraph } from "./graphql/subgraph.ts";
+import { createChangeProperty } from "./overrides/change-property.ts";
+import { createOverrideStore } from "./overrides/override-store.ts";
+import { readPropertyCatalogue } from "./overrides/property-catalogue.ts";
+import type { Properties } from "./properties.ts";
+import { type AppliedReports, createAppliedReports } from "./published/applied-reports.ts";
+import { createPublishedConfiguration } from "./published/published-configuration.ts";
+import { createServiceRoutes } from "./routes.ts";
+import { createReadSettings } from "./settings/read-settings.ts";
+import { createReadStatus } from "./status/read-status.ts";
+
+const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
+
+/** What the routes and resolvers may call. */
+export type Verbs = Awaited<ReturnType<typeof createVerbs>>;
+
+/** Serves configuration, settings, environment and status, and keeps the overrides of properties. */
+export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
+  const { configuration, log } = context;
+  const eventLog = await openServiceLog(context);
+  const reports = createAppliedReports(context.clock);
+  await followReports(context, eventLog, reports);
+  await followConfiguration(context, eventLog);
+  const verbs = await createVerbs(context, eventLog, reports);
+  const { authenticator, authorizeManagement } = await openAccess(context, eventLog);
+  const { rateLimits } = await openEdgeLimits(context);
+
+  return {
+    public: createHttpApp({
+      context,
+      routes: createServiceRoutes(verbs),
+      authenticator,
+      rateLimits,
+      openapi: { title: "Signalbox configuration", version: "1" },
+    }),
+    internal: createInternalApp({
+      context,
+      tokens: () => configuration.get("internal.token"),
+      routes: createRoutes(),
+      mounts: { "/graphql": await createConfigSubgraph(verbs, log) },
+    }),
+    authorizeManagement,
+  };
+}
+
+async function createVerbs(context: ServiceContext<Properties>, eventLog: EventLog, reports: AppliedReports) {
+  const { configuration, clock, runner } = context;
+  const pool = await openDatabase(context, prismaDirectory);
+  const { outbox } = openOutbox(context, pool, eventLog);
+  const overrides = createOverrideStore(pool);
+  const catalogue = await readPropertyCatalogue();
+  const published = createPublishedConfiguration({ configuration, reports, now: () => clock.now() });
+  runner.worker("published configuration", async (signal) => {
+    while (!signal.aborted) {
+      // Nobody tells us that an instance has gone; its report only grows old.
+      await sleep(minutes(1), undefined, { signal }).catch(() => {});
+      published.refresh();
+    }
+  });
+  const readStatus = createReadStatus({ configuration, reports, published });
+  return {
+    configuration,
+    overrides,
+    published,
+    changeProperty: createChangeProperty({ pool, outbox, overrides, catalogue, clock }),
+    readSettings: createReadSettings({ configuration, published }),
+    readEnvironment: createReadEnvironment({
+      configuration,
+      startedAt: clock.now(),
+      isDraining: () => runner.stopping.aborted,
+      isDegraded: () => readStatus().status === "degraded",
+    }),
+    readStatus,
+  };
+}
+
+/** Every instance of config hears every instance of every service, so each can answer for all. */
+async function followReports(
+  { service, instance, runner, health }: ServiceContext<Properties>,
+  eventLog: EventLog,
+  reports: AppliedReports,
+): Promise<void> {
+  const startup = health.startup("applied configuration");
+  const reader = await eventLog.broadcast({
+    service,
+    instance: `${instance}-reports`,
+    topics: ["signalbox.config-applied.v1"],
+    from: "start",
+    onRecord: (record) => {
+      if (eventNameOf(record.headers) !== "config.applied") return;
+      const { data, time } = decodeEvent("config.applied", record);
+      reports.apply(data, time);
+    },
+  });
+  runner.defer("applied configuration reader", () => reader.close());
+  void reader.caughtUp.then(
+    () => startup.done(),
+    () => {},
+  );
+}
