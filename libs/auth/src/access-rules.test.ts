@@ -38,7 +38,7 @@ test("each account state leaves exactly what the contract's table says", () => {
   const left = Object.fromEntries(
     accountStates.map((state) => [
       state,
-      (["read", "write", "account-read", "account-write"] as const).filter((access) => {
+      (["read", "write", "own-account:read", "own-account:write"] as const).filter((access) => {
         try {
           requireState(principal(state), access);
           return true;
@@ -50,10 +50,10 @@ test("each account state leaves exactly what the contract's table says", () => {
     ]),
   );
   assert.deepEqual(left, {
-    pending: ["read", "account-read", "account-write"],
-    active: ["read", "write", "account-read", "account-write"],
-    suspended: ["read", "account-read"],
-    disabled: ["account-read"],
+    pending: ["read", "own-account:read", "own-account:write"],
+    active: ["read", "write", "own-account:read", "own-account:write"],
+    suspended: ["read", "own-account:read"],
+    disabled: ["own-account:read"],
     deleted: [],
   });
 });

@@ -1,0 +1,42 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Clock, hours, minutes } from "@signalbox/core";
+import { inTransaction, type Pool } from "@signalbox/storage";
+import type { AccessLog } from "./access-log.ts";
+
+interface Dependencies {
+  readonly pool: Pool;
+  readonly accessLog: Pick<AccessLog, "repeat">;
+  readonly clock: Clock;
+}
+
+const intervalMs = hours(1);
+/** Keeps one transaction, and with it the outbox of other writers, short. */
+const batch = 200;
+
+/**
+ * Says every live access entry again, once an hour: a log that lost its newest records, or is a new one, learns of
+ * suspensions without anybody's help. Several instances share the work, and a repeated entry changes nothing.
+ */
+export function createRepeatAccess({ pool, accessLog, clock }: Dependencies) {
+  return async function repeatAccess(): Promise<number> {
+    const now = clock.now();
+    const before = new Date(now.getTime() - intervalMs);
+    let total = 0;
+    for (;;) {
+      const found = await inTransaction(pool, (tx) => accessLog.repeat(tx, { before, now, limit: batch }));
+      total += found;
+      if (found < batch) return total;
+    }
+  };
+}
+
+/** The worker around it: looks every minute for entries that are due. */
+export function repeatAccessForever(repeatAccess: () => Promise<number>) {
+  return async (signal: AbortSignal, beat: () => void): Promise<void> => {
+    while (!signal.aborted) {
+      beat();
+      await repeatAccess();
+      await sleep(minutes(1), undefined, { signal, ref: false }).catch(() => {});
+    }
+  };
+}

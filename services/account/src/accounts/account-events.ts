@@ -1,0 +1,24 @@
+import { draft } from "@signalbox/contracts";
+import { viewSettings } from "../settings/settings.ts";
+import { type Account, viewAccount } from "./account.ts";
+import type { ChangedAccount } from "./change-account.ts";
+
+const about = (account: Account) => ({ subject: account.id, accountId: account.id });
+
+/** An identity was used for the first time. */
+export function accountCreated(account: Account) {
+  return draft("account.created", { ...about(account), data: { ...viewAccount(account), changed: [] } });
+}
+
+/** One event per view that changed; none when nothing did. */
+export function accountChanged({ account, accountFields, settingsFields }: ChangedAccount) {
+  const updated = draft("account.updated", {
+    ...about(account),
+    data: { ...viewAccount(account), changed: [...accountFields] },
+  });
+  const settingsUpdated = draft("account.settings_updated", {
+    ...about(account),
+    data: { ...viewSettings(account), account_id: account.id, changed: [...settingsFields] },
+  });
+  return [...(accountFields.length > 0 ? [updated] : []), ...(settingsFields.length > 0 ? [settingsUpdated] : [])];
+}

@@ -1,0 +1,65 @@
+import { domainToASCII } from "node:url";
+
+/** A rule of a field: null when the value is fine, else the sentence that says what is wrong. */
+export type FieldRule = (value: string) => string | null;
+
+const displayNameLengthMax = 100;
+/** Control characters, line and paragraph separators, and the marks that turn the writing direction of what follows. */
+const forbiddenInNames = /[\p{Cc}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u;
+
+/** Names are kept in one form (NFC), so that two ways of typing the same name are the same value. */
+export const normalized = (text: string): string => text.normalize("NFC");
+
+/** 1–100 characters as people count them (code points), without characters that would disturb where it is shown. */
+export const checkDisplayName: FieldRule = (name) => {
+  const length = [...name].length;
+  if (length < 1 || length > displayNameLengthMax) return `The name has 1–${displayNameLengthMax} characters.`;
+  if (!name.isWellFormed() || forbiddenInNames.test(name)) {
+    return "The name has no control characters and none that change the direction of writing.";
+  }
+  return null;
+};
+
+const addressBytesMax = 254;
+const localBytesMax = 64;
+/** The dot-atom of RFC 5322 with the letters that RFC 6531 adds; quoted local parts are not taken. */
+const localPart =
+  /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u0080-\u{10FFFF}-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u0080-\u{10FFFF}-]+)*$/u;
+const domainLabel = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** An e-mail address, internationalised ones included, whose domain could be looked up. */
+export const checkContactAddress: FieldRule = (address) => {
+  const at = address.lastIndexOf("@");
+  const [local, domain] = [address.slice(0, at), address.slice(at + 1)];
+  const fits = Buffer.byteLength(address) <= addressBytesMax && Buffer.byteLength(local) <= localBytesMax;
+  const readable = address.isWellFormed() && !forbiddenInNames.test(address) && !/\s/u.test(address);
+  if (at > 0 && fits && readable && localPart.test(local) && isDomain(domain)) return null;
+  return "This is not an e-mail address.";
+};
+
+/** A name of the IANA time zone database, as ICU knows it; offsets such as `+02:00` are none. */
+export const checkTimezone: FieldRule = (name) => {
+  if (/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name) && isKnownToIcu(name)) return null;
+  return "This is not a time zone of the IANA database.";
+};
+
+/** One of the locales this deployment supports. */
+export const checkLocale =
+  (supported: readonly string[]): FieldRule =>
+  (locale) =>
+    supported.includes(locale) ? null : `The supported locales are ${supported.join(", ")}.`;
+
+function isDomain(domain: string): boolean {
+  const labels = domainToASCII(domain).split(".");
+  const last = labels.at(-1) ?? "";
+  return labels.length > 1 && labels.every((label) => domainLabel.test(label)) && /[a-z]/.test(last);
+}
+
+function isKnownToIcu(timeZone: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,110 @@
+import { type AccountState, isRole } from "@signalbox/contracts";
+import { sql, type Tx } from "@signalbox/storage";
+import type { PrismaClient } from "../generated/prisma/client.ts";
+import type { Account } from "./account.ts";
+
+/** A login: our name of its issuer, and its subject there. */
+export interface Identity {
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+export interface AccountStore {
+  find(accountId: string): Promise<Account | null>;
+  findMany(accountIds: readonly string[]): Promise<Account[]>;
+  findByIdentity(identity: Identity): Promise<Account | null>;
+  /** Reads the account and keeps others from changing it until the transaction ends. */
+  lock(tx: Tx, accountId: string): Promise<Account | null>;
+  /** Writes every field of a locked account. */
+  save(tx: Tx, account: Account): Promise<void>;
+  /** Adds the account of a new identity; false when the identity has one already, and the transaction must not commit. */
+  insert(tx: Tx, account: Account, identity: Identity): Promise<boolean>;
+}
+
+type Row = Omit<Account, "status" | "roles"> & { status: string; roles: string[] };
+
+const lockAccount = sql(
+  "account.lock",
+  `select id, display_name as "displayName", contact_address as "contactAddress",
+     contact_address_verified as "contactAddressVerified", pending_contact_address as "pendingContactAddress",
+     locale, timezone, product_updates as "productUpdates", status, roles, revision,
+     settings_revision as "settingsRevision", access_epoch as "accessEpoch", created_at as "createdAt",
+     updated_at as "updatedAt", settings_updated_at as "settingsUpdatedAt"
+   from accounts where id = $1 for update`,
+);
+
+const saveAccount = sql(
+  "account.save",
+  `update accounts set display_name = $2, contact_address = $3, contact_address_verified = $4,
+     pending_contact_address = $5, locale = $6, timezone = $7, product_updates = $8, status = $9, roles = $10,
+     revision = $11, settings_revision = $12, access_epoch = $13, updated_at = $14, settings_updated_at = $15
+   where id = $1`,
+);
+
+const insertAccount = sql(
+  "account.insert",
+  `insert into accounts (id, display_name, contact_address, contact_address_verified, pending_contact_address, locale,
+     timezone, product_updates, status, roles, revision, settings_revision, access_epoch, updated_at,
+     settings_updated_at, created_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+);
+
+const insertIdentity = sql(
+  "identity.insert",
+  `insert into identities (issuer, subject, account_id, created_at) values ($1, $2, $3, $4) on conflict do nothing`,
+);
+
+/** Accounts in PostgreSQL: Prisma reads, prepared statements write. */
+export function createAccountStore(prisma: PrismaClient): AccountStore {
+  return {
+    async find(accountId) {
+      const row = await prisma.account.findUnique({ where: { id: accountId } });
+      return row && accountFrom(row);
+    },
+    async findMany(accountIds) {
+      const rows = await prisma.account.findMany({ where: { id: { in: [...accountIds] } } });
+      return rows.map(accountFrom);
+    },
+    async findByIdentity({ issuer, subject }) {
+      const row = await prisma.account.findFirst({ where: { identities: { some: { issuer, subject } } } });
+      return row && accountFrom(row);
+    },
+    async lock(tx, accountId) {
+      const { rows } = await tx.query<Row>(lockAccount, [accountId]);
+      return rows[0] ? accountFrom(rows[0]) : null;
+    },
+    async save(tx, account) {
+      await tx.query(saveAccount, valuesOf(account));
+    },
+    async insert(tx, account, identity) {
+      await tx.query(insertAccount, [...valuesOf(account), account.createdAt]);
+      const { issuer, subject } = identity;
+      const { rowCount } = await tx.query(insertIdentity, [issuer, subject, account.id, account.createdAt]);
+      return rowCount === 1;
+    },
+  };
+}
+
+function valuesOf(account: Account): unknown[] {
+  return [
+    account.id,
+    account.displayName,
+    account.contactAddress,
+    account.contactAddressVerified,
+    account.pendingContactAddress,
+    account.locale,
+    account.timezone,
+    account.productUpdates,
+    account.status,
+    account.roles,
+    account.revision,
+    account.settingsRevision,
+    account.accessEpoch,
+    account.updatedAt,
+    account.settingsUpdatedAt,
+  ];
+}
+
+function accountFrom(row: Row): Account {
+  return { ...row, status: row.status as AccountState, roles: row.roles.filter(isRole) };
+}

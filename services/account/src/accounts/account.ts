@@ -1,0 +1,39 @@
+import type { AccountResource, AccountState, Role } from "@signalbox/contracts";
+
+/** An account with its settings, as the verbs see it. */
+export interface Account {
+  readonly id: string;
+  readonly displayName: string;
+  readonly contactAddress: string | null;
+  readonly contactAddressVerified: boolean;
+  /** A new address that has not confirmed yet. */
+  readonly pendingContactAddress: string | null;
+  readonly locale: string;
+  readonly timezone: string;
+  readonly productUpdates: boolean;
+  readonly status: AccountState;
+  readonly roles: readonly Role[];
+  readonly revision: bigint;
+  readonly settingsRevision: bigint;
+  readonly accessEpoch: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly settingsUpdatedAt: Date;
+}
+
+/** The account as its owner sees it: REST, GraphQL and events all show this. */
+export function viewAccount(account: Account): AccountResource {
+  return {
+    id: account.id,
+    display_name: account.displayName,
+    contact_address: account.contactAddress,
+    contact_address_verified: account.contactAddressVerified,
+    pending_contact_address: account.pendingContactAddress,
+    locale: account.locale,
+    timezone: account.timezone,
+    status: account.status,
+    created_at: account.createdAt.toISOString(),
+    updated_at: account.updatedAt.toISOString(),
+    links: { self: "/api/account/", settings: "/api/account/settings/", api_keys: "/api/account/api-keys/" },
+  };
+}

@@ -1,0 +1,80 @@
+import type { Account } from "./account.ts";
+
+/** What a write asks for. An absent member stays; `contactAddress: null` clears. */
+export interface AccountChanges {
+  readonly displayName?: string | undefined;
+  readonly contactAddress?: string | null | undefined;
+  readonly locale?: string | undefined;
+  readonly timezone?: string | undefined;
+  readonly productUpdates?: boolean | undefined;
+}
+
+/** The account after a write, with the wire names of the fields it touched, per view. Both empty: nothing happened. */
+export interface ChangedAccount {
+  readonly account: Account;
+  readonly accountFields: readonly string[];
+  readonly settingsFields: readonly string[];
+}
+
+type Compared = "displayName" | "contactAddress" | "contactAddressVerified" | "pendingContactAddress" | "locale";
+type Field = Compared | "timezone" | "productUpdates";
+
+const accountNames: Readonly<Partial<Record<Field, string>>> = {
+  displayName: "display_name",
+  contactAddress: "contact_address",
+  contactAddressVerified: "contact_address_verified",
+  pendingContactAddress: "pending_contact_address",
+  locale: "locale",
+  timezone: "timezone",
+};
+
+/** Locale and time zone are the account's own values, shown by the settings too: a change of them moves both views. */
+const settingsNames: Readonly<Partial<Record<Field, string>>> = {
+  locale: "locale",
+  timezone: "timezone",
+  productUpdates: "notifications",
+};
+
+/** Applies the changes. Revisions and times move only for a view that really changed. */
+export function changeAccount(account: Account, changes: AccountChanges, now: Date): ChangedAccount {
+  const next: Account = {
+    ...account,
+    displayName: changes.displayName ?? account.displayName,
+    locale: changes.locale ?? account.locale,
+    timezone: changes.timezone ?? account.timezone,
+    productUpdates: changes.productUpdates ?? account.productUpdates,
+    ...contactAfter(account, changes.contactAddress),
+  };
+  const accountFields = touched(account, next, accountNames);
+  const settingsFields = touched(account, next, settingsNames);
+  return {
+    account: {
+      ...next,
+      ...(accountFields.length > 0 && { revision: account.revision + 1n, updatedAt: now }),
+      ...(settingsFields.length > 0 && { settingsRevision: account.settingsRevision + 1n, settingsUpdatedAt: now }),
+    },
+    accountFields,
+    settingsFields,
+  };
+}
+
+/** Whether the change touches where the account can be reached, which needs a recent sign-in. */
+export function touchesContact({ accountFields }: ChangedAccount): boolean {
+  return accountFields.some((field) => field.includes("contact_address"));
+}
+
+/**
+ * A new address waits until it confirms, so the old one stays in use. Null clears both at once; sending the address in
+ * use gives up the waiting one.
+ */
+function contactAfter(account: Account, wanted: string | null | undefined) {
+  if (wanted === undefined) return {};
+  if (wanted === null) return { contactAddress: null, contactAddressVerified: false, pendingContactAddress: null };
+  return { pendingContactAddress: wanted === account.contactAddress ? null : wanted };
+}
+
+function touched(before: Account, after: Account, names: Readonly<Partial<Record<Field, string>>>): string[] {
+  return (Object.entries(names) as [Field, string][])
+    .filter(([field]) => before[field] !== after[field])
+    .map(([, name]) => name);
+}

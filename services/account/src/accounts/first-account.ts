@@ -1,0 +1,57 @@
+import { randomId } from "@signalbox/core";
+import type { Account } from "./account.ts";
+import { checkContactAddress, checkDisplayName, checkTimezone, type FieldRule, normalized } from "./account-fields.ts";
+
+/** What an issuer says about a person (OpenID Connect Core §5.1). Nothing of it is trusted to be there or well formed. */
+export type ProfileClaims = Readonly<Record<string, unknown>>;
+
+export interface FirstValues {
+  readonly supportedLocales: readonly string[];
+  readonly defaultLocale: string;
+  /** Whether an account waits in `pending` until a contact address is verified. */
+  readonly requireVerifiedContact: boolean;
+}
+
+const defaultTimezone = "UTC";
+
+/** The account of an identity that is used for the first time (CONTRACT §1). */
+export function firstAccount(claims: ProfileClaims, values: FirstValues, now: Date): Account {
+  const id = randomId("acc");
+  const verified = claims.email_verified === true;
+  const contactAddress = verified ? usable(claims.email, checkContactAddress) : null;
+  return {
+    id,
+    displayName:
+      usable(claims.name, checkDisplayName) ??
+      usable(claims.preferred_username, checkDisplayName) ??
+      `Account ${id.slice(-6)}`,
+    contactAddress,
+    contactAddressVerified: contactAddress !== null,
+    pendingContactAddress: null,
+    locale: localeFrom(claims.locale, values.supportedLocales) ?? values.defaultLocale,
+    timezone: usable(claims.zoneinfo, checkTimezone) ?? defaultTimezone,
+    productUpdates: false,
+    status: values.requireVerifiedContact && !verified ? "pending" : "active",
+    roles: ["owner"],
+    revision: 1n,
+    settingsRevision: 1n,
+    accessEpoch: 0,
+    createdAt: now,
+    updatedAt: now,
+    settingsUpdatedAt: now,
+  };
+}
+
+function usable(value: unknown, rule: FieldRule): string | null {
+  if (typeof value !== "string") return null;
+  const text = normalized(value);
+  return rule(text) === null ? text : null;
+}
+
+/** `pt_BR` and `pt-BR` are found as written; `de-AT` is served by `de`. */
+function localeFrom(value: unknown, supported: readonly string[]): string | undefined {
+  if (typeof value !== "string") return undefined;
+  const wanted = value.replaceAll("_", "-").toLowerCase();
+  const language = wanted.split("-", 1)[0];
+  return [wanted, language].map((name) => supported.find((locale) => locale.toLowerCase() === name)).find(Boolean);
+}

@@ -1,0 +1,41 @@
+import type { ApiKeyResource, Role, Scope } from "@signalbox/contracts";
+
+/** An API key as it is kept: without the key itself. */
+export interface ApiKey {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  readonly hint: string;
+  readonly digest: Uint8Array;
+  readonly scopes: readonly Scope[];
+  readonly roles: readonly Role[];
+  /** Counts the changes of what the key may do; what access.changed carries. */
+  readonly accessEpoch: number;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly lastUsedAt: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+export type ApiKeyStatus = ApiKeyResource["status"];
+
+export function statusOf(key: ApiKey, now: Date): ApiKeyStatus {
+  if (key.revokedAt !== null) return "revoked";
+  return key.expiresAt !== null && key.expiresAt <= now ? "expired" : "active";
+}
+
+/** The key as its owner sees it. */
+export function viewApiKey(key: ApiKey, now: Date): ApiKeyResource {
+  return {
+    id: key.id,
+    name: key.name,
+    hint: key.hint,
+    scopes: [...key.scopes],
+    roles: [...key.roles],
+    status: statusOf(key, now),
+    created_at: key.createdAt.toISOString(),
+    expires_at: key.expiresAt?.toISOString() ?? null,
+    last_used_at: key.lastUsedAt?.toISOString() ?? null,
+    revoked_at: key.revokedAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,41 @@
+import { type Clock, uuidv7 } from "@signalbox/core";
+import { sql, type Tx } from "@signalbox/storage";
+
+/** Who caused a change: the account and credential they act with, and where the request came from. */
+export interface Actor {
+  readonly accountId: string;
+  readonly credential: string;
+  readonly address: string | null;
+  readonly requestId: string | null;
+}
+
+export interface AuditRecord {
+  readonly action: "account.create" | "account.update" | "api_key.create" | "api_key.revoke";
+  /** Whose record changed. */
+  readonly accountId: string;
+  /** Names of what changed, never values. */
+  readonly fields: readonly string[];
+  readonly by: Actor;
+}
+
+/** Writes down who changed what, in the transaction of the change. */
+export interface Audit {
+  record(tx: Tx, entry: AuditRecord): Promise<void>;
+}
+
+const insertEntry = sql(
+  "audit.insert",
+  `insert into audit_entries (id, account_id, action, fields, actor_account_id, actor_credential, actor_address,
+     request_id, created_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+);
+
+export function createAudit({ clock }: { readonly clock: Clock }): Audit {
+  return {
+    async record(tx, { action, accountId, fields, by }) {
+      const now = clock.now();
+      const actor = [by.accountId, by.credential, by.address, by.requestId];
+      await tx.query(insertEntry, [uuidv7(now.getTime()), accountId, action, fields, ...actor, now]);
+    },
+  };
+}

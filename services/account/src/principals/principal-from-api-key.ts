@@ -1,0 +1,40 @@
+import { digestApiKey, type Principal, parseApiKey, sameDigest } from "@signalbox/auth";
+import { AppError, type Clock } from "@signalbox/core";
+import type { AccountStore } from "../accounts/account-store.ts";
+import { statusOf } from "../api-keys/api-key.ts";
+import type { ApiKeyStore } from "../api-keys/api-key-store.ts";
+
+interface Dependencies {
+  readonly apiKeys: Pick<ApiKeyStore, "findByDigest" | "touch">;
+  readonly accounts: Pick<AccountStore, "find">;
+  readonly clock: Clock;
+  /** Told when a use could not be noted; the key is good all the same. */
+  readonly onTouchFailure: (error: unknown) => void;
+}
+
+/** The principal of an API key: it acts for the account that made it, with the scopes it was given. */
+export function createPrincipalFromApiKey({ apiKeys, accounts, clock, onTouchFailure }: Dependencies) {
+  return async function principalFromApiKey(text: string): Promise<Principal> {
+    if (!parseApiKey(text)) throw refused("The API key is mistyped.");
+    const digest = digestApiKey(text);
+    const key = await apiKeys.findByDigest(digest);
+    if (!key || !sameDigest(key.digest, digest)) throw refused("The API key is not known.");
+    const status = statusOf(key, clock.now());
+    if (status !== "active") throw refused(`The API key is ${status}.`);
+    const account = await accounts.find(key.accountId);
+    if (!account) throw refused("The API key is not known.");
+
+    apiKeys.touch(key.id, clock.now()).catch(onTouchFailure);
+    return {
+      accountId: account.id,
+      state: account.status,
+      epoch: account.accessEpoch,
+      scopes: new Set(key.scopes),
+      roles: key.roles,
+      credential: { kind: "api-key", id: key.id, authTimeMs: null },
+      expiresAt: key.expiresAt,
+    };
+  };
+}
+
+const refused = (message: string) => new AppError("unauthorized", message);

@@ -1,0 +1,42 @@
+import { internalProperties, issuerProperties, principalProperties } from "@signalbox/auth/properties";
+import { cacheProperties } from "@signalbox/cache/properties";
+import { defineProperties } from "@signalbox/config";
+import { defaultProperties, limitProperties, supportedProperties } from "@signalbox/contracts/properties";
+import { eventsProperties } from "@signalbox/events/properties";
+import { httpProperties } from "@signalbox/http/properties";
+import { runtimeProperties } from "@signalbox/runtime/properties";
+import { databaseProperties, secretsProperties } from "@signalbox/storage/properties";
+
+/** Every property of the account service. */
+export const properties = defineProperties({
+  ...runtimeProperties,
+  ...databaseProperties,
+  ...secretsProperties,
+  ...cacheProperties,
+  ...eventsProperties,
+  ...httpProperties,
+  ...internalProperties,
+  ...issuerProperties,
+  "auth.principals.cache-max": principalProperties["auth.principals.cache-max"],
+  "limits.maxPageSize": limitProperties["limits.maxPageSize"],
+  "defaults.pageSize": defaultProperties["defaults.pageSize"],
+  "defaults.locale": defaultProperties["defaults.locale"],
+  "supported.locales": supportedProperties["supported.locales"],
+  "account.require-verified-contact": {
+    type: "boolean",
+    default: false,
+    secrecy: "internal",
+    reload: "live",
+    effect: "New accounts wait in `pending` until a contact address is verified, unless their token says it is.",
+  },
+  "account.api-keys.environment": {
+    type: "string",
+    default: "dev",
+    pattern: "[a-z0-9]{1,16}",
+    secrecy: "internal",
+    reload: "restart",
+    effect: "The second part of new API keys (`sbx_dev_…`), so that a key of a test system is told apart at sight.",
+  },
+});
+
+export type Properties = typeof properties;

@@ -1,0 +1,133 @@
+import { fileURLToPath } from "node:url";
+import {
+  createAuthenticator,
+  createManagementAuthorizer,
+  createTokenVerifier,
+  openAccessStates,
+  parseIssuers,
+} from "@signalbox/auth";
+import type { Outbox } from "@signalbox/events";
+import { openDatabase, openEdgeLimits, openOutbox, openServiceLog } from "@signalbox/foundation";
+import { createHttpApp, createIdempotencyStore, createInternalApp } from "@signalbox/http";
+import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
+import { createSealer, type Pool, prismaAdapter } from "@signalbox/storage";
+import { createAccessLog } from "./access/access-log.ts";
+import { createRepeatAccess, repeatAccessForever } from "./access/repeat-access.ts";
+import { createAccountStore } from "./accounts/account-store.ts";
+import { createProvisionAccount } from "./accounts/provision-account.ts";
+import { createUpdateAccount } from "./accounts/update-account.ts";
+import { createApiKeyStore } from "./api-keys/api-key-store.ts";
+import { createCreateFirstKey } from "./api-keys/create-first-key.ts";
+import { createIssueApiKey } from "./api-keys/issue-api-key.ts";
+import { createRevokeApiKey } from "./api-keys/revoke-api-key.ts";
+import { createAudit } from "./audit/audit.ts";
+import { PrismaClient } from "./generated/prisma/client.ts";
+import { createAccountSubgraph } from "./graphql/subgraph.ts";
+import { createPrincipalFromApiKey } from "./principals/principal-from-api-key.ts";
+import { createPrincipalFromToken } from "./principals/principal-from-token.ts";
+import { principalRoutes } from "./principals/principal-routes.ts";
+import { createResolvePrincipal } from "./principals/resolve-principal.ts";
+import type { Properties } from "./properties.ts";
+import { publicRoutes } from "./routes.ts";
+
+const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
+
+/** What the routes and resolvers may call. */
+export type Verbs = ReturnType<typeof createVerbs>;
+
+/** Knows the accounts: who exists, who is asking, what they may do, and the settings they chose. */
+export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
+  const { configuration, service, instance, log, runner, health, clock } = context;
+  const pool = await openDatabase(context, prismaDirectory);
+  const eventLog = await openServiceLog(context);
+  const { outbox } = openOutbox(context, pool, eventLog);
+  const accessStates = await openAccessStates({ eventLog, service, instance, log, runner, health });
+  const { rateLimits } = await openEdgeLimits(context);
+
+  const verbs = createVerbs(context, pool, outbox);
+  const authenticator = createAuthenticator({
+    principals: verbs.principals,
+    accessStates,
+    clock,
+    cacheMax: configuration.get("auth.principals.cache-max"),
+  });
+  const sealer = createSealer(configuration.get("secrets.keys"));
+  const idempotency = createIdempotencyStore({ service, pool, sealer, clock });
+  runner.worker("idempotency", idempotency.clean);
+  runner.worker("access repetition", repeatAccessForever(verbs.repeatAccess));
+
+  return {
+    public: createHttpApp({
+      context,
+      routes: publicRoutes(verbs),
+      authenticator,
+      rateLimits,
+      idempotency,
+      openapi: { title: "Signalbox accounts", version: "1" },
+    }),
+    internal: createInternalApp({
+      context,
+      tokens: () => configuration.get("internal.token"),
+      routes: principalRoutes(verbs),
+      mounts: { "/graphql": await createAccountSubgraph(verbs, log) },
+    }),
+    authorizeManagement: createManagementAuthorizer(authenticator),
+  };
+}
+
+type Configured = Pick<ServiceContext<Properties>, "configuration" | "clock" | "log">;
+
+/** Joins the verbs to their stores. */
+export function createVerbs({ configuration, clock, log }: Configured, pool: Pool, outbox: Outbox) {
+  const prisma = new PrismaClient({ adapter: prismaAdapter(pool) });
+  const accounts = createAccountStore(prisma);
+  const apiKeys = createApiKeyStore(prisma);
+  const audit = createAudit({ clock });
+  const accessLog = createAccessLog({ outbox });
+  const writing = { pool, outbox, audit, clock };
+
+  const provisionAccount = createProvisionAccount({
+    ...writing,
+    accounts,
+    firstValues: () => ({
+      supportedLocales: configuration.get("supported.locales"),
+      defaultLocale: configuration.get("defaults.locale"),
+      requireVerifiedContact: configuration.get("account.require-verified-contact"),
+    }),
+  });
+  const tokens = createTokenVerifier({
+    issuers: parseIssuers(configuration.get("auth.issuers")),
+    clock,
+    clockSkewSeconds: configuration.get("auth.clock-skew"),
+    onKeysFailure: (issuer, error) => log.warn({ issuer, error }, "the keys of an issuer could not be read"),
+  });
+  const principals = createResolvePrincipal({
+    principalFromToken: createPrincipalFromToken({ tokens, provisionAccount }),
+    principalFromApiKey: createPrincipalFromApiKey({
+      apiKeys,
+      accounts,
+      clock,
+      onTouchFailure: (error) => log.warn({ error }, "the use of an API key could not be noted"),
+    }),
+  });
+
+  const keyEnvironment = configuration.get("account.api-keys.environment");
+  const issueApiKey = createIssueApiKey({ ...writing, apiKeys, keyEnvironment });
+
+  return {
+    accounts,
+    apiKeys,
+    principals,
+    clock,
+    updateAccount: createUpdateAccount({ ...writing, accounts }),
+    issueApiKey,
+    createFirstKey: createCreateFirstKey({ pool, provisionAccount, issueApiKey }),
+    revokeApiKey: createRevokeApiKey({ ...writing, apiKeys, accessLog }),
+    repeatAccess: createRepeatAccess({ pool, accessLog, clock }),
+    supportedLocales: () => configuration.get("supported.locales"),
+    pageLimits: {
+      maxPageSize: () => configuration.get("limits.maxPageSize"),
+      pageSize: () => configuration.get("defaults.pageSize"),
+    },
+  };
+}
