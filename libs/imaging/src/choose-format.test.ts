@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { chooseFormat, type FormatQuestion } from "./choose-format.ts";
+import type { InputFormat } from "./image-formats.ts";
+
+const ask = (accept: string | undefined, from: InputFormat = "jpeg", rest: Partial<FormatQuestion> = {}) => {
+  const source = { format: from, frames: 1 };
+  const choice = chooseFormat({
+    accept,
+    requested: "auto",
+    source,
+    output: { width: 320, height: 200 },
+    avifAtHand: true,
+    ...rest,
+  });
+  return choice.outcome === "chosen" ? choice.format : choice.outcome;
+};
+
+test("the original's type stays for callers that name neither WebP nor AVIF", () => {
+  for (const accept of [
+    undefined,
+    "",
+    "*/*",
+    "image/*",
+    "image/*;q=0.1",
+    "text/html,*/*;q=0.8",
+    "image/png,image/*;q=0.8",
+  ]) {
+    assert.equal(ask(accept, "jpeg"), "jpeg", accept);
+    assert.equal(ask(accept, "tiff"), "jpeg", accept);
+    assert.equal(ask(accept, "avif"), "avif", accept);
+  }
+  assert.equal(ask("*/*", "png"), "png");
+  assert.equal(ask("*/*", "gif"), "gif");
+  assert.equal(ask("*/*", "webp"), "webp");
+});
+
+test("WebP and AVIF are chosen when named with at least the same weight, AVIF first", () => {
+  assert.equal(ask("image/webp"), "webp");
+  assert.equal(ask("image/webp,*/*;q=0.8"), "webp");
+  assert.equal(ask("image/webp,*/*"), "webp");
+  assert.equal(ask("image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8"), "avif");
+  assert.equal(ask("image/avif;q=0.5,image/webp"), "webp");
+  assert.equal(ask("IMAGE/WEBP ; Q=1.0"), "webp");
+});
+
+test("weights are obeyed: lower ones lose, 0 refuses, unreadable ones are no wish", () => {
+  assert.equal(ask("image/webp;q=0.5,*/*"), "jpeg");
+  assert.equal(ask("image/avif;q=0,image/webp;q=0,*/*"), "jpeg");
+  assert.equal(ask("image/webp;q=0"), "not-acceptable");
+  assert.equal(ask("image/webp;q=2,*/*"), "jpeg");
+  assert.equal(ask("image/webp;q=high,*/*"), "jpeg");
+  assert.equal(ask("image/jpeg;q=0,*/*"), "png");
+  assert.equal(ask("*/*;q=0"), "not-acceptable");
+  assert.equal(ask("image/*;q=0,image/webp;q=0.001"), "webp");
+});
+
+test("another type is taken when the original's is not acceptable, and none is 406", () => {
+  assert.equal(ask("image/png"), "png");
+  assert.equal(ask("image/jpeg", "png"), "jpeg");
+  assert.equal(ask("image/gif;q=0.2,image/png;q=0.3"), "png");
+  assert.equal(ask("text/html"), "not-acceptable");
+  assert.equal(ask("image/svg+xml,image/apng"), "not-acceptable");
+});
+
+test("an explicit format decides, unless Accept refuses that very type", () => {
+  assert.equal(ask("image/png", "jpeg", { requested: "webp" }), "webp");
+  assert.equal(ask("text/html", "jpeg", { requested: "jpeg" }), "jpeg");
+  assert.equal(ask("image/webp;q=0,*/*", "jpeg", { requested: "webp" }), "not-acceptable");
+  assert.equal(ask("*/*;q=0", "jpeg", { requested: "png" }), "not-acceptable");
+});
+
+test("an animation is not replaced by a still image", () => {
+  const source = { format: "gif", frames: 12 } as const;
+  assert.equal(ask("image/avif,image/webp,*/*", "gif", { source }), "webp");
+  assert.equal(ask("image/avif,*/*", "gif", { source }), "gif");
+});
+
+test("AVIF that is not at hand is replaced, remembered, or promised for later", () => {
+  const avifAtHand = false;
+  assert.equal(ask("image/avif,image/webp,*/*", "jpeg", { avifAtHand }), "webp");
+  assert.equal(ask("image/avif,*/*", "jpeg", { avifAtHand }), "jpeg");
+  assert.equal(ask("image/avif", "jpeg", { avifAtHand }), "only-later");
+  assert.equal(ask("*/*", "jpeg", { avifAtHand, requested: "avif" }), "only-later");
+  const source = { format: "jpeg", frames: 1 } as const;
+  const question = { requested: "auto", source, output: { width: 9, height: 9 }, avifAtHand } as const;
+  assert.deepEqual(chooseFormat({ ...question, accept: "image/avif,image/webp" }), {
+    outcome: "chosen",
+    format: "webp",
+    wanted: "avif",
+  });
+});
+
+test("a format that cannot hold the size is not chosen", () => {
+  const output = { width: 20_000, height: 300 };
+  assert.equal(ask("image/avif,image/webp,*/*", "jpeg", { output }), "jpeg");
+  assert.equal(ask("*/*", "jpeg", { output, requested: "webp" }), "not-acceptable");
+});

@@ -1,0 +1,70 @@
+import { parseAccept } from "./accept.ts";
+import type { Size } from "./geometry.ts";
+import { type InputFormat, type OutputFormat, outputFormats, outputTraits } from "./image-formats.ts";
+
+export interface FormatQuestion {
+  readonly accept: string | undefined;
+  /** What the caller asked for in so many words. */
+  readonly requested: OutputFormat | "auto";
+  readonly source: { readonly format: InputFormat; readonly frames: number };
+  /** The size of the result: not every format can hold every size. */
+  readonly output: Size;
+  /** Whether this AVIF may be served now: it is stored, or small enough to be made while the caller waits. */
+  readonly avifAtHand: boolean;
+}
+
+export type FormatChoice =
+  /** `wanted` is a better format that is not at hand; it is worth making it in the background. */
+  | { readonly outcome: "chosen"; readonly format: OutputFormat; readonly wanted: OutputFormat | null }
+  | { readonly outcome: "not-acceptable" }
+  /** Only AVIF would do, and it takes too long to make it now. */
+  | { readonly outcome: "only-later"; readonly format: OutputFormat };
+
+/**
+ * Chooses the format of a rendition (CONTRACT §5). An explicit one decides, unless Accept gives it weight 0. Otherwise the
+ * original's type stays, unless Accept names WebP or AVIF with at least the same weight: a wildcard never selects them,
+ * since clients send wildcards without knowing either.
+ */
+export function chooseFormat(question: FormatQuestion): FormatChoice {
+  const accepted = parseAccept(question.accept);
+  const candidates = question.requested === "auto" ? automatic(question) : explicit(question, question.requested);
+  const best = candidates[0];
+  if (best === undefined) return { outcome: "not-acceptable" };
+  if (best !== "avif" || question.avifAtHand) return { outcome: "chosen", format: best, wanted: null };
+  const instead = candidates.find((format) => format !== "avif");
+  return instead ? { outcome: "chosen", format: instead, wanted: best } : { outcome: "only-later", format: best };
+
+  function explicit({ output }: FormatQuestion, requested: OutputFormat): OutputFormat[] {
+    return accepted.refuses(outputTraits[requested].mimeType) || !holds(requested, output) ? [] : [requested];
+  }
+
+  /** Best first. */
+  function automatic({ source, output }: FormatQuestion): OutputFormat[] {
+    const kept: OutputFormat = source.format === "tiff" ? "jpeg" : source.format;
+    const weightOf = (format: OutputFormat) => {
+      const { mimeType, animation } = outputTraits[format];
+      if (!holds(format, output)) return 0;
+      if (format === kept) return accepted.weightOf(mimeType);
+      if (format !== "webp" && format !== "avif") return accepted.weightOf(mimeType);
+      // A still image is no replacement for an animation.
+      return source.frames > 1 && !animation ? 0 : (accepted.namedWeightOf(mimeType) ?? 0);
+    };
+    const acceptable = outputFormats.filter((format) => weightOf(format) > 0);
+    const byWeight = (formats: OutputFormat[], order: readonly OutputFormat[]) =>
+      formats.sort((a, b) => weightOf(b) - weightOf(a) || order.indexOf(a) - order.indexOf(b));
+    const modern = ["avif", "webp", kept] as const;
+    const first = byWeight(
+      acceptable.filter((format) => format === kept || format === "avif" || format === "webp"),
+      modern,
+    );
+    const rest = byWeight(
+      acceptable.filter((format) => !first.includes(format)),
+      ["jpeg", "png", "gif"],
+    );
+    return [...first, ...rest];
+  }
+}
+
+function holds(format: OutputFormat, { width, height }: Size): boolean {
+  return Math.max(width, height) <= outputTraits[format].sideMax;
+}

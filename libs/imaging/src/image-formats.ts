@@ -1,0 +1,35 @@
+/** The formats an original may have. */
+export const inputFormats = ["jpeg", "png", "gif", "webp", "avif", "tiff"] as const;
+export type InputFormat = (typeof inputFormats)[number];
+
+/** The formats a rendition may have. */
+export const outputFormats = ["jpeg", "png", "webp", "avif", "gif"] as const;
+export type OutputFormat = (typeof outputFormats)[number];
+
+interface OutputTraits {
+  readonly mimeType: string;
+  readonly alpha: boolean;
+  readonly animation: boolean;
+  /** The longest side that the format, or its encoder, can hold. */
+  readonly sideMax: number;
+  /** What `quality` stands for when none is given; null where the format loses nothing and quality means nothing. */
+  readonly defaultQuality: number | null;
+}
+
+export const outputTraits: Readonly<Record<OutputFormat, OutputTraits>> = {
+  jpeg: { mimeType: "image/jpeg", alpha: false, animation: false, sideMax: 65_535, defaultQuality: 80 },
+  png: { mimeType: "image/png", alpha: true, animation: false, sideMax: 65_535, defaultQuality: null },
+  webp: { mimeType: "image/webp", alpha: true, animation: true, sideMax: 16_383, defaultQuality: 80 },
+  avif: { mimeType: "image/avif", alpha: true, animation: false, sideMax: 16_384, defaultQuality: 50 },
+  gif: { mimeType: "image/gif", alpha: true, animation: true, sideMax: 65_535, defaultQuality: null },
+};
+
+/** The media type of an original. */
+export function mimeTypeOf(format: InputFormat): string {
+  return `image/${format}`;
+}
+
+/** The format of an original's media type, or null. */
+export function inputFormatOf(mimeType: string): InputFormat | null {
+  return inputFormats.find((format) => mimeTypeOf(format) === mimeType) ?? null;
+}

@@ -1,0 +1,74 @@
+import type { InputFormat } from "./image-formats.ts";
+
+/** What the header of a file claims. Sides are after orientation. */
+export interface ImageFacts {
+  readonly format: InputFormat;
+  readonly mimeType: string;
+  readonly width: number;
+  readonly height: number;
+  /** Frames of an animation; 1 for everything else, the pages of a TIFF included. */
+  readonly frames: number;
+  readonly hasAlpha: boolean;
+  readonly isProgressive: boolean;
+}
+
+/** How much of an image may be decoded. One pixel limit for all codecs would be wrong: AVIF takes 60 times PNG's memory. */
+export interface ImageLimits {
+  readonly sideMax: number;
+  readonly pixelsMax: number;
+  readonly avifPixelsMax: number;
+  readonly aspectRatioMax: number;
+  readonly framesMax: number;
+  /** Over all frames together. */
+  readonly framesPixelsMax: number;
+}
+
+export const defaultImageLimits: ImageLimits = {
+  sideMax: 32_768,
+  pixelsMax: 100_000_000,
+  avifPixelsMax: 40_000_000,
+  aspectRatioMax: 200,
+  framesMax: 300,
+  framesPixelsMax: 200_000_000,
+};
+
+/** Why an image is over its budget. `too-large` is about size, `unsuitable` about shape. */
+export interface LimitProblem {
+  readonly kind: "too-large" | "unsuitable";
+  readonly code: "side" | "pixels" | "frames" | "frame_pixels" | "aspect_ratio";
+  readonly message: string;
+}
+
+/** The most pixels of one frame that this format may have. */
+export function pixelsMaxOf(format: InputFormat, limits: ImageLimits): number {
+  return format === "avif" ? Math.min(limits.avifPixelsMax, limits.pixelsMax) : limits.pixelsMax;
+}
+
+/** Judges the header's claims, before anything is decoded. Null when all is within the limits. */
+export function limitProblem(facts: ImageFacts, limits: ImageLimits): LimitProblem | null {
+  const { width, height, frames, format } = facts;
+  const longest = Math.max(width, height);
+  if (longest > limits.sideMax) {
+    return tooLarge("side", `The longest side may have ${limits.sideMax} pixels, this one has ${longest}.`);
+  }
+  const pixels = width * height;
+  const pixelsMax = pixelsMaxOf(format, limits);
+  if (pixels > pixelsMax) {
+    return tooLarge("pixels", `A ${format.toUpperCase()} image may have ${pixelsMax} pixels, this one has ${pixels}.`);
+  }
+  if (longest / Math.max(1, Math.min(width, height)) > limits.aspectRatioMax) {
+    const message = `One side may be at most ${limits.aspectRatioMax} times as long as the other.`;
+    return { kind: "unsuitable", code: "aspect_ratio", message };
+  }
+  if (frames > limits.framesMax) {
+    return tooLarge("frames", `An animation may have ${limits.framesMax} frames, this one has ${frames}.`);
+  }
+  if (frames > 1 && frames * pixels > limits.framesPixelsMax) {
+    return tooLarge("frame_pixels", `All frames together may have ${limits.framesPixelsMax} pixels.`);
+  }
+  return null;
+}
+
+function tooLarge(code: LimitProblem["code"], message: string): LimitProblem {
+  return { kind: "too-large", code, message };
+}

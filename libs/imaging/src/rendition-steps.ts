@@ -1,0 +1,58 @@
+import type { Sharp } from "sharp";
+import type { Geometry } from "./geometry.ts";
+import { outputTraits } from "./image-formats.ts";
+import { qualityOf, type Rendition } from "./rendition.ts";
+
+/** What the steps work from. */
+export interface RenditionPlan {
+  readonly rendition: Rendition;
+  readonly geometry: Geometry;
+}
+
+type Step = (image: Sharp, plan: RenditionPlan) => Sharp;
+
+/** Turns the pixels the way the camera was held; the tag that said so is gone afterwards. */
+const orient: Step = (image) => image.autoOrient();
+
+const resize: Step = (image, { geometry }) =>
+  image.resize({ ...geometry.scaled, fit: "fill", kernel: "lanczos3", fastShrinkOnLoad: true });
+
+const crop: Step = (image, { geometry }) => (geometry.crop ? image.extract(geometry.crop) : image);
+
+const pad: Step = (image, { geometry, rendition }) => {
+  if (!geometry.canvas) return image;
+  const { left, top, width, height } = geometry.canvas;
+  const right = width - left - geometry.scaled.width;
+  const bottom = height - top - geometry.scaled.height;
+  const alpha = outputTraits[rendition.format].alpha ? 0 : 1;
+  return image.extend({ left, top, right, bottom, background: { r: 255, g: 255, b: 255, alpha } });
+};
+
+/** A format without transparency shows white where nothing is: black, the decoder's default, looks like damage. */
+const flatten: Step = (image, { rendition }) =>
+  outputTraits[rendition.format].alpha ? image : image.flatten({ background: "#ffffff" });
+
+/** Every screen can show sRGB; the profile is applied and then not needed. */
+const toSrgb: Step = (image) => image.toColourspace("srgb");
+
+/** Encoders write no metadata unless told: place, camera, thumbnail and comments stay behind. */
+const encode: Step = (image, { rendition }) => {
+  const quality = qualityOf(rendition) ?? undefined;
+  switch (rendition.format) {
+    case "jpeg":
+      return image.jpeg({ quality: quality as number, chromaSubsampling: "4:2:0" });
+    case "png":
+      return image.png({ compressionLevel: 6, adaptiveFiltering: false });
+    case "webp":
+      // 2, not 4: 40 % less work for a few per cent of bytes.
+      return image.webp({ quality: quality as number, effort: 2 });
+    case "avif":
+      // 2, not 4: an eighth of the work for 8 % more bytes, which 4:2:0 takes back.
+      return image.avif({ quality: quality as number, effort: 2, chromaSubsampling: "4:2:0", tune: "ssim" });
+    case "gif":
+      return image.gif({ effort: 4 });
+  }
+};
+
+/** In this order. Adding a step is one function and one name. */
+export const renditionSteps: readonly Step[] = [orient, resize, crop, pad, flatten, toSrgb, encode];

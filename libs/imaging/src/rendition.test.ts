@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { encoderVersion } from "./codec.ts";
+import { canonicalRendition, type Rendition, renditionKey, renditionTag } from "./rendition.ts";
+
+const sha = "ab".repeat(32);
+const source = { width: 3000, height: 2000 };
+const rendition = (change: Partial<Rendition>): Rendition => ({
+  width: 320,
+  height: null,
+  fit: "inside",
+  enlarge: false,
+  focalPoint: null,
+  format: "webp",
+  quality: null,
+  ...change,
+});
+const keyOf = (change: Partial<Rendition>) => renditionKey(sha, canonicalRendition(rendition(change), source));
+
+test("a key tells the original, the parameters and the encoder", () => {
+  assert.equal(keyOf({}), `renditions/${sha}/w320-inside-q80-${encoderVersion}.webp`);
+  assert.equal(
+    keyOf({ width: 200, height: 200, fit: "cover", focalPoint: { x: 0.25, y: 1 }, format: "jpeg", quality: 60 }),
+    `renditions/${sha}/w200-h200-cover-q60-x0.2500-y1.0000-${encoderVersion}.jpeg`,
+  );
+  assert.equal(keyOf({ width: null }), `renditions/${sha}/full-q80-${encoderVersion}.webp`);
+});
+
+test("different words for the same bytes have one key", () => {
+  const same: [Partial<Rendition>, Partial<Rendition>][] = [
+    [{}, { quality: 80 }],
+    [{}, { fit: "cover" }],
+    [{}, { focalPoint: { x: 0, y: 0 } }],
+    [{}, { enlarge: true }],
+    [{ width: null }, { width: 3000 }],
+    [{ width: null }, { width: 4000 }],
+    [{ format: "png" }, { format: "png", quality: 5 }],
+    [
+      { width: 300, height: 300 },
+      { width: 300, height: 300, focalPoint: { x: 0.1, y: 0.1 } },
+    ],
+  ];
+  for (const [one, other] of same) assert.equal(keyOf(one), keyOf(other));
+});
+
+test("different bytes have different keys", () => {
+  const all: Partial<Rendition>[] = [
+    {},
+    { width: 321 },
+    { width: null, height: 320 },
+    { width: null },
+    { quality: 79 },
+    { format: "jpeg" },
+    { format: "png" },
+    { width: 320, height: 320 },
+    { width: 320, height: 320, fit: "cover" },
+    { width: 320, height: 320, fit: "contain" },
+    { width: 320, height: 320, fit: "fill" },
+    { width: 320, height: 320, fit: "outside" },
+    { width: 320, height: 320, fit: "cover", focalPoint: { x: 0.1, y: 0.5 } },
+    { width: 4000, enlarge: true },
+    { width: 4000, height: 4000, fit: "cover" },
+    { width: 4000, height: 4000, fit: "contain" },
+  ];
+  assert.equal(new Set(all.map(keyOf)).size, all.length);
+  assert.equal(new Set(all.map((change) => renditionTag(keyOf(change)))).size, all.length);
+});
+
+test("a validator is a strong entity tag that does not change", () => {
+  assert.match(renditionTag("a"), /^"[\w-]{27}"$/);
+  assert.equal(renditionTag("a"), renditionTag("a"));
+});

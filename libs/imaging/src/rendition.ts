@@ -1,0 +1,86 @@
+import { createHash } from "node:crypto";
+import { encoderVersion } from "./codec.ts";
+import { type Box, planGeometry, type Size } from "./geometry.ts";
+import { type OutputFormat, outputTraits } from "./image-formats.ts";
+
+/** One derived image: a box, a format and a quality. */
+export interface Rendition extends Box {
+  readonly format: OutputFormat;
+  /** 1–100, or null for the format's own. */
+  readonly quality: number | null;
+}
+
+/** The named variants that every image has. The first one is made first: it is what a list of images shows. */
+export const namedBoxes: Readonly<Record<"thumbnail" | "small" | "medium" | "large", Omit<Box, "focalPoint">>> = {
+  thumbnail: { width: 200, height: 200, fit: "cover", enlarge: false },
+  small: { width: 480, height: null, fit: "inside", enlarge: false },
+  medium: { width: 960, height: null, fit: "inside", enlarge: false },
+  large: { width: 1920, height: null, fit: "inside", enlarge: false },
+};
+
+/**
+ * The one way to write a rendition of an image: members that make no difference get one value, so that equal bytes have
+ * one key and a client cannot fill the store with synonyms. `source` is the size after orientation.
+ */
+export function canonicalRendition(rendition: Rendition, source: Size): Rendition {
+  const { output } = planGeometry(source, rendition);
+  const isWhole =
+    output.width === source.width &&
+    output.height === source.height &&
+    (rendition.fit !== "contain" || isOneSided(rendition));
+  const quality = outputTraits[rendition.format].defaultQuality === null ? null : qualityOf(rendition);
+  if (isWhole) {
+    return {
+      format: rendition.format,
+      quality,
+      width: null,
+      height: null,
+      fit: "inside",
+      enlarge: false,
+      focalPoint: null,
+    };
+  }
+  return {
+    format: rendition.format,
+    quality,
+    width: rendition.width,
+    height: rendition.height,
+    fit: isOneSided(rendition) ? "inside" : rendition.fit,
+    enlarge: rendition.enlarge && grows(output, source),
+    focalPoint: rendition.fit === "cover" && !isOneSided(rendition) ? rendition.focalPoint : null,
+  };
+}
+
+/**
+ * Where a rendition is stored: content-addressed by the original's bytes, the canonical parameters and the encoder. Equal
+ * keys hold equal bytes, whichever account, service or moment asked.
+ */
+export function renditionKey(sourceSha256: string, rendition: Rendition): string {
+  const { width, height, fit, format, quality, enlarge, focalPoint } = rendition;
+  const size = `${width === null ? "" : `w${width}-`}${height === null ? "" : `h${height}-`}` || "full-";
+  const parts = [
+    width === null && height === null ? "" : `${fit}-`,
+    quality === null ? "" : `q${quality}-`,
+    enlarge ? "enlarged-" : "",
+    focalPoint ? `x${focalPoint.x.toFixed(4)}-y${focalPoint.y.toFixed(4)}-` : "",
+  ];
+  return `renditions/${sourceSha256}/${size}${parts.join("")}${encoderVersion}.${format}`;
+}
+
+/** The strong validator of a rendition (RFC 9110 §8.8.3), known without its bytes: equal keys hold equal bytes. */
+export function renditionTag(key: string): string {
+  return `"${createHash("sha256").update(key).digest("base64url").slice(0, 27)}"`;
+}
+
+/** The quality to encode with. */
+export function qualityOf({ quality, format }: Pick<Rendition, "quality" | "format">): number | null {
+  return quality ?? outputTraits[format].defaultQuality;
+}
+
+function isOneSided({ width, height }: Box): boolean {
+  return width === null || height === null;
+}
+
+function grows(output: Size, source: Size): boolean {
+  return output.width > source.width || output.height > source.height;
+}

@@ -1,0 +1,102 @@
+import { type InputFormat, mimeTypeOf } from "./image-formats.ts";
+
+/** What the first bytes of a file say it is. Names and declared types are not asked: both come from the sender. */
+export type SniffedFile =
+  | { readonly kind: "accepted"; readonly format: InputFormat; readonly mimeType: string }
+  | { readonly kind: "refused"; readonly mimeType: string; readonly advice: string }
+  | { readonly kind: "unknown" };
+
+/** How many bytes from the start are worth handing to `sniffImage`. */
+export const sniffBytes = 4096;
+
+interface Signature {
+  readonly matches: (head: Buffer) => boolean;
+  readonly is: InputFormat | { readonly mimeType: string; readonly advice: string };
+}
+
+const startsWith = (text: string, at = 0) => {
+  const wanted = Buffer.from(text, "latin1");
+  return (head: Buffer) => head.subarray(at, at + wanted.length).equals(wanted);
+};
+
+/** The brands of an ISO base media file (ISO/IEC 14496-12 §4.3): the major one, then the compatible ones. */
+function brandsOf(head: Buffer): string[] {
+  if (head.toString("latin1", 4, 8) !== "ftyp") return [];
+  const end = Math.min(head.readUInt32BE(0), head.length);
+  const brands = [head.toString("latin1", 8, 12)];
+  for (let at = 16; at + 4 <= end; at += 4) brands.push(head.toString("latin1", at, at + 4));
+  return brands;
+}
+
+const hasBrand = (pattern: RegExp) => (head: Buffer) => brandsOf(head).some((brand) => pattern.test(brand));
+const convert = (what: string) => `${what} is not accepted. Convert it to JPEG, PNG, WebP or AVIF and upload that.`;
+
+/** In this order: the first that matches decides. */
+const signatures: readonly Signature[] = [
+  { matches: startsWith("\xff\xd8\xff"), is: "jpeg" },
+  { matches: startsWith("\x89PNG\r\n\x1a\n"), is: "png" },
+  { matches: (head) => startsWith("GIF87a")(head) || startsWith("GIF89a")(head), is: "gif" },
+  { matches: (head) => startsWith("RIFF")(head) && startsWith("WEBP", 8)(head), is: "webp" },
+  { matches: hasBrand(/^(avif|avis)$/), is: "avif" },
+  {
+    matches: hasBrand(/^(heic|heix|heim|heis|hevc|hevx|hevm|hevs|mif1|msf1)$/),
+    is: { mimeType: "image/heic", advice: convert("HEIC") },
+  },
+  {
+    matches: (head) => startsWith("II*\0")(head) && startsWith("CR", 8)(head),
+    is: { mimeType: "image/x-canon-cr2", advice: convert("A camera's raw file") },
+  },
+  {
+    matches: (head) => ["II*\0", "MM\0*", "II+\0", "MM\0+"].some((start) => startsWith(start)(head)),
+    is: "tiff",
+  },
+  { matches: startsWith("BM"), is: { mimeType: "image/bmp", advice: convert("BMP") } },
+  { matches: startsWith("\0\0\x01\0"), is: { mimeType: "image/x-icon", advice: convert("ICO") } },
+  { matches: startsWith("8BPS"), is: { mimeType: "image/vnd.adobe.photoshop", advice: convert("A Photoshop file") } },
+  {
+    matches: (head) => startsWith("\xff\x0a")(head) || startsWith("\0\0\0\x0cJXL ")(head),
+    is: { mimeType: "image/jxl", advice: convert("JPEG XL") },
+  },
+  {
+    matches: (head) => startsWith("\0\0\0\x0cjP  ")(head) || startsWith("\xff\x4f\xff\x51")(head),
+    is: { mimeType: "image/jp2", advice: convert("JPEG 2000") },
+  },
+  {
+    matches: startsWith("%PDF-"),
+    is: { mimeType: "application/pdf", advice: "PDF is not accepted. Export the page as PNG or JPEG and upload that." },
+  },
+  {
+    matches: startsWith("%!PS"),
+    is: { mimeType: "application/postscript", advice: "PostScript is not accepted. Export it as PNG and upload that." },
+  },
+  {
+    matches: hasBrand(/^(isom|iso[2-9]|mp4[12]|avc1|qt {2}|M4V |dash|3gp.)$/),
+    is: { mimeType: "video/mp4", advice: "A video is not accepted. Upload a frame of it as JPEG or PNG." },
+  },
+  {
+    matches: startsWith("\x1a\x45\xdf\xa3"),
+    is: { mimeType: "video/webm", advice: "A video is not accepted. Upload a frame of it as JPEG or PNG." },
+  },
+  {
+    matches: isSvg,
+    is: { mimeType: "image/svg+xml", advice: "SVG is not accepted: it can carry scripts. Export it as PNG or WebP." },
+  },
+];
+
+/** Judges a file by its first bytes (`sniffBytes` of them are enough). */
+export function sniffImage(bytes: Uint8Array): SniffedFile {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, sniffBytes));
+  if (head.length < 4) return { kind: "unknown" };
+  const signature = signatures.find((candidate) => candidate.matches(head));
+  if (!signature) return { kind: "unknown" };
+  if (typeof signature.is !== "string") return { kind: "refused", ...signature.is };
+  return { kind: "accepted", format: signature.is, mimeType: mimeTypeOf(signature.is) };
+}
+
+/** Text whose first element is `svg`, after the declarations, comments and document type that may stand before it. */
+function isSvg(head: Buffer): boolean {
+  const utf16 = head[0] === 0xff && head[1] === 0xfe;
+  const text = head.toString(utf16 ? "utf16le" : "utf8").replace(/^\ufeff/, "");
+  const first = text.replace(/^(?:\s+|<\?[^>]*>|<!--[\s\S]*?-->|<!DOCTYPE[^>[]*(?:\[[^\]]*\])?[^>]*>)+/i, "");
+  return /^<(?:[\w-]+:)?svg[\s>/]/i.test(first);
+}
