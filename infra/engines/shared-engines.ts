@@ -36,11 +36,14 @@ export async function startSharedEngines(report: (line: string) => void): Promis
   });
 }
 
-/** Stops what `startSharedEngines` started, by process, and forgets it. */
-export async function stopSharedEngines(report: (line: string) => void): Promise<void> {
+/** Stops what `startSharedEngines` started, by process, and forgets it: all of it, or the engines of these names. */
+export async function stopSharedEngines(
+  report: (line: string) => void,
+  names: readonly EngineName[] = sharedEngines.map(({ name }) => name),
+): Promise<void> {
   await withFileLock(lockFile, lockWaitMs, async () => {
     const endpoints = await readEndpoints();
-    for (const engine of sharedEngines) {
+    for (const engine of sharedEngines.filter(({ name }) => names.includes(name))) {
       const endpoint = endpoints[engine.name];
       if (!endpoint) continue;
       await stopEngine(engine, endpoint);

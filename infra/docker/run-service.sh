@@ -1,0 +1,16 @@
+#!/bin/sh
+# Runs one service, or a job of the image, as the process that receives the container's signals.
+set -eu
+name="${1:-}"
+[ $# -eq 0 ] || shift
+
+case "$name" in
+  topics) script="infra/kafka/topics.ts" ;;
+  dead-letters) script="infra/kafka/dead-letters.ts" ;;
+  *) script="services/$name/src/main.ts" ;;
+esac
+if [ -z "$name" ] || [ ! -f "$script" ]; then
+  echo "usage: docker run signalbox <$(ls services | tr '\n' '|')topics|dead-letters> [arguments]" >&2
+  exit 2
+fi
+exec node "$script" "$@"

@@ -1,0 +1,92 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ConfigurationError, environment, loadConfiguration } from "@signalbox/config";
+import { serviceNames } from "@signalbox/core";
+import { enginesFolder } from "../engines/index.ts";
+import { packageProperties } from "../generate/package-properties.ts";
+import { root } from "../generate/repository.ts";
+
+/** The parser that Docker Compose is built on, at a fixed version; installed with Go, without Docker. */
+const parser = { module: "github.com/compose-spec/compose-go/v2/cmd", version: "v2.16.2" };
+
+interface ComposeFile {
+  readonly services: Readonly<Record<string, { readonly environment?: Readonly<Record<string, string>> }>>;
+}
+
+const compose = await parse(await withSecrets(await readFile(join(root, "docker-compose.yml"), "utf8")));
+const problems = await configurationProblems(compose);
+for (const problem of problems) console.error(problem);
+process.exitCode = problems.length === 0 ? 0 : 1;
+
+/**
+ * Puts new secrets in the place of the variables, as `.env` does: the parser's command line reads no environment.
+ * Also proves that the script that makes `.env` makes every variable.
+ */
+async function withSecrets(text: string): Promise<string> {
+  const secrets = execFileSync(process.execPath, [join(root, "infra/docker/make-secrets.mjs")], { encoding: "utf8" });
+  const values = new Map(
+    secrets.split("\n").map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
+  );
+  return text.replaceAll(/\$\{(\w+)(:\?[^}]*)?\}/g, (_, name: string) => {
+    const value = values.get(name);
+    if (value === undefined)
+      throw new Error(`docker-compose.yml needs ${name}, which infra/docker/make-secrets.mjs does not make`);
+    return value;
+  });
+}
+
+async function parse(text: string): Promise<ComposeFile> {
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-compose-"));
+  try {
+    const file = join(folder, "docker-compose.yml");
+    await writeFile(file, text);
+    const json = execFileSync(installedParser(), ["-format", "json", "-no-path-resolution", file], {
+      encoding: "utf8",
+    });
+    return JSON.parse(json);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+function installedParser(): string {
+  const folder = join(enginesFolder, `compose-go-${parser.version}`);
+  const program = join(folder, "cmd");
+  if (existsSync(program)) return program;
+  try {
+    execFileSync("go", ["install", `${parser.module}@${parser.version}`], {
+      env: { ...environment(), GOBIN: folder },
+      stdio: "pipe",
+    });
+  } catch (error) {
+    throw new Error("The compose parser needs Go: install it (https://go.dev/dl) and try again.", { cause: error });
+  }
+  return program;
+}
+
+/** What each service would say about its environment when it starts. */
+async function configurationProblems({ services }: ComposeFile): Promise<string[]> {
+  const packages = await packageProperties();
+  return serviceNames.flatMap((service) => {
+    const declared = packages.find(({ kind, name }) => kind === "service" && name === service);
+    const container = services[service];
+    if (declared === undefined || container === undefined)
+      return [`${service}: not in docker-compose.yml, or without properties`];
+    try {
+      loadConfiguration({
+        service,
+        properties: declared.properties,
+        argv: [],
+        environment: container.environment ?? {},
+        directory: null,
+      });
+      return [];
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      return [`${service}: ${error.message}`];
+    }
+  });
+}

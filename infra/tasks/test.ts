@@ -1,0 +1,104 @@
+/**
+ * `npm test`: checks, then every test of the repository on real engines.
+ * `npm test -- libs/events int` runs the tests of a folder or of a kind only, without the checks.
+ */
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { root } from "../generate/repository.ts";
+import { holdEngines } from "./hold-engines.ts";
+import { sourceFiles } from "./source-files.ts";
+
+/**
+ * Test files run at once. On two cores three finish soonest: the integration tests wait for engines about as long as they
+ * compute, and with four the brokers' own time limits begin to show.
+ */
+const concurrency = 3;
+/** Longer than the slowest crash test; without it a test that hangs would hold the whole run. */
+const testTimeoutMs = 10 * 60_000;
+
+const suffixes = { unit: /(?<!\.int|\.e2e)\.test\.ts$/, int: /\.int\.test\.ts$/, e2e: /\.e2e\.test\.ts$/ };
+type Kind = keyof typeof suffixes;
+const isKind = (word: string): word is Kind => word in suffixes;
+
+const selection = process.argv.slice(2);
+const files = selectTests(
+  selection.filter((word) => !isKind(word)),
+  selection.filter(isKind),
+);
+
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  if (files.length === 0) {
+    console.error(`No test file matches: ${selection.join(" ")}`);
+    return 1;
+  }
+  if (files.every((file) => suffixes.unit.test(file))) return (await runTests()) ? 0 : 1;
+  // Fetching names every engine that is absent, with the command that installs it.
+  if ((await run(["infra/engines/cli.ts", "fetch"])) !== 0) return 1;
+  const engines = await holdEngines(console.log);
+  try {
+    const checksPass = selection.length > 0 || (await runChecks());
+    const testsPass = await runTests();
+    return checksPass && testsPass ? 0 : 1;
+  } finally {
+    // Without a word: the runner's summary stays the last thing on the screen.
+    await engines.release();
+  }
+}
+
+async function runChecks(): Promise<boolean> {
+  const codes = [await run(["infra/tasks/check.ts"]), await run(["infra/tasks/check-compose.ts"])];
+  return codes.every((code) => code === 0);
+}
+
+function selectTests(folders: readonly string[], kinds: readonly Kind[]): string[] {
+  return sourceFiles("*.test.ts").filter(
+    (file) =>
+      (folders.length === 0 || folders.some((folder) => file.startsWith(folder))) &&
+      (kinds.length === 0 || kinds.some((kind) => suffixes[kind].test(file))),
+  );
+}
+
+/** Runs the files under node's own runner, whose summary is the last thing it prints. */
+async function runTests(): Promise<boolean> {
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-test-"));
+  const countsFile = join(folder, "counts.json");
+  try {
+    const code = await run([
+      "--test",
+      `--test-concurrency=${concurrency}`,
+      `--test-timeout=${testTimeoutMs}`,
+      "--test-reporter=spec",
+      "--test-reporter-destination=stdout",
+      "--test-reporter=./infra/tasks/count-reporter.ts",
+      `--test-reporter-destination=${countsFile}`,
+      ...files,
+    ]);
+    return code === 0 && everyTestRan(JSON.parse(await readFile(countsFile, "utf8")));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+function everyTestRan(counts: { tests: number; skipped: number; todo: number }): boolean {
+  if (counts.tests > 0 && counts.skipped === 0 && counts.todo === 0) return true;
+  console.error(`Every test must run: ${JSON.stringify(counts)}`);
+  return false;
+}
+
+function run(argv: readonly string[]): Promise<number> {
+  const child = spawn(process.execPath, argv, { cwd: root, stdio: "inherit" });
+  const forward = (signal: NodeJS.Signals) => child.kill(signal);
+  // Stopping the run must still release the engines, so this process outlives the child.
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, forward);
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", (code) => {
+      for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, forward);
+      resolve(code ?? 1);
+    });
+  });
+}
