@@ -26,9 +26,8 @@ const driverMessages =
 /** Whether the statement failed because the database is away, overloaded or too slow, so that the same call may pass later. */
 export function isUnavailable(error: unknown): boolean {
   return chain(error).some((link) => {
-    if (isAppError(link)) return link.code === "unavailable";
     const code = codeOf(link);
-    if (code !== undefined && isUnavailableCode(code)) return true;
+    if (code === "unavailable" || (code !== undefined && isUnavailableCode(code))) return true;
     return link instanceof Error && driverMessages.test(link.message);
   });
 }
@@ -76,12 +75,17 @@ function isUnavailableCode(code: string): boolean {
   );
 }
 
+/** The SQLSTATE, the system's or Prisma's code. Prisma's adapter keeps the SQLSTATE as `originalCode`. */
 function codeOf(error: unknown): string | undefined {
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === "string" ? code : undefined;
+  const { originalCode, code } = error as { originalCode?: unknown; code?: unknown };
+  const found = originalCode ?? code;
+  return typeof found === "string" ? found : undefined;
 }
 
-/** The error and its causes, and the members of an AggregateError (a connect that failed on IPv4 and IPv6). Bounded. */
+/**
+ * The error and what is behind it: causes, the members of an AggregateError (a connect that failed on IPv4 and IPv6),
+ * and the driver's error that Prisma keeps in `meta`. Bounded.
+ */
 function chain(error: unknown): unknown[] {
   const links: unknown[] = [];
   const next = [error];
@@ -89,10 +93,14 @@ function chain(error: unknown): unknown[] {
     const link = next.shift();
     if (link === null || typeof link !== "object") continue;
     links.push(link);
-    next.push((link as Error).cause);
+    next.push((link as Error).cause, (link as PrismaFailure).meta?.driverAdapterError);
     if (link instanceof AggregateError) next.push(...link.errors);
   }
   return links;
+}
+
+interface PrismaFailure {
+  readonly meta?: { readonly driverAdapterError?: unknown };
 }
 
 function describe(error: unknown): unknown {

@@ -32,16 +32,15 @@ export interface PoolOptions {
   readonly waitingMax?: number;
   readonly connectTimeoutMs?: number;
   readonly statementTimeoutMs?: number;
+  /** The driver gives up this long after the server should have: only a server that no longer answers gets there. */
+  readonly silenceMs?: number;
   /** How long a transaction may sit between two statements before the server ends it. */
   readonly idleInTransactionTimeoutMs?: number;
 }
 
-/** The driver gives up this long after the server should have: only a server that no longer answers gets there. */
-const silenceMs = 2_000;
-
 /** Opens a pool and hands its close to the runner. Connects on the first statement: an absent database is no error here. */
 export function openPool(options: PoolOptions): Pool {
-  const { log, applicationName, statementTimeoutMs = 15_000 } = options;
+  const { log, applicationName, statementTimeoutMs = 15_000, silenceMs = 2_000 } = options;
   const driver = new BoundedPool({
     connectionString: options.url,
     application_name: applicationName,

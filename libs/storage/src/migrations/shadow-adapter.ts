@@ -7,6 +7,7 @@ import {
   type SqlResultSet,
 } from "@prisma/driver-adapter-utils";
 import pg from "pg";
+import { databaseOf } from "./connect-when-there.ts";
 
 /** Connections for Prisma's schema engine. `close` ends them and drops the shadow databases that are left. */
 export interface ShadowAdapter extends SqlMigrationAwareDriverAdapterFactory {
@@ -30,7 +31,7 @@ export function shadowAdapter(url: string): ShadowAdapter {
     adapterName: "@prisma/adapter-pg",
     connect: () => open(),
     async connectToShadowDb() {
-      const database = `signalbox_shadow_${randomUUID()}`;
+      const database = `${databaseOf(url).slice(0, 40)}_shadow_${randomUUID().slice(0, 8)}`;
       await inMaintenance(url, `create database ${pg.escapeIdentifier(database)} template template0`);
       return open(database, () =>
         inMaintenance(url, `drop database if exists ${pg.escapeIdentifier(database)} with (force)`),

@@ -1,0 +1,164 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { eventually, startEngine, type TestDatabase, testContext, testDatabase } from "@signalbox/testing";
+import { isUnavailable, isUniqueViolation } from "./errors.ts";
+import { openPool, type PoolOptions } from "./pool.ts";
+import { inSession } from "./session.ts";
+import { sql } from "./statement.ts";
+
+process.env.TZ = "America/New_York"; // a zone where UTC and local time differ, or the tests of times prove nothing
+
+const context = testContext("account", {});
+let database: TestDatabase;
+const open = (options: Partial<PoolOptions> = {}) =>
+  openPool({ url: database.url, max: 4, applicationName: "pool-test", ...context, ...options });
+const one = sql("test.one", "select 1 as one");
+
+before(async () => {
+  database = await testDatabase();
+});
+after(async () => {
+  await context.close();
+  await database.close();
+});
+
+describe("values", () => {
+  it("int8 is a bigint, times are UTC, a date and a numeric stay text", async () => {
+    const { rows } = await open().query(
+      sql(
+        "test.values",
+        "select 9007199254740993::int8 as big, '2026-03-29 02:30:00'::timestamp as plain, '2026-03-29T02:30:00Z'::timestamptz as zoned, date '2026-03-29' as day, 1.10::numeric as money, '\\x00ff'::bytea as bytes, '{\"a\":1}'::jsonb as json",
+      ),
+    );
+    const time = new Date("2026-03-29T02:30:00Z");
+    const bytes = Buffer.from([0, 255]);
+    assert.deepEqual(rows, [
+      { big: 9007199254740993n, plain: time, zoned: time, day: "2026-03-29", money: "1.10", bytes, json: { a: 1 } },
+    ]);
+  });
+
+  it("writes a time to a column without zone, and now(), in UTC whatever the zone of the process", async () => {
+    const pool = open();
+    await pool.query(sql("", "create table times (given timestamp(3), stamped timestamp(3) default now())"));
+    const given = new Date("2026-07-01T10:00:00.123Z");
+    const insert = sql("test.times", "insert into times (given) values ($1) returning given, stamped");
+    const { rows } = await pool.query<{ given: Date; stamped: Date }>(insert, [given]);
+    assert.deepEqual(rows[0]?.given, given);
+    assert.ok(Math.abs((rows[0]?.stamped.getTime() ?? 0) - Date.now()) < 60_000);
+  });
+});
+
+describe("statements", () => {
+  it("a named statement is prepared once and used again", async () => {
+    const pool = open({ max: 1 });
+    await pool.query(one);
+    await pool.query(one);
+    const { rows } = await pool.query(sql("", "select name from pg_prepared_statements"));
+    assert.deepEqual(rows, [{ name: "test.one" }]);
+  });
+
+  it("a statement that fails keeps its connection", async () => {
+    const pool = open({ max: 1 });
+    const pid = sql("test.pid", "select pg_backend_pid() as pid");
+    const first = await pool.query(pid);
+    await assert.rejects(pool.query(sql("", "select 1/0")), /division by zero/);
+    assert.deepEqual((await pool.query(pid)).rows, first.rows);
+  });
+
+  it("a unique violation is recognised, by its constraint if asked", async () => {
+    const pool = open();
+    await pool.query(sql("", "create table once (id int constraint once_id primary key)"));
+    const insert = sql("test.once", "insert into once values (1)");
+    await pool.query(insert);
+    const error = await pool.query(insert).catch((failure: unknown) => failure);
+    assert.deepEqual(
+      [
+        isUniqueViolation(error),
+        isUniqueViolation(error, "once_id"),
+        isUniqueViolation(error, "another"),
+        isUnavailable(error),
+      ],
+      [true, true, false, false],
+    );
+  });
+
+  it("a statement name that PostgreSQL would cut off is refused where it is declared", () => {
+    assert.throws(() => sql("n".repeat(64), "select 1"), /passes 63 bytes/);
+  });
+});
+
+describe("bounds", () => {
+  const away = { name: "AppError", code: "unavailable" };
+
+  it("refuses a statement at once when too many wait already", async () => {
+    const pool = open({ max: 1, waitingMax: 2 });
+    const sleeping = Array.from({ length: 3 }, () => pool.query(sql("", "select pg_sleep(0.2)")));
+    await eventually(() => pool.driver.waitingCount === 2);
+    await assert.rejects(pool.query(one), { ...away, retryAfterSeconds: 1 });
+    await Promise.all(sleeping);
+    assert.equal((await pool.query(one)).rowCount, 1);
+  });
+
+  it("gives up waiting for a connection after the bound", async () => {
+    const pool = open({ max: 1, connectTimeoutMs: 100 });
+    const sleeping = pool.query(sql("", "select pg_sleep(0.5)"));
+    await assert.rejects(pool.query(one), away);
+    await sleeping;
+  });
+
+  it("ends a statement that runs too long", async () => {
+    await assert.rejects(open({ statementTimeoutMs: 100 }).query(sql("", "select pg_sleep(5)")), away);
+  });
+
+  it("says in the metrics how many connections are in use, idle, and waited for", async () => {
+    const pool = open({ applicationName: "measured" });
+    const sleeping = pool.query(sql("", "select pg_sleep(0.2)"));
+    await eventually(async () => /pool="measured",state="in_use".* 1/.test(await context.metrics.text()));
+    await sleeping;
+    assert.match(await context.metrics.text(), /pool="measured",state="idle".* 1/);
+  });
+
+  it("a session is closed after use, so that no lock outlives it", async () => {
+    const pool = open();
+    const lock = sql("", "select pg_try_advisory_lock(42) as taken");
+    assert.equal((await inSession(pool, (session) => session.query<{ taken: boolean }>(lock))).rows[0]?.taken, true);
+    await eventually(async () => (await pool.query<{ taken: boolean }>(lock)).rows[0]?.taken === true);
+  });
+});
+
+describe("a database that goes away", () => {
+  it("answers unavailable with Retry-After, and works again by itself", async () => {
+    const engine = await startEngine("postgres");
+    try {
+      const pool = open({ url: engine.url, connectTimeoutMs: 1_000 });
+      await pool.query(one);
+      const hanging = assert.rejects(pool.query(sql("", "select pg_sleep(30)")), { code: "unavailable" });
+      await eventually(() => pool.driver.idleCount === 0);
+      await engine.kill();
+      await hanging;
+      await assert.rejects(pool.query(one), { name: "AppError", code: "unavailable", retryAfterSeconds: 2 });
+      assert.match((await pool.health()) ?? "", /does not answer/);
+      await engine.restart();
+      await eventually(async () => (await pool.query(one)).rowCount === 1);
+      assert.equal(await pool.health(), null);
+      await pool.close();
+    } finally {
+      await engine.close();
+    }
+  });
+
+  it("that accepts and does not answer is given up after the bound", async () => {
+    const engine = await startEngine("postgres");
+    try {
+      const pool = open({ url: engine.url, statementTimeoutMs: 100, silenceMs: 200 });
+      await pool.query(one);
+      await engine.pause();
+      await assert.rejects(pool.query(one), { code: "unavailable" });
+      await engine.resume();
+      await eventually(async () => (await pool.query(one)).rowCount === 1);
+      await pool.close();
+    } finally {
+      await engine.close();
+    }
+  });
+});

@@ -1,0 +1,172 @@
+import assert from "node:assert/strict";
+import { createServer } from "node:net";
+import { afterEach, beforeEach, it } from "node:test";
+import { startEngine, type TestDatabase, testContext, testDatabase } from "@signalbox/testing";
+import pg from "pg";
+import { migrationList } from "./authoring.ts";
+import { migrate } from "./migrate.ts";
+import { createMigrationFixture, type MigrationFixture } from "./migration-fixture.ts";
+import { withSchemaEngine } from "./schema-engine.ts";
+
+const { log, logged } = testContext("account", {});
+let fixture: MigrationFixture;
+let database: TestDatabase;
+
+const people = "create table people (id int primary key);";
+const run = (options: { url?: string; waitMs?: number } = {}) =>
+  migrate({
+    url: database.url,
+    service: "account",
+    prismaDirectory: fixture.prismaDirectory,
+    libraryMigrations: [fixture.library],
+    log,
+    ...options,
+  });
+const query = async (text: string, url = database.url) => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return (await client.query(text).finally(() => client.end())).rows;
+};
+const applied = () => query("select migration_name from _prisma_migrations order by 1");
+
+beforeEach(async () => {
+  database = await testDatabase();
+  fixture = await createMigrationFixture();
+  await fixture.librarySql("0001_queue.sql", "create table signalbox.queue (id bigint primary key);");
+  await fixture.prisma("20260101000000_people", people);
+});
+afterEach(async () => {
+  await fixture.remove();
+  await database.close();
+});
+
+it("applies libraries, then the service, each file once", async () => {
+  await fixture.prisma("20260102000000_link", "alter table people add queued bigint references signalbox.queue (id);");
+  await run();
+  await run();
+  assert.deepEqual(await applied(), [
+    { migration_name: "20260101000000_people" },
+    { migration_name: "20260102000000_link" },
+  ]);
+  assert.deepEqual(await query("select library, name from signalbox.library_migrations"), [
+    { library: "example", name: "0001_queue.sql" },
+  ]);
+});
+
+it("creates a database that is absent, with several instances starting together", async () => {
+  const url = database.url.replace(database.name, `${database.name}_fresh`);
+  try {
+    await Promise.all(Array.from({ length: 6 }, () => run({ url })));
+    assert.equal((await query("select * from _prisma_migrations", url)).length, 1);
+    assert.deepEqual(await query("select * from people", url), []);
+  } finally {
+    await query(`drop database ${database.name}_fresh with (force)`);
+  }
+});
+
+it("leaves nothing of a migration that fails, names file and line, and goes on once it is repaired", async () => {
+  const name = "20260102000000_broken";
+  await fixture.prisma(name, "create table half (id int);\ninsert into half values (1);\nselect nothing_there;\n");
+  await assert.rejects(run(), {
+    name: "MigrationError",
+    message: /20260102000000_broken of service account failed: column "nothing_there" does not exist \(line 3\)/,
+  });
+  assert.deepEqual(await query("select to_regclass('half') as half"), [{ half: null }]);
+  await fixture.prisma(name, "create table whole (id int);");
+  await run();
+  assert.equal((await applied()).length, 2);
+});
+
+it("refuses a database that a newer version has migrated, and changes nothing", async () => {
+  await fixture.prisma("20270101000000_future", "alter table people add name text;");
+  await run();
+  await fixture.forget("20270101000000_future");
+  await fixture.prisma("20260102000000_other", "create table other (id int);");
+  await assert.rejects(run(), {
+    name: "MigrationError",
+    message: /newer version of service account: it has 20270101000000_future/,
+  });
+  assert.deepEqual(await query("select to_regclass('other') as other"), [{ other: null }]);
+});
+
+it("refuses an applied file that was changed since, of a service and of a library", async () => {
+  await run();
+  await fixture.prisma("20260101000000_people", `${people} -- changed`);
+  await assert.rejects(run(), {
+    name: "MigrationError",
+    message: /20260101000000_people of service account was changed/,
+  });
+  await fixture.prisma("20260101000000_people", people);
+  await fixture.librarySql("0001_queue.sql", "create table signalbox.queue (id int primary key);");
+  await assert.rejects(run(), { name: "MigrationError", message: /0001_queue.sql of library example was changed/ });
+});
+
+it("refuses a database where another tool left a migration half done", async () => {
+  await run();
+  await query("insert into _prisma_migrations (id, checksum, migration_name) values ('1', 'x', '20260102000000_half')");
+  await assert.rejects(run(), { name: "MigrationError", message: /20260102000000_half .*`prisma migrate resolve`/ });
+});
+
+it("Prisma's own engine finds nothing left to do after us, and we find nothing after it", async () => {
+  const schema = { path: "schema.prisma", content: 'datasource db {\n provider = "postgresql"\n}\n' };
+  const filters = { externalTables: [], externalEnums: [] };
+  const applyByPrisma = async () =>
+    withSchemaEngine(database.url, schema, async (engine) => {
+      const migrationsList = await migrationList(fixture.prismaDirectory);
+      return engine.applyMigrations({ migrationsList, filters });
+    });
+  await run();
+  assert.deepEqual(await applyByPrisma(), { appliedMigrationNames: [] });
+  await fixture.prisma("20260102000000_more", "create table more (id int);");
+  assert.deepEqual(await applyByPrisma(), { appliedMigrationNames: ["20260102000000_more"] });
+  await run();
+  assert.equal((await applied()).length, 2);
+});
+
+it("waits for an engine that is not there yet, says so, and goes on by itself", async () => {
+  const engine = await startEngine("postgres");
+  try {
+    await engine.kill();
+    const waiting = run({ url: engine.url, waitMs: 20_000 });
+    await engine.restart();
+    await waiting;
+    assert.ok(logged.some((line) => /waiting for PostgreSQL at 127\.0\.0\.1/.test(String(line.message))));
+  } finally {
+    await engine.close();
+  }
+});
+
+it("gives up an engine that stays away, naming it and what to correct", async () => {
+  const url = `postgres://user:hidden@127.0.0.1:${await closedPort()}/nothing`;
+  await assert.rejects(run({ url, waitMs: 300 }), (error: Error) => {
+    assert.match(error.message, /PostgreSQL at 127\.0\.0\.1:\d+ did not answer within 0\.3 s .* correct database\.url/);
+    assert.doesNotMatch(error.message, /hidden/);
+    return true;
+  });
+});
+
+it("does not wait for an engine that refuses the password", async () => {
+  const url = new URL(database.url);
+  url.password = "wrong";
+  await assert.rejects(run({ url: url.href }), { name: "MigrationError", message: /refuses us: .*password/ });
+});
+
+it("takes no lock when there is nothing to do, so that a start never waits for another's migration", async () => {
+  await run();
+  const other = new pg.Client({ connectionString: database.url });
+  await other.connect();
+  try {
+    await other.query("select pg_advisory_lock(72707369)");
+    await run();
+  } finally {
+    await other.end();
+  }
+});
+
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

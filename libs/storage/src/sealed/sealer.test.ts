@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { describe, it } from "node:test";
+import { createSealer, type SealedPlace } from "./sealer.ts";
+
+const key = (id: string) => `${id}:${randomBytes(32).toString("base64")}`;
+const [old, current] = [key("2025"), key("2026")];
+const place: SealedPlace = { service: "account", table: "clients", row: "cl_1" };
+const refusal = {
+  name: "SealError",
+  message: "the sealed text of account/clients/cl_1 cannot be opened with the keys given",
+};
+
+describe("sealer", () => {
+  it("opens what it sealed, text and bytes, also empty", () => {
+    const sealer = createSealer([current]);
+    for (const plain of ["", "secret ✓", randomBytes(1_000)]) {
+      assert.deepEqual(sealer.open(sealer.seal(plain, place), place), Buffer.from(plain));
+    }
+  });
+
+  it("never gives the same text twice and shows nothing of the secret", () => {
+    const sealer = createSealer([current]);
+    const [first, second] = [sealer.seal("secret", place), sealer.seal("secret", place)];
+    assert.notEqual(first, second);
+    assert.match(first, /^v1\.2026\.[A-Za-z0-9_-]{16}\.[A-Za-z0-9_-]+$/);
+  });
+
+  it("seals with the first key and opens with all", () => {
+    const sealed = createSealer([old]).seal("secret", place);
+    const rotated = createSealer([current, old]);
+    assert.equal(rotated.open(sealed, place).toString(), "secret");
+    assert.equal(rotated.keyId(rotated.seal("secret", place)), "2026");
+  });
+
+  it("seals anew only what another key has sealed", () => {
+    const rotated = createSealer([current, old]);
+    const again = rotated.reseal(createSealer([old]).seal("secret", place), place) ?? "";
+    assert.equal(createSealer([current]).open(again, place).toString(), "secret");
+    assert.equal(rotated.reseal(again, place), null);
+  });
+
+  it("does not open in another row, table or service", () => {
+    const sealer = createSealer([current]);
+    const sealed = sealer.seal("secret", place);
+    for (const other of [
+      { row: "cl_2" },
+      { table: "keys" },
+      { service: "images" },
+      { table: "clients/cl_1", row: "" },
+    ]) {
+      assert.throws(() => sealer.open(sealed, { ...place, ...other }), { name: "SealError" });
+    }
+  });
+
+  it("does not open with another key, even under the same id", () => {
+    const sealed = createSealer([current]).seal("secret", place);
+    assert.throws(() => createSealer([old]).open(sealed, place), refusal);
+    assert.throws(() => createSealer([key("2026")]).open(sealed, place), refusal);
+  });
+
+  it("does not open a text with any character changed or cut off, and says the same for all of them", () => {
+    const sealer = createSealer([current]);
+    const sealed = sealer.seal("secret", place);
+    for (let position = 0; position < sealed.length; position++) {
+      const other = sealed[position] === "A" ? "B" : "A";
+      assert.throws(() => sealer.open(sealed.slice(0, position) + other + sealed.slice(position + 1), place), refusal);
+      assert.throws(() => sealer.open(sealed.slice(0, position), place), refusal);
+    }
+    for (const rubbish of ["v2.2026.AAAAAAAAAAAAAAAA.AAAAAAAAAAAAAAAAAAAAAA", `${sealed}\n`, `${sealed}.x`, "null"]) {
+      assert.throws(() => sealer.open(rubbish, place), refusal);
+    }
+  });
+
+  it("refuses keys of another form without showing them", () => {
+    for (const keys of [[], ["short:AAAA"], ["no-colon"], [current, current], [`${current}extra`]]) {
+      assert.throws(
+        () => createSealer(keys),
+        (error: Error) => /secrets\.keys/.test(error.message) && !error.message.includes(current.slice(5, 20)),
+      );
+    }
+  });
+});
