@@ -1,6 +1,6 @@
 import type { Configuration, PropertyDeclarations } from "@signalbox/config";
 import { type Clock, randomId, type ServiceName, systemClock } from "@signalbox/core";
-import { createLogger, createMetrics, createTracer, type LogDestination } from "@signalbox/telemetry";
+import { createLogger, createMetrics, createTracer, type Logger } from "@signalbox/telemetry";
 import type { ProcessHealth } from "./create-health.ts";
 import type { ProcessRunner } from "./create-runner.ts";
 import type { RuntimeProperties } from "./properties.ts";
@@ -14,7 +14,8 @@ export interface CreateServiceContext<P extends PropertyDeclarations> {
   /** Whether other services share the process: names of parts then carry the service's prefix. */
   readonly shared: boolean;
   readonly clock?: Clock;
-  readonly destination?: LogDestination;
+  /** The instance and its logger, where the process made them already; else they are made here. */
+  readonly identity?: { readonly instance: string; readonly log: Logger };
 }
 
 /** Builds what one service is handed, from the parts its process has. */
@@ -23,14 +24,7 @@ export function createServiceContext<P extends PropertyDeclarations & RuntimePro
 ): ServiceContext<P> {
   const { service, configuration, clock = systemClock } = given;
   const common = configuration as Configuration<RuntimeProperties>;
-  const instance = randomId(service);
-  const log = createLogger({
-    service,
-    instance,
-    level: common.get("log.level"),
-    clock,
-    ...(given.destination && { destination: given.destination }),
-  });
+  const { instance, log } = given.identity ?? createIdentity(service, common, clock);
   common.onChange("log.level", (level) => log.setLevel(level));
 
   const metrics = createMetrics({ service, process: !given.shared });
@@ -53,4 +47,10 @@ export function createServiceContext<P extends PropertyDeclarations & RuntimePro
     runner: given.shared ? given.runner.scoped(service) : given.runner,
     health: given.shared ? given.health.scoped(service) : given.health,
   };
+}
+
+/** Names this start of a service, and gives it the logger that says so on each line. */
+export function createIdentity(service: ServiceName, configuration: Configuration<RuntimeProperties>, clock: Clock) {
+  const instance = randomId(service);
+  return { instance, log: createLogger({ service, instance, level: configuration.get("log.level"), clock }) };
 }

@@ -8,10 +8,10 @@ import {
   startOptions,
 } from "@signalbox/config";
 import { type ServiceName, systemClock } from "@signalbox/core";
-import { createLogger, startTelemetry } from "@signalbox/telemetry";
+import { startTelemetry } from "@signalbox/telemetry";
 import { createHealth } from "./create-health.ts";
 import { createRunner } from "./create-runner.ts";
-import { createServiceContext } from "./create-service-context.ts";
+import { createIdentity, createServiceContext } from "./create-service-context.ts";
 import { openListener } from "./open-listener.ts";
 import { openManagementServer } from "./open-management-server.ts";
 import type { RuntimeProperties } from "./properties.ts";
@@ -36,7 +36,8 @@ export async function runService<P extends PropertyDeclarations & RuntimePropert
   if (configuration === null) return;
   const common = configuration as Configuration<RuntimeProperties>;
   const clock = systemClock;
-  const log = createLogger({ service, instance: String(process.pid), level: common.get("log.level"), clock });
+  const identity = createIdentity(service, common, clock);
+  const { log } = identity;
   const runner = createRunner({ log, clock });
   const health = createHealth({ log });
 
@@ -48,7 +49,7 @@ export async function runService<P extends PropertyDeclarations & RuntimePropert
     graceMs: common.get("shutdown.grace"),
     start: async () => {
       const startup = health.startup("service");
-      const context = createServiceContext({ service, configuration, runner, health, shared: false, clock });
+      const context = createServiceContext({ service, configuration, runner, health, shared: false, clock, identity });
       const telemetry = await startTelemetry({
         service,
         version: common.get("deployment.release") ?? "unreleased",
@@ -61,7 +62,7 @@ export async function runService<P extends PropertyDeclarations & RuntimePropert
       let authorize: AuthorizeManagement | null | undefined;
       const management = await openManagementServer({
         runner,
-        log: context.log,
+        log,
         ...managementAddress(common),
         health,
         services: [{ service, configuration, metrics: context.metrics }],

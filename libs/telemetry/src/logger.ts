@@ -50,7 +50,7 @@ export function createLogger({ service, instance, level, destination, clock = sy
     {
       base: { service, instance },
       level: "debug",
-      timestamp: () => `,"time":"${clock.now().toISOString()}"`,
+      timestamp: createTimestamp(clock),
       formatters: { level: (label) => ({ level: label }) },
       mixin: traceFields,
     },
@@ -80,6 +80,20 @@ function wrap(lines: PinoLogger, threshold: { rank: number }, flush: () => void)
       threshold.rank = logLevels.indexOf(level);
     },
     flush,
+  };
+}
+
+/** The text of a time is kept for its millisecond: many lines share one. */
+function createTimestamp(clock: Clock): () => string {
+  let keptMs = Number.NaN;
+  let kept = "";
+  return () => {
+    const nowMs = clock.nowMs();
+    if (nowMs !== keptMs) {
+      keptMs = nowMs;
+      kept = `,"time":"${new Date(nowMs).toISOString()}"`;
+    }
+    return kept;
   };
 }
 

@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+interface OtlpSpan {
+  name: string;
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  kind: number;
+  attributes: { key: string; value: Record<string, unknown> }[];
+  links: { traceId: string; spanId: string }[];
+  status: { code?: number; message?: string };
+}
+
+const spans: OtlpSpan[] = [];
+const resources: unknown[] = [];
+const calledWith: (string | undefined)[] = [];
+const receiver = createServer(async (request, response) => {
+  if (request.url !== "/v1/traces") {
+    calledWith.push(request.headers.traceparent as string | undefined);
+    response.end("ok");
+    return;
+  }
+  const body = JSON.parse(Buffer.concat(await request.toArray()).toString()) as {
+    resourceSpans: { resource: { attributes: unknown[] }; scopeSpans: { spans: OtlpSpan[] }[] }[];
+  };
+  for (const { resource, scopeSpans } of body.resourceSpans) {
+    resources.push(...resource.attributes);
+    for (const scope of scopeSpans) spans.push(...scope.spans);
+  }
+  response.setHeader("content-type", "application/json").end("{}");
+});
+
+before(async () => {
+  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+  const main = fileURLToPath(new URL("./exporting-main.ts", import.meta.url));
+  await promisify(execFile)(process.execPath, [main, url, `${url}/target`]);
+});
+after(() => receiver.close());
+
+const span = (name: string) => spans.find((one) => one.name === name) ?? assert.fail(`no span ${name}`);
+const attribute = (one: OtlpSpan, key: string) => one.attributes.find((entry) => entry.key === key)?.value;
+
+test("a span continues the stored trace and carries its kind and attributes to the receiver", () => {
+  const consumer = span("process image.created");
+  assert.equal(consumer.traceId, "0123456789abcdef0123456789abcdef");
+  assert.equal(consumer.parentSpanId, "0123456789abcdef");
+  assert.equal(consumer.kind, 5);
+  assert.deepEqual(attribute(consumer, "outcome"), { stringValue: "done" });
+  assert.deepEqual(attribute(consumer, "signalbox.service"), { stringValue: "images" });
+  assert.equal(attribute(consumer, "left"), undefined);
+});
+
+test("an outgoing request has a span of its own and takes the trace along", () => {
+  const client = spans.find((one) => one.kind === 3) ?? assert.fail("no client span");
+  assert.equal(client.parentSpanId, span("process image.created").spanId);
+  assert.deepEqual(calledWith, [`00-${client.traceId}-${client.spanId}-01`]);
+});
+
+test("a failure marks its span, without the secret in its message", () => {
+  const inner = span("inner");
+  assert.equal(inner.status.code, 2);
+  assert.equal(inner.status.message, "no Bearer ******");
+  assert.ok(!JSON.stringify(spans).includes("abcdefgh"));
+});
+
+test("a new trace is linked to the work that led to it", () => {
+  const apart = span("apart");
+  assert.notEqual(apart.traceId, span("process image.created").traceId);
+  assert.deepEqual(
+    apart.links.map(({ spanId }) => spanId),
+    [span("process image.created").spanId],
+  );
+});
+
+test("the process is named", () => {
+  assert.ok(JSON.stringify(resources).includes('{"key":"service.name","value":{"stringValue":"probe"}}'));
+});
