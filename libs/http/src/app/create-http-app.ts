@@ -3,8 +3,14 @@ import type { Authenticator } from "@signalbox/auth";
 import type { IdempotencyStore } from "../idempotency/idempotency-store.ts";
 import type { RateLimits } from "../limits/rate-limits.ts";
 import type { OpenApiInfo } from "../openapi/openapi-document.ts";
+import { openApiRoute } from "../openapi/openapi-route.ts";
+import { createClientAddress } from "../request/client-address.ts";
 import type { Routes } from "../routes/create-routes.ts";
+import { compileRoutes } from "./compile-routes.ts";
+import { createEdge } from "./create-edge.ts";
+import { expressApp } from "./express-app.ts";
 import type { HttpContext } from "./http-context.ts";
+import { type Mounts, withMounts } from "./mounts.ts";
 
 export interface HttpAppOptions {
   readonly context: HttpContext;
@@ -16,10 +22,29 @@ export interface HttpAppOptions {
   /** Served at `/openapi/<service>.json`; left out, it is not. */
   readonly openapi?: OpenApiInfo;
   /** Other listeners by path prefix, such as an OpenID provider; they get the request untouched. */
-  readonly mounts?: Readonly<Record<string, RequestListener>>;
+  readonly mounts?: Mounts;
   /** Overrides `http.strict-responses`; tests set it. */
   readonly strict?: boolean;
 }
 
 /** Builds the public listener of a service on Express 5. Throws at once for a table that contradicts itself. */
-export declare function createHttpApp(options: HttpAppOptions): RequestListener;
+export function createHttpApp(options: HttpAppOptions): RequestListener {
+  const { context, routes, authenticator, rateLimits, idempotency = null, openapi } = options;
+  const list = openapi ? [...routes.list, openApiRoute(context.service, routes, openapi)] : routes.list;
+  for (const { path, spec } of list) {
+    if (spec.idempotent && !idempotency) throw new Error(`${path} is idempotent, but there is no idempotency store`);
+    if (spec.idempotent === "sealed" && !idempotency?.seals)
+      throw new Error(`${path} needs an idempotency store with a sealer`);
+    const policy = spec.rateLimit;
+    if (policy && policy !== "none" && !rateLimits.named[policy])
+      throw new Error(`${path}: there is no rate limit ${policy}`);
+  }
+  const edge = createEdge(context, {
+    clientAddress: createClientAddress(context.configuration.get("http.trusted-proxies")),
+    authenticator,
+    rateLimits,
+    idempotency,
+    strict: options.strict ?? context.configuration.get("http.strict-responses"),
+  });
+  return withMounts(expressApp(edge, compileRoutes(list)) as unknown as RequestListener, options.mounts ?? {});
+}

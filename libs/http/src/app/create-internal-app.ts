@@ -1,6 +1,15 @@
 import type { RequestListener } from "node:http";
+import { internalTokenHeader, internalTokenMatches } from "@signalbox/auth";
+import { createClientAddress } from "../request/client-address.ts";
+import { requestIdOf } from "../request/request-id.ts";
+import { errorText } from "../responses/error-status.ts";
+import { securityHeaders } from "../responses/security-headers.ts";
 import type { Routes } from "../routes/create-routes.ts";
+import { compileRoutes } from "./compile-routes.ts";
+import { createEdge } from "./create-edge.ts";
+import { expressApp } from "./express-app.ts";
 import type { HttpContext } from "./http-context.ts";
+import { type Mounts, withMounts } from "./mounts.ts";
 
 export interface InternalAppOptions {
   readonly context: HttpContext;
@@ -9,9 +18,37 @@ export interface InternalAppOptions {
   /** Routes of the internal listener; their `auth` is `"anonymous"`, since the token was checked before them. */
   readonly routes: Routes;
   /** Other listeners by path prefix, such as the subgraph at `/graphql`, behind the same token. */
-  readonly mounts?: Readonly<Record<string, RequestListener>>;
+  readonly mounts?: Mounts;
   readonly strict?: boolean;
 }
 
 /** Builds the internal listener: nothing answers without the internal token, not even with 404. */
-export declare function createInternalApp(options: InternalAppOptions): RequestListener;
+export function createInternalApp(options: InternalAppOptions): RequestListener {
+  const { context, routes, tokens } = options;
+  const personal = routes.list.find(({ spec }) => spec.auth !== "anonymous");
+  if (personal) throw new Error(`${personal.path}: internal routes are "anonymous", the token stands before them`);
+  const edge = createEdge(context, {
+    clientAddress: createClientAddress([]),
+    authenticator: null,
+    rateLimits: null,
+    idempotency: null,
+    strict: options.strict ?? context.configuration.get("http.strict-responses"),
+  });
+  const app = withMounts(
+    expressApp(edge, compileRoutes(routes.list)) as unknown as RequestListener,
+    options.mounts ?? {},
+  );
+  const live = typeof tokens === "function" ? tokens : () => tokens;
+  return (request, response) => {
+    if (internalTokenMatches(request.headers[internalTokenHeader], live())) return app(request, response);
+    const requestId = requestIdOf(request.headers["x-request-id"]);
+    context.log.warn(
+      { requestId, path: request.url, clientAddress: request.socket.remoteAddress },
+      "no internal token",
+    );
+    const refusal = { code: "unauthorized", message: "The internal token is needed." } as const;
+    const body = errorText(refusal, 401, "plain", requestId);
+    response.writeHead(401, [...securityHeaders, "X-Request-Id", requestId, "Content-Type", "application/json"]);
+    response.end(body);
+  };
+}

@@ -6,7 +6,7 @@ import type { HttpProperties } from "../properties.ts";
 /** What of a `ServiceContext` the edge needs. */
 export interface HttpContext {
   readonly service: string;
-  readonly configuration: Pick<Configuration<HttpProperties>, "get">;
+  readonly configuration: Pick<Configuration<HttpProperties>, "get" | "onChange">;
   readonly log: Logger;
   readonly tracer: Tracer;
   readonly metrics: Metrics;

@@ -18,8 +18,14 @@ export interface Idempotency {
   complete(tx: Tx, response: HttpResponse): Promise<void>;
 }
 
+/** What the framework does besides: the end of a claim that the handler did not complete. */
+export interface IdempotencyClaim extends Idempotency {
+  /** Keeps a success that was not completed in a transaction; gives the key back after a refusal, so it can be tried again. */
+  settle?(answer: HttpResponse): Promise<void>;
+}
+
 /** The idempotency of a request that carries no key, or of a route that takes none. */
-export const noIdempotency: Idempotency = {
+export const noIdempotency: IdempotencyClaim = {
   key: null,
   begin: async () => null,
   complete: async () => {},

@@ -1,4 +1,4 @@
-import type { Cache, RateLimiter, RateLimitPolicy } from "@signalbox/cache";
+import { type Cache, createRateLimiter, type RateLimiter, type RateLimitPolicy } from "@signalbox/cache";
 import type { HttpContext } from "../app/http-context.ts";
 
 /** The limiters of a service, by the name that routes use. */
@@ -9,9 +9,33 @@ export interface RateLimits {
   readonly named: Readonly<Record<string, RateLimiter>>;
 }
 
-export declare function createRateLimits(options: {
+export interface RateLimitOptions {
   readonly context: Pick<HttpContext, "configuration" | "clock">;
   readonly cache: Cache;
   /** Policies that routes name in `rateLimit`. */
   readonly policies?: readonly RateLimitPolicy[];
-}): RateLimits;
+}
+
+/** Creates the limiters of CONTRACT §2 from the properties. They count across services: a credential has one allowance. */
+export function createRateLimits({ context, cache, policies = [] }: RateLimitOptions): RateLimits {
+  const { configuration, clock } = context;
+  const limiter = (policy: RateLimitPolicy): RateLimiter => createRateLimiter({ cache, clock, policy });
+  return {
+    credential: limiter({
+      name: "credential",
+      limit: configuration.get("http.rate-limit.credential.requests"),
+      windowMs: configuration.get("http.rate-limit.credential.window"),
+    }),
+    anonymous: limiter({
+      name: "anonymous",
+      limit: configuration.get("http.rate-limit.anonymous.requests"),
+      windowMs: configuration.get("http.rate-limit.anonymous.window"),
+    }),
+    failedSignIn: limiter({
+      name: "failed-sign-in",
+      limit: configuration.get("http.rate-limit.failed-sign-in.requests"),
+      windowMs: configuration.get("http.rate-limit.failed-sign-in.window"),
+    }),
+    named: Object.fromEntries(policies.map((policy) => [policy.name, limiter(policy)])),
+  };
+}

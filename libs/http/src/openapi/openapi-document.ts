@@ -1,4 +1,15 @@
+import { z } from "zod";
+import {
+  createDocument,
+  type ZodOpenApiObject,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+} from "zod-openapi";
+import { ErrorBody } from "../responses/error-body.ts";
 import type { Routes } from "../routes/create-routes.ts";
+import { pathParamNames } from "../routes/path-params.ts";
+import type { BodySpec, Route, RouteAuth } from "../routes/route-spec.ts";
+import { responsesOf } from "./openapi-responses.ts";
 
 export interface OpenApiInfo {
   readonly title: string;
@@ -6,10 +17,119 @@ export interface OpenApiInfo {
   readonly description?: string;
 }
 
-/** The OpenAPI 3.1 document of a route table. */
-export declare function openApiDocument(routes: Routes, info: OpenApiInfo): Record<string, unknown>;
-/** One document of several services' documents. */
-export declare function mergeOpenApi(
-  documents: readonly Record<string, unknown>[],
-  info: OpenApiInfo,
-): Record<string, unknown>;
+type Document = Record<string, unknown>;
+
+const securitySchemes = {
+  bearer: { type: "http", scheme: "bearer", description: "A JWT of a configured issuer, or an API key." },
+  apiKey: { type: "apiKey", in: "header", name: "X-API-Key" },
+  basic: { type: "http", scheme: "basic", description: "An API key as the password; the user name is ignored." },
+} as const;
+
+/** The OpenAPI 3.1 document of a route table: every status, every error, and the schemas by name. */
+export function openApiDocument(routes: Routes, info: OpenApiInfo): Document {
+  const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
+  for (const route of routes.list) {
+    const path = route.path.replace(/:([A-Za-z_]\w*)/g, "{$1}");
+    paths[path] = { ...paths[path], [route.method]: operationOf(route) };
+  }
+  const document: ZodOpenApiObject = {
+    openapi: "3.1.0",
+    info: { ...info },
+    paths: paths as ZodOpenApiPathsObject,
+    components: { schemas: { Error: ErrorBody }, securitySchemes },
+  };
+  return createDocument(document, {
+    // Answers may grow new members, so a document must not forbid them.
+    override: ({ jsonSchema, zodSchema, io }) => {
+      if (io === "output" && zodSchema instanceof z.ZodObject) delete jsonSchema.additionalProperties;
+    },
+    allowEmptySchema: { custom: true, transform: true, unknown: true },
+  }) as unknown as Document;
+}
+
+/** One document of several services' documents. Equal names must mean equal schemas. */
+export function mergeOpenApi(documents: readonly Document[], info: OpenApiInfo): Document {
+  const merged = { paths: {} as Document, schemas: {} as Document };
+  for (const document of documents) {
+    const components = document.components as { schemas?: Document } | undefined;
+    Object.assign(merged.paths, document.paths);
+    for (const [name, schema] of Object.entries(components?.schemas ?? {})) {
+      const known = merged.schemas[name];
+      if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema)) {
+        throw new Error(`two services mean different things by the schema ${name}`);
+      }
+      merged.schemas[name] = schema;
+    }
+  }
+  return { openapi: "3.1.0", info, paths: merged.paths, components: { schemas: merged.schemas, securitySchemes } };
+}
+
+function operationOf(route: Route): ZodOpenApiOperationObject {
+  const { spec, method, path } = route;
+  const body = spec.body as BodySpec | undefined;
+  return {
+    operationId: operationId(method, path),
+    summary: spec.summary,
+    ...(spec.description ? { description: spec.description } : {}),
+    ...(spec.deprecated ? { deprecated: true } : {}),
+    tags: [path.split("/").filter((part) => part && !/^(api|v\d+)$/.test(part))[0] ?? "root"],
+    security: securityOf(spec.auth),
+    requestParams: {
+      ...(path.includes(":") ? { path: pathSchema(route) } : {}),
+      ...(spec.query ? { query: spec.query } : {}),
+      header: headersOf(route),
+    },
+    ...(body ? { requestBody: requestBodyOf(body) } : {}),
+    responses: responsesOf(route),
+  };
+}
+
+function securityOf(auth: RouteAuth) {
+  if (auth === "anonymous") return [];
+  const scopes = [...auth.scopes];
+  return [{ bearer: scopes }, { apiKey: scopes }, { basic: scopes }, ...(auth.optional ? [{}] : [])];
+}
+
+function pathSchema({ path, spec }: Route): z.ZodObject {
+  if (spec.params instanceof z.ZodObject) return spec.params;
+  return z.object(Object.fromEntries(pathParamNames(path).map((name) => [name, z.string()])));
+}
+
+function headersOf({ method, spec }: Route): z.ZodObject {
+  return z.object({
+    "X-Request-Id": z.string().max(128).optional().describe("Comes back with the answer; made when absent."),
+    ...(spec.idempotent
+      ? {
+          "Idempotency-Key": z
+            .string()
+            .min(1)
+            .max(255)
+            .optional()
+            .describe("The same request is done once in 24 hours."),
+        }
+      : {}),
+    ...(method === "get" ? { "If-None-Match": z.string().optional() } : {}),
+    ...(["put", "patch", "delete"].includes(method) ? { "If-Match": z.string().optional() } : {}),
+    ...(["put", "patch"].includes(method)
+      ? { Prefer: z.string().optional().describe("`return=minimal` gives 204.") }
+      : {}),
+  });
+}
+
+function requestBodyOf(body: BodySpec) {
+  if (body instanceof z.ZodType) return { required: true, content: { "application/json": { schema: body } } };
+  if ("raw" in body) return { required: true, content: { "*/*": { schema: z.string() } } };
+  const json = body.json ? { "application/json": { schema: body.json } } : {};
+  if ("multipart" in body) {
+    return { required: true, content: { "multipart/form-data": { schema: body.form ?? z.looseObject({}) }, ...json } };
+  }
+  return {
+    required: true,
+    content: body.mergePatch ? { ...json, "application/merge-patch+json": { schema: body.json } } : json,
+  };
+}
+
+function operationId(method: string, path: string): string {
+  const words = path.split(/[^A-Za-z0-9]+/).filter(Boolean);
+  return [method, ...words.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join("");
+}

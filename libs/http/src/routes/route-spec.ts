@@ -114,6 +114,8 @@ export interface RouteSpec<
   readonly errors?: ErrorStyle;
   /** Since when it is deprecated and when it goes (RFC 9745, RFC 8594), each a time. */
   readonly deprecated?: { readonly since: Date; readonly sunset: Date };
+  /** Set by the framework alone, on the route that answers for paths nobody declared. */
+  readonly unmatched?: true;
   handle(
     input: RouteInput<
       PrincipalOf<A>,

@@ -1,0 +1,44 @@
+import { z } from "zod";
+import type { BodySpec, ByteLimit, Route } from "../routes/route-spec.ts";
+import { looseMember } from "./strict-schema.ts";
+
+/** A body declaration, worked out once. */
+export interface CompiledBody {
+  readonly kind: "json" | "multipart" | "raw";
+  readonly schema: z.ZodType | null;
+  readonly mediaTypes: readonly string[];
+  /** Null is `limits.maxRequestBytes`. */
+  readonly maxBytes: ByteLimit | null;
+  /** Members the resource has and nobody may send. */
+  readonly readOnly: ReadonlySet<string>;
+}
+
+/** @throws Error when an object of the schema would drop unknown members without a word. */
+export function compileBody({ method, path, spec }: Route): CompiledBody | null {
+  const declared = spec.body as BodySpec | undefined;
+  if (declared === undefined) return null;
+  const body = declared instanceof z.ZodType ? { json: declared } : declared;
+  const schema = "json" in body && body.json ? body.json : null;
+  const loose = schema && looseMember(schema);
+  if (typeof loose === "string") {
+    throw new Error(`${method} ${path}: the body's ${loose || "object"} must be z.strictObject or z.looseObject`);
+  }
+  return {
+    kind: "raw" in body ? "raw" : "multipart" in body ? "multipart" : "json",
+    schema,
+    mediaTypes: mediaTypesOf(body),
+    maxBytes: ("raw" in body ? body.raw.maxBytes : body.maxBytes) ?? null,
+    readOnly: readOnlyMembers(schema, spec.responses[200] ?? spec.responses[201]),
+  };
+}
+
+function mediaTypesOf(body: Exclude<BodySpec, z.ZodType>): string[] {
+  if ("raw" in body) return ["application/octet-stream"];
+  if ("multipart" in body) return body.json ? ["multipart/form-data", "application/json"] : ["multipart/form-data"];
+  return body.mergePatch ? ["application/merge-patch+json", "application/json"] : ["application/json"];
+}
+
+function readOnlyMembers(schema: z.ZodType | null, response: unknown): ReadonlySet<string> {
+  if (!(schema instanceof z.ZodObject) || !(response instanceof z.ZodObject)) return new Set();
+  return new Set(Object.keys(response.shape).filter((name) => !Object.hasOwn(schema.shape, name)));
+}

@@ -1,0 +1,137 @@
+import type { AccessKind, Scope } from "@signalbox/contracts";
+import type { Attributes, Labels } from "@signalbox/telemetry";
+import type { z } from "zod";
+import { createNegotiate, type Negotiate } from "../responses/negotiation.ts";
+import { securityHeaders } from "../responses/security-headers.ts";
+import type { ErrorStyle, Method, Route, RouteAuth, RouteSpec } from "../routes/route-spec.ts";
+import { authenticate, countAnonymous } from "../steps/authenticate.ts";
+import { beginIdempotency } from "../steps/begin-idempotency.ts";
+import { handle } from "../steps/handle.ts";
+import { negotiate } from "../steps/negotiate.ts";
+import { readDeclaredBody, refuseBody } from "../steps/read-body.ts";
+import { readParams, readQuery } from "../steps/read-parameters.ts";
+import { type CompiledBody, compileBody } from "./compile-body.ts";
+import type { Step } from "./exchange.ts";
+
+interface CompiledAuth {
+  readonly anonymous: boolean;
+  readonly optional: boolean;
+  readonly access: AccessKind;
+  readonly scopes: readonly Scope[];
+  readonly stepUp: boolean;
+}
+
+/** A route with everything worked out that does not depend on the request. */
+export interface CompiledRoute {
+  readonly method: Method;
+  readonly path: string;
+  /** `GET /images/:image_id`, for spans and logs. */
+  readonly label: string;
+  readonly spec: Route["spec"];
+  readonly auth: CompiledAuth;
+  readonly body: CompiledBody | null;
+  readonly errors: ErrorStyle;
+  readonly rateLimit: string | null;
+  /** What the answers of success can be, the preferred first. */
+  readonly mediaTypes: readonly string[];
+  readonly negotiate: Negotiate;
+  readonly steps: readonly Step[];
+  /** Headers that every answer of this route has, as name and value in turn. */
+  readonly headers: readonly string[];
+  readonly vary: string;
+  /** The deadline in milliseconds; undefined for the common one, null for none. */
+  readonly deadlineMs: number | null | undefined;
+  readonly bodySchemas: ReadonlyMap<number, z.ZodType>;
+  /** Statuses the route may answer with, besides those of the framework. */
+  readonly statuses: ReadonlySet<number>;
+  /** What its spans say of every request. */
+  readonly attributes: Attributes;
+  /** Metric labels by status, made once. */
+  readonly labels: Map<number, Labels<"method" | "route" | "status">>;
+}
+
+/** Works out a route. @throws Error for a declaration that contradicts itself. */
+export function compileRoute(route: Route): CompiledRoute {
+  const { method, path, spec } = route;
+  const body = compileBody(route);
+  if ((method === "get" || method === "delete") && body) throw new Error(`${method} ${path}: takes no body`);
+  const auth = compileAuth(spec.auth, method);
+  const mediaTypes = successTypes(spec);
+  return {
+    method,
+    path,
+    label: `${method.toUpperCase()} ${path}`,
+    spec,
+    auth,
+    body,
+    errors: spec.errors ?? "plain",
+    rateLimit: spec.rateLimit ?? null,
+    mediaTypes,
+    negotiate: createNegotiate(mediaTypes),
+    steps: stepsOf(spec, auth, body, path, mediaTypes),
+    headers: [...securityHeaders, ...deprecation(spec)],
+    vary: ["Accept", "Authorization", "X-API-Key", ...(spec.vary ?? [])].join(", "),
+    deadlineMs: spec.deadlineMs,
+    bodySchemas: schemasOf(spec),
+    statuses: new Set(Object.keys(spec.responses).map(Number)),
+    attributes: { "http.request.method": method.toUpperCase(), "http.route": path },
+    labels: new Map(),
+  };
+}
+
+function compileAuth(auth: RouteAuth, method: Method): CompiledAuth {
+  const access: AccessKind = method === "get" ? "read" : "write";
+  if (auth === "anonymous") return { anonymous: true, optional: true, access, scopes: [], stepUp: false };
+  return {
+    anonymous: false,
+    optional: auth.optional ?? false,
+    access: auth.access ?? access,
+    scopes: auth.scopes,
+    stepUp: auth.stepUp ?? false,
+  };
+}
+
+/** The stages of a request, in order. What comes earlier costs less and tells less. */
+function stepsOf(
+  spec: RouteSpec,
+  auth: CompiledAuth,
+  body: CompiledBody | null,
+  path: string,
+  mediaTypes: readonly string[],
+): Step[] {
+  if (spec.unmatched) return [countAnonymous, handle];
+  return [
+    auth.anonymous ? countAnonymous : authenticate,
+    ...(mediaTypes.length > 0 ? [negotiate] : []),
+    ...(path.includes(":") || spec.params ? [readParams] : []),
+    readQuery,
+    body ? readDeclaredBody : refuseBody,
+    ...(spec.idempotent ? [beginIdempotency] : []),
+    handle,
+  ];
+}
+
+function successTypes(spec: RouteSpec): string[] {
+  const types = Object.entries(spec.responses)
+    .filter(([status]) => Number(status) < 300)
+    .flatMap(([, response]) => {
+      if (response === "empty" || response === "error") return [];
+      return "content" in response ? response.content : ["application/json"];
+    });
+  return [...new Set(types)];
+}
+
+function schemasOf(spec: RouteSpec): Map<number, z.ZodType> {
+  const schemas = new Map<number, z.ZodType>();
+  for (const [status, response] of Object.entries(spec.responses)) {
+    if (typeof response === "object" && "safeParse" in response) schemas.set(Number(status), response);
+  }
+  return schemas;
+}
+
+/** RFC 9745 writes a time as `@` and seconds, RFC 8594 as an HTTP date. */
+function deprecation({ deprecated }: RouteSpec): string[] {
+  if (!deprecated) return [];
+  const since = Math.floor(deprecated.since.getTime() / 1000);
+  return ["Deprecation", `@${since}`, "Sunset", deprecated.sunset.toUTCString()];
+}

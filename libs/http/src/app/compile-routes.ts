@@ -1,0 +1,25 @@
+import type { Route } from "../routes/route-spec.ts";
+import { type CompiledRoute, compileRoute } from "./compile-route.ts";
+
+/**
+ * Works out a table and puts it into matching order: a literal segment before a parameter, so that `/images/import`
+ * never reads as an image id. @throws Error when two routes would answer the same request.
+ */
+export function compileRoutes(routes: readonly Route[]): CompiledRoute[] {
+  const seen = new Set<string>();
+  for (const { method, path } of routes) {
+    const shape = `${method} ${path.replace(/:\w+/g, ":").replace(/\/+$/, "")}`;
+    if (seen.has(shape)) throw new Error(`${method} ${path} is declared twice`);
+    seen.add(shape);
+  }
+  return routes.map(compileRoute).sort((a, b) => bySpecificity(a.path, b.path));
+}
+
+function bySpecificity(a: string, b: string): number {
+  const [left, right] = [a.split("/"), b.split("/")];
+  for (let index = 0; index < Math.min(left.length, right.length); index++) {
+    const difference = Number(left[index]?.startsWith(":")) - Number(right[index]?.startsWith(":"));
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}

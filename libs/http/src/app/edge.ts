@@ -1,0 +1,20 @@
+import type { Authenticator } from "@signalbox/auth";
+import type { Histogram } from "@signalbox/telemetry";
+import type { IdempotencyStore } from "../idempotency/idempotency-store.ts";
+import type { RateLimits } from "../limits/rate-limits.ts";
+import type { ClientAddress } from "../request/client-address.ts";
+import type { HttpContext } from "./http-context.ts";
+
+/** What all routes of an app share. */
+export interface Edge {
+  readonly context: HttpContext;
+  readonly clientAddress: ClientAddress;
+  /** Null on the internal listener, whose callers have shown the internal token. */
+  readonly authenticator: Authenticator | null;
+  readonly rateLimits: RateLimits | null;
+  readonly idempotency: IdempotencyStore | null;
+  readonly strict: boolean;
+  readonly duration: Histogram<"method" | "route" | "status">;
+  /** Values of live properties, kept current. */
+  readonly live: { requestTimeoutMs: number; requestBytesMax: number };
+}

@@ -1,0 +1,83 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Principal } from "@signalbox/auth";
+import type { RateLimiter } from "@signalbox/cache";
+import type { Logger } from "@signalbox/telemetry";
+import { type IdempotencyClaim, noIdempotency } from "../idempotency/idempotency.ts";
+import { requestIdOf } from "../request/request-id.ts";
+import type { HttpResponse } from "../responses/http-response.ts";
+import type { RouteInput } from "../routes/route-spec.ts";
+import type { CompiledRoute } from "./compile-route.ts";
+import type { Edge } from "./edge.ts";
+
+/** One request and its answer on their way through the steps. To the handler it is its `RouteInput`. */
+export class Exchange implements RouteInput {
+  readonly edge: Edge;
+  readonly route: CompiledRoute;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  readonly startedMs: number;
+  principal: Principal | null = null;
+  params: unknown;
+  query: unknown = undefined;
+  body: unknown = null;
+  mediaType = "application/json";
+  idempotency: IdempotencyClaim = noIdempotency;
+  /** The limiter this request was counted by, and what it had left. */
+  limiter: RateLimiter | null = null;
+  remaining = 0;
+  resetSeconds = 0;
+  /** Set with the first answer; whatever comes later is dropped. */
+  answered = false;
+  status = 0;
+  /** What was thrown, for the log line. */
+  error: unknown = null;
+  #clientAddress: string | null = null;
+  #log: Logger | null = null;
+  #controller: AbortController | null = null;
+  #abortReason: Error | null = null;
+
+  constructor(edge: Edge, route: CompiledRoute, request: IncomingMessage, response: ServerResponse, params: unknown) {
+    this.edge = edge;
+    this.route = route;
+    this.request = request;
+    this.response = response;
+    this.params = params;
+    this.requestId = requestIdOf(request.headers["x-request-id"]);
+    this.startedMs = edge.context.clock.steadyMs();
+  }
+
+  get headers() {
+    return this.request.headers;
+  }
+
+  get clientAddress(): string {
+    this.#clientAddress ??= this.edge.clientAddress(this.request);
+    return this.#clientAddress;
+  }
+
+  get log(): Logger {
+    this.#log ??= this.edge.context.log.child({ requestId: this.requestId, route: this.route.label });
+    return this.#log;
+  }
+
+  /** Made on first use: most handlers finish before anything could abort them. */
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#abortReason) this.#controller.abort(this.#abortReason);
+      this.response.once("close", () => {
+        if (!this.response.writableFinished) this.abort(new Error("the client went away"));
+      });
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason: Error): void {
+    this.#abortReason ??= reason;
+    this.#controller?.abort(reason);
+  }
+}
+
+/** One stage of a request. It may answer by returning a response; else the next one goes on. */
+export type Step = (exchange: Exchange) => HttpResponse | null | Promise<HttpResponse | null>;

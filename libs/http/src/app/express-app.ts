@@ -1,0 +1,27 @@
+import express, { type Express } from "express";
+import { type CompiledRoute, compileRoute } from "./compile-route.ts";
+import type { Edge } from "./edge.ts";
+import { serve } from "./serve.ts";
+import { notFoundRoute, wrongMethodRoutes } from "./unmatched-route.ts";
+
+/** Puts compiled routes on Express 5: one layer per route, and behind them what answers when none of them does. */
+export function expressApp(edge: Edge, routes: readonly CompiledRoute[]): Express {
+  const app = express();
+  app.disable("x-powered-by");
+  app.disable("etag");
+  app.set("query parser", false);
+  app.enable("case sensitive routing");
+  for (const route of routes) {
+    app[route.method](route.path, (request, response) => serve(edge, route, request, response, request.params));
+  }
+  for (const route of wrongMethodRoutes(routes).map(compileRoute)) {
+    app.all(route.path, (request, response) => serve(edge, route, request, response, {}));
+  }
+  const notFound = compileRoute(notFoundRoute());
+  app.use((request, response) => void serve(edge, notFound, request, response, {}));
+  // Express knows an error handler by its four parameters. Only a path that cannot be decoded gets here.
+  app.use((_error: unknown, request: express.Request, response: express.Response, _next: express.NextFunction) => {
+    void serve(edge, notFound, request, response, {});
+  });
+  return app;
+}

@@ -1,0 +1,61 @@
+import { isAppError } from "@signalbox/core";
+import type { Labels, Span } from "@signalbox/telemetry";
+import { ClientGone } from "../request/read-body.ts";
+import type { CompiledRoute } from "./compile-route.ts";
+import type { Exchange } from "./exchange.ts";
+
+/** What the log, metrics and trace call a request whose client went away before it was answered (nginx's number). */
+const clientGone = 499;
+
+/** The one log line of a request, its duration, and the end of its span. */
+export function recordRequest(exchange: Exchange, span: Span): void {
+  const { edge, route, request, error } = exchange;
+  const { clock, log } = edge.context;
+  const status = exchange.response.headersSent ? exchange.status : clientGone;
+  const durationMs = clock.steadyMs() - exchange.startedMs;
+  edge.duration.observe(labelsOf(route, request.method ?? "", status), durationMs / 1000);
+  span.setAttributes({ "http.response.status_code": status });
+  const fields = {
+    requestId: exchange.requestId,
+    method: request.method,
+    route: route.path,
+    path: pathOf(request.url ?? ""),
+    status,
+    durationMs: Math.round(durationMs * 100) / 100,
+    accountId: exchange.principal?.accountId,
+    credentialId: exchange.principal?.credential.id,
+    ...(status >= 400 ? failureFields(exchange) : undefined),
+  };
+  if (status < 500) {
+    log.info(fields, "request");
+    return;
+  }
+  span.fail(error instanceof Error ? error.message : String(status));
+  log.error({ ...fields, error }, "request failed");
+}
+
+/** Refusals are logged with their code alone: their message was written for the client and says no more. */
+function failureFields({ error, clientAddress }: Exchange): object {
+  if (error instanceof ClientGone) return { clientAddress, reason: "client gone" };
+  return { clientAddress, reason: isAppError(error) ? error.code : undefined };
+}
+
+/** Without the query, where signatures and search terms live. */
+function pathOf(url: string): string {
+  const at = url.indexOf("?");
+  return at < 0 ? url : url.slice(0, at);
+}
+
+/** Made once per route, method and status: metrics are looked up by them. */
+function labelsOf(route: CompiledRoute, method: string, status: number): Labels<"method" | "route" | "status"> {
+  const key = method === "HEAD" ? -status : status;
+  let labels = route.labels.get(key);
+  if (!labels) {
+    labels = { method: knownMethods.has(method) ? method : "other", route: route.path, status: String(status) };
+    route.labels.set(key, labels);
+  }
+  return labels;
+}
+
+/** Anything else would let a caller make up label values. */
+const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);

@@ -1,0 +1,82 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { AppError } from "@signalbox/core";
+import type { Span } from "@signalbox/telemetry";
+import { ClientGone } from "../request/read-body.ts";
+import { responseOfError } from "../responses/error-status.ts";
+import type { HttpResponse } from "../responses/http-response.ts";
+import { send } from "../responses/send.ts";
+import type { CompiledRoute } from "./compile-route.ts";
+import type { Edge } from "./edge.ts";
+import { Exchange } from "./exchange.ts";
+import { recordRequest } from "./record-request.ts";
+
+/** Serves one request of a route, from its first step to its log line. Never rejects. */
+export function serve(
+  edge: Edge,
+  route: CompiledRoute,
+  request: IncomingMessage,
+  response: ServerResponse,
+  params: unknown,
+): Promise<void> {
+  const { tracer } = edge.context;
+  const exchange = new Exchange(edge, route, request, response, params);
+  // With the instrumentation on, the caller's trace has been joined already.
+  const parent = tracer.traceparent() === undefined ? request.headers.traceparent : undefined;
+  const options = { kind: "server" as const, attributes: route.attributes, parent: parent as string | undefined };
+  return tracer.span(route.label, options, (span) => run(exchange, span));
+}
+
+async function run(exchange: Exchange, span: Span): Promise<void> {
+  const timer = armDeadline(exchange, span);
+  const answer = await throughSteps(exchange);
+  if (timer) clearTimeout(timer);
+  await exchange.idempotency.settle?.(answer);
+  await answerOnce(exchange, answer, span);
+}
+
+/** The stages in order, until one has the answer. */
+async function throughSteps(exchange: Exchange): Promise<HttpResponse> {
+  try {
+    for (const step of exchange.route.steps) {
+      const result = step(exchange);
+      const answer = result instanceof Promise ? await result : result;
+      if (answer) return answer;
+    }
+    throw new Error(`${exchange.route.label}: the handler returned nothing`);
+  } catch (error) {
+    exchange.error = error;
+    return responseOfError(error);
+  }
+}
+
+/** The first answer counts: a handler that comes back after its deadline has nobody to tell. */
+async function answerOnce(exchange: Exchange, answer: HttpResponse, span: Span): Promise<void> {
+  if (exchange.answered) return;
+  exchange.answered = true;
+  if (exchange.error instanceof ClientGone || exchange.response.destroyed) return recordRequest(exchange, span);
+  try {
+    await send(exchange, answer);
+  } catch (error) {
+    exchange.error = error;
+    await sendLast(exchange, error);
+  }
+  recordRequest(exchange, span);
+}
+
+/** The answer itself could not be made: say so, if anything can still be said. */
+async function sendLast(exchange: Exchange, error: unknown): Promise<void> {
+  if (exchange.response.headersSent) return void exchange.response.destroy();
+  await send(exchange, responseOfError(error)).catch(() => exchange.response.destroy());
+}
+
+function armDeadline(exchange: Exchange, span: Span): NodeJS.Timeout | null {
+  const ms = exchange.route.deadlineMs === undefined ? exchange.edge.live.requestTimeoutMs : exchange.route.deadlineMs;
+  return ms === null ? null : setTimeout(expire, ms, exchange, span);
+}
+
+function expire(exchange: Exchange, span: Span): void {
+  const error = new AppError("timeout", "The request took too long.");
+  exchange.error = error;
+  exchange.abort(error);
+  void answerOnce(exchange, responseOfError(error), span);
+}

@@ -1,0 +1,52 @@
+import type { SealedPlace } from "@signalbox/storage";
+import type { HttpResponse } from "../responses/http-response.ts";
+import type { IdempotencyOptions, KeyedRequest } from "./idempotency-store.ts";
+
+/** The columns of an answer. `status` is null while the request is under way. */
+export interface StoredAnswer {
+  readonly status: number | null;
+  readonly headers: Readonly<Record<string, string>> | null;
+  /** JSON text, or sealed; null for an answer without a body. */
+  readonly body: string | null;
+  readonly sealed: boolean;
+}
+
+/** Turns an answer into its columns. @throws Error when it is to be sealed and there is no sealer. */
+export function writeAnswer(options: IdempotencyOptions, request: KeyedRequest, response: HttpResponse): StoredAnswer {
+  const text = response.body.kind === "json" ? request.textOf(response) : null;
+  const kept = { ...response.headers };
+  if (response.etag !== undefined) kept.etag = response.etag;
+  const seal = request.sealed && text !== null;
+  if (seal && !options.sealer) throw new Error("an answer that shows a secret cannot be kept without a sealer");
+  return {
+    status: response.status,
+    headers: kept,
+    body: seal ? (options.sealer?.seal(text, placeOf(options, request)) ?? null) : text,
+    sealed: seal,
+  };
+}
+
+/** The same answer again, marked as a replay. */
+export function readAnswer(options: IdempotencyOptions, request: KeyedRequest, stored: StoredAnswer): HttpResponse {
+  const { etag, ...headers } = stored.headers ?? {};
+  const bytes = bodyOf(options, request, stored);
+  return {
+    status: stored.status as number,
+    etag,
+    headers: { ...headers, "Idempotent-Replayed": "true" },
+    body: bytes ? { kind: "bytes", bytes, contentType: "application/json" } : { kind: "empty" },
+  };
+}
+
+function bodyOf(options: IdempotencyOptions, request: KeyedRequest, { body, sealed }: StoredAnswer): Buffer | null {
+  if (body === null) return null;
+  if (!sealed) return Buffer.from(body);
+  if (!options.sealer) throw new Error("a sealed answer cannot be opened without a sealer");
+  return options.sealer.open(body, placeOf(options, request));
+}
+
+const placeOf = ({ service }: IdempotencyOptions, { accountId, key }: KeyedRequest): SealedPlace => ({
+  service,
+  table: "idempotency",
+  row: JSON.stringify([accountId, key]),
+});

@@ -1,0 +1,9 @@
+declare module "negotiator" {
+  /** Content negotiation, RFC 9110 §12.5. The package brings no types of its own. */
+  class Negotiator {
+    constructor(request: { readonly headers: Readonly<Record<string, string>> });
+    /** The one of `available` that the client prefers, or undefined. */
+    mediaType(available: string[]): string | undefined;
+  }
+  export = Negotiator;
+}

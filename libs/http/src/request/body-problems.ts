@@ -1,0 +1,84 @@
+import { AppError, type ErrorDetail } from "@signalbox/core";
+import type { z } from "zod";
+
+/** The path of a failing member as clients write it: `settings.tags[2]`. */
+export function fieldPath(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((text, part) => {
+    if (typeof part === "number") return `${text}[${part}]`;
+    return text === "" ? String(part) : `${text}.${String(part)}`;
+  }, "");
+}
+
+type Issue = z.core.$ZodIssue;
+
+/** What a schema refused in a JSON body, one entry per failing member; `readOnly` names members that only we write. */
+export function bodyDetails(issues: readonly Issue[], value: unknown, readOnly: ReadonlySet<string>): ErrorDetail[] {
+  return issues.flatMap((issue) => detailsOf(issue, value, readOnly));
+}
+
+/**
+ * The refusal of a body (CONTRACT §2): a required member that a POST lacks is 400, everything else is 422.
+ */
+export function bodyRefusal(method: string, details: readonly ErrorDetail[]): AppError {
+  if (method === "POST" && details.some(({ code }) => code === "required")) {
+    return new AppError("invalid_request", "A required member is absent.", { details });
+  }
+  return new AppError("validation_error", "A member of the body is not valid.", { details });
+}
+
+/** The refusal of query parameters: always 400. */
+export function queryRefusal(issues: readonly Issue[]): AppError {
+  const details = issues.map((issue) => ({
+    field: fieldPath(issue.path),
+    code: codeOf(issue),
+    message: issue.message,
+  }));
+  return new AppError("invalid_request", "A query parameter is not valid.", { details });
+}
+
+function detailsOf(issue: Issue, value: unknown, readOnly: ReadonlySet<string>): ErrorDetail[] {
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => unknownMember(fieldPath([...issue.path, key]), readOnly));
+  }
+  if (isAbsent(value, issue.path)) {
+    return [{ field: fieldPath(issue.path), code: "required", message: "Is required." }];
+  }
+  return [{ field: fieldPath(issue.path), code: codeOf(issue), message: issue.message }];
+}
+
+function unknownMember(field: string, readOnly: ReadonlySet<string>): ErrorDetail {
+  return readOnly.has(field)
+    ? { field, code: "read_only", message: "Is read-only and must not be sent." }
+    : { field, code: "unknown_member", message: "Is not a member of this resource." };
+}
+
+/** A check of our own may name its code; the rest follows from what kind of check failed. */
+function codeOf(issue: Issue): string {
+  if (issue.code === "custom" && typeof issue.params?.code === "string") return issue.params.code;
+  switch (issue.code) {
+    case "invalid_type":
+      return "invalid_type";
+    case "too_big":
+      return "too_big";
+    case "too_small":
+      return "too_small";
+    case "invalid_format":
+      return "invalid_format";
+    case "invalid_value":
+      return "invalid_value";
+    default:
+      return "invalid";
+  }
+}
+
+/** Absent is not null: only a member that is not there at all counts. The body itself is never absent here. */
+function isAbsent(value: unknown, path: readonly PropertyKey[]): boolean {
+  if (path.length === 0) return false;
+  let parent = value;
+  for (const part of path.slice(0, -1)) {
+    if (typeof parent !== "object" || parent === null) return false;
+    parent = (parent as Record<PropertyKey, unknown>)[part];
+  }
+  const last = path.at(-1) as PropertyKey;
+  return typeof parent === "object" && parent !== null && !Array.isArray(parent) && !Object.hasOwn(parent, last);
+}

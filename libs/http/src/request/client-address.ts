@@ -1,0 +1,59 @@
+import type { IncomingMessage } from "node:http";
+import { BlockList, isIP, isIPv6 } from "node:net";
+
+/** Finds the address a request came from. */
+export type ClientAddress = (request: IncomingMessage) => string;
+
+/**
+ * `X-Forwarded-For` is read from the right, and only as long as the next hop is a trusted proxy: what is left of the
+ * first address that nobody vouches for can be made up by anyone.
+ */
+export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
+  const trusted = networks(trustedProxies);
+  const isTrusted = (address: string): boolean =>
+    isIP(address) !== 0 && trusted.check(address, isIPv6(address) ? "ipv6" : "ipv4");
+  return (request) => {
+    let address = plain(request.socket.remoteAddress ?? "");
+    if (trustedProxies.length === 0 || !isTrusted(address)) return address;
+    const hops = String(request.headers["x-forwarded-for"] ?? "").split(",");
+    for (const hop of hops.reverse()) {
+      const next = plain(hop.trim());
+      if (isIP(next) === 0) break;
+      address = next;
+      if (!isTrusted(address)) break;
+    }
+    return address;
+  };
+}
+
+/** What anonymous requests are counted by: an IPv6 customer has a whole /64 to pick addresses from. */
+export function addressBucket(address: string): string {
+  if (!isIPv6(address)) return address;
+  const [head = "", tail] = address.split("::");
+  const groups = head === "" ? [] : head.split(":");
+  if (tail !== undefined) {
+    const rest = tail === "" ? [] : tail.split(":");
+    while (groups.length + rest.length < 8) groups.push("0");
+    groups.push(...rest);
+  }
+  return `${groups.slice(0, 4).join(":")}::/64`;
+}
+
+/** `::ffff:192.0.2.1` is 192.0.2.1, and a zone is of no use to anyone else. */
+function plain(address: string): string {
+  const bare = address.replace(/%.*$/, "");
+  return bare.startsWith("::ffff:") && bare.includes(".") ? bare.slice(7) : bare;
+}
+
+/** @throws Error naming the entry that is neither an address nor a network. */
+function networks(entries: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const entry of entries) {
+    const [address = "", bits] = entry.split("/");
+    const family = isIP(address) === 6 ? "ipv6" : "ipv4";
+    if (isIP(address) === 0) throw new Error(`http.trusted-proxies: ${entry} is neither an address nor a network`);
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  return list;
+}

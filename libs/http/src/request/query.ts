@@ -1,0 +1,85 @@
+import { AppError, type ErrorDetail } from "@signalbox/core";
+import type { z } from "zod";
+import { queryRefusal } from "./body-problems.ts";
+import { isBadText } from "./text-flaws.ts";
+
+/** Names under which people try to send credentials in URLs, where logs and histories keep them. */
+const credentialNames = new Set([
+  "access_token",
+  "accesstoken",
+  "api_key",
+  "api-key",
+  "apikey",
+  "x-api-key",
+  "authorization",
+  "auth_token",
+  "bearer",
+  "token",
+  "password",
+  "client_secret",
+]);
+
+/** The part of a request target after the question mark; empty when there is none. */
+export function queryTextOf(url: string): string {
+  const at = url.indexOf("?");
+  return at < 0 ? "" : url.slice(at + 1);
+}
+
+/**
+ * Reads query parameters: each declared, at most once, well-formed percent-encoded UTF-8.
+ * @throws AppError `invalid_request` listing every parameter that fails.
+ */
+export function parseQuery(text: string, schema: z.ZodObject | undefined): Record<string, unknown> {
+  const values = text === "" ? {} : readPairs(text, schema);
+  if (!schema) return values;
+  const result = schema.safeParse(values);
+  if (!result.success) throw queryRefusal(result.error.issues);
+  return result.data;
+}
+
+function readPairs(text: string, schema: z.ZodObject | undefined): Record<string, string> {
+  const values: Record<string, string> = Object.create(null);
+  const problems: ErrorDetail[] = [];
+  for (const pair of text.split("&")) {
+    if (pair === "") continue;
+    const at = pair.indexOf("=");
+    const name = decoded(at < 0 ? pair : pair.slice(0, at));
+    const value = decoded(at < 0 ? "" : pair.slice(at + 1));
+    const problem = problemOf(name, value, values, schema);
+    if (problem) problems.push(problem);
+    else values[name as string] = value as string;
+  }
+  if (problems.length > 0)
+    throw new AppError("invalid_request", "A query parameter is not valid.", { details: problems });
+  return values;
+}
+
+function problemOf(
+  name: string | null,
+  value: string | null,
+  seen: Record<string, string>,
+  schema: z.ZodObject | undefined,
+): ErrorDetail | null {
+  if (name === null || isBadText(name))
+    return { field: "", code: "invalid_text", message: "The name of a parameter is not readable." };
+  if (!schema || !Object.hasOwn(schema.shape, name)) return undeclared(name);
+  if (name in seen) return { field: name, code: "repeated", message: "Must be there only once." };
+  if (value === null || isBadText(value))
+    return { field: name, code: "invalid_text", message: "Is not readable text." };
+  return null;
+}
+
+function undeclared(name: string): ErrorDetail {
+  return credentialNames.has(name.toLowerCase())
+    ? { field: name, code: "credential_in_query", message: "Credentials are taken from headers only." }
+    : { field: name, code: "unknown_parameter", message: "Is not a parameter of this route." };
+}
+
+/** Percent-decoding of `application/x-www-form-urlencoded`; null when it is not UTF-8. */
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text.includes("+") ? text.replaceAll("+", " ") : text);
+  } catch {
+    return null;
+  }
+}

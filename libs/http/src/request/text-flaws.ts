@@ -1,0 +1,42 @@
+import type { ErrorDetail } from "@signalbox/core";
+
+/** Escapes that may write U+0000 or half of a surrogate pair; raw, neither passes the JSON and UTF-8 checks. */
+const suspicious = /\\u(?:0000|[dD][89a-fA-F])/;
+
+/**
+ * Every text, names included, that PostgreSQL or UTF-8 cannot hold: U+0000 and lone surrogates. `text` is the JSON that
+ * `value` came from: nearly always one look at it is enough.
+ */
+export function textFlaws(text: string, value: unknown): ErrorDetail[] {
+  if (!suspicious.test(text)) return [];
+  const flaws: ErrorDetail[] = [];
+  visit(value, "", flaws);
+  return flaws;
+}
+
+/** Whether a text holds U+0000 or half of a surrogate pair. */
+export function isBadText(text: string): boolean {
+  return text.includes("\0") || !text.isWellFormed();
+}
+
+function visit(value: unknown, path: string, flaws: ErrorDetail[]): void {
+  if (typeof value === "string") {
+    if (isBadText(value)) flaws.push(flaw(path));
+  } else if (Array.isArray(value)) {
+    value.forEach((item, index) => {
+      visit(item, `${path}[${index}]`, flaws);
+    });
+  } else if (typeof value === "object" && value !== null) {
+    for (const [name, member] of Object.entries(value)) {
+      const memberPath = path === "" ? name : `${path}.${name}`;
+      if (isBadText(name)) flaws.push(flaw(memberPath.replaceAll("\0", "\\u0000").toWellFormed()));
+      visit(member, memberPath, flaws);
+    }
+  }
+}
+
+const flaw = (field: string): ErrorDetail => ({
+  field,
+  code: "invalid_text",
+  message: "Must not hold U+0000 or half of a surrogate pair.",
+});

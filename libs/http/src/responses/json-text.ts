@@ -1,0 +1,45 @@
+import { unknownMembers } from "@signalbox/contracts";
+import type { CompiledRoute } from "../app/compile-route.ts";
+import { fieldPath } from "../request/body-problems.ts";
+import type { HttpResponse } from "./http-response.ts";
+
+/** A handler answered with what its route does not declare. A bug of ours, and the reason is for us alone. */
+export class UndeclaredResponse extends Error {
+  override readonly name = "UndeclaredResponse";
+}
+
+/**
+ * The JSON text of a response, with the declared members alone. What nobody declared is left out, or in strict mode
+ * refused; a value that does not fit its schema is always refused, and so is a status without a schema.
+ * @throws UndeclaredResponse naming members, never values.
+ */
+export function jsonText(route: CompiledRoute, strict: boolean, response: HttpResponse): string {
+  if (response.body.kind !== "json") return "";
+  const { value } = response.body;
+  const schema = route.bodySchemas.get(response.status);
+  if (!schema) throw new UndeclaredResponse(`${route.label} answered ${response.status} with JSON it does not declare`);
+  const result = schema.safeParse(value);
+  if (!result.success) {
+    const problems = result.error.issues.map((issue) => `${fieldPath(issue.path) || "body"}: ${issue.message}`);
+    throw new UndeclaredResponse(
+      `${route.label} answered ${response.status} that does not fit: ${problems.join("; ")}`,
+    );
+  }
+  const extra = strict ? unknownMembers(value, result.data) : [];
+  if (extra.length > 0) {
+    throw new UndeclaredResponse(`${route.label} answered ${response.status} with undeclared ${extra.join(", ")}`);
+  }
+  return JSON.stringify(result.data);
+}
+
+/** Statuses the framework answers with by itself, on any route. */
+const ownStatuses = new Set([304, 400, 401, 403, 404, 405, 406, 413, 415, 429, 500, 502, 503, 504]);
+
+/** In strict mode: whether the status is one the route may answer with. @throws UndeclaredResponse */
+export function checkStatus(route: CompiledRoute, { status }: HttpResponse): void {
+  if (route.statuses.has(status) || ownStatuses.has(status)) return;
+  if (status === 422 && route.body) return;
+  if ((status === 409 || status === 422) && route.spec.idempotent) return;
+  if (status === 409 && (route.method === "put" || route.method === "patch" || route.method === "delete")) return;
+  throw new UndeclaredResponse(`${route.label} answered ${status}, which it does not declare`);
+}

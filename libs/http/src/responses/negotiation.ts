@@ -1,0 +1,25 @@
+import Negotiator from "negotiator";
+
+/** Picks what to send of what a route can make; null when the client accepts none of it. */
+export type Negotiate = (accept: string | undefined) => string | null;
+
+/** Different `Accept` values remembered per route. Real clients send a handful; more are worked out each time. */
+const rememberedMax = 64;
+
+/** Creates the content negotiation (RFC 9110 §12.5.1) of a route that makes these media types, the preferred first. */
+export function createNegotiate(available: readonly string[]): Negotiate {
+  const remembered = new Map<string, string | null>();
+  const preferred = available[0] ?? null;
+  return (accept) => {
+    if (accept === undefined || preferred === null) return preferred;
+    const known = remembered.get(accept);
+    if (known !== undefined) return known;
+    const chosen = choose(accept, available);
+    if (remembered.size < rememberedMax) remembered.set(accept, chosen);
+    return chosen;
+  };
+}
+
+function choose(accept: string, available: readonly string[]): string | null {
+  return new Negotiator({ headers: { accept } }).mediaType([...available]) ?? null;
+}

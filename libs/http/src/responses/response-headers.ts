@@ -1,0 +1,39 @@
+import type { Exchange } from "../app/exchange.ts";
+import type { HttpResponse } from "./http-response.ts";
+
+/** The headers of an answer, as name and value in turn, without those of its body. */
+export function responseHeaders(exchange: Exchange, response: HttpResponse): string[] {
+  const { route } = exchange;
+  const headers = route.headers.slice();
+  headers.push("X-Request-Id", exchange.requestId, "Cache-Control", cacheControl(exchange, response));
+  if (exchange.limiter) pushRateLimit(headers, exchange);
+  if (route.method === "get") headers.push("Vary", route.vary);
+  if (response.etag !== undefined) headers.push("ETag", response.etag);
+  if (response.status === 401) headers.push("WWW-Authenticate", challenge(exchange));
+  if (response.body.kind === "error" && response.body.error.retryAfterSeconds !== undefined) {
+    headers.push("Retry-After", String(response.body.error.retryAfterSeconds));
+  }
+  for (const name in response.headers) headers.push(name, response.headers[name] as string);
+  return headers;
+}
+
+function cacheControl({ route }: Exchange, response: HttpResponse): string {
+  if (response.cache !== undefined) return response.cache;
+  if (response.status >= 400) return "no-store";
+  if (route.spec.cache !== undefined) return route.spec.cache;
+  return route.method === "get" && response.etag !== undefined ? "private, no-cache" : "no-store";
+}
+
+/** draft-ietf-httpapi-ratelimit-headers: the policy, then what is left of it. */
+function pushRateLimit(headers: string[], { limiter, remaining, resetSeconds }: Exchange): void {
+  if (!limiter) return;
+  const { name, limit, windowMs } = limiter.policy;
+  headers.push("RateLimit-Policy", `"${name}";q=${limit};w=${Math.ceil(windowMs / 1000)}`);
+  headers.push("RateLimit", `"${name}";r=${Math.max(0, remaining)};t=${resetSeconds}`);
+}
+
+/** RFC 6750 §3: without credentials only the scheme, with bad ones the reason. */
+function challenge({ headers }: Exchange): string {
+  const presented = headers.authorization !== undefined || headers["x-api-key"] !== undefined;
+  return presented ? 'Bearer realm="signalbox", error="invalid_token"' : 'Bearer realm="signalbox"';
+}

@@ -1,0 +1,100 @@
+import { pipeline } from "node:stream/promises";
+import { KiB } from "@signalbox/core";
+import type { Exchange } from "../app/exchange.ts";
+import { isNotModified } from "./conditional.ts";
+import { discardBody } from "./discard-body.ts";
+import { errorText } from "./error-status.ts";
+import type { HttpResponse } from "./http-response.ts";
+import { checkStatus, jsonText } from "./json-text.ts";
+import { responseHeaders } from "./response-headers.ts";
+
+/** A rest of a body this small is read away by the server itself, and the connection stays of use. */
+const smallRestBytes = 64 * KiB;
+
+/**
+ * Writes an answer: a 304 where the client has it, 204 where it wants no body, else the declared members.
+ * @throws UndeclaredResponse before anything was written.
+ */
+export async function send(exchange: Exchange, answer: HttpResponse): Promise<void> {
+  const response = minimal(exchange, unmodified(exchange, answer));
+  if (exchange.edge.strict) checkStatus(exchange.route, response);
+  const { body, status } = response;
+  const payload = payloadOf(exchange, response);
+  const headers = responseHeaders(exchange, response);
+  exchange.status = status;
+  if (body.kind === "stream") return sendStream(exchange, response, headers);
+  if (payload !== null) {
+    headers.push("Content-Type", body.kind === "bytes" ? body.contentType : "application/json");
+    headers.push(
+      "Content-Length",
+      String(typeof payload === "string" ? Buffer.byteLength(payload) : payload.byteLength),
+    );
+  } else if (status !== 204 && status !== 304) headers.push("Content-Length", "0");
+  return write(exchange, status, headers, payload);
+}
+
+function unmodified(exchange: Exchange, answer: HttpResponse): HttpResponse {
+  if (answer.status !== 200 || answer.etag === undefined || exchange.route.method !== "get") return answer;
+  if (!isNotModified(exchange, answer.etag)) return answer;
+  if (answer.body.kind === "stream") answer.body.stream.destroy();
+  return { status: 304, etag: answer.etag, cache: answer.cache, body: { kind: "empty" } };
+}
+
+/** RFC 7240: a client that wants no representation back gets 204, with the validator of what is stored now. */
+function minimal({ route, headers }: Exchange, answer: HttpResponse): HttpResponse {
+  const prefer = headers.prefer;
+  if (prefer === undefined || answer.status !== 200 || (route.method !== "patch" && route.method !== "put"))
+    return answer;
+  if (!/(?:^|,)\s*return\s*=\s*"?minimal"?\s*(?:[,;]|$)/i.test(String(prefer))) return answer;
+  const applied = { ...answer.headers, "Preference-Applied": "return=minimal" };
+  return { status: 204, etag: answer.etag, cache: answer.cache, headers: applied, body: { kind: "empty" } };
+}
+
+function payloadOf({ route, edge, requestId }: Exchange, response: HttpResponse): string | Uint8Array | null {
+  const { body } = response;
+  if (body.kind === "json") return jsonText(route, edge.strict, response);
+  if (body.kind === "error") return errorText(body.error, response.status, route.errors, requestId);
+  return body.kind === "bytes" ? body.bytes : null;
+}
+
+async function write(
+  exchange: Exchange,
+  status: number,
+  headers: string[],
+  payload: string | Uint8Array | null,
+): Promise<void> {
+  const { request, response } = exchange;
+  const content = request.method === "HEAD" ? null : payload;
+  if (request.complete || Number(request.headers["content-length"] ?? Number.POSITIVE_INFINITY) <= smallRestBytes) {
+    response.writeHead(status, headers);
+    response.end(content ?? undefined);
+    return;
+  }
+  // The client is still sending. It gets the whole answer now, and the end of the connection once it had time to read it.
+  headers.push("Connection", "close");
+  response.writeHead(status, headers);
+  if (content === null) response.flushHeaders();
+  else response.write(content);
+  await discardBody(request);
+  response.end();
+}
+
+async function sendStream(exchange: Exchange, { status, body }: HttpResponse, headers: string[]): Promise<void> {
+  if (body.kind !== "stream") return;
+  const { request, response } = exchange;
+  headers.push("Content-Type", body.contentType);
+  if (body.length !== undefined) headers.push("Content-Length", String(body.length));
+  response.writeHead(status, headers);
+  if (request.method === "HEAD") {
+    body.stream.destroy();
+    response.end();
+    return;
+  }
+  try {
+    await pipeline(body.stream, response);
+  } catch (error) {
+    // The status is out already: only a broken connection can still tell the client that this is not all.
+    exchange.error = error;
+    response.destroy();
+  }
+}

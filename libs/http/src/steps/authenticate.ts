@@ -1,0 +1,43 @@
+import { credentialFrom, requireScopes, requireState, requireStepUp } from "@signalbox/auth";
+import { AppError, isAppError } from "@signalbox/core";
+import type { Exchange, Step } from "../app/exchange.ts";
+import { addressBucket } from "../request/client-address.ts";
+import { countRequest } from "./count-request.ts";
+
+/** Finds out who is asking, counts the request against its allowance, and checks that the route is theirs to call. */
+export const authenticate: Step = async (exchange) => {
+  const principal = await identify(exchange);
+  if (principal === null) {
+    countRequest(exchange, "anonymous", addressBucket(exchange.clientAddress));
+    if (exchange.route.auth.optional) return null;
+    throw new AppError("unauthorized", "This needs credentials: a Bearer token or an API key.");
+  }
+  exchange.principal = principal;
+  countRequest(exchange, "credential", principal.credential.id);
+  const { access, scopes, stepUp } = exchange.route.auth;
+  requireState(principal, access);
+  requireScopes(principal, scopes);
+  if (stepUp) requireStepUp(principal, exchange.edge.context.clock);
+  return null;
+};
+
+/** Routes for everyone are counted by address, whatever credentials come along. */
+export const countAnonymous: Step = (exchange) => {
+  countRequest(exchange, "anonymous", addressBucket(exchange.clientAddress));
+  return null;
+};
+
+async function identify(exchange: Exchange) {
+  try {
+    const credential = credentialFrom(exchange.headers);
+    return credential && exchange.edge.authenticator
+      ? await exchange.edge.authenticator.authenticate(credential)
+      : null;
+  } catch (error) {
+    // Whoever keeps guessing is told to wait; good credentials from the same address keep working.
+    if (isAppError(error) && error.code === "unauthorized") {
+      countRequest(exchange, "failedSignIn", addressBucket(exchange.clientAddress));
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,28 @@
+import type { Exchange, Step } from "../app/exchange.ts";
+import { requestFingerprint } from "../idempotency/fingerprint.ts";
+import { idempotencyKeyOf } from "../idempotency/idempotency-key.ts";
+import { jsonText } from "../responses/json-text.ts";
+
+/**
+ * Claims the `Idempotency-Key`, or answers with what the same request got before. What a multipart body holds is known
+ * to the handler alone, so there the handler claims it.
+ */
+export const beginIdempotency: Step = async (exchange) => {
+  const key = idempotencyKeyOf(exchange.headers["idempotency-key"]);
+  const { idempotency: store } = exchange.edge;
+  if (key === null || !store || !exchange.principal) return null;
+  const { spec } = exchange.route;
+  const claim = store.open({
+    accountId: exchange.principal.accountId,
+    key,
+    sealed: spec.idempotent === "sealed",
+    fingerprintOf: (content) =>
+      requestFingerprint(exchange.request.method ?? "", pathOf(exchange), exchange.query, content),
+    textOf: (response) => jsonText(exchange.route, exchange.edge.strict, response),
+  });
+  exchange.idempotency = claim;
+  if (exchange.body === null && exchange.route.body?.kind === "multipart") return null;
+  return claim.begin(exchange.body);
+};
+
+const pathOf = ({ request }: Exchange): string => (request.url ?? "").replace(/\?.*$/, "").replace(/\/+$/, "");

@@ -1,0 +1,70 @@
+import { AppError, type ErrorCode } from "@signalbox/core";
+import type { z } from "zod";
+import type { CompiledBody } from "../app/compile-body.ts";
+import type { Exchange, Step } from "../app/exchange.ts";
+import { bodyDetails, bodyRefusal } from "../request/body-problems.ts";
+import { parseJsonBody } from "../request/json-body.ts";
+import { parseMediaType } from "../request/media-type.ts";
+import { announcesBody, readBody, refuseAnnouncedSize } from "../request/read-body.ts";
+import { styledCode } from "../responses/error-status.ts";
+
+/** Routes that take no body say so, rather than pass over what a client thought it was asking for. */
+export const refuseBody: Step = (exchange) => {
+  if (!announcesBody(exchange.request)) return null;
+  throw new AppError("invalid_request", "This takes no body.");
+};
+
+/** Reads the body as the route declares it, never more of it than allowed. */
+export const readDeclaredBody: Step = async (exchange) => {
+  const body = exchange.route.body as CompiledBody;
+  refuseCoding(exchange);
+  if (body.kind === "raw") {
+    exchange.body = await readBody(exchange.request, maxBytesOf(exchange, body), tooLargeCode(exchange));
+    return null;
+  }
+  const type = mediaTypeOf(exchange, body);
+  if (type === "multipart/form-data") {
+    refuseAnnouncedSize(exchange.request, maxBytesOf(exchange, body), tooLargeCode(exchange));
+    return null;
+  }
+  // A file may be far larger than any JSON we would parse.
+  const maxBytes = body.kind === "multipart" ? exchange.edge.live.requestBytesMax : maxBytesOf(exchange, body);
+  const content = await readBody(exchange.request, maxBytes, tooLargeCode(exchange));
+  exchange.body = parseMembers(exchange, body, parseJsonBody(content));
+  return null;
+};
+
+function parseMembers(exchange: Exchange, body: CompiledBody, value: unknown): unknown {
+  const result = (body.schema as z.ZodType).safeParse(value);
+  if (result.success) return result.data;
+  throw bodyRefusal(exchange.request.method ?? "", bodyDetails(result.error.issues, value, body.readOnly));
+}
+
+/** Decoding would let a few bytes become gigabytes, and no client needs it for bodies of this size. */
+function refuseCoding(exchange: Exchange): void {
+  const coding = exchange.headers["content-encoding"];
+  if (coding === undefined || coding.toLowerCase() === "identity") return;
+  throw new AppError("unsupported_media_type", "Send the body without Content-Encoding.");
+}
+
+function mediaTypeOf(exchange: Exchange, body: CompiledBody): string {
+  const header = exchange.headers["content-type"];
+  if (header === undefined && !announcesBody(exchange.request)) {
+    throw new AppError("invalid_request", `A body is needed, as ${body.mediaTypes.join(" or ")}.`);
+  }
+  const type = header === undefined ? null : parseMediaType(header);
+  if (!type || !body.mediaTypes.includes(type.type)) {
+    throw new AppError("unsupported_media_type", `Send the body as ${body.mediaTypes.join(" or ")}.`);
+  }
+  if (type.charset !== null && type.charset !== "utf-8" && type.charset !== "utf8") {
+    throw new AppError("unsupported_media_type", "JSON is sent in UTF-8.");
+  }
+  return type.type;
+}
+
+function maxBytesOf({ edge }: Exchange, { maxBytes }: CompiledBody): number {
+  if (maxBytes === null) return edge.live.requestBytesMax;
+  return typeof maxBytes === "number" ? maxBytes : maxBytes();
+}
+
+const tooLargeCode = ({ route }: Exchange): ErrorCode => styledCode("payload_too_large", 413, route.errors);
