@@ -7,6 +7,7 @@ export { type Answer, createReceiver, type ReceivedRequest, type Receiver } from
 export { type OwnEngine, startEngine } from "./start-engine.ts";
 export { startProcess, type TestProcess } from "./start-process.ts";
 export { createTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
+export { type TestContext, testContext } from "./test-context.ts";
 export { type TestDatabase, testDatabase } from "./test-database.ts";
 export { type TestKafka, testKafka } from "./test-kafka.ts";
 export { type TestRedis, testRedis } from "./test-redis.ts";

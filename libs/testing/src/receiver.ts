@@ -102,7 +102,8 @@ async function send(response: ServerResponse, answer: Answer, stopped: AbortSign
   if (instead === "hang") return;
   if (instead === "reset") return void response.socket?.resetAndDestroy();
   const bytes = Buffer.from(body as Uint8Array);
-  response.writeHead(status, instead === "cut" ? { ...headers, "content-length": bytes.length + 1 } : headers);
+  const promised = instead === "cut" ? bytes.length + 1 : bytes.length;
+  response.writeHead(status, promised > 0 ? { "content-length": promised, ...headers } : headers);
   if (instead === "cut") return void response.write(bytes, () => response.destroy());
   if (dripMs === undefined) return void response.end(bytes);
   for (const byte of bytes) {

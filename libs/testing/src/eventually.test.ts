@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { eventually } from "./eventually.ts";
+
+test("the value of the first successful check is returned", async () => {
+  let calls = 0;
+  const value = await eventually(() => (++calls < 3 ? null : "here"));
+  assert.equal(value, "here");
+  assert.equal(calls, 3);
+});
+
+test("a check made of assertions is done once it does not throw", async () => {
+  let calls = 0;
+  await eventually(() => {
+    calls++;
+    assert.equal(calls, 4);
+  });
+  assert.equal(calls, 4);
+});
+
+test("zero and the empty text are values, not failures", async () => {
+  assert.equal(await eventually(() => 0), 0);
+  assert.equal(await eventually(() => ""), "");
+});
+
+test("giving up says what was waited for and carries the last error", async () => {
+  const last = new Error("two of three arrived");
+  const waiting = eventually(() => Promise.reject(last), { timeoutMs: 40, message: "all events arrive" });
+  await assert.rejects(waiting, (error: Error) => {
+    assert.match(error.message, /gave up after 40 ms: all events arrive; last: two of three arrived/);
+    return error.cause === last;
+  });
+});
