@@ -51,7 +51,7 @@ function checkEntry(
   const name = addresses.property(address);
   const declaration = name === undefined ? undefined : properties[name];
   if (name === undefined || declaration === undefined) {
-    if (addresses.isForeign(address) || addresses.isForeignVariable(address)) return null;
+    if (addresses.isForeign(address)) return null;
     return { property: address, source: origin, value: masked, expected: knownName(address, addresses) };
   }
   const parsed = parseText(declaration, raw);

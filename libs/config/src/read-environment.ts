@@ -7,7 +7,7 @@ const serviceLink =
   /_SERVICE_HOST$|_SERVICE_PORT(?:_[A-Z0-9_]+)?$|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$/;
 const serviceLinkValue = /^(?:tcp|udp|sctp):\/\//;
 
-/** Variables with our prefix, named as the property they stand for; one that stands for none keeps its own name. */
+/** Variables with our prefix, named as the property they stand for; one that stands for nothing keeps its own name. */
 export function readEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   addresses: Addresses,
@@ -17,8 +17,12 @@ export function readEnvironment(
   for (const [variable, raw] of Object.entries(environment)) {
     if (raw === undefined || !variable.startsWith("SIGNALBOX_") || reserved.has(variable)) continue;
     const address = addresses.fromEnvironment(variable);
-    if (address === undefined && (serviceLink.test(variable) || serviceLinkValue.test(raw))) continue;
+    if (address === undefined && isOthers(variable, raw, addresses)) continue;
     entries.set(address ?? variable, { raw, origin: variable });
   }
   return { name: "environment", entries, faults: [] };
+}
+
+function isOthers(variable: string, raw: string, addresses: Addresses): boolean {
+  return addresses.isForeignVariable(variable) || serviceLink.test(variable) || serviceLinkValue.test(raw);
 }

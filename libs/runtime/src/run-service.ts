@@ -56,6 +56,7 @@ export async function runService<P extends PropertyDeclarations & RuntimePropert
         instance: context.instance,
         otlpEndpoint: common.get("telemetry.otlp-endpoint"),
         sampleRatio: common.get("telemetry.sample-ratio"),
+        log,
       });
       runner.defer("telemetry", () => telemetry.close());
 
@@ -109,7 +110,7 @@ function readConfiguration<P extends PropertyDeclarations>(options: RunService<P
 }
 
 /** Where the management server of a process listens and what it shows. */
-export function managementAddress(configuration: Configuration<RuntimeProperties>) {
+export function managementAddress(configuration: Pick<Configuration<RuntimeProperties>, "get">) {
   return {
     host: configuration.get("management.server.host"),
     port: configuration.get("management.server.port"),
@@ -119,7 +120,7 @@ export function managementAddress(configuration: Configuration<RuntimeProperties
 }
 
 /** The bounds of a listener as configured. */
-export function listenerLimits(configuration: Configuration<RuntimeProperties>) {
+export function listenerLimits(configuration: Pick<Configuration<RuntimeProperties>, "get">) {
   return {
     headerTimeoutMs: configuration.get("http.header-timeout"),
     requestTimeoutMs: configuration.get("http.request-timeout"),
@@ -132,7 +133,7 @@ export function listenerLimits(configuration: Configuration<RuntimeProperties>) 
 export function describeProcess(
   name: string,
   instance: string,
-  configuration: Configuration<RuntimeProperties>,
+  configuration: Pick<Configuration<RuntimeProperties>, "get">,
 ): object {
   return {
     service: name,
@@ -146,6 +147,6 @@ export function describeProcess(
   };
 }
 
-function addressOf(name: "http" | "internal", configuration: Configuration<RuntimeProperties>) {
+function addressOf(name: "http" | "internal", configuration: Pick<Configuration<RuntimeProperties>, "get">) {
   return { name, host: configuration.get(`${name}.host`), port: configuration.get(`${name}.port`) };
 }

@@ -1,4 +1,6 @@
+import { DiagLogLevel, diag } from "@opentelemetry/api";
 import { seconds } from "@signalbox/core";
+import type { Logger } from "./logger.ts";
 import { useSpanEngine } from "./span-engine.ts";
 
 export interface Telemetry {
@@ -14,6 +16,8 @@ export interface TelemetryOptions {
   readonly otlpEndpoint: string | null;
   /** Share of new traces that are recorded, 0 to 1; what the caller decided is kept. */
   readonly sampleRatio?: number;
+  /** Hears of spans that could not be exported. */
+  readonly log?: Logger;
 }
 
 /** How long one export may take: the close waits no longer for a receiver that is away. */
@@ -43,6 +47,8 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
     timeoutMillis: exportMsMax,
   });
   const sdk = startNodeSDK({
+    // Its own console lines would stand between our JSON lines.
+    logLevel: "none",
     resourceAttributes: {
       "service.name": options.service,
       "service.version": options.version,
@@ -58,6 +64,16 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
     logRecordProcessors: [],
     instrumentations: instrumentations(),
   });
+  if (options.log) reportTo(options.log);
   useSpanEngine(otelSpanEngine);
   return { close: () => sdk.shutdown() };
+}
+
+function reportTo(log: Logger): void {
+  const warn = (message: string, ...details: unknown[]) => log.warn({ details }, `OpenTelemetry: ${message}`);
+  const quiet = () => {};
+  diag.setLogger(
+    { error: warn, warn, info: quiet, debug: quiet, verbose: quiet },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  );
 }

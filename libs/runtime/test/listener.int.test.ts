@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import type { RequestListener } from "node:http";
+import { connect } from "node:net";
+import { test } from "node:test";
+import { ConfigurationError } from "@signalbox/config";
+import { systemClock } from "@signalbox/core";
+import { createRunner } from "../src/create-runner.ts";
+import { type OpenListener, openListener } from "../src/open-listener.ts";
+import { quietLog } from "./quiet-log.ts";
+
+async function open(listener: RequestListener, options: Partial<OpenListener> = {}) {
+  const runner = createRunner({ log: quietLog().log, clock: systemClock });
+  const { port, url } = await openListener(runner, { name: "http", host: "127.0.0.1", port: 0, listener, ...options });
+  return { runner, port, url };
+}
+
+/** Sends bytes as they are and returns all that comes back until the server ends the connection. */
+async function exchange(port: number, ...parts: string[]): Promise<{ status: number; headers: string; body: string }> {
+  const socket = connect(port, "127.0.0.1");
+  let text = "";
+  socket.on("data", (chunk: Buffer) => {
+    text += chunk;
+  });
+  for (const part of parts) socket.write(part);
+  await once(socket, "close");
+  const [headers = "", body = ""] = text.split("\r\n\r\n");
+  return { status: Number(headers.split(" ")[1]), headers, body };
+}
+
+const never: RequestListener = () => assert.fail("the request should not have reached the service");
+
+for (const { kind, sent, status, code } of [
+  {
+    kind: "headers above the limit",
+    sent: `GET / HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(5000)}\r\n\r\n`,
+    status: 431,
+    code: "invalid_request",
+  },
+  {
+    kind: "a path above the limit",
+    sent: `GET /${"x".repeat(5000)} HTTP/1.1\r\nHost: a\r\n\r\n`,
+    status: 431,
+    code: "invalid_request",
+  },
+  { kind: "what is not HTTP", sent: "hello there\r\n\r\n", status: 400, code: "invalid_request" },
+  {
+    kind: "two lengths of one body",
+    sent: "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+    status: 400,
+    code: "invalid_request",
+  },
+  { kind: "a missing Host", sent: "GET / HTTP/1.1\r\n\r\n", status: 400, code: "invalid_request" },
+  {
+    kind: "an expectation nobody knows",
+    sent: "GET / HTTP/1.1\r\nHost: a\r\nExpect: tea\r\n\r\n",
+    status: 417,
+    code: "invalid_request",
+  },
+  { kind: "headers that do not arrive in time", sent: "GET / HTTP/1.1\r\nHost: a\r\n", status: 408, code: "timeout" },
+]) {
+  test(`${kind}: answered with ${status} in the shape of every error`, async () => {
+    const { runner, port } = await open(never, { headerBytesMax: 2048, headerTimeoutMs: 100, requestTimeoutMs: 100 });
+    const answer = await exchange(port, sent);
+    await runner.stop(1000);
+    assert.equal(answer.status, status, answer.headers);
+    const { error } = JSON.parse(answer.body) as { error: Record<string, string> };
+    assert.equal(error.code, code);
+    assert.ok(error.message && error.request_id?.startsWith("req_"));
+    assert.match(answer.headers, /content-type: application\/json; charset=utf-8/i);
+    assert.match(answer.headers, /connection: close/i);
+  });
+}
+
+test("a body that turns bad after the answer began does not tear the answer apart", async () => {
+  const { runner, port } = await open((_request, response) => {
+    response.writeHead(200, { "content-length": "100" });
+    response.write("begun");
+  });
+  const sent = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n";
+  const socket = connect(port, "127.0.0.1");
+  socket.on("error", () => {});
+  let text = "";
+  socket.on("data", (chunk: Buffer) => {
+    text += chunk;
+    socket.write("not a chunk\r\n");
+  });
+  socket.write(sent);
+  await once(socket, "close");
+  await runner.stop(1000);
+  assert.equal(text.match(/HTTP\/1\.1/g)?.length, 1, text);
+});
+
+test("a drain refuses new connections, finishes the answer in hand and closes idle connections", async () => {
+  const begun = Promise.withResolvers<() => void>();
+  const { runner, port, url } = await open((_request, response) => begun.resolve(() => response.end("finished")));
+  const idle = connect(port, "127.0.0.1");
+  await once(idle, "connect");
+  const answer = fetch(url);
+  const finish = await begun.promise;
+  const stopped = runner.stop(5000);
+  await assert.rejects(fetch(url));
+  finish();
+  const response = await answer;
+  assert.equal(await response.text(), "finished");
+  assert.equal(response.headers.get("connection"), "close");
+  assert.deepEqual(await stopped, []);
+});
+
+test("an upgraded connection does not outlive the listener, and its reset harms nobody", async () => {
+  const { runner, port } = await open(never, {
+    upgrade: (_request, socket) =>
+      void socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"),
+  });
+  const request = "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n";
+  const reset = connect(port, "127.0.0.1");
+  reset.write(request);
+  await once(reset, "data");
+  reset.resetAndDestroy();
+  const socket = connect(port, "127.0.0.1");
+  socket.write(request);
+  await once(socket, "data");
+  const closed = once(socket, "close");
+  assert.deepEqual(await runner.stop(1000), []);
+  await closed;
+});
+
+test("a port in use is refused with the property to change", async () => {
+  const { runner, port } = await open(never);
+  await assert.rejects(open(never, { port, name: "internal" }), (error: unknown) => {
+    assert.ok(error instanceof ConfigurationError);
+    assert.deepEqual(error.problems, [
+      {
+        property: "internal.port",
+        source: "the internal listener",
+        value: String(port),
+        expected: "a free port on 127.0.0.1: this one is in use",
+      },
+    ]);
+    return true;
+  });
+  await runner.stop(1000);
+});

@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { loadConfiguration } from "@signalbox/config";
+import { AppError, systemClock } from "@signalbox/core";
+import { createMetrics } from "@signalbox/telemetry";
+import { createHealth } from "../src/create-health.ts";
+import { createRunner } from "../src/create-runner.ts";
+import type { ManagedService } from "../src/management-routes.ts";
+import { openManagementServer } from "../src/open-management-server.ts";
+import type { AuthorizeManagement } from "../src/service-context.ts";
+import { probeProperties } from "./probe-properties.ts";
+import { quietLog } from "./quiet-log.ts";
+
+const { log } = quietLog();
+const runner = createRunner({ log, clock: systemClock });
+const health = createHealth({ log });
+const startup = health.startup("service");
+const environment = { SIGNALBOX_LOG_LEVEL: "debug", SIGNALBOX_ACCOUNT_HTTP_PORT: "9001" };
+const services = (["account", "images"] as const).map((service): ManagedService => {
+  const configuration = loadConfiguration({
+    service,
+    properties: probeProperties,
+    argv: [],
+    environment,
+    directory: null,
+  });
+  const metrics = createMetrics({ service });
+  metrics.counter("things_total", "Things.").inc();
+  return { service, configuration: configuration as never, metrics };
+});
+let authorize: AuthorizeManagement | null | undefined;
+const byKey: AuthorizeManagement = async (headers) => {
+  if (headers["x-api-key"] === "away") throw new AppError("unavailable", "The account service is away.");
+  if (headers["x-api-key"] === "broken") throw new Error("hunter2");
+  if (headers["x-api-key"] === undefined) return "unauthorized";
+  return headers["x-api-key"] === "manager" ? "ok" : "forbidden";
+};
+
+let one = "";
+let all = "";
+before(async () => {
+  const common = {
+    runner,
+    log,
+    host: "127.0.0.1",
+    port: 0,
+    health,
+    info: () => ({ release: "1" }),
+    authorize: () => authorize,
+  };
+  const open = async (basePath: string, exposure: string[], managed: ManagedService[]) =>
+    (await openManagementServer({ ...common, basePath, exposure, services: managed })).url + basePath;
+  one = await open("/management", ["health", "metrics", "info"], services.slice(0, 1));
+  all = await open("/ops", ["*"], services);
+});
+after(() => runner.stop(1000));
+
+const get = (url: string, key?: string, method = "GET") =>
+  fetch(url, { method, headers: key ? { "x-api-key": key } : {} });
+const codeOf = async (response: Response) => ((await response.json()) as { error: { code: string } }).error.code;
+const manage = async <T>(path: string) => (await (await get(all + path, "manager")).json()) as T;
+
+test("health says by status and by check how the process is, without credentials", async () => {
+  assert.equal((await get(`${one}/health/live`)).status, 200);
+  assert.equal((await get(`${one}/health/startup`)).status, 503);
+  startup.done();
+  assert.equal((await get(`${one}/health/startup`)).status, 200);
+  const ready = await get(`${one}/health/ready`);
+  assert.equal(ready.headers.get("cache-control"), "no-store");
+  assert.deepEqual(await ready.json(), { status: "up", checks: { process: { status: "up" } } });
+});
+
+test("metrics are OpenMetrics, each sample with its service", async () => {
+  const response = await get(`${all}/metrics`);
+  assert.equal(response.headers.get("content-type"), "application/openmetrics-text; version=1.0.0; charset=utf-8");
+  const text = await response.text();
+  assert.match(text, /things_total{service="account"} 1\nthings_total{service="images"} 1\n/);
+  assert.ok(text.endsWith("# EOF\n"));
+});
+
+test("an endpoint that is not exposed does not exist, whoever asks", async () => {
+  authorize = byKey;
+  for (const path of ["/env", "/env/http.port", "/nothing", ""]) {
+    const response = await get(one + path, "manager");
+    assert.equal(response.status, 404);
+    assert.equal(await codeOf(response), "not_found");
+  }
+  assert.equal((await get(one.replace("/management", "/info"))).status, 404);
+});
+
+test("any other method is 405 and says which are answered; HEAD has headers and no body", async () => {
+  const response = await get(`${one}/info`, undefined, "POST");
+  assert.equal(response.status, 405);
+  assert.equal(response.headers.get("allow"), "GET, HEAD");
+  const head = await get(`${one}/info`, undefined, "HEAD");
+  assert.equal(head.status, 200);
+  assert.equal(head.headers.get("content-length"), "15");
+  assert.equal(await head.text(), "");
+});
+
+test("values are shown to those alone whom the service allows, and to nobody before it is built", async () => {
+  authorize = undefined;
+  assert.equal((await get(`${all}/env`, "manager")).status, 503);
+  authorize = null;
+  assert.equal((await get(`${all}/env`, "manager")).status, 403);
+  authorize = byKey;
+  const anonymous = await get(`${all}/env`);
+  assert.equal(anonymous.status, 401);
+  assert.match(anonymous.headers.get("www-authenticate") ?? "", /Basic/);
+  assert.equal((await get(`${all}/env/http.port`, "reader")).status, 403);
+  assert.equal(await codeOf(await get(`${all}/env`, "away")), "unavailable");
+  const broken = await get(`${all}/env`, "broken");
+  assert.equal(broken.status, 500);
+  assert.doesNotMatch(await broken.text(), /hunter2/);
+  assert.equal((await get(`${all}/env`, "manager")).status, 200);
+});
+
+interface Env {
+  propertySources: { name: string; properties: Record<string, { value: unknown; origin?: string }> }[];
+}
+
+test("several services show one list of sources: shared values once, defaults under each service's name", async () => {
+  const env = await manage<Env>("/env");
+  assert.deepEqual(
+    env.propertySources.map(({ name }) => name),
+    ["command line", "environment", "overrides", "defaults"],
+  );
+  assert.deepEqual(env.propertySources[1]?.properties, {
+    "log.level": { value: "debug", origin: "SIGNALBOX_LOG_LEVEL" },
+    "account.http.port": { value: 9001, origin: "SIGNALBOX_ACCOUNT_HTTP_PORT" },
+  });
+  const defaults = env.propertySources[3]?.properties ?? {};
+  assert.deepEqual(defaults["images.http.port"], { value: 8080 });
+  assert.deepEqual(defaults["images.probe.password"], { value: "******" });
+  assert.equal(defaults["http.port"], undefined);
+});
+
+test("a property is found by the name of its service, with characters that a path has to encode", async () => {
+  const find = (name: string) =>
+    manage<{ property: { source: string; value: unknown } }>(`/env/${encodeURIComponent(name)}`);
+  assert.deepEqual((await find("account.http.port")).property, { source: "environment", value: 9001 });
+  assert.deepEqual((await find("images.http.port")).property, { source: "defaults", value: 8080 });
+  assert.deepEqual((await find("images.probe/odd name")).property, { source: "defaults", value: "odd" });
+  assert.deepEqual((await find("probe.password")).property, { source: "defaults", value: "******" });
+  assert.equal((await get(`${all}/env/nothing.here`, "manager")).status, 404);
+  assert.equal((await get(`${all}/env/%E0%A4%A`, "manager")).status, 400);
+  assert.equal((await get(`${all}/env/account.http.port/more`, "manager")).status, 404);
+});

@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { AppError, createManualClock, systemClock } from "@signalbox/core";
+import { createRunner } from "../src/create-runner.ts";
+import { quietLog } from "./quiet-log.ts";
+
+const fast = { firstDelayMs: 1, delayMsMax: 2, failuresMax: 3 };
+const create = (options: Partial<Parameters<typeof createRunner>[0]> = {}) => {
+  const { log, lines } = quietLog();
+  return { runner: createRunner({ log, clock: systemClock, policy: fast, ...options }), lines };
+};
+const untilAborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+
+test("work is drained before anything is closed, and closes run in reverse", async () => {
+  const { runner } = create();
+  const order: string[] = [];
+  runner.defer("pool", () => order.push("pool"));
+  runner.worker("relay", async (signal) => {
+    await untilAborted(signal);
+    await sleep(20);
+    order.push("relay");
+  });
+  runner.defer("listener", () => order.push("listener"));
+  runner.onDrain("listener", async () => {
+    await sleep(10);
+    order.push("drained");
+  });
+  assert.deepEqual(await runner.stop(1000), []);
+  assert.deepEqual(order, ["drained", "relay", "listener", "pool"]);
+});
+
+test("a close that fails or hangs does not keep the others from closing, and what hangs is named", async () => {
+  const { runner, lines } = create({ closeMsMax: 20 });
+  const closed: string[] = [];
+  runner.defer("pool", () => closed.push("pool"));
+  runner.defer("stuck", () => new Promise(() => {}));
+  runner.defer("broken", () => assert.fail("no"));
+  assert.deepEqual(await runner.stop(1000), ["stuck"]);
+  assert.deepEqual(closed, ["pool"]);
+  assert.deepEqual(
+    lines.filter(({ level }) => level === "error").map(({ part }) => part),
+    ["broken", "stuck"],
+  );
+});
+
+test("a drain that hangs leaves time for the closes", async () => {
+  const { runner } = create();
+  const closed: string[] = [];
+  runner.defer("pool", () => closed.push("pool"));
+  runner.onDrain("upload", () => new Promise(() => {}));
+  runner.worker("deaf", () => new Promise(() => {}));
+  assert.deepEqual(await runner.stop(100), ["upload", "deaf"]);
+  assert.deepEqual(closed, ["pool"]);
+});
+
+test("what is opened after the stop is closed at once", async () => {
+  const { runner } = create();
+  await runner.stop(100);
+  let closed = false;
+  runner.defer("late", () => {
+    closed = true;
+  });
+  assert.ok(closed);
+  assert.ok(runner.stopping.aborted);
+});
+
+test("a worker that fails or ends early is started again, until it gives up by name", async () => {
+  const { runner, lines } = create();
+  let runs = 0;
+  runner.worker("relay", async () => {
+    runs += 1;
+    if (runs === 1) throw new Error("first");
+  });
+  assert.equal(await runner.gaveUp, "relay");
+  assert.equal(runs, 3);
+  assert.equal(runner.trouble(), "the worker relay gave up");
+  assert.ok(lines.some(({ level, msg }) => level === "error" && String(msg).includes("failed too often")));
+  assert.deepEqual(await runner.stop(100), []);
+});
+
+test("an outage of something else is waited out, however long", async () => {
+  const { runner } = create();
+  const away = [
+    new AppError("unavailable", "The database is away."),
+    Object.assign(new Error("refused"), { code: "ECONNREFUSED" }),
+    new AggregateError([Object.assign(new Error("refused"), { code: "ECONNREFUSED" })]),
+    new Error("query failed", { cause: Object.assign(new Error("shut down"), { code: "57P01" }) }),
+  ];
+  let runs = 0;
+  const back = Promise.withResolvers<void>();
+  runner.worker("relay", async (signal) => {
+    const failure = away[runs++ % away.length];
+    if (runs < 20) throw failure;
+    back.resolve();
+    await untilAborted(signal);
+  });
+  await back.promise;
+  assert.equal(runner.trouble(), null);
+  assert.equal(runner.workers()[0]?.restarts, 19);
+  assert.deepEqual(await runner.stop(1000), []);
+});
+
+test("a worker that beat and fell silent makes the process unwell; one that never beats is not judged", async () => {
+  const clock = createManualClock();
+  const { runner } = create({ clock });
+  let beatNow = () => {};
+  runner.worker("consumer", async (signal, beat) => {
+    beatNow = beat;
+    beat();
+    await untilAborted(signal);
+  });
+  runner.worker("quiet", untilAborted);
+  clock.advance(59_000);
+  assert.equal(runner.trouble(), null);
+  clock.advance(2_000);
+  assert.equal(runner.trouble(), "the worker consumer is stuck");
+  beatNow();
+  assert.equal(runner.trouble(), null);
+  assert.deepEqual(
+    runner.workers().map(({ silentMs }) => silentMs),
+    [0, null],
+  );
+  await runner.stop(1000);
+});
+
+test("parts of one service in a shared process carry its name", async () => {
+  const { runner } = create();
+  const scoped = runner.scoped("images");
+  scoped.worker("relay", untilAborted);
+  scoped.onDrain("uploads", () => new Promise(() => {}));
+  assert.equal(runner.workers()[0]?.name, "images/relay");
+  assert.deepEqual(await runner.stop(50), ["images/uploads"]);
+});
