@@ -3,7 +3,7 @@ export { createRunner, type ProcessRunner, type RunnerOptions } from "./create-r
 export { type CreateServiceContext, createServiceContext } from "./create-service-context.ts";
 export type { Health, HealthCheck, HealthReason, HealthReport, Verdict } from "./health.ts";
 export type { ManagedService, Management } from "./management-routes.ts";
-export { type Listener, type OpenListener, openListener } from "./open-listener.ts";
+export { type Listener, type OpenListener, openListener, ownPorts } from "./open-listener.ts";
 export {
   createManagementListener,
   type OpenManagementServer,

@@ -49,11 +49,20 @@ export async function openListener(runner: Runner, options: OpenListener): Promi
   });
   const traffic = followTraffic(server, options.listener, upgrade);
   await listen(server, options);
+  openServers.add(server);
+  server.once("close", () => openServers.delete(server));
 
   runner.defer(`${name} listener`, () => traffic.close());
   if (!options.openWhileDraining) runner.onDrain(`${name} listener`, () => traffic.drain());
   const { port } = server.address() as AddressInfo;
   return { url: `http://${reachable(host)}:${port}`, port };
+}
+
+const openServers = new Set<Server>();
+
+/** The ports this process listens on right now: what a URL from outside must never lead back to. */
+export function ownPorts(): readonly number[] {
+  return [...openServers].flatMap((server) => (server.address() as AddressInfo | null)?.port ?? []);
 }
 
 /** Knows which requests are in hand, so that a drain can wait for them and a bad request cannot tear an answer apart. */
