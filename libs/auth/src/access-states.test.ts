@@ -1,13 +1,23 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type EventData, eventOf } from "@signalbox/contracts";
+import { uuidv7 } from "@signalbox/core";
 import { readAccessRecord } from "./access-record.ts";
 import { type AccessChange, createAccessTable } from "./access-states.ts";
 
 const example = eventOf("access.changed").example as EventData<"access.changed">;
 
+const headers = {
+  ce_specversion: "1.0",
+  ce_id: uuidv7(),
+  ce_type: "access.changed.v1",
+  ce_time: "2026-01-01T00:00:00.000Z",
+  ce_subject: "account:acc_1",
+};
+const recordOf = (data: object) => ({ headers, value: Buffer.from(JSON.stringify(data)) });
+
 function apply(table: ReturnType<typeof createAccessTable>, data: Partial<EventData<"access.changed">>) {
-  const record = readAccessRecord({ value: Buffer.from(JSON.stringify({ ...example, ...data })) });
+  const record = readAccessRecord(recordOf({ ...example, ...data }));
   assert.ok(record);
   table.apply(record);
 }
@@ -42,8 +52,10 @@ test("a listener that stopped hears no more", () => {
 
 test("a record of the state topic that makes no sense is none", () => {
   for (const value of [null, Buffer.from("{"), Buffer.from("{}"), Buffer.from('{"kind":"account"}')]) {
-    assert.equal(readAccessRecord({ value }), null);
+    assert.equal(readAccessRecord({ headers, value }), null);
   }
-  const noAccountState = { ...example, kind: "account", state: "revoked" };
-  assert.equal(readAccessRecord({ value: Buffer.from(JSON.stringify(noAccountState)) }), null);
+  assert.equal(readAccessRecord(recordOf({ ...example, kind: "account", state: "revoked" })), null);
+  assert.equal(readAccessRecord({ ...recordOf(example), headers: {} }), null);
+  const newer = { ...headers, ce_type: "access.changed.v2" };
+  assert.equal(readAccessRecord({ ...recordOf(example), headers: newer }), null);
 });

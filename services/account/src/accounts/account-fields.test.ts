@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { checkContactAddress, checkDisplayName, checkLocale, checkTimezone, type FieldRule } from "./account-fields.ts";
+
+function judges(rule: FieldRule, { good, bad }: { good: readonly string[]; bad: readonly string[] }) {
+  for (const value of good) assert.equal(rule(value), null, `${JSON.stringify(value)} is good`);
+  for (const value of bad) assert.notEqual(rule(value), null, `${JSON.stringify(value)} is bad`);
+}
+
+test("a display name has 1–100 characters as people count them", () => {
+  judges(checkDisplayName, {
+    good: ["A", "0", "false", "null", "x".repeat(100), "😀".repeat(100), "Ada Byron", "Ærøskøbing", "李小龙", "עדה"],
+    bad: ["", "x".repeat(101), "😀".repeat(101)],
+  });
+});
+
+test("a display name has nothing that disturbs where it is shown", () => {
+  judges(checkDisplayName, {
+    good: ["zero\u200Dwidth joiner", "soft\u00ADhyphen"],
+    bad: ["a\u0000b", "a\nb", "a\tb", "\u007F", "\u0085", "a\u202Eb", "a\u2066b", "a\u2028b", "lone \ud800", "\udc00"],
+  });
+});
+
+test("contact addresses are e-mail addresses, internationalised ones included", () => {
+  judges(checkContactAddress, {
+    good: ["a@b.co", "ada.byron+tag@example.org", "jörg@müller.example", "用户@例え.テスト", "o'brien@x-y.example.com"],
+    bad: [
+      "",
+      "ada",
+      "@example.org",
+      "ada@",
+      "ada@localhost",
+      "ada@example..org",
+      ".ada@example.org",
+      "ada..b@example.org",
+      "ada@-example.org",
+      "ada@example.org\n",
+      "a da@example.org",
+      "ada@exa mple.org",
+      "ada@127.0.0.1",
+      "ada@[127.0.0.1]",
+      '"ada"@example.org',
+      "ada@example.org, eve@example.org",
+      "ada<ada@example.org>",
+      `${"a".repeat(65)}@example.org`,
+      `a@${"b".repeat(64)}.org`,
+      `a@${"b.".repeat(130)}org`,
+      "a\u202Eb@example.org",
+      "\ud800@example.org",
+    ],
+  });
+});
+
+test("time zones are names of the IANA database", () => {
+  judges(checkTimezone, {
+    good: ["UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires", "Asia/Kolkata", "Etc/GMT+8"],
+    bad: ["", "+02:00", "Europe/Atlantis", "GMT+2", "Europe/Berlin ", "Berlin", "../etc/passwd"],
+  });
+});
+
+test("locales are those of the deployment, exactly as listed", () => {
+  judges(checkLocale(["en", "pt-BR"]), { good: ["en", "pt-BR"], bad: ["", "pt", "pt-br", "EN", "de"] });
+});

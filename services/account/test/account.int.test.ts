@@ -1,0 +1,256 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type Harness, startAccount } from "./harness.ts";
+
+let account: Harness;
+before(async () => {
+  account = await startAccount();
+});
+after(() => account.close());
+
+const path = "/api/account/";
+
+test("the first use of an identity makes its account, with every field present", async () => {
+  const headers = account.person({ name: "Ada", email: "ada@example.org", email_verified: true, locale: "de" });
+  const { status, headers: answered, body } = await account.send("GET", path, { headers });
+  assert.equal(status, 200);
+  assert.match(body.id, /^acc_/);
+  assert.deepEqual(
+    { ...body, id: "", created_at: "", updated_at: "" },
+    {
+      id: "",
+      display_name: "Ada",
+      contact_address: "ada@example.org",
+      contact_address_verified: true,
+      pending_contact_address: null,
+      locale: "de",
+      timezone: "UTC",
+      status: "active",
+      created_at: "",
+      updated_at: "",
+      links: { self: "/api/account/", settings: "/api/account/settings/", api_keys: "/api/account/api-keys/" },
+    },
+  );
+  assert.match(body.created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  assert.equal(answered.get("cache-control"), "private, no-cache");
+  assert.match(answered.get("etag") ?? "", /^"[^"]+"$/);
+});
+
+test("twenty first uses at once make one account and one event", async () => {
+  const claims = { sub: crypto.randomUUID() };
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, at) =>
+      account.send("GET", path, { headers: account.person({ ...claims, jti: `${at}` }) }),
+    ),
+  );
+  const ids = new Set(answers.map(({ body }) => body.id));
+  assert.equal(ids.size, 1);
+  const [id] = [...ids] as [string];
+  const events = await account.eventsOf(id, 1);
+  assert.deepEqual(
+    events.map(({ name }) => name),
+    ["account.created"],
+  );
+});
+
+test("the form without the trailing slash answers the same", async () => {
+  const headers = account.person();
+  assert.equal((await account.send("GET", "/api/account", { headers })).status, 200);
+});
+
+test("a change of the display name is answered, announced, and leaves the rest alone", async () => {
+  const headers = account.person();
+  const before = (await account.send("GET", path, { headers })).body;
+  const { status, body } = await account.send("PATCH", path, { headers, body: { display_name: "Countess" } });
+  assert.equal(status, 200);
+  assert.deepEqual({ ...body, updated_at: before.updated_at }, { ...before, display_name: "Countess" });
+  const [, updated] = await account.eventsOf(before.id, 2);
+  assert.equal(updated?.name, "account.updated");
+  assert.deepEqual(updated?.data, { ...body, changed: ["display_name"] });
+});
+
+test("names in two Unicode forms are one name", async () => {
+  const headers = account.person({ name: "J\u00f6rg" });
+  const before = await account.send("GET", path, { headers });
+  const after = await account.send("PATCH", path, { headers, body: { display_name: "Jo\u0308rg" } });
+  assert.equal(after.body.display_name, "J\u00f6rg");
+  assert.equal(after.headers.get("etag"), before.headers.get("etag"));
+});
+
+test("a write that changes nothing emits nothing and moves neither time nor validator", async () => {
+  const headers = account.person({ name: "Ada" });
+  const before = await account.send("GET", path, { headers });
+  const { display_name, contact_address, locale, timezone } = before.body;
+  for (const [method, body] of [
+    ["PATCH", {}],
+    ["PATCH", { display_name, contact_address, locale, timezone }],
+    ["PUT", { display_name, contact_address, locale, timezone }],
+    ["PUT", { display_name, locale, timezone }],
+  ] as const) {
+    const after = await account.send(method, path, { headers, body });
+    assert.equal(after.status, 200);
+    assert.deepEqual(after.body, before.body);
+    assert.equal(after.headers.get("etag"), before.headers.get("etag"));
+  }
+  await account.send("PATCH", path, { headers, body: { display_name: "Eve" } });
+  const events = await account.eventsOf(before.body.id, 2);
+  assert.deepEqual(
+    events.map(({ name }) => name),
+    ["account.created", "account.updated"],
+  );
+});
+
+test("every failing member is named at once, read-only and unknown ones too, and nothing changes", async () => {
+  const headers = account.person({ name: "Ada" });
+  const before = (await account.send("GET", path, { headers })).body;
+  const { status, body } = await account.send("PATCH", path, {
+    headers,
+    body: { display_name: "", locale: "xx", timezone: 7, id: "acc_1", status: "active", nickname: "a" },
+  });
+  assert.equal(status, 422);
+  assert.equal(body.error.code, "validation_error");
+  const named = Object.fromEntries(body.error.details.map(({ field, code }: Record<string, string>) => [field, code]));
+  assert.deepEqual(named, {
+    display_name: "invalid",
+    locale: "unsupported",
+    timezone: "invalid_type",
+    id: "read_only",
+    status: "read_only",
+    nickname: "unknown_member",
+  });
+  assert.deepEqual((await account.send("GET", path, { headers })).body, before);
+});
+
+test("PUT replaces: the absent contact address is cleared, an absent required member is refused", async () => {
+  const headers = account.person({ name: "Ada", email: "ada@example.org", email_verified: true });
+  const { body: refused, status } = await account.send("PUT", path, { headers, body: { display_name: "Ada" } });
+  assert.equal(status, 422);
+  const required = refused.error.details.map(({ field, code }: Record<string, string>) => `${field} ${code}`);
+  assert.deepEqual(required, ["locale required", "timezone required"]);
+  const replaced = await account.send("PUT", path, {
+    headers,
+    body: { display_name: "Ada", locale: "en", timezone: "Europe/London" },
+  });
+  assert.equal(replaced.status, 200);
+  assert.deepEqual([replaced.body.contact_address, replaced.body.contact_address_verified], [null, false]);
+});
+
+test("a new contact address is pending beside the one in use; null clears both", async () => {
+  const headers = account.person({ email: "ada@example.org", email_verified: true });
+  const changed = await account.send("PATCH", path, { headers, body: { contact_address: "new@example.org" } });
+  assert.equal(changed.body.contact_address, "ada@example.org");
+  assert.equal(changed.body.pending_contact_address, "new@example.org");
+  const cleared = await account.send("PATCH", path, { headers, body: { contact_address: null } });
+  assert.deepEqual([cleared.body.contact_address, cleared.body.pending_contact_address], [null, null]);
+});
+
+test("a contact address is changed only after a recent sign-in, and sent back unchanged at any time", async () => {
+  const claims = { sub: crypto.randomUUID(), email: "ada@example.org", email_verified: true };
+  const longAgo = Math.floor(account.context.clock.nowMs() / 1000) - 901;
+  const headers = account.person({ ...claims, auth_time: longAgo });
+  const refused = await account.send("PATCH", path, { headers, body: { contact_address: "new@example.org" } });
+  assert.equal(refused.status, 403);
+  assert.equal(refused.body.error.details[0].code, "step_up_required");
+  const same = await account.send("PATCH", path, { headers, body: { contact_address: "ada@example.org" } });
+  assert.equal(same.status, 200);
+});
+
+test("absent, null, empty, false, 0 and [] are six different things in every member", async () => {
+  const headers = account.person({ name: "Ada", email: "ada@example.org", email_verified: true });
+  const expected: Record<string, readonly number[]> = {
+    //               null  ""   false  0    []
+    display_name: [422, 422, 422, 422, 422],
+    contact_address: [200, 422, 422, 422, 422],
+    locale: [422, 422, 422, 422, 422],
+    timezone: [422, 422, 422, 422, 422],
+  };
+  for (const [member, statuses] of Object.entries(expected)) {
+    const values = [null, "", false, 0, []];
+    for (const [at, value] of values.entries()) {
+      const { status, body } = await account.send("PATCH", path, { headers, body: { [member]: value } });
+      assert.equal(status, statuses[at], `${member}: ${JSON.stringify(value)}`);
+      if (status === 422) assert.equal(body.error.details[0].field, member);
+    }
+  }
+});
+
+test("If-None-Match spares the answer, and the validator does not depend on the token", async () => {
+  const claims = { sub: crypto.randomUUID() };
+  const first = await account.send("GET", path, { headers: account.person(claims) });
+  const etag = first.headers.get("etag") as string;
+  const again = await account.send("GET", path, {
+    headers: { ...account.person(claims), "if-none-match": `"x", ${etag}` },
+  });
+  assert.equal(again.status, 304);
+  assert.equal(again.headers.get("etag"), etag);
+  assert.equal(again.body, null);
+});
+
+test("one account's validator is not another's, although both are at the same path and revision", async () => {
+  const first = await account.send("GET", path, { headers: account.person() });
+  const headers = { ...account.person(), "if-none-match": first.headers.get("etag") as string };
+  assert.equal((await account.send("GET", path, { headers })).status, 200);
+});
+
+test("of two writers who read the same state, the second is told, and its change is not made", async () => {
+  const headers = account.person();
+  const etag = (await account.send("GET", path, { headers })).headers.get("etag") as string;
+  const write = (display_name: string) =>
+    account.send("PATCH", path, { headers: { ...headers, "if-match": etag }, body: { display_name } });
+  const answers = await Promise.all([write("one"), write("two")]);
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409]);
+  const winner = answers.find(({ status }) => status === 200);
+  const loser = answers.find(({ status }) => status === 409);
+  assert.equal(loser?.body.error.code, "conflict");
+  assert.equal((await account.send("GET", path, { headers })).body.display_name, winner?.body.display_name);
+});
+
+test("Prefer: return=minimal answers 204 with the new validator", async () => {
+  const headers = { ...account.person(), prefer: "respond-async, return=minimal" };
+  const {
+    status,
+    headers: answered,
+    body,
+  } = await account.send("PATCH", path, { headers, body: { display_name: "Eve" } });
+  assert.equal(status, 204);
+  assert.equal(body, null);
+  assert.equal(answered.get("preference-applied"), "return=minimal");
+  const { prefer: _, ...plain } = headers;
+  assert.equal((await account.send("GET", path, { headers: plain })).headers.get("etag"), answered.get("etag"));
+});
+
+test("a change repeated under its Idempotency-Key is made once and answered twice", async () => {
+  const headers = { ...account.person(), "idempotency-key": crypto.randomUUID() };
+  const change = () => account.send("PATCH", path, { headers, body: { display_name: "Once" } });
+  const first = await change();
+  const { authorization } = headers;
+  await account.send("PATCH", path, { headers: { authorization }, body: { display_name: "Later" } });
+  const again = await change();
+  assert.deepEqual([again.status, again.body], [200, first.body]);
+  assert.equal((await account.send("GET", path, { headers: { authorization } })).body.display_name, "Later");
+  const other = await account.send("PATCH", path, { headers, body: { display_name: "Other" } });
+  assert.equal(other.status, 422);
+});
+
+test("what the credential may not do is 403, and bad credentials are 401 with a challenge", async () => {
+  const reader = account.person({ scope: "account:read" });
+  assert.equal((await account.send("PATCH", path, { headers: reader, body: {} })).status, 403);
+  for (const headers of [
+    {},
+    { authorization: `Bearer ${account.issuer.wrong.expired()}` },
+    { "x-api-key": "sbx_dev_x" },
+  ]) {
+    const { status, headers: answered, body } = await account.send("GET", path, { headers });
+    assert.equal(status, 401);
+    assert.ok(answered.get("www-authenticate"));
+    assert.equal(body.error.code, "unauthorized");
+  }
+  const two = { ...reader, "x-api-key": "sbx_dev_x" };
+  assert.equal((await account.send("GET", path, { headers: two })).status, 400);
+});
+
+test("methods that are not there say which are", async () => {
+  const { status, headers } = await account.send("DELETE", path, { headers: account.person() });
+  assert.equal(status, 405);
+  for (const method of ["GET", "PATCH", "PUT"]) assert.ok(headers.get("allow")?.includes(method));
+});

@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { scopes } from "@signalbox/contracts";
+import { eventually } from "@signalbox/testing";
+import { type Harness, startAccount } from "./harness.ts";
+
+let account: Harness;
+before(async () => {
+  account = await startAccount();
+});
+after(() => account.close());
+
+const path = "/api/account/api-keys/";
+
+async function newKey(headers: Record<string, string>, body: object = {}) {
+  return account.send("POST", path, { headers, body: { name: "deploy", scopes: ["account:read"], ...body } });
+}
+
+test("a new key is shown once and works in each of its three places", async () => {
+  const headers = account.person();
+  const { status, headers: answered, body } = await newKey(headers);
+  assert.equal(status, 201);
+  assert.match(body.key, /^sbx_dev_[0-9A-Za-z]{36}$/);
+  assert.equal(answered.get("location"), `/api/account/api-keys/${body.id}`);
+  assert.equal(answered.get("cache-control"), "no-store");
+  const owner = (await account.send("GET", "/api/account/", { headers })).body.id;
+  for (const presented of [
+    { "x-api-key": body.key },
+    { authorization: `Bearer ${body.key}` },
+    { authorization: `Basic ${Buffer.from(`anyone:${body.key}`).toString("base64")}` },
+  ]) {
+    assert.equal((await account.send("GET", "/api/account/", { headers: presented })).body.id, owner);
+  }
+  const { key: _, ...shown } = body;
+  const read = await account.send("GET", `${path}${body.id}`, { headers });
+  assert.deepEqual({ ...read.body, last_used_at: null }, shown);
+  assert.ok(body.key.startsWith(shown.hint));
+});
+
+test("a key does what its scopes say and no more", async () => {
+  const headers = account.person();
+  const { body } = await newKey(headers);
+  const withKey = { "x-api-key": body.key };
+  assert.equal((await account.send("PATCH", "/api/account/", { headers: withKey, body: {} })).status, 403);
+  assert.equal((await newKey(withKey)).status, 403);
+});
+
+test("the key itself is in no row, no event and no log line", async () => {
+  const headers = account.person();
+  const { body } = await newKey(headers);
+  await account.send("GET", "/api/account/", { headers: { "x-api-key": body.key } });
+  const { id } = (await account.send("GET", "/api/account/", { headers })).body;
+  const [, created] = await account.eventsOf(id, 2);
+  assert.equal(created?.name, "api_key.created");
+  const written = JSON.stringify([created, account.context.logged], (_key, value) =>
+    typeof value === "bigint" ? String(value) : value,
+  );
+  assert.ok(!written.includes(body.key));
+});
+
+test("a key is never wider than its creator", async () => {
+  const { status, body } = await newKey(account.person(), { scopes: ["account:read", "account:admin"] });
+  assert.equal(status, 422);
+  assert.deepEqual(
+    body.error.details.map(({ code }: { code: string }) => code),
+    ["beyond_creator"],
+  );
+});
+
+test("what a new key lacks is 400, what is wrong with it is 422", async () => {
+  const headers = account.person();
+  const send = (body: object) => account.send("POST", path, { headers, body });
+  assert.equal((await send({})).status, 400);
+  assert.equal((await send({ name: "x" })).status, 400);
+  for (const wrong of [
+    { name: "x", scopes: [] },
+    { name: "x", scopes: ["everything"] },
+    { name: "", scopes: ["account:read"] },
+    { name: "x", scopes: ["account:read"], expires_at: "tomorrow" },
+    { name: "x", scopes: ["account:read"], expires_at: "2020-01-01T00:00:00Z" },
+    { name: "x", scopes: ["account:read"], roles: ["admin"] },
+  ]) {
+    assert.equal((await send(wrong)).status, 422, JSON.stringify(wrong));
+  }
+});
+
+test("keys are made and revoked only after a recent sign-in", async () => {
+  const longAgo = Math.floor(account.context.clock.nowMs() / 1000) - 901;
+  const { status, body } = await newKey(account.person({ auth_time: longAgo }));
+  assert.equal(status, 403);
+  assert.equal(body.error.details[0].code, "step_up_required");
+});
+
+test("a request repeated under its Idempotency-Key shows the same key and makes one", async () => {
+  const headers = { ...account.person(), "idempotency-key": crypto.randomUUID() };
+  const [first, again] = [await newKey(headers), await newKey(headers)];
+  assert.deepEqual([again.status, again.body], [201, first.body]);
+  const list = await account.send("GET", path, { headers: { authorization: headers.authorization } });
+  assert.equal(list.body.items.length, 1);
+});
+
+test("a revoked key is refused at once, also where it is remembered, and the house is told", async () => {
+  const headers = account.person();
+  const { body } = await newKey(headers);
+  const withKey = { "x-api-key": body.key };
+  const { id } = (await account.send("GET", "/api/account/", { headers: withKey })).body;
+  assert.equal((await account.send("DELETE", `${path}${body.id}`, { headers })).status, 204);
+  await eventually(async () => (await account.send("GET", "/api/account/", { headers: withKey })).status === 401, {
+    timeoutMs: 2000,
+    message: "the key is refused within two seconds",
+  });
+  assert.equal((await account.send("DELETE", `${path}${body.id}`, { headers })).status, 204);
+  const read = await account.send("GET", `${path}${body.id}`, { headers });
+  assert.equal(read.body.status, "revoked");
+
+  const events = await account.eventsOf(id, 4);
+  const byName = Object.fromEntries(events.map((event) => [event.name, event]));
+  assert.deepEqual(Object.keys(byName).sort(), [
+    "access.changed",
+    "account.created",
+    "api_key.created",
+    "api_key.revoked",
+  ]);
+  assert.equal(byName["access.changed"]?.subject, `key:${body.id}`);
+  assert.equal(events.length, 4, "revoking twice says it once");
+});
+
+test("a key past its end is refused", async () => {
+  const headers = account.person();
+  const soon = new Date(account.context.clock.nowMs() + 300).toISOString();
+  const { body } = await newKey(headers, { expires_at: soon });
+  await eventually(
+    async () => (await account.send("GET", "/api/account/", { headers: { "x-api-key": body.key } })).status === 401,
+  );
+  assert.equal((await account.send("GET", `${path}${body.id}`, { headers })).body.status, "expired");
+});
+
+test("the list is walked page by page, newest first, without gaps or repetitions", async () => {
+  const headers = account.person();
+  const made: string[] = [];
+  for (let count = 0; count < 5; count++) made.unshift((await newKey(headers)).body.id);
+  const walked: string[] = [];
+  let query = "?limit=2";
+  for (;;) {
+    const { body } = await account.send("GET", `${path}${query}`, { headers });
+    walked.push(...body.items.map(({ id }: { id: string }) => id));
+    assert.equal("next_cursor" in body, body.has_more);
+    if (!body.has_more) break;
+    query = `?limit=2&cursor=${body.next_cursor}`;
+  }
+  assert.deepEqual([...walked].sort(), [...made].sort());
+  assert.equal(walked.length, 5);
+});
+
+test("page sizes and cursors that are not ours are 400", async () => {
+  const headers = account.person();
+  for (const query of ["?limit=0", "?limit=101", "?limit=x", "?cursor=abc", "?page=2", "?limit=1&limit=2"]) {
+    assert.equal((await account.send("GET", path + query, { headers })).status, 400, query);
+  }
+});
+
+test("another account's key reads as missing", async () => {
+  const { body } = await newKey(account.person());
+  const stranger = account.person();
+  assert.equal((await account.send("GET", `${path}${body.id}`, { headers: stranger })).status, 404);
+  assert.equal((await account.send("DELETE", `${path}${body.id}`, { headers: stranger })).status, 404);
+});
+
+test("the first key of a house belongs to an active administrator and carries every scope", async () => {
+  const [key, another] = [await account.firstKey(), await account.firstKey()];
+  assert.notEqual(key, another);
+  const ids = await Promise.all(
+    [key, another].map(
+      async (each) => (await account.send("GET", "/api/account/", { headers: { "x-api-key": each } })).body,
+    ),
+  );
+  assert.equal(ids[0].id, ids[1].id);
+  assert.equal(ids[0].status, "active");
+  const { body } = await account.sendInternal("/internal/principals", { kind: "api-key", value: key });
+  assert.deepEqual([...body.scopes].sort(), [...scopes].sort());
+  assert.deepEqual(body.roles, ["admin"]);
+});

@@ -1,0 +1,129 @@
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { EventName } from "@signalbox/contracts";
+import { topics } from "@signalbox/contracts";
+import { decodeEvent, type EventLog, eventNameOf, openEventLog, type ReceivedEvent } from "@signalbox/events";
+import {
+  createOidcIssuer,
+  eventually,
+  type OidcIssuer,
+  type TestContext,
+  testContext,
+  testDatabase,
+} from "@signalbox/testing";
+import { createFirstKey } from "../src/first-key.ts";
+import { properties } from "../src/properties.ts";
+import { createService } from "../src/service.ts";
+
+type Overrides = NonNullable<Parameters<typeof testContext<typeof properties>>[2]>;
+
+export const internalToken = "internal-token-of-the-account-tests-01";
+
+/** The account service on a database and an event log of its own, spoken to over HTTP. */
+export interface Harness {
+  readonly context: TestContext<typeof properties>;
+  readonly issuer: OidcIssuer;
+  /** Sends a request to the public listener. A body that is no text is sent as JSON. */
+  send(method: string, path: string, options?: SendOptions): Promise<Answer>;
+  /** Sends a request to the internal listener, with the internal token. */
+  sendInternal(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
+  /** Headers of a person who signed in just now, with an account of their own. */
+  person(claims?: Record<string, unknown>): { authorization: string };
+  firstKey(): Promise<string>;
+  /** The events of an account so far, in the order of the log, once `count` of them are there. */
+  eventsOf(accountId: string, count: number): Promise<ReceivedEvent<EventName>[]>;
+  close(): Promise<void>;
+}
+
+export interface SendOptions {
+  readonly headers?: Record<string, string>;
+  readonly body?: unknown;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: each test asserts the members it reads.
+  readonly body: any;
+}
+
+export async function startAccount(overrides: Overrides = {}): Promise<Harness> {
+  const [database, events, issuer] = await Promise.all([testDatabase(), testDatabase(), createOidcIssuer()]);
+  const context = testContext("account", properties, {
+    "database.url": database.url,
+    "events.url": events.url,
+    "internal.token": internalToken,
+    "secrets.keys": `test:${Buffer.alloc(32, 7).toString("base64")}`,
+    "auth.issuers": JSON.stringify([{ name: "corp", issuer: issuer.issuer, audience: issuer.audience }]),
+    "http.strict-responses": true,
+    ...overrides,
+  });
+  const log = await openEventLog(events.url, { ...context, clientId: "account-tests" });
+  await log.ensureTopics(topics);
+  const parts = await createService(context);
+  const [open, internal] = [await listen(parts.public), await listen(parts.internal)];
+  const received = await readEverything(log, context.instance);
+  await eventually(async () => (await context.health.report()).startup.status === "up");
+
+  return {
+    context,
+    issuer,
+    send: (method, path, options) => send(open.url, method, path, options),
+    sendInternal: (path, body, headers = {}) =>
+      send(internal.url, "POST", path, { body, headers: { "x-signalbox-internal-token": internalToken, ...headers } }),
+    person: (claims = {}) => {
+      const now = Math.floor(context.clock.nowMs() / 1000);
+      return { authorization: `Bearer ${issuer.sign({ sub: crypto.randomUUID(), auth_time: now, ...claims })}` };
+    },
+    firstKey: () => createFirstKey(context),
+    eventsOf: (accountId, count) =>
+      eventually(() => {
+        const own = received.filter((event) => event.accountId === accountId);
+        return own.length >= count && own;
+      }),
+    async close() {
+      await Promise.all([open.close(), internal.close()]);
+      await context.close();
+      await Promise.all([database.close(), events.close(), issuer.close()]);
+    },
+  };
+}
+
+/** What every test may look at: all records of the log, as any consumer would read them. */
+async function readEverything(log: EventLog, instance: string): Promise<ReceivedEvent<EventName>[]> {
+  const received: ReceivedEvent<EventName>[] = [];
+  await log.broadcast({
+    service: "account-tests",
+    instance,
+    topics: ["signalbox.account.v1", "signalbox.access.v1"],
+    from: "start",
+    onRecord: (record) => {
+      const name = eventNameOf(record.headers);
+      if (name) received.push(decodeEvent(name, record));
+    },
+  });
+  return received;
+}
+
+async function send(url: string, method: string, path: string, { headers = {}, body }: SendOptions = {}) {
+  const response = await fetch(url + path, {
+    method,
+    headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === "" ? null : JSON.parse(text) };
+}
+
+async function listen(listener: RequestListener | undefined) {
+  if (!listener) throw new Error("the service has no such listener");
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
