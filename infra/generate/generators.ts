@@ -1,4 +1,5 @@
 import type { Generator } from "./generator.ts";
+import { errorReference } from "./generators/error-reference.ts";
 import { nginxConfigurationFile } from "./generators/nginx-configuration-file.ts";
 import { prismaClients } from "./generators/prisma-clients.ts";
 import { propertyReference } from "./generators/property-reference.ts";
@@ -11,5 +12,6 @@ export const generators: readonly Generator[] = [
   supergraph,
   propertyTables,
   propertyReference,
+  errorReference,
   nginxConfigurationFile,
 ];

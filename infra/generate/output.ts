@@ -1,15 +1,15 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { root } from "./repository.ts";
 
 type Output = ReadonlyMap<string, string>;
 
 /** Writes what differs and removes what `folders` hold beyond `output`. Gives the paths it touched. */
-export async function writeOutput(output: Output, folders: readonly string[]): Promise<string[]> {
-  const stale = await compareOutput(output, folders);
+export async function writeOutput(output: Output, folders: readonly string[], base = root): Promise<string[]> {
+  const stale = await compareOutput(output, folders, base);
   for (const path of stale) {
     const content = output.get(path);
-    const file = join(root, path);
+    const file = join(base, path);
     if (content === undefined) {
       await rm(file);
     } else {
@@ -21,26 +21,26 @@ export async function writeOutput(output: Output, folders: readonly string[]): P
 }
 
 /** The paths whose file is missing, differs from `output`, or should not be there. */
-export async function compareOutput(output: Output, folders: readonly string[]): Promise<string[]> {
+export async function compareOutput(output: Output, folders: readonly string[], base = root): Promise<string[]> {
   const stale: string[] = [];
   for (const [path, content] of output) {
-    if ((await contentOf(path)) !== content) stale.push(path);
+    if ((await contentOf(join(base, path))) !== content) stale.push(path);
   }
   for (const folder of folders) {
-    stale.push(...(await filesUnder(folder)).filter((path) => !output.has(path)));
+    stale.push(...(await filesUnder(base, folder)).filter((path) => !output.has(path)));
   }
   return stale;
 }
 
-async function contentOf(path: string): Promise<string | null> {
-  return readFile(join(root, path), "utf8").catch(orWhenMissing(null));
+async function contentOf(file: string): Promise<string | null> {
+  return readFile(file, "utf8").catch(orWhenMissing(null));
 }
 
-async function filesUnder(folder: string): Promise<string[]> {
-  const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true }).catch(orWhenMissing([]));
+async function filesUnder(base: string, folder: string): Promise<string[]> {
+  const entries = await readdir(join(base, folder), { recursive: true, withFileTypes: true }).catch(orWhenMissing([]));
   return entries
     .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(root.length).replaceAll("\\", "/"));
+    .map((entry) => relative(base, join(entry.parentPath, entry.name)).replaceAll("\\", "/"));
 }
 
 function orWhenMissing<Value>(value: Value) {

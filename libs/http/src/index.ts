@@ -16,6 +16,7 @@ export { type HttpProperties, httpProperties } from "./properties.ts";
 export { booleanParameter, integerParameter, timeParameter } from "./request/parameters.ts";
 export { ifMatch, isNotModified } from "./responses/conditional.ts";
 export { ErrorBody } from "./responses/error-body.ts";
+export { statusOf } from "./responses/error-status.ts";
 export { strongEtag } from "./responses/etag.ts";
 export {
   accepted,

@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { compareOutput, writeOutput } from "./output.ts";
+
+const base = await mkdtemp(join(tmpdir(), "signalbox-output-"));
+after(() => rm(base, { recursive: true }));
+
+test("a generated file that is missing or was edited is named, and is written again", async () => {
+  const output = new Map([
+    ["one/a.json", "a\n"],
+    ["one/deep/b.json", "b\n"],
+  ]);
+  assert.deepEqual(await writeOutput(output, ["one"], base), ["one/a.json", "one/deep/b.json"]);
+  assert.deepEqual(await compareOutput(output, ["one"], base), []);
+
+  await writeFile(join(base, "one/a.json"), "edited\n");
+  assert.deepEqual(await compareOutput(output, ["one"], base), ["one/a.json"]);
+  await writeOutput(output, ["one"], base);
+  assert.equal(await readFile(join(base, "one/a.json"), "utf8"), "a\n");
+});
+
+test("a file that is no longer generated is named, and is removed from a folder of generated files only", async () => {
+  await writeOutput(new Map([["two/old.json", "old\n"]]), ["two"], base);
+  const output = new Map([["two/new.json", "new\n"]]);
+  assert.deepEqual(await compareOutput(output, [], base), ["two/new.json"]);
+  assert.deepEqual(await writeOutput(output, ["two"], base), ["two/new.json", "two/old.json"]);
+  await assert.rejects(readFile(join(base, "two/old.json")), { code: "ENOENT" });
+});

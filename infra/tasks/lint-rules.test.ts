@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, test } from "node:test";
+import { root } from "../generate/repository.ts";
+
+/** A repository of its own with our configuration, so that a rule can be seen to bite. */
+const folder = await mkdtemp(join(tmpdir(), "signalbox-lint-"));
+after(() => rm(folder, { recursive: true }));
+for (const path of ["biome.jsonc", ".oxlintrc.json", "tsconfig.json", ".gitignore", "infra/tasks/lint"]) {
+  await cp(join(root, path), join(folder, path), { recursive: true });
+}
+await symlink(join(root, "node_modules"), join(folder, "node_modules"));
+
+async function write(path: string, text: string): Promise<void> {
+  await mkdir(dirname(join(folder, path)), { recursive: true });
+  await writeFile(join(folder, path), text);
+}
+
+function run(program: string, ...options: string[]): string {
+  const argv = [join(root, "node_modules", program), ...options];
+  const { stdout, stderr } = spawnSync(process.execPath, argv, { cwd: folder, encoding: "utf8" });
+  return stdout + stderr;
+}
+
+const biome = (...paths: string[]) => run("@biomejs/biome/bin/biome", "lint", "--reporter=github", ...paths);
+
+test("reading the system's clock is reported everywhere but in the core and in tests", async () => {
+  const text =
+    "export const now = [Date.now(), new Date(), performance.now(), process.hrtime.bigint(), new Date(0)];\n";
+  const reports = async (path: string) => {
+    await write(path, text);
+    return biome(path).match(/Take a `Clock`/g)?.length ?? 0;
+  };
+  assert.equal(await reports("libs/http/src/clock.ts"), 4);
+  assert.equal(await reports("services/images/src/clock.ts"), 4);
+  assert.equal(await reports("libs/core/src/clock.ts"), 0);
+  assert.equal(await reports("libs/http/src/clock.test.ts"), 0);
+});
+
+test("the environment, the console and a default export are reported in a library", async () => {
+  await write("libs/http/src/bans.ts", 'console.log("x");\nexport const home = process.env.HOME;\nexport default 1;\n');
+  const report = biome("libs/http/src/bans.ts");
+  for (const rule of ["noProcessEnv", "noConsole", "noDefaultExport"]) assert.match(report, new RegExp(rule));
+});
+
+test("a promise that nobody waits for is reported, also one that only the compiler knows to be one", async () => {
+  await write(
+    "libs/http/src/promises.ts",
+    'import { rm } from "node:fs/promises";\nimport { test } from "node:test";\nrm("x");\ntest("y", () => {});\n',
+  );
+  const report = run("oxlint/bin/oxlint", "--type-aware", "--format=unix", "libs/http/src/promises.ts");
+  assert.match(report, /promises\.ts:3:1.*no-floating-promises/s);
+  assert.doesNotMatch(report, /promises\.ts:4:/);
+});

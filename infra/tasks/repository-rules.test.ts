@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { repositoryRules } from "./repository-rules.ts";
+
+const places = (path: string, text: string) => repositoryRules.flatMap(({ find }) => find([lock, { path, text }]));
+const lock = { path: "package-lock.json", text: lockWith("node_modules/graphql") };
+
+// Joined from parts, because the rules read this file too.
+const forbidden: Record<string, [path: string, text: string]> = {
+  "a mark of unfinished work": ["libs/x/src/a.ts", `// ${"TO"}DO later`],
+  "a test that is skipped": ["libs/x/src/a.test.ts", `test${".skip"}("x", () => {});`],
+  "a test that is skipped by an option": ["libs/x/src/a.test.ts", `test("x", ${"{"} skip: true }, () => {});`],
+  "a path of somebody's machine": ["libs/x/src/a.ts", `read("${"/home"}/ada/file")`],
+  "the temporary folder by name": ["libs/x/src/a.ts", `read("${"/tm"}p/file")`],
+  "a registry in the lock file": [
+    "package-lock.json",
+    `{"packages":{},\n"resolved": "${"https"}://registry.example/x.tgz"}`,
+  ],
+  "a range of versions": ["libs/x/package.json", `{"dependencies":{"pg":"^8.0.0"}}`],
+  "a workspace by version": ["libs/x/package.json", `{"dependencies":{"@signalbox/core":"0.0.0"}}`],
+};
+
+for (const [what, [path, text]] of Object.entries(forbidden)) {
+  test(`${what} is found with its place`, () => {
+    const found = repositoryRules.flatMap(({ find }) =>
+      find(path === lock.path ? [{ path, text }] : [lock, { path, text }]),
+    );
+    assert.equal(found.filter((place) => place.startsWith(path)).length, 1, found.join("\n"));
+  });
+}
+
+test("a second copy of graphql, or another major version, is found", () => {
+  const find = (text: string) => repositoryRules.flatMap((rule) => rule.find([{ path: "package-lock.json", text }]));
+  assert.equal(find(lockWith("node_modules/graphql", "node_modules/pg/node_modules/graphql")).length, 2);
+  assert.equal(find(lockWith("node_modules/graphql").replace("16.", "17.")).length, 1);
+});
+
+test("ordinary code passes", () => {
+  assert.deepEqual(places("libs/x/src/a.ts", 'import { root } from "../work/root.ts";\nlist.skip(1);\n'), []);
+  assert.deepEqual(places("libs/x/package.json", '{"dependencies":{"@signalbox/core":"*","pg":"8.23.1"}}'), []);
+});
+
+function lockWith(...paths: string[]): string {
+  return JSON.stringify({ packages: Object.fromEntries(paths.map((path) => [path, { version: "16.15.0" }])) });
+}
