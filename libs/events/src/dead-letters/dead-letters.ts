@@ -1,10 +1,12 @@
-import type { ServiceName } from "@signalbox/contracts";
+import { deadLetterTopic, type ServiceName } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import type { Logger, Metrics } from "@signalbox/telemetry";
 import type { EventLog, ReceivedRecord } from "../event-log.ts";
+import { deadLetterRecord } from "./dead-letter.ts";
 
-/** Why and where a message was given up. */
+/** Why a message was given up. */
 export interface DeadLetterReason {
+  /** The group that could not handle it: `<service>.<name>`. */
   readonly consumer: string;
   readonly reason: string;
   readonly attempts: number;
@@ -12,6 +14,7 @@ export interface DeadLetterReason {
 
 /** Where a service puts the messages it gives up on. */
 export interface DeadLetters {
+  /** Resolves when the message is safe there. @throws PublishError */
   add(record: ReceivedRecord, reason: DeadLetterReason): Promise<void>;
 }
 
@@ -23,4 +26,17 @@ export interface DeadLettersOptions {
   readonly clock: Clock;
 }
 
-export declare function createDeadLetters(options: DeadLettersOptions): DeadLetters;
+export function createDeadLetters({ service, eventLog, log, metrics, clock }: DeadLettersOptions): DeadLetters {
+  const count = metrics.counter("signalbox_dead_letters_total", "Messages given up", ["consumer"]);
+  return {
+    async add(record, reason) {
+      await eventLog.publish([deadLetterRecord(deadLetterTopic(service), record, reason, clock.now())]);
+      count.inc({ consumer: reason.consumer });
+      const { topic, partition, offset, key, headers } = record;
+      log.error(
+        { ...reason, topic, partition, offset: String(offset), key, event: headers.ce_id },
+        "a message went to the dead letters",
+      );
+    },
+  };
+}

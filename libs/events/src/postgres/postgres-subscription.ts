@@ -3,7 +3,7 @@ import { type Clock, randomId } from "@signalbox/core";
 import { type Pool, sql } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import type { SubscribeOptions, Subscription } from "../event-log.ts";
-import { createLimiter } from "./limiter.ts";
+import { createLimiter } from "../limiter.ts";
 import { createMembership, type OwnedPartition, type Tended } from "./membership.ts";
 import { readRecords } from "./read-records.ts";
 import type { TopicDirectory } from "./topic-directory.ts";

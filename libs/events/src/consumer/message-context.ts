@@ -1,0 +1,38 @@
+import type { Clock } from "@signalbox/core";
+import type { Logger, Tracer } from "@signalbox/telemetry";
+import type { DeadLetters } from "../dead-letters/dead-letters.ts";
+import type { ReceivedRecord } from "../event-log.ts";
+import { createPatience } from "./patience.ts";
+
+/** What the parts of one consumer share. `consumer` is its group on the log. */
+export interface ConsumerParts {
+  readonly consumer: string;
+  readonly deadLetters: DeadLetters;
+  readonly log: Logger;
+  readonly tracer: Tracer;
+  readonly clock: Clock;
+}
+
+/** The surroundings of one delivery. */
+export interface Delivery {
+  readonly signal: AbortSignal;
+  readonly heartbeat: () => Promise<void>;
+}
+
+/** Puts the message to the dead letters, waiting for the log when it is away: a message is never lost for that. */
+export async function bury(
+  { deadLetters, consumer, log }: ConsumerParts,
+  record: ReceivedRecord,
+  { reason, attempts }: { reason: string; attempts: number },
+  { signal, heartbeat }: Delivery,
+): Promise<void> {
+  const patience = createPatience(signal, heartbeat);
+  for (let failures = 0; ; failures++) {
+    try {
+      return await deadLetters.add(record, { consumer, reason, attempts });
+    } catch (error) {
+      if (failures === 0) log.warn({ error, consumer }, "a dead letter waits for the event log");
+      await patience.pause();
+    }
+  }
+}

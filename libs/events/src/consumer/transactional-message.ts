@@ -1,0 +1,81 @@
+import type { EventName } from "@signalbox/contracts";
+import { inTransaction, isUnavailable, type Pool } from "@signalbox/storage";
+import type { ReceivedEvent } from "../envelope/decode-event.ts";
+import type { ReceivedRecord } from "../event-log.ts";
+import type { Handler } from "./consumer-table.ts";
+import { enterInbox } from "./inbox.ts";
+import type { ConsumerParts, Delivery } from "./message-context.ts";
+import { Interrupted, type MessageOutcome, reasonOf } from "./message-outcome.ts";
+import { parkMessage } from "./parked-messages.ts";
+import { createPatience } from "./patience.ts";
+
+/** A conflict or a restart passes; one that stays for so many tries is the message's own. */
+const transientAttemptsMax = 3;
+
+export interface TransactionalParts extends ConsumerParts {
+  readonly pool: Pool;
+  readonly retryDelaysMs: readonly number[];
+}
+
+/**
+ * Handles one message with its inbox row in one transaction. A failure parks the key, so that later messages queue behind
+ * it; while the database is away the message waits here.
+ * @throws Interrupted when the consumer stops meanwhile; the message comes again.
+ */
+export async function handleInTransaction<N extends EventName>(
+  parts: TransactionalParts,
+  handler: Handler<N>,
+  event: ReceivedEvent<N>,
+  record: ReceivedRecord,
+  delivery: Delivery,
+): Promise<{ outcome: MessageOutcome; reason?: string }> {
+  const { pool, consumer, retryDelaysMs, log } = parts;
+  const patience = createPatience(delivery.signal, delivery.heartbeat);
+  let transientFailures = 0;
+  for (;;) {
+    if (delivery.signal.aborted) throw new Interrupted("stopped before the message was handled");
+    try {
+      return { outcome: await attempt(parts, handler, event, record, delivery.signal) };
+    } catch (error) {
+      if (delivery.signal.aborted) throw new Interrupted("stopped while the message was handled", { cause: error });
+      if (isUnavailable(error)) {
+        const isAway = (await pool.health()) !== null;
+        if (isAway && transientFailures === 0) log.warn({ error, consumer }, "the consumer waits for its database");
+        if (isAway || transientFailures++ < transientAttemptsMax) {
+          await patience.pause();
+          continue;
+        }
+      }
+      const reason = reasonOf(error);
+      const isParked = await parkMessage(pool, consumer, record, {
+        attempt: 1,
+        delayMs: retryDelaysMs[0] ?? 0,
+        reason,
+      }).then(
+        () => true,
+        () => false,
+      );
+      if (isParked) return { outcome: "parked", reason };
+      await patience.pause(); // the database left between the failure and its note: the message is tried again
+    }
+  }
+}
+
+function attempt<N extends EventName>(
+  { pool, consumer }: TransactionalParts,
+  handler: Handler<N>,
+  event: ReceivedEvent<N>,
+  record: ReceivedRecord,
+  signal: AbortSignal,
+): Promise<MessageOutcome> {
+  return inTransaction(pool, async (tx) => {
+    const place = await enterInbox(tx, consumer, record.key, event.id);
+    if (place === "repeated") return "repeated";
+    if (place === "parked") {
+      await parkMessage(tx, consumer, record, { attempt: 0, delayMs: 0, reason: "behind an earlier message of its key" });
+      return "queued";
+    }
+    await handler(event, { tx, signal, attempt: 1 });
+    return "handled";
+  });
+}
