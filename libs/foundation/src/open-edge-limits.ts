@@ -5,7 +5,7 @@ import { createRateLimits, type httpProperties, type RateLimits } from "@signalb
 import type { ServiceContext } from "@signalbox/runtime";
 
 type Context = Omit<ServiceContext<unknown>, "configuration"> & {
-  readonly configuration: Pick<Configuration<typeof cacheProperties & typeof httpProperties>, "get">;
+  readonly configuration: Pick<Configuration<typeof cacheProperties & typeof httpProperties>, "get" | "onChange">;
 };
 
 /** The cache, and the rate limits that are counted with it. `policies` are those that routes name. */

@@ -16,6 +16,7 @@ import { maskErrors } from "./mask-errors.ts";
 import type { OperationContext } from "./operation-context.ts";
 import { assertWithinLimits, type OperationLimits } from "./operation-limits.ts";
 
+/** Runs an operation and answers what to write, with its HTTP status. Never throws. */
 export type ExecuteOperation = (
   request: GraphqlRequest,
   context: OperationContext,

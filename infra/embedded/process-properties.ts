@@ -1,0 +1,20 @@
+import { defineProperties } from "@signalbox/config";
+import { runtimeProperties } from "@signalbox/runtime";
+
+/** What the embedded process adds to, and changes of, the properties that every process has. */
+export const processProperties = defineProperties({
+  "embedded.data-directory": {
+    type: "string",
+    default: ".signalbox",
+    secrecy: "internal",
+    reload: "restart",
+    effect: "Folder of everything that outlives the process: database, blobs, keys.",
+  },
+  // On one's own machine the configuration is for looking at; `env` still asks for a credential.
+  "management.endpoints.web.exposure.include": {
+    ...runtimeProperties["management.endpoints.web.exposure.include"],
+    default: ["health", "metrics", "info", "env"],
+  },
+  // People read the log of this mode at a terminal, where a line per request drowns what matters.
+  "log.level": { ...runtimeProperties["log.level"], default: "warn" },
+});

@@ -1,0 +1,41 @@
+import {
+  type Configuration,
+  loadConfiguration,
+  type PropertyDeclarations,
+  type PropertyScalar,
+} from "@signalbox/config";
+import type { ServiceName } from "@signalbox/core";
+import type { RuntimeProperties } from "@signalbox/runtime";
+import { withDefaults } from "./embedded-defaults.ts";
+import { embeddedServices } from "./embedded-services.ts";
+import { processProperties } from "./process-properties.ts";
+
+/** Where values come from; the same for every service of the process. */
+export interface Sources {
+  readonly argv: readonly string[];
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly directory: string;
+  readonly profile: string | undefined;
+}
+
+/** The names of all services: none of them is refused by another one that does not know it. */
+export function foreignNames(): Set<string> {
+  const names = embeddedServices.flatMap(({ properties }) => Object.keys(properties));
+  return new Set([...names, ...Object.keys(processProperties)]);
+}
+
+/** The configuration of one service, with the defaults of the embedded mode below every other source. */
+export function loadServiceConfiguration(
+  service: ServiceName,
+  properties: PropertyDeclarations,
+  defaults: Readonly<Record<string, PropertyScalar>>,
+  sources: Sources,
+): Configuration<RuntimeProperties> {
+  const changed = { ...properties, "log.level": processProperties["log.level"] };
+  return loadConfiguration({
+    service,
+    properties: withDefaults(changed, defaults),
+    ...sources,
+    foreignNames: foreignNames(),
+  }) as unknown as Configuration<RuntimeProperties>;
+}

@@ -1,0 +1,138 @@
+import { randomBytes } from "node:crypto";
+import type { RequestListener } from "node:http";
+import { join } from "node:path";
+import { createFirstKey } from "@signalbox/account-service/first-key";
+import type { Configuration } from "@signalbox/config";
+import { topics } from "@signalbox/contracts";
+import { type ServiceName, systemClock } from "@signalbox/core";
+import { openEventLog } from "@signalbox/events";
+import {
+  createServiceContext,
+  describeProcess,
+  listenerLimits,
+  type ManagedService,
+  managementAddress,
+  openListener,
+  openManagementServer,
+  type ProcessHealth,
+  type ProcessRunner,
+  type RuntimeProperties,
+  type ServiceContext,
+  type ServiceParts,
+} from "@signalbox/runtime";
+import { createMetrics, type Logger, startTelemetry } from "@signalbox/telemetry";
+import { createInProcessEdge, createInternalEdge } from "../edge/in-process-edge.ts";
+import { startPostgres } from "../engines/postgres/start-postgres.ts";
+import { embeddedDefaults, eventsDatabase, type Surroundings } from "./embedded-defaults.ts";
+import { embeddedServices } from "./embedded-services.ts";
+import { keptSecret } from "./kept-secret.ts";
+import { loadServiceConfiguration, type Sources } from "./service-configurations.ts";
+import { whileStarting } from "./while-starting.ts";
+
+interface StartEmbedded {
+  readonly configuration: Pick<Configuration<RuntimeProperties>, "get">;
+  readonly sources: Sources;
+  readonly dataDirectory: string;
+  readonly log: Logger;
+  readonly runner: ProcessRunner;
+  readonly health: ProcessHealth;
+}
+
+export interface EmbeddedAddresses {
+  readonly baseUrl: string;
+  readonly managementUrl: string;
+  readonly apiKey: string;
+}
+
+/**
+ * Starts PostgreSQL and every service in this process. Ports are taken first, so that a taken one is told at once; until
+ * the services are built the public one answers 503.
+ */
+export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddresses> {
+  const { configuration, dataDirectory, runner, health, log } = given;
+  const startup = health.startup("services");
+  const telemetry = await startTelemetry({
+    service: "signalbox",
+    version: configuration.get("deployment.release") ?? "unreleased",
+    otlpEndpoint: configuration.get("telemetry.otlp-endpoint"),
+    sampleRatio: configuration.get("telemetry.sample-ratio"),
+  });
+  runner.defer("telemetry", () => telemetry.close());
+
+  const services = new Map<ServiceName, ServiceParts>();
+  const managed: ManagedService[] = [];
+  const edge = createInProcessEdge(services);
+  const front = whileStarting(edge.listener);
+  const limits = listenerLimits(configuration);
+  const management = await openManagementServer({
+    runner,
+    log,
+    ...managementAddress(configuration),
+    health,
+    services: managed,
+    processMetrics: createMetrics({ service: "embedded", process: true }),
+    info: () => describeProcess("embedded", "embedded", configuration),
+    authorize: () => services.get("account")?.authorizeManagement,
+  });
+  const postgres = await startPostgres({ folder: join(dataDirectory, "postgres"), durable: true });
+  runner.defer("postgres", () => postgres.stop());
+  const listen = (name: "http" | "internal", listener: RequestListener, upgrade?: typeof edge.upgrade) =>
+    openListener(runner, {
+      ...limits,
+      name,
+      host: configuration.get(`${name}.host`),
+      port: configuration.get(`${name}.port`),
+      listener,
+      upgrade,
+    });
+  const http = await listen("http", front.listener, edge.upgrade);
+  const internal = await listen("internal", createInternalEdge(services));
+
+  const surroundings: Surroundings = {
+    databaseUrl: (database) => postgres.url(database),
+    internalUrl: internal.url,
+    baseUrl: http.url,
+    internalToken: randomBytes(32).toString("base64url"),
+    sealingKey: await keptSecret(join(dataDirectory, "keys"), () => `k1:${randomBytes(32).toString("base64")}`),
+    blobsUrl: `file:${join(dataDirectory, "blobs")}`,
+  };
+  await ensureTopics(postgres.url(eventsDatabase), log);
+  const contexts = await Promise.all(
+    embeddedServices.map((service) => build(service, surroundings, given, services, managed)),
+  );
+  const account: unknown = contexts.find(({ service }) => service === "account");
+
+  const apiKey = await keptSecret(join(dataDirectory, "first-key"), () =>
+    createFirstKey(account as Parameters<typeof createFirstKey>[0]),
+  );
+  startup.done();
+  front.open();
+  return { baseUrl: http.url, managementUrl: management.url, apiKey };
+}
+
+async function build(
+  { name, properties, load }: (typeof embeddedServices)[number],
+  surroundings: Surroundings,
+  { sources, runner, health }: StartEmbedded,
+  services: Map<ServiceName, ServiceParts>,
+  managed: ManagedService[],
+): Promise<ServiceContext<RuntimeProperties>> {
+  const configuration = loadServiceConfiguration(name, properties, embeddedDefaults(name, surroundings), sources);
+  const context = createServiceContext({ service: name, configuration, runner, health, shared: true });
+  managed.push({ service: name, configuration: configuration as never, metrics: context.metrics });
+  const createService = await load();
+  services.set(name, await createService(context as never));
+  return context;
+}
+
+/** In one process nobody else creates the topics; on Kafka `npm run topics` does. */
+async function ensureTopics(url: string, log: Logger): Promise<void> {
+  const metrics = createMetrics({ service: "embedded-topics" });
+  const eventLog = await openEventLog(url, { clientId: "topics", log, metrics, clock: systemClock });
+  try {
+    const problems = await eventLog.ensureTopics(topics);
+    if (problems.length > 0) throw new Error(problems.map(({ topic, problem }) => `${topic}: ${problem}`).join("; "));
+  } finally {
+    await eventLog.close();
+  }
+}

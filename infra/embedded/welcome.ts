@@ -1,0 +1,29 @@
+import type { EmbeddedAddresses } from "./start-embedded.ts";
+
+/** What a person sees when everything runs: where, with which key, and three things to try. */
+export function welcome({
+  baseUrl,
+  managementUrl,
+  apiKey,
+  apiKeyFile,
+  startMs,
+}: EmbeddedAddresses & { readonly apiKeyFile: string; readonly startMs: number }): string {
+  return `
+${baseUrl}
+Signalbox is ready, ${(startMs / 1000).toFixed(1)} s after its start.
+
+  Base URL     ${baseUrl}
+  Management   ${managementUrl}/management
+  GraphQL      ${baseUrl}/graphql
+  API key      ${apiKey}
+               kept in ${apiKeyFile}
+
+Try:
+  curl -H 'X-API-Key: ${apiKey}' ${baseUrl}/api/account/
+  curl -H 'X-API-Key: ${apiKey}' -F file=@photo.jpg ${baseUrl}/images
+  curl -H 'X-API-Key: ${apiKey}' -H 'Content-Type: application/json' \\
+       -d '{"query":"{ viewer { id displayName } }"}' ${baseUrl}/graphql
+
+Ctrl-C stops it; the data stay.
+`;
+}

@@ -1,0 +1,62 @@
+import { internalProperties, principalProperties } from "@signalbox/auth/properties";
+import { cacheProperties } from "@signalbox/cache/properties";
+import { defineProperties } from "@signalbox/config";
+import { eventsProperties } from "@signalbox/events/properties";
+import { httpProperties } from "@signalbox/http/properties";
+import { runtimeProperties } from "@signalbox/runtime/properties";
+
+const subgraphUrl = (service: string) =>
+  ({
+    type: "string",
+    default: null,
+    required: `the ${service} subgraph is reached on its internal listener`,
+    pattern: "https?://.+",
+    secrecy: "internal",
+    reload: "restart",
+    local: true,
+    effect: `Address of the ${service} service's internal listener, which serves its subgraph.`,
+  }) as const;
+
+const limit = (value: number, max: number, effect: string) =>
+  ({ type: "integer", default: value, min: 1, max, secrecy: "internal", reload: "live", effect }) as const;
+
+/** Every property of the gateway. */
+export const properties = defineProperties({
+  ...runtimeProperties,
+  ...cacheProperties,
+  ...eventsProperties,
+  ...internalProperties,
+  ...principalProperties,
+  ...httpProperties,
+  "images.internal-url": subgraphUrl("images"),
+  "config.internal-url": subgraphUrl("config"),
+  "webhook-ingest.internal-url": subgraphUrl("webhook-ingest"),
+  "webhook-delivery.internal-url": subgraphUrl("webhook-delivery"),
+  "graphql.limits.depth": limit(16, 100, "How deep a document may nest; fragments count where they are spread."),
+  "graphql.limits.aliases": limit(30, 1_000, "How many aliases a document may use."),
+  "graphql.limits.root-fields": limit(20, 1_000, "How many root fields a document may select."),
+  "graphql.limits.directives": limit(50, 1_000, "How many directives a document may use."),
+  "graphql.limits.tokens": limit(4_000, 100_000, "How many tokens a document may have; counted while it is parsed."),
+  "graphql.document-cache.max-entries": {
+    type: "integer",
+    default: 1_000,
+    unit: "documents",
+    min: 1,
+    max: 100_000,
+    secrecy: "internal",
+    reload: "restart",
+    effect: "How many checked documents are remembered.",
+  },
+  "graphql.subgraph-deadline": {
+    type: "integer",
+    default: 10_000,
+    unit: "ms",
+    min: 100,
+    max: 120_000,
+    secrecy: "internal",
+    reload: "restart",
+    effect: "How long one fetch from a subgraph may take; its fields then fail alone.",
+  },
+});
+
+export type Properties = typeof properties;

@@ -1,0 +1,101 @@
+import { AppError, isAppError, MiB } from "@signalbox/core";
+import { type GraphqlRequest, graphqlCodeOf, graphqlRequestFrom } from "@signalbox/graphql";
+import { bytes, createRoutes, type HttpResponse, type RouteInput, type Routes } from "@signalbox/http";
+import { type ExecutionResult, GraphQLError } from "graphql";
+import { z } from "zod";
+import type { ExecuteOperation } from "./operations/execute-operation.ts";
+
+const mediaTypes = ["application/json", "application/graphql-response+json"] as const;
+const responses = {
+  200: { content: mediaTypes },
+  400: { content: mediaTypes },
+  405: { content: mediaTypes },
+  415: "error",
+} as const;
+/** A suspended account may still read; what a mutation needs is judged by the field that does it. */
+const auth = { scopes: [], access: "read", optional: true } as const;
+
+/** The query endpoint (spec, "Query endpoint"; GraphQL over HTTP). */
+export function createServiceRoutes(executeOperation: ExecuteOperation): Routes {
+  const routes = createRoutes();
+
+  routes.post("/graphql", {
+    summary: "Run an operation",
+    auth,
+    body: { raw: { maxBytes: MiB, description: "JSON with query, variables and operationName." } },
+    responses,
+    handle: (input) =>
+      answer(input, async () => {
+        assertJson(input.headers["content-type"]);
+        const request = graphqlRequestFrom(parsed(input.body.toString("utf8")));
+        return executeOperation(request, input, { queriesOnly: false });
+      }),
+  });
+
+  routes.get("/graphql", {
+    summary: "Run a query",
+    auth,
+    query: z.object({
+      query: z.string(),
+      variables: z.string().optional().describe("A JSON object."),
+      operationName: z.string().optional(),
+      extensions: z.string().optional().describe("A JSON object; ignored."),
+    }),
+    responses,
+    cache: "private, no-cache",
+    handle: (input) =>
+      answer(input, async () => {
+        refuseAmbientCredentials(input);
+        return executeOperation(requestFromQuery(input.query), input, { queriesOnly: true });
+      }),
+  });
+  return routes;
+}
+
+type Input = Pick<RouteInput, "principal" | "requestId" | "mediaType" | "headers">;
+
+/** Writes a result, or what was refused before there was one, in the form of a GraphQL answer. */
+async function answer(
+  { mediaType, requestId }: Input,
+  run: () => Promise<{ status: number; result: ExecutionResult }>,
+): Promise<HttpResponse> {
+  const { status, result } = await run().catch((error: unknown) => {
+    if (!isAppError(error) || error.code === "unsupported_media_type" || error.code === "forbidden") throw error;
+    const extensions = { code: graphqlCodeOf(error.code), request_id: requestId };
+    return { status: 400, result: { errors: [new GraphQLError(error.message, { extensions })] } };
+  });
+  return bytes(Buffer.from(JSON.stringify(result)), `${mediaType}; charset=utf-8`, { status });
+}
+
+function requestFromQuery(given: {
+  query: string;
+  variables?: string | undefined;
+  operationName?: string | undefined;
+}): GraphqlRequest {
+  const variables = given.variables === undefined ? undefined : parsed(given.variables);
+  return graphqlRequestFrom({ query: given.query, variables, operationName: given.operationName });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new AppError("invalid_request", "The request is not JSON.", { cause });
+  }
+}
+
+function assertJson(contentType: string | undefined): void {
+  const type = contentType?.split(";", 1)[0]?.trim().toLowerCase();
+  if (type === "application/json") return;
+  throw new AppError("unsupported_media_type", "Send the operation as application/json.");
+}
+
+/**
+ * A browser sends cookies and Basic credentials along without being asked, so a foreign page could read through a plain
+ * GET. Bearer tokens and keys are never sent by themselves.
+ */
+function refuseAmbientCredentials({ headers }: Input): void {
+  const isBasic = headers.authorization?.toLowerCase().startsWith("basic ") ?? false;
+  if (headers.cookie === undefined && !isBasic && headers["sec-fetch-site"] !== "cross-site") return;
+  throw new AppError("forbidden", "Send this query with POST.");
+}

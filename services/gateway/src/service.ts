@@ -1,0 +1,63 @@
+import { internalTokenHeader } from "@signalbox/auth";
+import { MiB } from "@signalbox/core";
+import { followConfiguration, openAccess, openEdgeLimits, openServiceLog } from "@signalbox/foundation";
+import { createHttpApp } from "@signalbox/http";
+import { createInternalClient, type InternalClient } from "@signalbox/net";
+import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
+import { createExecuteOperation } from "./operations/execute-operation.ts";
+import type { Properties } from "./properties.ts";
+import { createServiceRoutes } from "./routes.ts";
+import { openSupergraph } from "./supergraph/open-supergraph.ts";
+
+/** The services that have a subgraph. Their names are those in the supergraph. */
+const subgraphs = ["account", "images", "config", "webhook-ingest", "webhook-delivery"] as const;
+
+/** Serves one graph over the services' subgraphs. */
+export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
+  const { configuration, log, tracer, runner } = context;
+  const eventLog = await openServiceLog(context);
+  await followConfiguration(context, eventLog);
+  const { authenticator, authorizeManagement } = await openAccess(context, eventLog);
+  const { rateLimits } = await openEdgeLimits(context);
+
+  const clients = new Map(subgraphs.map((name) => [name as string, openSubgraphClient(context, name)]));
+  const supergraph = await openSupergraph({ clients, tracer, log });
+  runner.defer("supergraph", () => supergraph.close());
+  const executeOperation = createExecuteOperation({
+    supergraph,
+    log,
+    documentCacheMaxEntries: configuration.get("graphql.document-cache.max-entries"),
+    limits: () => ({
+      depthMax: configuration.get("graphql.limits.depth"),
+      aliasesMax: configuration.get("graphql.limits.aliases"),
+      rootFieldsMax: configuration.get("graphql.limits.root-fields"),
+      directivesMax: configuration.get("graphql.limits.directives"),
+      tokensMax: configuration.get("graphql.limits.tokens"),
+    }),
+  });
+
+  return {
+    public: createHttpApp({
+      context,
+      routes: createServiceRoutes(executeOperation),
+      authenticator,
+      rateLimits,
+      openapi: { title: "Signalbox query endpoint", version: "1" },
+    }),
+    authorizeManagement,
+  };
+}
+
+function openSubgraphClient(
+  { configuration, runner }: ServiceContext<Properties>,
+  name: (typeof subgraphs)[number],
+): InternalClient {
+  const client = createInternalClient({
+    url: configuration.get(`${name}.internal-url`),
+    headers: () => ({ [internalTokenHeader]: configuration.get("internal.token")[0] ?? "" }),
+    deadlineMs: configuration.get("graphql.subgraph-deadline"),
+    responseBytesMax: 16 * MiB,
+  });
+  runner.defer(`${name} client`, () => client.close());
+  return client;
+}
