@@ -20,7 +20,11 @@ export {
   findEvent,
   parseEventType,
 } from "./catalogue.ts";
+export { reviewSchemas, type SchemaReview } from "./compatibility/accepted-schemas.ts";
 export { defineEvent, type EventAudience, type EventDeclaration } from "./define-event.ts";
+export { asyncApiDocument } from "./documents/asyncapi.ts";
+export { eventsReference } from "./documents/events-reference.ts";
+export { eventJsonSchema, type JsonSchema } from "./documents/json-schema.ts";
 export { draft, draftProblems, type EventDraft } from "./draft.ts";
 export { accessStates } from "./events/access-events.ts";
 export { RenditionRequest, RenditionResult } from "./events/image-render-events.ts";

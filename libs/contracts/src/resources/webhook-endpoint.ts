@@ -4,15 +4,13 @@ import { identifier, timestamp } from "./fields.ts";
 export const webhookEndpointStatuses = ["enabled", "paused", "disabled"] as const;
 
 /** What an owner can set per endpoint; null means the default of the service. */
-export const WebhookEndpointSettings = z
-  .object({
-    retry_schedule_seconds: z.array(z.int()).nullable().describe("Delay before each attempt; null is the default."),
-    timeout_seconds: z.int().nullable().describe("Deadline of one attempt; null is the default."),
-    max_in_flight: z.int().nullable().describe("Attempts at the same time; null is the default."),
-    ordered: z.boolean().describe("One delivery at a time, in the order of the events."),
-    asymmetric_signature: z.boolean().describe("Adds a `v1a` (Ed25519) signature."),
-  })
-  .meta({ id: "WebhookEndpointSettings" });
+export const WebhookEndpointSettings = z.object({
+  retry_schedule_seconds: z.array(z.int()).nullable().describe("Delay before each attempt; null is the default."),
+  timeout_seconds: z.int().nullable().describe("Deadline of one attempt; null is the default."),
+  max_in_flight: z.int().nullable().describe("Attempts at the same time; null is the default."),
+  ordered: z.boolean().describe("One delivery at a time, in the order of the events."),
+  asymmetric_signature: z.boolean().describe("Adds a `v1a` (Ed25519) signature."),
+});
 
 /** A webhook endpoint without its secret, which is shown on creation, rotation and reveal. */
 export const WebhookEndpointResource = z

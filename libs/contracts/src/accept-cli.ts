@@ -1,0 +1,12 @@
+import { acceptSchemas } from "./compatibility/accepted-schemas.ts";
+
+/** `node libs/contracts/src/accept-cli.ts`: accepts compatible changes of the catalogue, refuses the others. */
+try {
+  const changed = await acceptSchemas();
+  process.stdout.write(
+    changed.length === 0 ? "Nothing has changed.\n" : `Accepted:\n${changed.map((file) => `  ${file}\n`).join("")}`,
+  );
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { type AccountState, accountStates, mayAccess, mayTransition } from "./account-state.ts";
+import { isRole, scopesOfRole } from "./roles.ts";
+import { isScope, privilegedScopes, scopes } from "./scopes.ts";
+
+/** CONTRACT §1, the table of account states. */
+const allowed: Readonly<Record<AccountState, string>> = {
+  pending: "read own-account:read own-account:write",
+  active: "read write own-account:read own-account:write",
+  suspended: "read own-account:read",
+  disabled: "own-account:read recovery",
+  deleted: "",
+};
+
+for (const state of accountStates) {
+  test(`an account that is ${state} may do exactly what the contract says`, () => {
+    const kinds = ["read", "write", "own-account:read", "own-account:write", "recovery"] as const;
+    assert.equal(kinds.filter((kind) => mayAccess(state, kind)).join(" "), allowed[state]);
+  });
+}
+
+test("only administrators suspend and revive; owners may disable and delete their own active account", () => {
+  const by = (actor: "owner" | "administrator" | "system") =>
+    accountStates.flatMap((from) =>
+      accountStates.filter((to) => mayTransition(from, to, actor)).map((to) => `${from} to ${to}`),
+    );
+  assert.deepEqual(by("owner"), ["pending to deleted", "active to disabled", "active to deleted"]);
+  assert.deepEqual(by("system"), ["pending to active"]);
+  assert.deepEqual(by("administrator"), [
+    "pending to active",
+    "pending to deleted",
+    "active to suspended",
+    "active to disabled",
+    "active to deleted",
+    "suspended to active",
+    "suspended to disabled",
+    "suspended to deleted",
+    "disabled to active",
+    "disabled to deleted",
+    "deleted to active",
+  ]);
+});
+
+test("roles bring the scopes of the contract", () => {
+  assert.deepEqual(scopesOfRole("viewer"), ["account:read", "images:read", "webhooks:read", "config:read"]);
+  assert.equal(scopesOfRole("owner").includes("events:publish"), true);
+  assert.equal(scopesOfRole("owner").includes("env:read"), false);
+  assert.equal(scopesOfRole("operator").includes("images:write"), false);
+  assert.deepEqual(scopesOfRole("admin"), scopes);
+});
+
+test("an owner's role holds nothing that only a mapped role or a key may bring", () => {
+  assert.deepEqual(
+    scopesOfRole("owner").filter((scope) => privilegedScopes.has(scope)),
+    [],
+  );
+});
+
+test("names from outside are recognised exactly", () => {
+  assert.equal(isScope("images:read"), true);
+  assert.equal(isScope("images:READ"), false);
+  assert.equal(isRole("toString"), false);
+});

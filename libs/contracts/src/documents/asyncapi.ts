@@ -1,0 +1,92 @@
+import { catalogue, dataSchemaOf, eventType } from "../catalogue.ts";
+import type { EventDeclaration } from "../define-event.ts";
+import { topics } from "../topics.ts";
+import { eventJsonSchema, type JsonSchema } from "./json-schema.ts";
+
+/** The headers every record carries: CloudEvents 1.0 in binary mode (DESIGN §4). */
+const headers: JsonSchema = {
+  type: "object",
+  required: [
+    "ce_specversion",
+    "ce_id",
+    "ce_source",
+    "ce_type",
+    "ce_time",
+    "ce_subject",
+    "ce_dataschema",
+    "content-type",
+  ],
+  properties: {
+    ce_specversion: { type: "string", const: "1.0" },
+    ce_id: { type: "string", format: "uuid", description: "UUIDv7. The same on every redelivery." },
+    ce_source: { type: "string" },
+    ce_type: { type: "string", description: "Name and version." },
+    ce_time: { type: "string", format: "date-time" },
+    ce_subject: { type: "string", description: "The aggregate, and the key of the record." },
+    ce_dataschema: { type: "string" },
+    ce_traceparent: { type: "string", description: "W3C trace context of the change." },
+    ce_accountid: { type: "string", description: "Whose event it is; absent when it is nobody's." },
+    "content-type": { type: "string", const: "application/json" },
+  },
+};
+
+/** The AsyncAPI 3.0 document of all topics and events, for readers inside the house. */
+export function asyncApiDocument(): Record<string, unknown> {
+  const used = topics.filter(({ name }) => catalogue.some(({ topic }) => topic === name));
+  return {
+    asyncapi: "3.0.0",
+    info: {
+      title: "Signalbox events",
+      version: "1.0.0",
+      description: "Every event is delivered at least once, in order per key.",
+    },
+    defaultContentType: "application/json",
+    channels: Object.fromEntries(used.map((topic) => [topic.name, channelOf(topic.name)])),
+    operations: Object.fromEntries(used.map(({ name, owner }) => [`${owner}.send.${name}`, sendOf(name)])),
+    components: {
+      messages: Object.fromEntries(catalogue.map((event) => [eventType(event), messageOf(event)])),
+      messageTraits: { cloudEvent: { headers } },
+    },
+  };
+}
+
+function channelOf(name: string): Record<string, unknown> {
+  const topic = topics.find((candidate) => candidate.name === name);
+  return {
+    address: name,
+    description: topic?.description,
+    messages: Object.fromEntries(eventsOn(name).map((type) => [type, { $ref: `#/components/messages/${type}` }])),
+    bindings: {
+      kafka: {
+        topic: name,
+        partitions: topic?.partitions,
+        topicConfiguration: {
+          "cleanup.policy": [topic?.cleanup],
+          "retention.ms": topic?.retentionMs,
+          "max.message.bytes": topic?.maxMessageBytes,
+        },
+      },
+    },
+  };
+}
+
+function sendOf(name: string): Record<string, unknown> {
+  const messages = eventsOn(name).map((type) => ({ $ref: `#/channels/${name}/messages/${type}` }));
+  return { action: "send", channel: { $ref: `#/channels/${name}` }, messages };
+}
+
+function messageOf(event: EventDeclaration): Record<string, unknown> {
+  const { $schema, ...schema } = eventJsonSchema(event);
+  return {
+    name: eventType(event),
+    title: event.name,
+    summary: event.description,
+    contentType: "application/json",
+    traits: [{ $ref: "#/components/messageTraits/cloudEvent" }],
+    payload: { schemaFormat: "application/schema+json;version=draft-2020-12", schema },
+    bindings: { kafka: { key: { type: "string", description: event.subject } } },
+    examples: [{ headers: { ce_type: eventType(event), ce_dataschema: dataSchemaOf(event) }, payload: event.example }],
+  };
+}
+
+const eventsOn = (topic: string): string[] => catalogue.filter((event) => event.topic === topic).map(eventType);

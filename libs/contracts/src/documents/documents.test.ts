@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { catalogue, eventType } from "../catalogue.ts";
+import { matchesEventType, receivedAlias, webhookEventTypes } from "../webhook-event-types.ts";
+import { asyncApiDocument } from "./asyncapi.ts";
+import { eventsReference } from "./events-reference.ts";
+
+test("every reference inside the AsyncAPI document leads somewhere", () => {
+  const document = asyncApiDocument();
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map((match) => match[1] as string);
+  assert.ok(references.length > catalogue.length);
+  for (const reference of references) {
+    const target = reference
+      .split("/")
+      .reduce<unknown>((node, part) => (node as Record<string, unknown> | undefined)?.[part], document);
+    assert.ok(target, reference);
+  }
+});
+
+test("the AsyncAPI document and the reference describe every event", () => {
+  const messages = Object.keys((asyncApiDocument().components as { messages: object }).messages);
+  assert.deepEqual(messages, catalogue.map(eventType));
+  const text = eventsReference();
+  for (const event of catalogue) assert.ok(text.includes(`### \`${eventType(event)}\``), event.name);
+});
+
+test("what services tell each other is no webhook type", () => {
+  const names = webhookEventTypes.map(({ name }) => name);
+  assert.ok(names.includes("image.created") && names.includes("webhook.received"));
+  for (const name of ["access.changed", "image.render_requested", "image.rendered", "config.applied"]) {
+    assert.equal(names.includes(name), false, name);
+  }
+});
+
+test("a filter is a name or a prefix", () => {
+  assert.equal(matchesEventType("image.*", "image.created"), true);
+  assert.equal(matchesEventType("image.*", "images.created"), false);
+  assert.equal(matchesEventType("*", "order.created"), true);
+  assert.equal(matchesEventType("image.created", "image.created.more"), false);
+  assert.equal(matchesEventType("received.stripe.*", receivedAlias("stripe", "invoice.paid")), true);
+});

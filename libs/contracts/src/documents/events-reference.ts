@@ -1,0 +1,59 @@
+import { catalogue, eventType } from "../catalogue.ts";
+import type { EventDeclaration } from "../define-event.ts";
+import { type TopicDeclaration, topics } from "../topics.ts";
+import { eventJsonSchema, type JsonSchema } from "./json-schema.ts";
+
+const audiences = {
+  account: "the account, also by webhook",
+  operator: "operators, also by webhook",
+  internal: "services only",
+} as const;
+
+/** The text of `docs/reference/events.md`: topics, then every event with its fields and an example. */
+export function eventsReference(): string {
+  return [
+    "# Events",
+    "Generated from `libs/contracts`. Every event is delivered at least once and in order per key; a reader applies an event id once.",
+    "## Topics",
+    `| topic | owner | partitions | cleanup | kept | what |\n|---|---|---|---|---|---|\n${topics.map(topicRow).join("\n")}`,
+    "## Catalogue",
+    ...catalogue.map(eventSection),
+    "",
+  ].join("\n\n");
+}
+
+function topicRow(topic: TopicDeclaration): string {
+  const kept = topic.cleanup === "compact" ? "newest per key" : `${topic.retentionMs / 86_400_000} days`;
+  return `| \`${topic.name}\` | ${topic.owner} | ${topic.partitions} | ${topic.cleanup} | ${kept} | ${topic.description} |`;
+}
+
+function eventSection(event: EventDeclaration): string {
+  return [
+    `### \`${eventType(event)}\``,
+    event.description,
+    `Topic \`${event.topic}\`; key: ${event.subject}; seen by ${audiences[event.audience]}.`,
+    `| field | type | always there | what |\n|---|---|---|---|\n${fieldRows(eventJsonSchema(event)).join("\n")}`,
+    `\`\`\`json\n${JSON.stringify(event.example, null, 2)}\n\`\`\``,
+  ].join("\n\n");
+}
+
+function fieldRows(schema: JsonSchema): string[] {
+  const properties = (schema.properties ?? {}) as Record<string, JsonSchema>;
+  const required = (schema.required ?? []) as string[];
+  return Object.entries(properties).map(([name, property]) => {
+    const description = String(property.description ?? "");
+    return `| \`${name}\` | ${typeText(property)} | ${required.includes(name) ? "yes" : "no"} | ${description} |`;
+  });
+}
+
+function typeText(schema: JsonSchema): string {
+  const { type, anyOf, items, properties } = schema;
+  if (Array.isArray(schema.enum)) return schema.enum.map((value) => `\`${value}\``).join(", ");
+  if (Array.isArray(anyOf)) return anyOf.map((option) => typeText(option as JsonSchema)).join(" or ");
+  if (type === "array" && items) return `list of ${typeText(items as JsonSchema)}`;
+  if (type === "object" && properties)
+    return `object (${Object.keys(properties)
+      .map((name) => `\`${name}\``)
+      .join(", ")})`;
+  return typeof type === "string" ? type : "any JSON";
+}
