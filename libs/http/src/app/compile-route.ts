@@ -46,8 +46,8 @@ export interface CompiledRoute {
   readonly statuses: ReadonlySet<number>;
   /** What its spans say of every request. */
   readonly attributes: Attributes;
-  /** Metric labels by status, made once. */
-  readonly labels: Map<number, Labels<"method" | "route" | "status">>;
+  /** Metric labels by method and status, made once. */
+  readonly labels: Map<string, Labels<"method" | "route" | "status">>;
 }
 
 /** Works out a route. @throws Error for a declaration that contradicts itself. */

@@ -48,7 +48,7 @@ function pathOf(url: string): string {
 
 /** Made once per route, method and status: metrics are looked up by them. */
 function labelsOf(route: CompiledRoute, method: string, status: number): Labels<"method" | "route" | "status"> {
-  const key = method === "HEAD" ? -status : status;
+  const key = `${method} ${status}`;
   let labels = route.labels.get(key);
   if (!labels) {
     labels = { method: knownMethods.has(method) ? method : "other", route: route.path, status: String(status) };
