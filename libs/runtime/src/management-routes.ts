@@ -60,7 +60,7 @@ export function managementRoutes(management: Management): ManagementRoute[] {
   ];
 }
 
-export function json(status: number, body: object): ManagementResponse {
+function json(status: number, body: object): ManagementResponse {
   const headers = { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" };
   return { status, headers, body: JSON.stringify(body) };
 }

@@ -1,5 +1,5 @@
 /** What a label value becomes once a metric has too many combinations. */
-export const overflowValue = "other";
+const overflowValue = "other";
 
 type LabelValues = Readonly<Record<string, string>>;
 

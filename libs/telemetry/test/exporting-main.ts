@@ -3,7 +3,6 @@ import { createTracer, startTelemetry } from "../src/index.ts";
 /** A process that makes a few spans and calls a URL, to be watched by a receiver. */
 const [endpoint, target] = process.argv.slice(2) as [string, string];
 const telemetry = await startTelemetry({ service: "probe", version: "1", otlpEndpoint: endpoint });
-const { fetch } = await import("undici");
 const tracer = createTracer("images");
 
 const parent = "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01";

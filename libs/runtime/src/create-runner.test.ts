@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError, createManualClock, systemClock } from "@signalbox/core";
-import { createRunner } from "../src/create-runner.ts";
-import { quietLog } from "./quiet-log.ts";
+import { quietLog } from "../test/quiet-log.ts";
+import { createRunner } from "./create-runner.ts";
 
 const fast = { firstDelayMs: 1, delayMsMax: 2, failuresMax: 3 };
 const create = (options: Partial<Parameters<typeof createRunner>[0]> = {}) => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createHealth } from "../src/create-health.ts";
-import { quietLog } from "./quiet-log.ts";
+import { quietLog } from "../test/quiet-log.ts";
+import { createHealth } from "./create-health.ts";
 
 const create = () => createHealth({ log: quietLog().log, checkMsMax: 20 });
 

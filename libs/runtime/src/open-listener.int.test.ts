@@ -5,9 +5,9 @@ import { connect } from "node:net";
 import { test } from "node:test";
 import { ConfigurationError } from "@signalbox/config";
 import { systemClock } from "@signalbox/core";
-import { createRunner } from "../src/create-runner.ts";
-import { type OpenListener, openListener } from "../src/open-listener.ts";
-import { quietLog } from "./quiet-log.ts";
+import { quietLog } from "../test/quiet-log.ts";
+import { createRunner } from "./create-runner.ts";
+import { type OpenListener, openListener } from "./open-listener.ts";
 
 async function open(listener: RequestListener, options: Partial<OpenListener> = {}) {
   const runner = createRunner({ log: quietLog().log, clock: systemClock });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { afterEach, test } from "node:test";
-import { type Probe, startProbe } from "./start-probe.ts";
+import { type Probe, startProbe } from "../test/start-probe.ts";
 
 const started: Probe[] = [];
 const start = (...argv: string[]) => {

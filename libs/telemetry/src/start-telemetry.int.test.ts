@@ -39,7 +39,7 @@ const receiver = createServer(async (request, response) => {
 before(async () => {
   await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
-  const main = fileURLToPath(new URL("./exporting-main.ts", import.meta.url));
+  const main = fileURLToPath(new URL("../test/exporting-main.ts", import.meta.url));
   await promisify(execFile)(process.execPath, [main, url, `${url}/target`]);
 });
 after(() => receiver.close());

@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { loadConfiguration } from "@signalbox/config";
+import { systemClock } from "@signalbox/core";
+import { quietLog } from "../test/quiet-log.ts";
+import { createHealth } from "./create-health.ts";
+import { createRunner } from "./create-runner.ts";
+import { createServiceContext } from "./create-service-context.ts";
+import { runtimeProperties } from "./properties.ts";
+
+const load = (service: string) =>
+  loadConfiguration({ service, properties: runtimeProperties, argv: [], environment: {}, directory: null });
+
+function createProcess() {
+  const { log, lines } = quietLog();
+  return { log, lines, runner: createRunner({ log, clock: systemClock }), health: createHealth({ log }) };
+}
+
+test("a change of the log level takes effect while the service runs", () => {
+  const { log, lines, runner, health } = createProcess();
+  const configuration = load("account");
+  const identity = { instance: "account_1", log };
+  const context = createServiceContext({ service: "account", configuration, runner, health, shared: false, identity });
+  configuration.setOverrides({ "log.level": "error" }, "1");
+  context.log.info("unseen");
+  configuration.setOverrides({}, "2");
+  context.log.info("seen");
+  assert.deepEqual(
+    lines.map(({ msg }) => msg),
+    ["seen"],
+  );
+});
+
+test("services of one process share the runner and report their own workers", async () => {
+  const { runner, health } = createProcess();
+  const [account, images] = (["account", "images"] as const).map((service) =>
+    createServiceContext({ service, configuration: load(service), runner, health, shared: true }),
+  );
+  assert.ok(account && images);
+  images.runner.worker("relay", async (signal, beat) => {
+    beat();
+    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+  });
+  assert.match(await images.metrics.text(), /signalbox_worker_restarts{worker="images\/relay",service="images"} 0/);
+  assert.doesNotMatch(await account.metrics.text(), /images\/relay/);
+  assert.notEqual(account.instance, images.instance);
+  assert.deepEqual(await runner.stop(1000), []);
+});
