@@ -2,15 +2,14 @@
 export interface Lease {
   /** Grows with every lease of the key: a store can refuse the write of a holder whose lease has passed on. */
   readonly fencingToken: number;
-  /** When the lease ends by itself, on the clock's wall time, in milliseconds. */
-  readonly expiresAtMs: number;
   /** Gives the lease back if it is still ours. */
   release(): Promise<void>;
 }
 
 /**
  * Values that may be lost at any time. No call throws and none waits long: while the cache is away `get` finds nothing,
- * writes have no effect, `increment` counts in this process, `lease` gives none, `takeShares` gives none.
+ * `set` and `delete` have no effect, `increment` counts in this process alone, `lease` and `takeShares` give none.
+ * Keys belong to the service that opened the cache.
  */
 export interface Cache {
   get(key: string): Promise<Buffer | null>;
@@ -20,7 +19,10 @@ export interface Cache {
   increment(key: string, by: number, options: { expiresInMs: number }): Promise<number>;
   /** null when another holds it, or the cache is away. */
   lease(key: string, options: { durationMs: number }): Promise<Lease | null>;
-  /** Takes up to `wanted` of what is left of `limit` in the running window of `windowMs`; null when the cache is away. */
+  /**
+   * Takes up to `wanted` of what is left of `limit` in the window of `windowMs` that began with the first take; null
+   * when the cache is away.
+   */
   takeShares(key: string, options: TakeShares): Promise<Shares | null>;
   readonly state: "up" | "away";
 }
@@ -35,4 +37,6 @@ export interface Shares {
   readonly granted: number;
   /** What is left for everybody after this grant. */
   readonly remaining: number;
+  /** Until the window ends. */
+  readonly resetMs: number;
 }

@@ -1,3 +1,9 @@
 export type { Cache, Lease, Shares, TakeShares } from "./cache.ts";
 export { type CacheOptions, openCache } from "./open-cache.ts";
-export { createRateLimiter, type RateLimitDecision, type RateLimiter, type RateLimitPolicy } from "./rate-limiter.ts";
+export {
+  createRateLimiter,
+  type RateLimitDecision,
+  type RateLimiter,
+  type RateLimiterOptions,
+  type RateLimitPolicy,
+} from "./rate-limiter.ts";

@@ -1,7 +1,11 @@
-import type { Clock } from "@signalbox/core";
+import { type Clock, MiB } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
 import type { Logger, Metrics } from "@signalbox/telemetry";
 import type { Cache } from "./cache.ts";
+import { measuredCache } from "./measured-cache.ts";
+import { createMemoryCache } from "./memory-cache.ts";
+import { createRedisCache } from "./redis-cache.ts";
+import { connectRedis } from "./redis-connection.ts";
 
 export interface CacheOptions {
   /** `redis://[user:password@]host:port[/db]`, `rediss://…`, or `memory:` */
@@ -10,6 +14,30 @@ export interface CacheOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;
+  /** Of `memory:`. Default 64 MiB. */
+  readonly memoryBytesMax?: number;
+  /** Of Redis. Default 250 ms. */
+  readonly commandTimeoutMs?: number;
 }
 
-export declare function openCache(options: CacheOptions): Promise<Cache>;
+/** What this process counts by itself while Redis is away. */
+const localBytesMax = MiB;
+
+/** Opens the cache that the URL names and hands its close to the runner. A Redis that is away is no error, here or later. */
+export async function openCache(options: CacheOptions): Promise<Cache> {
+  const { url, runner, log, metrics, clock } = options;
+  const up = metrics.gauge("signalbox_cache_up", "Whether the cache answers");
+  if (url === "memory:") {
+    up.set({}, 1);
+    return measuredCache(createMemoryCache({ bytesMax: options.memoryBytesMax ?? 64 * MiB, clock }), metrics);
+  }
+  const connection = await connectRedis({
+    url,
+    log,
+    commandTimeoutMs: options.commandTimeoutMs ?? 250,
+    onState: (state) => up.set({}, state === "up" ? 1 : 0),
+  });
+  runner.defer("cache", async () => connection.close());
+  const local = createMemoryCache({ bytesMax: localBytesMax, clock });
+  return measuredCache(createRedisCache({ connection, prefix: `signalbox:${metrics.service}`, local }), metrics);
+}

@@ -53,7 +53,9 @@ export function openPool(options: PoolOptions): Pool {
     query_timeout: statementTimeoutMs + silenceMs,
     idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 30_000,
     keepAlive: true,
-    options: "-c TimeZone=UTC", // now() written to a timestamp without zone is UTC, as Prisma expects
+    // now() written to a timestamp without zone is UTC, as Prisma expects. Without the search path a role that is named
+    // signalbox would find the libraries' schema of that name before public.
+    options: "-c TimeZone=UTC -c search_path=public",
     types: valueParsing,
   });
   // Without listeners a broken idle connection would end the process.

@@ -48,6 +48,7 @@ async function connect(connectionString: string): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString,
     application_name: "signalbox migrate",
+    options: "-c search_path=public", // not "$user": a role named signalbox has the libraries' schema of that name
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
   });

@@ -1,0 +1,74 @@
+import type { Clock } from "@signalbox/core";
+import type { Cache } from "./cache.ts";
+import type { RateLimitPolicy } from "./rate-limiter.ts";
+
+/** One window of one key, as this process sees it. */
+export interface Window {
+  /** On the steady clock. */
+  readonly endsAtMs: number;
+  /** Counts `cost` if there is room; false counts nothing. */
+  spend(cost: number): boolean;
+  remaining(): number;
+}
+
+interface WindowOptions {
+  readonly cache: Pick<Cache, "takeShares">;
+  readonly clock: Pick<Clock, "steadyMs">;
+  readonly policy: RateLimitPolicy;
+  readonly key: string;
+}
+
+/** A block is this part of the limit: large enough to ask seldom, small enough not to hoard. */
+const blocksPerLimit = 20;
+/** How long the window counts alone after the cache gave no answer. */
+const alonePauseMs = 500;
+
+/**
+ * Spends what was granted and asks for more before it runs out. Until the answer is there it goes on, on credit, as far
+ * as the shared count may still allow: what it last heard is left, or the whole limit when it has not heard yet.
+ */
+export function createWindow({ cache, clock, policy, key }: WindowOptions): Window {
+  const { limit, windowMs } = policy;
+  const block = Math.max(1, Math.ceil(limit / blocksPerLimit));
+  let endsAtMs = clock.steadyMs() + windowMs;
+  let spent = 0;
+  let granted = 0;
+  /** What the shared count last left for everybody; null before the first answer. */
+  let left: number | null = null;
+  let asking = false;
+  let askAgainAtMs = 0;
+
+  const ceiling = () => (left === null ? limit : granted + left);
+
+  const ask = async () => {
+    asking = true;
+    const shares = await cache.takeShares(key, {
+      wanted: Math.max(0, Math.ceil(spent - granted)) + block,
+      limit,
+      windowMs,
+    });
+    asking = false;
+    if (!shares) {
+      left = null; // alone: the limit counts for this process by itself
+      askAgainAtMs = clock.steadyMs() + alonePauseMs;
+      return;
+    }
+    granted += shares.granted;
+    left = shares.remaining;
+    endsAtMs = clock.steadyMs() + shares.resetMs;
+  };
+
+  return {
+    get endsAtMs() {
+      return endsAtMs;
+    },
+    remaining: () => Math.max(0, Math.floor(ceiling() - spent)),
+    spend(cost) {
+      const allowed = spent + cost <= ceiling();
+      if (allowed) spent += cost;
+      const runsOut = granted - spent < block / 2 && left !== 0;
+      if (runsOut && !asking && clock.steadyMs() >= askAgainAtMs) void ask();
+      return allowed;
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, it } from "node:test";
+import { eventually, type OwnEngine, startEngine, type TestContext, testContext } from "@signalbox/testing";
+import type { Cache } from "./cache.ts";
+import { openCache } from "./open-cache.ts";
+import { createRateLimiter } from "./rate-limiter.ts";
+
+const commandTimeoutMs = 200;
+const soon = { expiresInMs: 60_000 };
+let engine: OwnEngine;
+let context: TestContext<Record<never, never>>;
+let cache: Cache;
+
+beforeEach(async () => {
+  engine = await startEngine("redis");
+  context = testContext("images", {});
+  cache = await openCache({ url: engine.url, ...context, commandTimeoutMs });
+});
+afterEach(async () => {
+  await context.close();
+  await engine.close();
+});
+
+async function assertWorksWithout(): Promise<void> {
+  assert.equal(await cache.get("key"), null);
+  await cache.set("key", "value", soon);
+  await cache.delete("key");
+  assert.equal(await cache.lease("key", { durationMs: 1_000 }), null);
+  assert.equal(await cache.takeShares("key", { wanted: 1, limit: 10, windowMs: 1_000 }), null);
+}
+
+it("a Redis that dies is away within one call, and up again by itself when it is back", async () => {
+  await cache.set("key", "value", soon);
+  await engine.kill();
+  await eventually(() => cache.state === "away");
+  await assertWorksWithout();
+  assert.equal(await cache.increment("counter", 2, soon), 2);
+  assert.equal(await cache.increment("counter", 2, soon), 4, "counts in this process");
+  await engine.restart();
+  await eventually(() => cache.state === "up");
+  await cache.set("key", "again", soon);
+  assert.equal(String(await cache.get("key")), "again");
+});
+
+it("a Redis that hangs costs one timeout, not one for each call, and is used again when it wakes", async () => {
+  await engine.pause();
+  await Promise.all(Array.from({ length: 20 }, () => cache.get("key")));
+  assert.equal(cache.state, "away");
+  const startedAt = performance.now();
+  for (let turn = 0; turn < 100; turn++) await assertWorksWithout();
+  assert.ok(performance.now() - startedAt < commandTimeoutMs, "500 calls without an answer to wait for");
+  await engine.resume();
+  await eventually(() => cache.state === "up");
+});
+
+it("a release whose Redis is away does not throw", async () => {
+  const lease = await cache.lease("key", { durationMs: 60_000 });
+  await engine.kill();
+  await lease?.release();
+});
+
+it("limits locally while Redis is away, and shared again when it is back", async () => {
+  const limiterOf = (each: Cache) =>
+    createRateLimiter({ cache: each, clock: context.clock, policy: { name: "api", limit: 10, windowMs: 60_000 } });
+  const other = await openCache({ url: engine.url, ...context, commandTimeoutMs });
+  const [first, second] = [limiterOf(cache), limiterOf(other)];
+  await engine.kill();
+  await eventually(() => cache.state === "away" && other.state === "away");
+  const alone = Array.from({ length: 15 }, () => first.take("caller").allowed);
+  assert.equal(alone.filter(Boolean).length, 10, "the limit counts for the instance by itself");
+  assert.equal(second.take("caller").allowed, true);
+  await engine.restart();
+  await eventually(() => cache.state === "up" && other.state === "up");
+  first.take("shared");
+  await eventually(() => {
+    for (let turn = 0; turn < 10; turn++) first.take("shared");
+    return !first.take("shared").allowed;
+  });
+  second.take("shared"); // asks
+  await eventually(() => !second.take("shared").allowed, { message: "the other instance learns that nothing is left" });
+});
+
+it("opens although Redis is away at the start, and says when that changes", async () => {
+  await engine.kill();
+  const late = await openCache({ url: engine.url, ...context, commandTimeoutMs });
+  assert.equal(late.state, "away");
+  assert.equal(await late.get("key"), null);
+  await engine.restart();
+  await eventually(() => late.state === "up");
+  assert.deepEqual(
+    context.logged
+      .map((line) => line.message)
+      .filter((message) => /^Redis is/.test(String(message)))
+      .slice(-1),
+    ["Redis is back"],
+  );
+});
+
+it("counts the calls that had no cache to ask", async () => {
+  await engine.kill();
+  await eventually(() => cache.state === "away");
+  await cache.get("key");
+  assert.match(await context.metrics.text(), /signalbox_cache_calls.*"get".*"away".* 1/);
+});
