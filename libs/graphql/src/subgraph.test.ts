@@ -60,7 +60,10 @@ const server = createServer(
             return account(name);
           }),
       },
-      Account: { __resolveReference: (reference: { id: string }) => account(reference.id) },
+      Account: {
+        __resolveReference: ({ id }: { id: string }, _given, context) =>
+          id === "acc_own" ? account(requirePrincipal(context).accountId) : account(id),
+      },
     },
   }),
 );
@@ -122,6 +125,14 @@ test("entities are resolved by their key", async () => {
   const query = "query($r: [_Any!]!) { _entities(representations: $r) { ... on Account { id } } }";
   const { data } = await post({ query, variables: { r: [{ __typename: "Account", id: "acc_7" }] } });
   assert.deepEqual(data._entities, [{ id: "acc_7" }]);
+});
+
+test("an entity resolver is told who asks, as every other resolver is", async () => {
+  const query = "query($r: [_Any!]!) { _entities(representations: $r) { ... on Account { id } } }";
+  const own = { query, variables: { r: [{ __typename: "Account", id: "acc_own" }] } };
+  const { data } = await post(own, { [principalHeader]: encodePrincipal(principal) });
+  assert.deepEqual(data._entities, [{ id: "acc_ü" }]);
+  assert.equal((await post(own)).errors[0].extensions.code, "UNAUTHENTICATED");
 });
 
 test("rubbish instead of a request is a clear refusal", async () => {

@@ -39,7 +39,7 @@ export interface SubgraphOptions<Loaders> {
  */
 export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): RequestListener {
   const typeDefs = parse(options.typeDefs);
-  const resolvers = { ...scalarResolversOf(typeDefs), ...options.resolvers } as GraphQLResolverMap;
+  const resolvers = { ...scalarResolversOf(typeDefs), ...withEntityContext(options.resolvers) } as GraphQLResolverMap;
   const schema = buildSubgraphSchema([{ typeDefs, resolvers }]);
   const checkedDocument = createDocumentCache(schema, options.documentCacheMaxEntries ?? 500);
 
@@ -88,6 +88,21 @@ export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): Requ
         response.end(body);
       });
   };
+}
+
+/**
+ * Apollo calls `__resolveReference(reference, context)`, unlike every other resolver. Ours are all called alike, because
+ * one that read its principal from the wrong argument would find none to refuse.
+ */
+function withEntityContext<Loaders>(resolvers: Resolvers<Loaders>): Record<string, Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(resolvers).map(([type, fields]) => {
+      const resolve = fields.__resolveReference;
+      if (!resolve) return [type, fields];
+      const adapted = (reference: unknown, context: SubgraphContext<Loaders>) => resolve(reference, {}, context);
+      return [type, { ...fields, __resolveReference: adapted }];
+    }),
+  );
 }
 
 /** The principal of a field that needs one. @throws AppError `unauthorized` when the caller is anonymous. */

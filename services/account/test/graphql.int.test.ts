@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { principalFromAnswer } from "@signalbox/auth";
+import { encodePrincipal, principalHeader } from "@signalbox/graphql";
+import { type Harness, startAccount } from "./harness.ts";
+
+let account: Harness;
+before(async () => {
+  account = await startAccount();
+});
+after(() => account.close());
+
+type Person = { authorization: string };
+
+/** Sends an operation as the gateway does: with the principal it has verified. */
+async function query(person: Person | null, text: string, variables: object = {}) {
+  const headers = person ? { [principalHeader]: encodePrincipal(await principalOf(person)) } : {};
+  const { body } = await account.sendInternal("/graphql", { query: text, variables }, headers);
+  return body;
+}
+
+async function principalOf({ authorization }: Person) {
+  const value = authorization.slice("Bearer ".length);
+  const { body } = await account.sendInternal("/internal/principals", { kind: "bearer", value });
+  return principalFromAnswer(body);
+}
+
+const update = `mutation($input: UpdateAccountInput!) {
+  updateAccount(input: $input) { account { displayName contactAddress pendingContactAddress } errors { field message } } }`;
+
+test("the viewer is the caller's account with its settings and keys", async () => {
+  const person = account.person({ name: "Ada", locale: "de" });
+  const own = (await account.send("GET", "/api/account/", { headers: person })).body;
+  const { data, errors } = await query(
+    person,
+    `{ viewer { id displayName status contactAddress createdAt settings { locale notifications { productUpdates } }
+        apiKeys { edges { node { id } } pageInfo { hasNextPage endCursor } } } }`,
+  );
+  assert.equal(errors, undefined);
+  assert.deepEqual(data.viewer, {
+    id: own.id,
+    displayName: "Ada",
+    status: "active",
+    contactAddress: null,
+    createdAt: own.created_at,
+    settings: { locale: "de", notifications: { productUpdates: false } },
+    apiKeys: { edges: [], pageInfo: { hasNextPage: false, endCursor: null } },
+  });
+});
+
+test("keys are a connection that is walked with first and after", async () => {
+  const person = account.person();
+  for (let count = 0; count < 3; count++) {
+    const body = { name: `key ${count}`, scopes: ["account:read"] };
+    await account.send("POST", "/api/account/api-keys/", { headers: person, body });
+  }
+  const page = `query($after: String) { viewer { apiKeys(first: 2, after: $after) {
+    edges { node { name status } } pageInfo { hasNextPage endCursor } } } }`;
+  const first = (await query(person, page)).data.viewer.apiKeys;
+  const rest = (await query(person, page, { after: first.pageInfo.endCursor })).data.viewer.apiKeys;
+  const names = [...first.edges, ...rest.edges].map(({ node }) => node.name).sort();
+  assert.deepEqual(names, ["key 0", "key 1", "key 2"]);
+  assert.deepEqual([first.pageInfo.hasNextPage, rest.pageInfo.hasNextPage], [true, false]);
+  const tooMany = await query(person, "{ viewer { apiKeys(first: 101) { edges { cursor } } } }");
+  assert.equal(tooMany.errors[0].extensions.code, "VALIDATION_FAILED");
+});
+
+test("updateAccount keeps absent members and clears with null", async () => {
+  const person = account.person({ name: "Ada", email: "ada@example.org", email_verified: true });
+  const renamed = await query(person, update, { input: { displayName: "Eve" } });
+  assert.deepEqual(renamed.data.updateAccount, {
+    account: { displayName: "Eve", contactAddress: "ada@example.org", pendingContactAddress: null },
+    errors: [],
+  });
+  const cleared = await query(person, update, { input: { contactAddress: null } });
+  assert.equal(cleared.data.updateAccount.account.contactAddress, null);
+});
+
+test("every failing member of updateAccount is in the payload under its own name, and nothing changes", async () => {
+  const person = account.person({ name: "Ada" });
+  const { data } = await query(person, update, { input: { displayName: "", locale: null, timezone: "Mars" } });
+  assert.equal(data.updateAccount.account, null);
+  const fields = data.updateAccount.errors.map(({ field }: { field: string }) => field).sort();
+  assert.deepEqual(fields, ["displayName", "locale", "timezone"]);
+  assert.equal((await account.send("GET", "/api/account/", { headers: person })).body.display_name, "Ada");
+});
+
+test("anonymous callers and lacking scopes are refused with their codes", async () => {
+  assert.equal((await query(null, "{ viewer { id } }")).errors[0].extensions.code, "UNAUTHENTICATED");
+  const reader = account.person({ scope: "account:read" });
+  const refused = await query(reader, update, { input: { displayName: "Eve" } });
+  assert.equal(refused.errors[0].extensions.code, "FORBIDDEN");
+});
+
+test("an entity is resolved for its owner, and another account reads as missing", async () => {
+  const [own, other] = [account.person(), account.person()];
+  const ids = await Promise.all([own, other].map(async (person) => (await principalOf(person)).accountId));
+  const { data } = await query(
+    own,
+    "query($of: [_Any!]!) { _entities(representations: $of) { ... on Account { id displayName } } }",
+    { of: ids.map((id) => ({ __typename: "Account", id })) },
+  );
+  assert.equal(data._entities[0].id, ids[0]);
+  assert.equal(data._entities[1], null);
+});

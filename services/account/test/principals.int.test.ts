@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { credentialBytesMax } from "@signalbox/auth";
+import { scopesOfRole } from "@signalbox/contracts";
+import { type Harness, startAccount } from "./harness.ts";
+
+let account: Harness;
+before(async () => {
+  account = await startAccount();
+});
+after(() => account.close());
+
+const path = "/internal/principals";
+const tokenOf = ({ authorization }: { authorization: string }) => authorization.slice("Bearer ".length);
+const ask = (value: string, kind = "bearer") => account.sendInternal(path, { kind, value });
+
+test("another service learns who a token is for, and the account is made on the way", async () => {
+  const person = account.person({ jti: "one", auth_time: 1_700_000_000 });
+  const { status, body } = await ask(tokenOf(person));
+  assert.equal(status, 200);
+  const own = await account.send("GET", "/api/account/", { headers: person });
+  assert.equal(body.account_id, own.body.id);
+  assert.deepEqual([body.state, body.epoch, body.roles], ["active", 0, ["owner"]]);
+  assert.deepEqual([...body.scopes].sort(), [...scopesOfRole("owner")].sort());
+  assert.deepEqual(body.credential, { kind: "token", id: "jti:corp:one", auth_time: "2023-11-14T22:13:20.000Z" });
+  assert.ok(Date.parse(body.expires_at) > account.context.clock.nowMs());
+});
+
+test("a bad credential is 422 here, so that it is never mistaken for a bad internal token", async () => {
+  for (const value of [account.issuer.wrong.expired(), account.issuer.wrong.unsigned(), "rubbish", "sbx_dev_x"]) {
+    const { status, body } = await ask(value);
+    assert.equal(status, 422, value);
+    assert.ok(!JSON.stringify(body).includes(value), "the credential is not echoed");
+  }
+  assert.equal((await ask("not-a-key", "basic")).status, 422);
+  assert.equal((await ask("a".repeat(credentialBytesMax + 1))).status, 422);
+});
+
+test("nothing answers on the internal listener without the internal token", async () => {
+  for (const token of ["", "wrong"]) {
+    for (const internalPath of [path, "/graphql", "/nowhere"]) {
+      const { status } = await account.sendInternal(internalPath, {}, { "x-signalbox-internal-token": token });
+      assert.equal(status, 401);
+    }
+  }
+});
+
+test("the public listener has no internal routes", async () => {
+  const { status } = await account.send("POST", path, { body: { kind: "bearer", value: "x" } });
+  assert.equal(status, 404);
+});
+
+test("no credential that was presented is in the log", async () => {
+  const person = account.person();
+  await ask(tokenOf(person));
+  await account.send("GET", "/api/account/", { headers: person });
+  assert.ok(!JSON.stringify(account.context.logged).includes(tokenOf(person)));
+});
+
+test("while an issuer is away its known people keep working and others are told to come back", async () => {
+  const fresh = await startAccount();
+  fresh.issuer.fail(503);
+  const unseen = await fresh.send("GET", "/api/account/", { headers: fresh.person() });
+  assert.equal(unseen.status, 503);
+  assert.ok(Number(unseen.headers.get("retry-after")) > 0);
+  await fresh.close();
+});
