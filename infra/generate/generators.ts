@@ -1,5 +1,6 @@
 import type { Generator } from "./generator.ts";
 import { errorReference } from "./generators/error-reference.ts";
+import { eventReference } from "./generators/event-reference.ts";
 import { nginxConfigurationFile } from "./generators/nginx-configuration-file.ts";
 import { prismaClients } from "./generators/prisma-clients.ts";
 import { propertyReference } from "./generators/property-reference.ts";
@@ -13,5 +14,6 @@ export const generators: readonly Generator[] = [
   propertyTables,
   propertyReference,
   errorReference,
+  eventReference,
   nginxConfigurationFile,
 ];

@@ -12,22 +12,31 @@ const { values } = parseArgs({
 });
 
 if (values.help) console.log(usage);
-else if (values.check) await check();
-else await write(values.built ? generators.filter(({ kind }) => kind === "built") : generators);
+else if (values.check) await each("committed", check);
+else if (values.built) await each("built", write);
+else await each(null, write);
 
-async function write(chosen: readonly Generator[]): Promise<void> {
-  for (const generator of chosen) {
-    const changed = await writeOutput(await generator.generate(), await generator.folders());
-    for (const path of changed) if (generator.kind === "committed") console.log(`${generator.name}: ${path}`);
+/** Works through the generators of one kind, or all. One that fails does not keep the others from their work. */
+async function each(kind: Generator["kind"] | null, work: (generator: Generator) => Promise<void>): Promise<void> {
+  for (const generator of generators) {
+    if (kind !== null && generator.kind !== kind) continue;
+    try {
+      await work(generator);
+    } catch (error) {
+      console.error(`${generator.name}: ${(error as Error).message}`);
+      process.exitCode = 1;
+    }
   }
 }
 
-async function check(): Promise<void> {
-  const stale: string[] = [];
-  for (const generator of generators.filter(({ kind }) => kind === "committed")) {
-    stale.push(...(await compareOutput(await generator.generate(), await generator.folders())));
-  }
+async function write(generator: Generator): Promise<void> {
+  const changed = await writeOutput(await generator.generate(), await generator.folders());
+  for (const path of changed) if (generator.kind === "committed") console.log(`${generator.name}: ${path}`);
+}
+
+async function check(generator: Generator): Promise<void> {
+  const stale = await compareOutput(await generator.generate(), await generator.folders());
   if (stale.length === 0) return;
-  console.error(`Stale generated files; run \`npm run generate\` and commit:\n  ${stale.join("\n  ")}`);
+  console.error(`${generator.name}: stale; run \`npm run generate\` and commit\n  ${stale.join("\n  ")}`);
   process.exitCode = 1;
 }
