@@ -18,6 +18,8 @@ export interface RunningEngine {
   readonly pid: number;
   /** Tells this process from a later one that got the same pid. */
   readonly identity: string;
+  /** Where its data really are; PostgreSQL started by root may have to go elsewhere. */
+  readonly folder: string;
   /** Credentials and the like that the URL does not carry. */
   readonly details: Readonly<Record<string, string>>;
 }

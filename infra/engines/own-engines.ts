@@ -16,7 +16,6 @@ const ownFolder = join(enginesFolder, "own");
 
 /** An engine that one test has for itself, to pause, kill and start again as it likes. */
 export interface OwnEngine extends Omit<RunningEngine, "pid" | "identity"> {
-  readonly folder: string;
   /** Ends every process of the engine at once, as `kill -9` does. */
   kill(): Promise<void>;
   /** Halts every process of the engine (SIGSTOP): connections stay open and nothing answers. */
@@ -24,7 +23,7 @@ export interface OwnEngine extends Omit<RunningEngine, "pid" | "identity"> {
   resume(): Promise<void>;
   /** Starts it on the same port and data, after a kill or an orderly stop of the running one. */
   restart(): Promise<void>;
-  /** Stops the engine in order and deletes its data. */
+  /** Ends the engine and deletes its data. */
   close(): Promise<void>;
 }
 
@@ -41,16 +40,17 @@ export async function startOwnEngine(engine: Engine, place: Omit<EnginePlace, "f
   const signalAll = async (signal: NodeJS.Signals) => {
     for (const pid of await processTree(running.pid)) signalProcess(pid, signal);
   };
+  const kill = async () => {
+    await signalAll("SIGKILL");
+    await stopProcess(running, "SIGKILL");
+  };
   return {
     name: engine.name,
     url,
     port,
     details,
     folder,
-    kill: async () => {
-      await signalAll("SIGKILL");
-      await stopProcess(running, "SIGKILL");
-    },
+    kill,
     pause: () => signalAll("SIGSTOP"),
     resume: () => signalAll("SIGCONT"),
     restart: async () => {
@@ -59,11 +59,14 @@ export async function startOwnEngine(engine: Engine, place: Omit<EnginePlace, "f
       await remember(folder, running);
     },
     close: async () => {
-      await signalAll("SIGCONT");
-      await stopProcess(running, engine.stopSignal);
-      await rm(folder, { recursive: true, force: true });
+      await kill();
+      await removeFolders(folder, running.folder);
     },
   } satisfies OwnEngine;
+}
+
+async function removeFolders(...folders: string[]): Promise<void> {
+  for (const folder of folders) await rm(folder, { recursive: true, force: true });
 }
 
 interface Remembered {
@@ -87,6 +90,6 @@ export async function sweepOwnEngines(): Promise<void> {
     const { owner, engine } = JSON.parse(text) as Remembered;
     if (await isRunning(owner)) continue;
     await stopProcess(engine, engineNamed(engine.name).stopSignal);
-    await rm(folder, { recursive: true, force: true });
+    await removeFolders(folder, engine.folder);
   }
 }

@@ -1,5 +1,5 @@
 import { execFile, spawn } from "node:child_process";
-import { closeSync, openSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 
@@ -76,13 +76,17 @@ export async function processIdentity(pid: number): Promise<string | null> {
   }
 }
 
-/** proc(5): after the parenthesised name, field 3 is the state and field 22 the start time in clock ticks since boot. */
 function linuxIdentity(pid: number): string | null {
+  const fields = linuxStat(pid);
+  // A zombie has ended; where nobody reaps it, it stays in the table for as long as the container lives.
+  return !fields || fields[0] === "Z" || fields[0] === "X" ? null : (fields[19] ?? null);
+}
+
+/** proc(5): the fields after the parenthesised name: state, parent, … and as the twentieth the start time in ticks. */
+function linuxStat(pid: number): string[] | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    // A zombie has ended; where nobody reaps it, it stays in the table for as long as the container lives.
-    return fields[0] === "Z" || fields[0] === "X" ? null : (fields[19] ?? null);
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   } catch {
     return null;
   }
@@ -101,14 +105,24 @@ export async function processCommand(pid: number): Promise<string> {
 /** A process and its children, the parent first. PostgreSQL's children lead groups of their own, so groups do not do. */
 export async function processTree(pid: number): Promise<number[]> {
   if ((await processIdentity(pid)) === null) return [];
-  const { stdout } = await run("ps", ["-A", "-o", "pid=", "-o", "ppid="]);
-  const rows = stdout
-    .trim()
-    .split("\n")
-    .map((line) => line.trim().split(/\s+/).map(Number));
+  const rows = process.platform === "linux" ? linuxParents() : await listedParents();
   const tree = [pid];
   for (const parent of tree) tree.push(...rows.filter(([, ppid]) => ppid === parent).map(([child]) => child as number));
   return tree;
+}
+
+type Parents = (readonly [pid: number, parent: number])[];
+
+/** proc(5) instead of `ps`, which slim images leave out. Field 4 is the parent. */
+function linuxParents(): Parents {
+  const pids = readdirSync("/proc").map(Number).filter(Number.isInteger);
+  return pids.map((pid) => [pid, Number(linuxStat(pid)?.[1])] as const);
+}
+
+async function listedParents(): Promise<Parents> {
+  const { stdout } = await run("ps", ["-A", "-o", "pid=", "-o", "ppid="]);
+  const lines = stdout.trim().split("\n");
+  return lines.map((line) => line.trim().split(/\s+/).map(Number) as [number, number]);
 }
 
 /** Whether the very process of `handle` still runs. */

@@ -1,12 +1,13 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type Engine, EngineAbsentError } from "../engine.ts";
 import { enginesFolder } from "../engine-folders.ts";
 import { exchange } from "../exchange.ts";
+import { fetchOnce } from "../fetch-once.ts";
 import { findProgram } from "../find-program.ts";
 import { freePort } from "../free-port.ts";
 import { startDetached } from "../processes.ts";
@@ -28,7 +29,7 @@ export const kafka: Engine = {
 
   async fetch() {
     await checkJava();
-    if (!existsSync(jars)) await fetchJars();
+    await fetchOnce(jars, fetchJars);
     return `Apache Kafka ${version}`;
   },
 
@@ -53,7 +54,7 @@ export const kafka: Engine = {
       },
       () => kafka.answers(port),
     );
-    return { name: "kafka", url: `kafka://127.0.0.1:${port}`, port, ...handle, details: {} };
+    return { name: "kafka", url: `kafka://127.0.0.1:${port}`, port, ...handle, folder, details: {} };
   },
 
   /** Asks for the supported API versions (request 18, version 0), the first question of every client. */
@@ -81,15 +82,11 @@ async function checkJava(): Promise<void> {
   }
 }
 
-/** Copies into a folder beside and renames it, so that a copy that was cut short is never taken for the whole. */
-async function fetchJars(): Promise<void> {
+async function fetchJars(folder: string): Promise<void> {
   await findProgram({ name: "mvn", versionArgs: ["--version"], install: "apt-get install -y maven" });
-  const unfinished = `${jars}.unfinished`;
-  await rm(unfinished, { recursive: true, force: true });
   const pom = join(import.meta.dirname, "pom.xml");
-  const goal = ["dependency:copy-dependencies", `-DoutputDirectory=${unfinished}`, "-DincludeScope=runtime"];
+  const goal = ["dependency:copy-dependencies", `-DoutputDirectory=${folder}`, "-DincludeScope=runtime"];
   await run("mvn", ["-q", "-B", "-f", pom, ...goal]);
-  await rename(unfinished, jars);
 }
 
 async function format(configuration: string): Promise<void> {

@@ -23,6 +23,9 @@ export function serverProperties({ port, advertisedPort, controllerPort, dataFol
     "transaction.state.log.min.isr": 1,
     "share.coordinator.state.topic.replication.factor": 1,
     "share.coordinator.state.topic.min.isr": 1,
+    // A killed broker is let in again only after its session; with the usual 9 s each restart in a test would take that.
+    "broker.session.timeout.ms": 4_000,
+    "broker.heartbeat.interval.ms": 500,
     // A test's group starts with its only member; waiting for others would cost 3 s each time.
     "group.initial.rebalance.delay.ms": 0,
     // Topics come from the catalogue: a topic that appears by itself would hide a missing declaration.

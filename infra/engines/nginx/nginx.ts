@@ -25,7 +25,7 @@ export const nginx: Engine = {
     const logFile = join(folder, "nginx.log");
     const args = ["-p", folder, "-c", configuration, "-e", logFile];
     const handle = await startDetached({ command: "nginx", args, logFile, folder }, () => nginx.answers(port));
-    return { name: "nginx", url: `http://127.0.0.1:${port}`, port, ...handle, details: {} };
+    return { name: "nginx", url: `http://127.0.0.1:${port}`, port, ...handle, folder, details: {} };
   },
 
   async answers(port) {

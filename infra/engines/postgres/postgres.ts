@@ -10,8 +10,16 @@ export const postgres: Engine = {
   fetch: async () => `PostgreSQL ${await postgresVersion(await findPostgresPrograms())}`,
   async start({ folder, port }) {
     const server = await startPostgres({ folder, durable: false, ...(port !== undefined && { port }) });
-    const { pid, identity } = server;
-    return { name: "postgres", url: server.url("postgres"), port: server.port, pid, identity, details: {} };
+    const { pid, identity, folder: data } = server;
+    return {
+      name: "postgres",
+      url: server.url("postgres"),
+      port: server.port,
+      pid,
+      identity,
+      folder: data,
+      details: {},
+    };
   },
   answers: postgresAnswers,
 };

@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chmod, cp, lstat, mkdir, rename, rm, stat } from "node:fs/promises";
+import { chmod, cp, lstat, mkdir, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
+import { fetchOnce } from "../fetch-once.ts";
 import type { PostgresPrograms } from "./postgres-programs.ts";
 
 const run = promisify(execFile);
@@ -34,12 +35,13 @@ export async function choosePlace(folder: string, programs: PostgresPrograms, du
   await mkdir(folder, { recursive: true });
   if (process.getuid?.() !== 0) return { folder, programs, account: undefined };
   const account = await chooseAccount(folder);
-  if ((await canReach(account, programs.folder)) && (await canReach(account, folder)))
-    return { folder, programs, account };
+  const reachable = (path: string) => canReach(account, path);
+  const runnable = await reachable(programs.folder);
+  if (runnable && (await reachable(folder))) return { folder, programs, account };
 
   const outside = await openOutsideFolder(folder, durable);
-  const place = { folder: outside, programs: await copyPrograms(programs, outside), account };
-  if (await canReach(account, place.programs.folder)) return place;
+  const place = { folder: outside, programs: runnable ? programs : await copyPrograms(programs, durable), account };
+  if ((await reachable(outside)) && (await reachable(place.programs.folder))) return place;
   throw new Error(
     `PostgreSQL does not run as root, and the account with uid ${account.uid} can reach neither ${folder} nor ${outside}; ` +
       "start as an ordinary user, or choose a data folder whose parents are open to others (chmod o+x)",
@@ -80,8 +82,8 @@ async function canReach(account: Account, folder: string): Promise<boolean> {
 }
 
 /** Durable data go where the system keeps state; data of tests may go with the next reboot. */
-async function openOutsideFolder(folder: string, durable: boolean): Promise<string> {
-  const key = createHash("sha256").update(folder).digest("hex").slice(0, 12);
+async function openOutsideFolder(inside: string, durable: boolean): Promise<string> {
+  const key = createHash("sha256").update(inside).digest("hex").slice(0, 12);
   const parent = durable && existsSync("/var/lib") ? "/var/lib" : tmpdir();
   const outside = join(parent, `signalbox-${key}`);
   await mkdir(outside, { recursive: true });
@@ -91,16 +93,11 @@ async function openOutsideFolder(folder: string, durable: boolean): Promise<stri
   return outside;
 }
 
-/** Copied beside and renamed, so that a copy that was cut short is never used; a new version is copied again. */
-async function copyPrograms(programs: PostgresPrograms, outside: string): Promise<PostgresPrograms> {
+/** One copy of the programs serves every data folder of this clone; another version is copied beside it. */
+async function copyPrograms(programs: PostgresPrograms, durable: boolean): Promise<PostgresPrograms> {
   const { mtimeMs } = await stat(programs.postgres);
-  const target = join(outside, `programs-${Math.round(mtimeMs)}`);
-  if (!existsSync(target)) {
-    const unfinished = `${target}.unfinished`;
-    await rm(unfinished, { recursive: true, force: true });
-    await cp(programs.folder, unfinished, { recursive: true, verbatimSymlinks: true });
-    await rename(unfinished, target);
-  }
+  const target = join(await openOutsideFolder(programs.folder, durable), `programs-${Math.round(mtimeMs)}`);
+  await fetchOnce(target, (folder) => cp(programs.folder, folder, { recursive: true, verbatimSymlinks: true }));
   const moved = (program: string) => join(target, "bin", basename(program));
   return { folder: target, postgres: moved(programs.postgres), initdb: moved(programs.initdb) };
 }

@@ -30,7 +30,7 @@ export const redis: Engine = {
       },
       () => redis.answers(port),
     );
-    return { name: "redis", url: `redis://127.0.0.1:${port}`, port, ...handle, details: {} };
+    return { name: "redis", url: `redis://127.0.0.1:${port}`, port, ...handle, folder, details: {} };
   },
 
   async answers(port) {

@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type Engine, EngineAbsentError } from "../engine.ts";
 import { enginesFolder } from "../engine-folders.ts";
 import { exchange } from "../exchange.ts";
+import { fetchOnce } from "../fetch-once.ts";
 import { findProgram } from "../find-program.ts";
 import { freePort } from "../free-port.ts";
 import { startDetached } from "../processes.ts";
@@ -26,7 +26,7 @@ export const versitygw: Engine = {
   stopSignal: "SIGTERM",
 
   async fetch() {
-    if (!existsSync(program)) await install();
+    await fetchOnce(programs, install);
     return `versitygw ${version}`;
   },
 
@@ -44,6 +44,7 @@ export const versitygw: Engine = {
       {
         command: program,
         args: [
+          "--quiet",
           "--port",
           `127.0.0.1:${port}`,
           "--access",
@@ -64,7 +65,7 @@ export const versitygw: Engine = {
       },
       () => versitygw.answers(port),
     );
-    return { name: "s3", url: `s3+http://127.0.0.1:${port}`, port, ...handle, details };
+    return { name: "s3", url: `s3+http://127.0.0.1:${port}`, port, ...handle, folder, details };
   },
 
   async answers(port) {
@@ -73,7 +74,7 @@ export const versitygw: Engine = {
   },
 };
 
-async function install(): Promise<void> {
+async function install(folder: string): Promise<void> {
   try {
     await findProgram({
       name: "go",
@@ -85,6 +86,5 @@ async function install(): Promise<void> {
       ? new EngineAbsentError(`versitygw is built with Go: ${error.message}`)
       : error;
   }
-  await mkdir(programs, { recursive: true });
-  await run("env", [`GOBIN=${programs}`, "go", "install", `github.com/versity/versitygw/cmd/versitygw@${version}`]);
+  await run("env", [`GOBIN=${folder}`, "go", "install", `github.com/versity/versitygw/cmd/versitygw@${version}`]);
 }

@@ -18,9 +18,17 @@ export interface TestProcess {
   /** Waits until its output matches; fails at once, with the output, when it ends before. */
   waitForOutput(pattern: RegExp, timeoutMs?: number): Promise<RegExpExecArray>;
   signal(signal: NodeJS.Signals): void;
+  /** Signals its whole process group, as the terminal does on Ctrl-C. Needs `ownGroup`. */
+  signalGroup(signal: NodeJS.Signals): void;
   /** `kill -9`, and waits for the end. */
   kill(): Promise<Exit>;
 }
+
+/** One listener for all: a crash test runs more processes than an emitter likes to have listeners. */
+const killedAtExit = new Set<() => unknown>();
+process.once("exit", () => {
+  for (const kill of killedAtExit) kill();
+});
 
 /**
  * Runs a script with this Node in a process of its own, for tests of signals and crashes. `env` is laid over the
@@ -30,12 +38,13 @@ export function startProcess(
   script: string,
   args: readonly string[] = [],
   env: Readonly<Record<string, string | undefined>> = {},
-  { cwd }: { cwd?: string } = {},
+  { cwd, ownGroup = false }: { cwd?: string; ownGroup?: boolean } = {},
 ): TestProcess {
   const child = spawn(process.execPath, [script, ...args], {
     // The runner's own variable would make the child report as a test file.
     env: { ...environment(), NODE_TEST_CONTEXT: undefined, ...env },
     stdio: ["ignore", "pipe", "pipe"],
+    detached: ownGroup,
     ...(cwd && { cwd }),
   });
   const output = { stdout: "", stderr: "" };
@@ -49,12 +58,12 @@ export function startProcess(
     child.once("error", reject);
     child.once("close", (code, signal) => {
       ended = true;
-      process.off("exit", killNow);
+      killedAtExit.delete(killNow);
       resolve({ code, signal });
     });
   });
   const killNow = () => child.kill("SIGKILL");
-  process.once("exit", killNow);
+  killedAtExit.add(killNow);
 
   return {
     pid: child.pid as number,
@@ -82,6 +91,10 @@ export function startProcess(
     },
     signal: (signal) => {
       child.kill(signal);
+    },
+    signalGroup: (signal) => {
+      if (!ownGroup) throw new Error("without ownGroup the group is the test's own");
+      process.kill(-(child.pid as number), signal);
     },
     kill: () => {
       killNow();

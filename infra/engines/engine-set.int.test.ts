@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import type { RunningEngine } from "./engine.ts";
+import { EngineAbsentError } from "./engine.ts";
+import { createEngineSet } from "./engine-set.ts";
+import { findProgram } from "./find-program.ts";
+import { isRunning, signalProcess } from "./processes.ts";
+import { redis } from "./redis/redis.ts";
+
+const folder = await mkdtemp(join(tmpdir(), "signalbox-engines-"));
+const set = createEngineSet({ folder, engines: [redis] });
+const quiet = () => {};
+after(async () => {
+  await set.stop(quiet);
+  await rm(folder, { recursive: true });
+});
+
+const startRedis = async () => (await set.start(quiet)).redis as RunningEngine;
+
+test("starts that race end with one engine", async () => {
+  const all = await Promise.all([startRedis(), startRedis(), startRedis()]);
+  assert.deepEqual(new Set(all.map(({ pid }) => pid)).size, 1);
+});
+
+test("a killed engine reads as stale and is started again", async () => {
+  const killed = await startRedis();
+  signalProcess(killed.pid, "SIGKILL");
+  while (await isRunning(killed));
+  assert.equal((await set.states())[0]?.state, "stale");
+  const next = await startRedis();
+  assert.notEqual(next.pid, killed.pid);
+  assert.equal((await set.states())[0]?.state, "running");
+});
+
+test("stopping ends the engine and forgets it", async () => {
+  const running = await startRedis();
+  await set.stop(quiet);
+  assert.equal(await isRunning(running), false);
+  assert.equal((await set.states())[0]?.state, "stopped");
+});
+
+test("an absent program is named with the command that installs it", async () => {
+  const finding = findProgram({
+    name: "no-such-engine",
+    versionArgs: [],
+    install: "apt-get install -y no-such-engine",
+  });
+  await assert.rejects(finding, (error) => {
+    assert.ok(error instanceof EngineAbsentError);
+    assert.match(error.message, /no-such-engine is not on PATH; install it with: apt-get install/);
+    return true;
+  });
+});

@@ -1,0 +1,101 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type Endpoint, type Endpoints, readEndpoints, writeEndpoints } from "./endpoints.ts";
+import type { Engine, EngineName, RunningEngine } from "./engine.ts";
+import { withFileLock } from "./file-lock.ts";
+import { isRunning, stopProcess } from "./processes.ts";
+
+/** How an engine is: `stale` means that the file names a process that is gone or does not answer. */
+export type EngineState = "running" | "stopped" | "stale";
+
+export interface EngineSet {
+  /** Starts what does not run yet and returns the addresses of all. Several processes may call it at once. */
+  start(report: (line: string) => void): Promise<Endpoints>;
+  /** Stops what `start` started, by process, and forgets it: all of it, or the engines of these names. */
+  stop(report: (line: string) => void, names?: readonly EngineName[]): Promise<void>;
+  states(): Promise<{ name: EngineName; state: EngineState; endpoint?: Endpoint }[]>;
+}
+
+interface EngineSetOptions {
+  /** Holds the addresses, the lock and a folder for each engine. */
+  readonly folder: string;
+  readonly engines: readonly Engine[];
+}
+
+/** A fetch on a slow line happens inside the lock. */
+const lockWaitMs = 15 * 60_000;
+
+/** Engines that run together, outlive the process that started them, and are found again through a file. */
+export function createEngineSet({ folder, engines }: EngineSetOptions): EngineSet {
+  const endpointsFile = join(folder, "endpoints.json");
+  const locked = <T>(work: () => Promise<T>) => withFileLock(join(folder, "engines.lock"), lockWaitMs, work);
+
+  /** Old data would only slow the next run down: every test makes what it needs. */
+  async function startFresh(engine: Engine, known: Endpoint | undefined): Promise<RunningEngine> {
+    if (known) await stopEngine(engine, known);
+    await engine.fetch();
+    const engineFolder = join(folder, engine.name);
+    for (const old of [engineFolder, known?.folder]) if (old) await rm(old, { recursive: true, force: true });
+    return await engine.start({ folder: engineFolder });
+  }
+
+  return {
+    start: (report) =>
+      locked(async () => {
+        const endpoints = await readEndpoints(endpointsFile);
+        await allOrFirstError(engines, async (engine) => {
+          const known = endpoints[engine.name];
+          if ((await stateOf(engine, known)) === "running") return report(`${engine.name} runs already`);
+          const running = await startFresh(engine, known);
+          endpoints[engine.name] = running;
+          // Written after each one: should another engine fail, this one is still known and can be stopped.
+          await writeEndpoints(endpoints, endpointsFile);
+          report(`${engine.name} started on port ${running.port}`);
+        });
+        return endpoints;
+      }),
+
+    stop: (report, names) =>
+      locked(async () => {
+        const endpoints = await readEndpoints(endpointsFile);
+        for (const engine of engines.filter(({ name }) => names?.includes(name) ?? true)) {
+          const endpoint = endpoints[engine.name];
+          if (!endpoint) continue;
+          await stopEngine(engine, endpoint);
+          delete endpoints[engine.name];
+          await writeEndpoints(endpoints, endpointsFile);
+          report(`${engine.name} stopped`);
+        }
+      }),
+
+    states: async () => {
+      const endpoints = await readEndpoints(endpointsFile);
+      return await Promise.all(
+        engines.map(async (engine) => {
+          const endpoint = endpoints[engine.name];
+          return { name: engine.name, state: await stateOf(engine, endpoint), ...(endpoint && { endpoint }) };
+        }),
+      );
+    },
+  };
+}
+
+/** Lets all finish before it fails, so that nothing is still starting when the lock is given back. */
+async function allOrFirstError<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const ends = await Promise.allSettled(items.map(work));
+  for (const end of ends) if (end.status === "rejected") throw end.reason;
+}
+
+async function stateOf(engine: Engine, endpoint: Endpoint | undefined): Promise<EngineState> {
+  if (!endpoint) return "stopped";
+  if (!isOurs(endpoint) || !(await isRunning(endpoint))) return "stale";
+  return (await engine.answers(endpoint.port)) ? "running" : "stale";
+}
+
+async function stopEngine(engine: Engine, endpoint: Endpoint): Promise<void> {
+  if (isOurs(endpoint)) await stopProcess(endpoint, engine.stopSignal);
+}
+
+function isOurs(endpoint: Endpoint): endpoint is RunningEngine {
+  return endpoint.pid !== undefined && endpoint.identity !== undefined && endpoint.port !== undefined;
+}
