@@ -89,7 +89,7 @@ it("opens although Redis is away at the start, and says when that changes", asyn
   await eventually(() => late.state === "up");
   assert.deepEqual(
     context.logged
-      .map((line) => line.message)
+      .map((line) => line.msg)
       .filter((message) => /^Redis is/.test(String(message)))
       .slice(-1),
     ["Redis is back"],

@@ -73,7 +73,7 @@ it("a hook that fails does not fail the caller: the commit has happened", async 
       throw new Error("broken hook");
     });
   });
-  assert.ok(context.logged.some((line) => /hook failed/.test(String(line.message))));
+  assert.ok(context.logged.some((line) => /hook failed/.test(String(line.msg))));
 });
 
 it("repeats work that lost a deadlock, until both sides have committed", async () => {

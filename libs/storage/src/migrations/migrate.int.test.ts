@@ -130,7 +130,7 @@ it("waits for an engine that is not there yet, says so, and goes on by itself", 
     const waiting = run({ url: engine.url, waitMs: 20_000 });
     await engine.restart();
     await waiting;
-    assert.ok(logged.some((line) => /waiting for PostgreSQL at 127\.0\.0\.1/.test(String(line.message))));
+    assert.ok(logged.some((line) => /waiting for PostgreSQL at 127\.0\.0\.1/.test(String(line.msg))));
   } finally {
     await engine.close();
   }

@@ -73,6 +73,7 @@ export async function openFileStore(root: string, nowMs: number): Promise<Object
     },
     async list(prefix, { after = "", limit }) {
       checkPrefix(prefix);
+      await assertThere(root);
       const objects = [];
       for await (const object of listFiles(root, prefix, after)) {
         if (objects.length === limit) return { objects, next: objects.at(-1)?.key ?? null };
@@ -136,11 +137,15 @@ const headOf = ({ size, mtime, mtimeMs, ino }: Stats): ObjectHead => ({
 /** A missing file is null, but a missing store is an outage: a folder that is not mounted must not read as empty. */
 const absentAsNull = (root: string) => async (error: NodeJS.ErrnoException) => {
   if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw explained(error);
+  await assertThere(root);
+  return null;
+};
+
+async function assertThere(root: string): Promise<void> {
   await access(join(root, incoming)).catch((cause: unknown) => {
     throw storeAway(cause);
   });
-  return null;
-};
+}
 
 /** A store whose folder is gone, full or broken is away; the rest is the caller's. */
 function explained(error: unknown): unknown {

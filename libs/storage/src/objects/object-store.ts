@@ -7,7 +7,10 @@ export interface PutOptions {
   /** Bytes, exactly. A source that ends early or goes on fails and leaves nothing behind. */
   readonly size: number;
   readonly contentType: string;
-  /** Writes only when nothing is stored under the key; else `created` is false and what is stored stays. */
+  /**
+   * Writes only when nothing is stored under the key; else `created` is false and what is stored stays. It saves work and
+   * is no lock: some S3 servers (versitygw) look and write in two steps, so two writers at once may both be told `created`.
+   */
   readonly ifAbsent?: boolean;
   /** SHA-256 of the bytes in hex. A mismatch fails and leaves nothing behind. */
   readonly sha256?: string;
