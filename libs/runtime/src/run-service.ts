@@ -12,6 +12,7 @@ import { startTelemetry } from "@signalbox/telemetry";
 import { createHealth } from "./create-health.ts";
 import { createRunner } from "./create-runner.ts";
 import { createIdentity, createServiceContext } from "./create-service-context.ts";
+import { knownPropertyNames } from "./known-property-names.ts";
 import { openListener } from "./open-listener.ts";
 import { openManagementServer } from "./open-management-server.ts";
 import type { RuntimeProperties } from "./properties.ts";
@@ -23,8 +24,6 @@ export interface RunService<P extends PropertyDeclarations> {
   readonly properties: P;
   /** Imports the service, after telemetry has started. */
   readonly load: () => Promise<{ createService(context: ServiceContext<P>): Promise<ServiceParts> }>;
-  /** Names that other services know, so that a shared configuration file is not refused. */
-  readonly foreignNames?: Iterable<string>;
 }
 
 /** Runs one service as this process: configuration, telemetry, management, the service, its listeners, the stop. */
@@ -99,7 +98,7 @@ function readConfiguration<P extends PropertyDeclarations>(options: RunService<P
       environment: variables,
       directory: directory ?? process.cwd(),
       profile,
-      foreignNames: options.foreignNames ?? [],
+      foreignNames: knownPropertyNames(),
     });
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;

@@ -1,0 +1,20 @@
+import type { Generator } from "../generator.ts";
+import { packageProperties } from "../package-properties.ts";
+
+/** What running processes have to know of the properties of services they do not import. */
+export const propertyCatalogue: Generator = {
+  name: "property catalogue",
+  kind: "built",
+  folders: async () => [],
+  generate: async () => {
+    const services = (await packageProperties()).filter(({ kind }) => kind === "service");
+    const byService = Object.fromEntries(services.map(({ name, properties }) => [name, properties]));
+    const names = [...new Set(services.flatMap(({ properties }) => Object.keys(properties)))].sort();
+    return new Map([
+      // The config service checks overrides of every service.
+      ["services/config/src/generated/properties.json", `${JSON.stringify(byService, null, 2)}\n`],
+      // A process does not refuse a name in a shared place that another service knows.
+      ["libs/runtime/src/generated/property-names.json", `${JSON.stringify(names, null, 2)}\n`],
+    ]);
+  },
+};
