@@ -58,7 +58,7 @@ export async function startAccount(overrides: Overrides = {}): Promise<Harness> 
     "http.strict-responses": true,
     ...overrides,
   });
-  const log = await openEventLog(events.url, { ...context, clientId: "account-tests" });
+  const log = await openEventLog(context.configuration.get("events.url"), { ...context, clientId: "account-tests" });
   await log.ensureTopics(topics);
   const parts = await createService(context);
   const [open, internal] = [await listen(parts.public), await listen(parts.internal)];

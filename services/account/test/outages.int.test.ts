@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createTcpProxy, eventually, type TcpProxy, testDatabase } from "@signalbox/testing";
+import { type Harness, startAccount } from "./harness.ts";
+
+const path = "/api/account/";
+
+/** The service with a way to take one of its databases away from it alone. */
+async function behindProxy(
+  property: "database.url" | "events.url",
+  work: (account: Harness, proxy: TcpProxy) => Promise<void>,
+) {
+  const database = await testDatabase();
+  const proxy = await createTcpProxy({ port: Number(new URL(database.url).port) });
+  const account = await startAccount({ [property]: proxy.urlFor(database.url) });
+  try {
+    await work(account, proxy);
+  } finally {
+    await proxy.accept().catch(() => {});
+    await account.close();
+    await proxy.close();
+    await database.close();
+  }
+}
+
+test("while its database is away the service says so and when to come back, then works again by itself", async () => {
+  await behindProxy("database.url", async (account, proxy) => {
+    const headers = account.person();
+    await account.send("GET", path, { headers });
+    await proxy.refuse();
+    for (const [method, body] of [["GET"], ["PATCH", { display_name: "Eve" }]] as const) {
+      const answer = await account.send(method, path, { headers, ...(body && { body }) });
+      assert.equal(answer.status, 503);
+      assert.ok(Number(answer.headers.get("retry-after")) > 0);
+      assert.ok(!JSON.stringify(answer.body).includes("127.0.0.1"), "the answer shows nothing of our insides");
+    }
+    const unseen = await account.send("GET", path, { headers: account.person() });
+    assert.equal(unseen.status, 503);
+    await proxy.accept();
+    await eventually(
+      async () => (await account.send("PATCH", path, { headers, body: { display_name: "Eve" } })).status === 200,
+    );
+  });
+});
+
+test("while the event log is away changes succeed, and their events follow when it is back", async () => {
+  await behindProxy("events.url", async (account, proxy) => {
+    const headers = account.person();
+    const { id } = (await account.send("GET", path, { headers })).body;
+    await account.eventsOf(id, 1);
+    await proxy.refuse();
+    for (const display_name of ["one", "two"]) {
+      assert.equal((await account.send("PATCH", path, { headers, body: { display_name } })).status, 200);
+    }
+    await proxy.accept();
+    const [, ...changes] = await account.eventsOf(id, 3);
+    assert.deepEqual(
+      changes.map(({ data }) => "display_name" in data && data.display_name),
+      ["one", "two"],
+    );
+  });
+});
