@@ -27,6 +27,8 @@ export interface ProcessRunner extends Runner {
   trouble(): string | null;
   /** Resolves with the name of the first worker that gave up. */
   readonly gaveUp: Promise<string>;
+  /** Says that the stop will follow. */
+  leave(): void;
   /** Drains, ends the workers and closes in reverse. Returns the names of what was still open at the deadline. */
   stop(deadlineMs: number): Promise<string[]>;
 }
@@ -37,6 +39,7 @@ const drainShare = 0.8;
 /** Creates the runner of a process. */
 export function createRunner({ log, clock, closeMsMax = seconds(10), policy }: RunnerOptions): ProcessRunner {
   const rules = { ...supervisionPolicy, ...policy };
+  const leaving = new AbortController();
   const abort = new AbortController();
   const closes: { name: string; close: () => unknown }[] = [];
   const drains: { name: string; drain: () => unknown }[] = [];
@@ -67,6 +70,7 @@ export function createRunner({ log, clock, closeMsMax = seconds(10), policy }: R
 
   const stop = async (deadlineMs: number): Promise<string[]> => {
     const endMs = clock.steadyMs() + deadlineMs;
+    leaving.abort();
     abort.abort();
     const open = await drainAll(deadlineMs * drainShare);
     if (open.length > 0) log.error({ open }, "Work in hand was not finished in time");
@@ -80,6 +84,8 @@ export function createRunner({ log, clock, closeMsMax = seconds(10), policy }: R
   };
 
   const runner: ProcessRunner = {
+    leaving: leaving.signal,
+    leave: () => leaving.abort(),
     stopping: abort.signal,
     defer: (name, close) => {
       if (closed) void closeOne(name, close, closeMsMax);
@@ -109,6 +115,7 @@ export function createRunner({ log, clock, closeMsMax = seconds(10), policy }: R
       return stopped;
     },
     scoped: (prefix) => ({
+      leaving: leaving.signal,
       stopping: abort.signal,
       defer: (name, close) => runner.defer(`${prefix}/${name}`, close),
       onDrain: (name, drain) => runner.onDrain(`${prefix}/${name}`, drain),

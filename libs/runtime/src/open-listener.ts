@@ -48,6 +48,8 @@ export async function openListener(runner: Runner, options: OpenListener): Promi
     requireHostHeader: false,
   });
   const traffic = followTraffic(server, options.listener, upgrade);
+  // Clients move to other instances while this one still answers, so that none of them meets a closed connection.
+  if (!options.openWhileDraining) runner.leaving.addEventListener("abort", () => traffic.leave());
   await listen(server, options);
   openServers.add(server);
   server.once("close", () => openServers.delete(server));
@@ -69,12 +71,13 @@ export function ownPorts(): readonly number[] {
 function followTraffic(server: Server, listener: RequestListener, upgrade: UpgradeListener | undefined) {
   const inHand = new Set<ServerResponse>();
   const upgraded = new Set<Duplex>();
+  let leaving = false;
   let draining = false;
   let drained: (() => void) | undefined;
 
   server.on("request", (request, response) => {
     inHand.add(response);
-    if (draining) response.setHeader("connection", "close");
+    if (leaving) response.setHeader("connection", "close");
     response.once("close", () => {
       inHand.delete(response);
       if (!draining) return;
@@ -104,6 +107,9 @@ function followTraffic(server: Server, listener: RequestListener, upgrade: Upgra
   }
 
   return {
+    leave: () => {
+      leaving = true;
+    },
     drain: async () => {
       draining = true;
       const done = Promise.withResolvers<void>();

@@ -30,7 +30,7 @@ test("SIGTERM finishes the request in hand, ends the workers, closes in reverse 
   assert.deepEqual(order, ["ticker", "third", "second", "first", "all"]);
 });
 
-test("during the grace the process is unready and still takes work; afterwards it takes none", async () => {
+test("during the grace the process is unready, still takes work and sends clients away; afterwards it takes none", async () => {
   const probe = start("--shutdown.grace=400");
   const { http, management } = await probe.ready();
   assert.equal((await fetch(`${management}/management/health/ready`)).status, 200);
@@ -40,7 +40,9 @@ test("during the grace the process is unready and still takes work; afterwards i
   assert.equal(ready.status, 503);
   assert.equal(((await ready.json()) as { checks: { process: { reason: string } } }).checks.process.reason, "stopping");
   assert.equal((await fetch(`${management}/management/health/live`)).status, 200);
-  assert.equal((await fetch(http)).status, 200);
+  const answer = await fetch(http);
+  assert.equal(answer.status, 200);
+  assert.equal(answer.headers.get("connection"), "close");
   assert.equal((await probe.exit).code, 0);
   await assert.rejects(fetch(http));
 });

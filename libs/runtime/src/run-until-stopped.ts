@@ -37,6 +37,7 @@ export async function runUntilStopped(options: RunUntilStopped): Promise<void> {
   const level = reason.code === 0 ? "info" : "error";
   log[level](reason.fields, reason.message);
   health.drain();
+  runner.leave();
   const graceMs = reason.code === 0 ? Math.min(options.graceMs, deadlineMs) : 0;
   await sleep(graceMs);
   const open = await runner.stop(deadlineMs - graceMs);

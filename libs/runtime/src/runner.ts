@@ -9,6 +9,8 @@ export interface Runner {
   worker(name: string, work: Work): void;
   /** Called when the stop begins: take no more, and resolve when what is in hand is done. All run side by side. */
   onDrain(name: string, drain: () => unknown): void;
+  /** Aborts when the process turns unready. It still takes work until `stopping`, for those who have not seen it yet. */
+  readonly leaving: AbortSignal;
   /** Aborts when the stop begins. */
   readonly stopping: AbortSignal;
 }
