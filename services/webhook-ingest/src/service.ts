@@ -1,6 +1,13 @@
 import { fileURLToPath } from "node:url";
 import { createConsumer } from "@signalbox/events";
-import { openAccess, openDatabase, openEdgeLimits, openOutbox, openServiceLog } from "@signalbox/foundation";
+import {
+  followConfiguration,
+  openAccess,
+  openDatabase,
+  openEdgeLimits,
+  openOutbox,
+  openServiceLog,
+} from "@signalbox/foundation";
 import { createHttpApp, createIdempotencyStore, createInternalApp, createRoutes } from "@signalbox/http";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { createSealer } from "@signalbox/storage";
@@ -26,6 +33,7 @@ export type Verbs = Awaited<ReturnType<typeof openVerbs>>["verbs"];
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
   const { configuration, runner, log, tracer, metrics, clock } = context;
   const { verbs, pool, eventLog, deadLetters, access, deliveries } = await openVerbs(context);
+  await followConfiguration(context, eventLog);
   const { rateLimits } = await openEdgeLimits(context);
 
   const consumer = { service: "webhook-ingest", name: "accounts", eventLog, pool, deadLetters } as const;

@@ -1,0 +1,75 @@
+import { type Clock, newId } from "@signalbox/core";
+import { isOutboundError, type OutboundClient } from "@signalbox/net";
+import { deliveryHeaders } from "@signalbox/webhook-signatures";
+import type { EndpointStore } from "../endpoints/endpoint-store.ts";
+import type { Attempt } from "./delivery.ts";
+import type { DueDelivery } from "./due-deliveries.ts";
+import { type AttemptResult, retryAfterMs } from "./judge-attempt.ts";
+
+interface Dependencies {
+  readonly outbound: OutboundClient;
+  readonly endpoints: EndpointStore;
+  readonly clock: Clock;
+  readonly timeoutMs: () => number;
+}
+
+/** What of an answer is kept for the owner to look at. */
+const responseBytesMax = 4_096;
+
+/** Posts a delivery once, signed now. Never throws: whatever happens is the result of the attempt. */
+export function createAttemptDelivery({ outbound, endpoints, clock, timeoutMs }: Dependencies) {
+  return async function attemptDelivery(due: DueDelivery): Promise<{ attempt: Attempt; result: AttemptResult }> {
+    const startedAt = clock.now();
+    const startedMs = clock.steadyMs();
+    const { result, response } = await post(due, startedAt);
+    const attempt: Attempt = {
+      id: newId("wha", startedAt.getTime()),
+      deliveryId: due.id,
+      endpointId: due.endpointId,
+      number: due.attempts + 1,
+      startedAt,
+      durationMs: Math.round(clock.steadyMs() - startedMs),
+      status: result.status,
+      error: result.error,
+      response,
+    };
+    return { attempt, result };
+  };
+
+  async function post(due: DueDelivery, at: Date): Promise<{ result: AttemptResult; response: string | null }> {
+    try {
+      const { status, headers, body } = await outbound.request({
+        url: due.url,
+        method: "POST",
+        headers: { "content-type": "application/json", "user-agent": "Signalbox", ...signatures(due, at) },
+        body: due.body,
+        deadlineMs: due.timeoutSeconds === null ? timeoutMs() : due.timeoutSeconds * 1000,
+        responseBytesMax,
+        whenTooLarge: "truncate",
+        encodedBody: "raw",
+        requireHttps: true,
+      });
+      const retryAfter = retryAfterMs(headers["retry-after"], clock.nowMs());
+      return { result: { status, error: null, retryAfterMs: retryAfter }, response: textOf(body) };
+    } catch (error) {
+      const word = isOutboundError(error) ? error.code : "not_sent";
+      return { result: { status: null, error: word, retryAfterMs: null }, response: null };
+    }
+  }
+
+  function signatures(due: DueDelivery, at: Date): Record<string, string> {
+    return deliveryHeaders({
+      eventId: due.eventId,
+      eventType: due.eventType,
+      deliveryId: due.id,
+      timestampSeconds: Math.floor(at.getTime() / 1000),
+      body: due.body,
+      ...endpoints.openSecrets(due.endpointId, due, at),
+    });
+  }
+}
+
+/** PostgreSQL stores no U+0000 in a text. */
+function textOf(body: Buffer): string | null {
+  return body.length === 0 ? null : body.toString("utf8").replaceAll("\0", "�");
+}

@@ -1,0 +1,48 @@
+import type { WebhookDeliveryResource } from "@signalbox/contracts";
+
+/** One delivery of one event to one endpoint. */
+export interface Delivery {
+  readonly id: string;
+  readonly endpointId: string;
+  readonly accountId: string;
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly status: WebhookDeliveryResource["status"];
+  readonly attempts: number;
+  readonly lastStatus: number | null;
+  readonly lastError: string | null;
+  readonly createdAt: Date;
+  readonly lastAttemptAt: Date | null;
+  readonly nextAttemptAt: Date | null;
+}
+
+/** One POST and what came of it. */
+export interface Attempt {
+  readonly id: string;
+  readonly deliveryId: string;
+  readonly endpointId: string;
+  /** 1 for the first. */
+  readonly number: number;
+  readonly startedAt: Date;
+  readonly durationMs: number;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly response: string | null;
+}
+
+/** The delivery as its owner sees it. */
+export function viewDelivery(delivery: Delivery): WebhookDeliveryResource {
+  return {
+    id: delivery.id,
+    endpoint_id: delivery.endpointId,
+    event_id: delivery.eventId,
+    event_type: delivery.eventType,
+    status: delivery.status,
+    attempts: delivery.attempts,
+    last_status: delivery.lastStatus,
+    last_error: delivery.lastError,
+    created_at: delivery.createdAt.toISOString(),
+    last_attempt_at: delivery.lastAttemptAt?.toISOString() ?? null,
+    next_attempt_at: delivery.nextAttemptAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,80 @@
+import { draft, type EventDraft } from "@signalbox/contracts";
+import type { Clock } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
+import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
+import { endpointDisabled } from "../endpoints/endpoint-events.ts";
+import type { EndpointStore } from "../endpoints/endpoint-store.ts";
+import { type Attempt, viewDelivery } from "./delivery.ts";
+import type { DeliveryStore } from "./delivery-store.ts";
+import type { DueDeliveries, DueDelivery, Settlement } from "./due-deliveries.ts";
+import { type AttemptResult, type Judgement, judgeAttempt } from "./judge-attempt.ts";
+
+interface Dependencies {
+  readonly pool: Pool;
+  readonly due: DueDeliveries;
+  readonly endpoints: EndpointStore;
+  readonly deliveries: DeliveryStore;
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+}
+
+/** Records an attempt and decides what follows: done, another attempt, given up, or the end of the endpoint. */
+export function createSettleAttempt({ pool, due: queue, endpoints, deliveries, outbox, clock }: Dependencies) {
+  return async function settleAttempt(due: DueDelivery, attempt: Attempt, result: AttemptResult): Promise<Judgement> {
+    const scheduleMs = due.scheduleSeconds?.map((secondsToWait) => secondsToWait * 1000);
+    const judgement = judgeAttempt(result, attempt.number, scheduleMs);
+    await inTransaction(pool, async (tx) => {
+      const isOurs = await queue.settle(tx, due, attempt, settlementOf(judgement));
+      if (!isOurs) return;
+      if (judgement.outcome === "gone") await disable(tx, due);
+      if (judgement.outcome === "exhausted" && !isOperatorEvent(due)) {
+        await outbox.append(tx, [exhausted(due, attempt)]);
+      }
+    });
+    return judgement;
+  };
+
+  function settlementOf(judgement: Judgement): Settlement {
+    switch (judgement.outcome) {
+      case "succeeded":
+        return { status: "succeeded", nextAttemptAt: null };
+      case "retry":
+        return { status: "pending", nextAttemptAt: new Date(clock.nowMs() + judgement.delayMs) };
+      case "exhausted":
+        return { status: "exhausted", nextAttemptAt: null };
+      case "gone":
+        // Held, not dropped: the owner may enable the endpoint again.
+        return { status: "held", nextAttemptAt: null };
+    }
+  }
+
+  async function disable(tx: Tx, { accountId, endpointId }: DueDelivery): Promise<void> {
+    const endpoint = await endpoints.lock(tx, accountId, endpointId);
+    if (endpoint === null || endpoint.status === "disabled") return;
+    const change = { status: "disabled", disabledReason: "gone", updatedAt: clock.now() } as const;
+    const disabled = { ...endpoint, ...change, revision: endpoint.revision + 1 };
+    await endpoints.update(tx, disabled);
+    await deliveries.hold(tx, endpointId);
+    await outbox.append(tx, [endpointDisabled(disabled, "gone")]);
+  }
+}
+
+/** What failed to be told about webhooks is not told about again, or one dead receiver would never fall silent. */
+function isOperatorEvent({ eventType }: DueDelivery): boolean {
+  return eventType.startsWith("webhook_delivery.") || eventType.startsWith("webhook_endpoint.");
+}
+
+function exhausted(due: DueDelivery, attempt: Attempt): EventDraft {
+  const delivery = viewDelivery({
+    ...due,
+    status: "exhausted",
+    attempts: attempt.number,
+    lastStatus: attempt.status,
+    lastError: attempt.error,
+    createdAt: due.createdAt,
+    lastAttemptAt: attempt.startedAt,
+    nextAttemptAt: null,
+  });
+  const data = { ...delivery, changed: ["status"] };
+  return draft("webhook_delivery.exhausted", { subject: due.id, accountId: due.accountId, data });
+}

@@ -1,0 +1,44 @@
+import { WebhookEndpointResource, webhookEventTypes } from "@signalbox/contracts";
+import { z } from "zod";
+
+const url = z.string().min(1).max(2048).describe("Where deliveries are posted to: https, on a public address.");
+const description = z.string().max(500).nullable();
+const names = new Set(webhookEventTypes.map(({ name }) => name));
+const isKnown = (filter: string): boolean => {
+  if (filter.startsWith("received.")) return true;
+  if (!filter.endsWith("*")) return names.has(filter);
+  const prefix = filter.slice(0, -1);
+  return [...names].some((name) => name.startsWith(prefix)) || "received.".startsWith(prefix);
+};
+const eventTypes = z
+  .array(z.string().min(1).max(200).refine(isKnown, { error: "No event has this name or prefix." }))
+  .min(1)
+  .max(100)
+  .describe("Names of events, or prefixes that end in `*`.");
+const settings = z
+  .strictObject({
+    retry_schedule_seconds: z.array(z.int().min(0).max(86_400)).min(1).max(20).nullable().default(null),
+    timeout_seconds: z.int().min(1).max(30).nullable().default(null),
+    max_in_flight: z.int().min(1).max(100).nullable().default(null),
+  })
+  .transform((given) => ({ ...given, ordered: false, asymmetric_signature: false }));
+
+export const CreateEndpointBody = z
+  .strictObject({
+    url,
+    description: description.default(null),
+    event_types: eventTypes,
+    settings: settings.optional(),
+  })
+  .meta({ id: "CreateWebhookEndpoint" });
+
+/** A merge patch: an absent member stays as it is; `settings` are replaced as a whole. */
+export const ChangeEndpointBody = z
+  .strictObject({ url, description, event_types: eventTypes, settings })
+  .partial()
+  .meta({ id: "ChangeWebhookEndpoint" });
+
+/** An endpoint with its secret, on creation, rotation and reveal. */
+export const EndpointWithSecret = WebhookEndpointResource.extend({
+  secret: z.string().describe("What verifies deliveries. Shown on creation, rotation and reveal only."),
+}).meta({ id: "WebhookEndpointWithSecret" });

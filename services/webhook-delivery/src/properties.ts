@@ -1,0 +1,82 @@
+import { internalProperties, principalProperties } from "@signalbox/auth/properties";
+import { cacheProperties } from "@signalbox/cache/properties";
+import { defineProperties } from "@signalbox/config";
+import { defaultProperties, limitProperties } from "@signalbox/contracts/properties";
+import { eventsProperties } from "@signalbox/events/properties";
+import { httpProperties } from "@signalbox/http/properties";
+import { runtimeProperties } from "@signalbox/runtime/properties";
+import { databaseProperties, secretsProperties } from "@signalbox/storage/properties";
+
+/** Every property of the webhook-delivery service. */
+export const properties = defineProperties({
+  ...runtimeProperties,
+  ...databaseProperties,
+  ...secretsProperties,
+  ...cacheProperties,
+  ...eventsProperties,
+  ...internalProperties,
+  ...principalProperties,
+  ...httpProperties,
+  "limits.maxPageSize": limitProperties["limits.maxPageSize"],
+  "defaults.pageSize": defaultProperties["defaults.pageSize"],
+  "webhook-delivery.outbound.allow": {
+    type: "list",
+    default: [],
+    pattern: "\\S+:(\\*|[0-9]{1,5})",
+    secrecy: "internal",
+    reload: "restart",
+    local: true,
+    effect:
+      "Addresses with port, such as 10.0.0.5:8443 or 127.0.0.1:*, that endpoints may use although they are not public; http is then allowed there too.",
+  },
+  "webhook-delivery.attempt.timeout": {
+    type: "integer",
+    default: 15_000,
+    unit: "ms",
+    min: 100,
+    max: 60_000,
+    secrecy: "internal",
+    reload: "live",
+    effect: "How long one attempt may take, from connecting to the last byte of the answer.",
+  },
+  "webhook-delivery.attempts.in-flight-max": {
+    type: "integer",
+    default: 128,
+    min: 1,
+    max: 10_000,
+    secrecy: "internal",
+    reload: "restart",
+    effect: "Attempts that one instance makes at the same time.",
+  },
+  "webhook-delivery.attempts.in-flight-max-per-endpoint": {
+    type: "integer",
+    default: 16,
+    min: 1,
+    max: 1_000,
+    secrecy: "internal",
+    reload: "restart",
+    effect: "Attempts that one instance makes at one endpoint at the same time, so that a slow one cannot take all.",
+  },
+  "webhook-delivery.secret.rotation-overlap": {
+    type: "integer",
+    default: 86_400_000,
+    unit: "ms",
+    min: 0,
+    max: 604_800_000,
+    secrecy: "internal",
+    reload: "live",
+    effect: "How long after a rotation deliveries carry the signature of the old secret as well.",
+  },
+  "webhook-delivery.retention": {
+    type: "integer",
+    default: 2_592_000_000,
+    unit: "ms",
+    min: 86_400_000,
+    max: 31_536_000_000,
+    secrecy: "internal",
+    reload: "live",
+    effect: "How long events, their deliveries and attempts are kept; held deliveries end with it.",
+  },
+});
+
+export type Properties = typeof properties;
