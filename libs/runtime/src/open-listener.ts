@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, Server as NetServer } from "node:net";
 import type { Duplex } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ConfigurationError } from "@signalbox/config";
 import { KiB, minutes, seconds } from "@signalbox/core";
 import { answerClientError } from "./answer-client-error.ts";
@@ -67,6 +68,9 @@ export function ownPorts(): readonly number[] {
   return [...openServers].flatMap((server) => (server.address() as AddressInfo | null)?.port ?? []);
 }
 
+/** How long a request may take from a client that had not heard of the stop to us. Longer than a round trip in one region. */
+const requestOnItsWayMs = 100;
+
 /** Knows which requests are in hand, so that a drain can wait for them and a bad request cannot tear an answer apart. */
 function followTraffic(server: Server, listener: RequestListener, upgrade: UpgradeListener | undefined) {
   const inHand = new Set<ServerResponse>();
@@ -111,11 +115,14 @@ function followTraffic(server: Server, listener: RequestListener, upgrade: Upgra
       leaving = true;
     },
     drain: async () => {
+      leaving = true;
+      // Not http's own close: it would at once reset connections whose request is still on its way.
+      NetServer.prototype.close.call(server);
+      for (const response of inHand) if (!response.headersSent) response.setHeader("connection", "close");
+      await sleep(requestOnItsWayMs);
       draining = true;
       const done = Promise.withResolvers<void>();
       drained = done.resolve;
-      server.close();
-      for (const response of inHand) if (!response.headersSent) response.setHeader("connection", "close");
       server.closeIdleConnections();
       if (inHand.size > 0) await done.promise;
     },

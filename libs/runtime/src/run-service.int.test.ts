@@ -47,6 +47,25 @@ test("during the grace the process is unready, still takes work and sends client
   await assert.rejects(fetch(http));
 });
 
+test("a client that goes elsewhere when it is told to loses no answer", async () => {
+  const probe = start("--shutdown.grace=500");
+  const { http } = await probe.ready();
+  let answers = 0;
+  const askUntilTold = async () => {
+    for (let told = false; !told; answers++) {
+      const response = await fetch(`${http}/?wait=5`);
+      assert.deepEqual(await response.json(), { took: true });
+      told = response.headers.get("connection") === "close";
+    }
+  };
+  const clients = Promise.all(Array.from({ length: 8 }, askUntilTold));
+  await probe.line(({ waitMs }) => waitMs === 5);
+  probe.child.kill("SIGTERM");
+  await clients;
+  assert.ok(answers >= 8);
+  assert.equal((await probe.exit).code, 0);
+});
+
 test("a part that does not close by the deadline is named and the exit code is 1", async () => {
   const probe = start("--probe.behaviour=hang-on-close,hang-on-drain", "--shutdown.deadline=600");
   await probe.ready();
