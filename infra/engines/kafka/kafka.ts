@@ -90,7 +90,8 @@ async function fetchJars(folder: string): Promise<void> {
 }
 
 async function format(configuration: string): Promise<void> {
-  const clusterId = randomBytes(16).toString("base64url");
+  // The tool takes an id that begins with a hyphen for an option.
+  const clusterId = randomBytes(16).toString("base64url").replace(/^-/, "A");
   await run("java", ["-cp", classPath, "kafka.tools.StorageTool", "format", "-t", clusterId, "-c", configuration]);
 }
 

@@ -34,12 +34,13 @@ const unprivilegedNames = ["postgres", "nobody", "daemon"];
 export async function choosePlace(folder: string, programs: PostgresPrograms, durable: boolean): Promise<Place> {
   await mkdir(folder, { recursive: true });
   if (process.getuid?.() !== 0) return { folder, programs, account: undefined };
-  const account = await chooseAccount(folder);
+  const outside = outsideFolder(folder, durable);
+  const account = await chooseAccount(folder, outside);
   const reachable = (path: string) => canReach(account, path);
   const runnable = await reachable(programs.folder);
   if (runnable && (await reachable(folder))) return { folder, programs, account };
 
-  const outside = await openOutsideFolder(folder, durable);
+  await openOutside(outside);
   const place = { folder: outside, programs: runnable ? programs : await copyPrograms(programs, durable), account };
   if ((await reachable(outside)) && (await reachable(place.programs.folder))) return place;
   throw new Error(
@@ -49,9 +50,8 @@ export async function choosePlace(folder: string, programs: PostgresPrograms, du
 }
 
 /** The owner of existing data stays the one who may read them. */
-async function chooseAccount(folder: string): Promise<Account> {
-  const data = join(folder, "data");
-  if (existsSync(data)) {
+async function chooseAccount(...folders: string[]): Promise<Account> {
+  for (const data of folders.map((folder) => join(folder, "data")).filter((path) => existsSync(path))) {
     const { uid, gid } = await stat(data);
     if (uid !== 0) return { uid, gid };
   }
@@ -82,21 +82,24 @@ async function canReach(account: Account, folder: string): Promise<boolean> {
 }
 
 /** Durable data go where the system keeps state; data of tests may go with the next reboot. */
-async function openOutsideFolder(inside: string, durable: boolean): Promise<string> {
+function outsideFolder(inside: string, durable: boolean): string {
   const key = createHash("sha256").update(inside).digest("hex").slice(0, 12);
-  const parent = durable && existsSync("/var/lib") ? "/var/lib" : tmpdir();
-  const outside = join(parent, `signalbox-${key}`);
+  return join(durable && existsSync("/var/lib") ? "/var/lib" : tmpdir(), `signalbox-${key}`);
+}
+
+async function openOutside(outside: string): Promise<void> {
   await mkdir(outside, { recursive: true });
   const { uid } = await lstat(outside);
   if (uid !== 0) throw new Error(`${outside} belongs to uid ${uid}, not to root: another account made it; remove it`);
   await chmod(outside, 0o755);
-  return outside;
 }
 
 /** One copy of the programs serves every data folder of this clone; another version is copied beside it. */
 async function copyPrograms(programs: PostgresPrograms, durable: boolean): Promise<PostgresPrograms> {
   const { mtimeMs } = await stat(programs.postgres);
-  const target = join(await openOutsideFolder(programs.folder, durable), `programs-${Math.round(mtimeMs)}`);
+  const outside = outsideFolder(programs.folder, durable);
+  await openOutside(outside);
+  const target = join(outside, `programs-${Math.round(mtimeMs)}`);
   await fetchOnce(target, (folder) => cp(programs.folder, folder, { recursive: true, verbatimSymlinks: true }));
   const moved = (program: string) => join(target, "bin", basename(program));
   return { folder: target, postgres: moved(programs.postgres), initdb: moved(programs.initdb) };

@@ -1,3 +1,4 @@
+export { freePort } from "@signalbox/infra/engines/index.ts";
 export { eventually } from "./eventually.ts";
 export { type FixtureName, fixtureNames, fixturePath, readFixture } from "./fixtures.ts";
 export { createOidcIssuer, type OidcIssuer, type TokenClaims } from "./oidc/oidc-issuer.ts";

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { createTcpProxy, freePort, startEngine, testDatabase, testKafka, testRedis, testS3 } from "./index.ts";
+
+test("two tests never share a database, a topic, a Redis number or a bucket", async () => {
+  const databases = await Promise.all([testDatabase(), testDatabase()]);
+  after(() => Promise.all(databases.map((database) => database.close())));
+  const kafkas = await Promise.all([testKafka(), testKafka()]);
+  const redises = await Promise.all([testRedis(), testRedis()]);
+  const stores = await Promise.all([testS3(), testS3()]);
+  assert.notEqual(databases[0].url, databases[1].url);
+  assert.notEqual(kafkas[0].topic("images"), kafkas[1].topic("images"));
+  assert.notEqual(redises[0].url, redises[1].url);
+  assert.notEqual(stores[0].url, stores[1].url);
+});
+
+test("an engine behind a proxy is lost and comes back for the client of the proxy alone", async () => {
+  const port = await freePort();
+  const proxy = await createTcpProxy({ port });
+  const redis = await startEngine("redis", { port });
+  after(async () => {
+    await proxy.close();
+    await redis.close();
+  });
+  const url = new URL(proxy.urlFor(redis.url));
+  assert.equal(Number(url.port), proxy.port);
+  await proxy.refuse();
+  await assert.rejects(fetch(`http://127.0.0.1:${url.port}`));
+  await proxy.accept();
+  // Redis answers HTTP with an error and hangs up: enough to see that somebody is there.
+  await assert.rejects(
+    fetch(`http://127.0.0.1:${url.port}`),
+    (error: Error) => !/ECONNREFUSED/.test(String(error.cause)),
+  );
+});
