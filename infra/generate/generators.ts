@@ -3,6 +3,7 @@ import { errorReference } from "./generators/error-reference.ts";
 import { eventReference } from "./generators/event-reference.ts";
 import { nginxConfigurationFile } from "./generators/nginx-configuration-file.ts";
 import { prismaClients } from "./generators/prisma-clients.ts";
+import { propertyCatalogue } from "./generators/property-catalogue.ts";
 import { propertyReference } from "./generators/property-reference.ts";
 import { propertyTables } from "./generators/property-tables.ts";
 import { supergraph } from "./generators/supergraph.ts";
@@ -11,6 +12,7 @@ import { supergraph } from "./generators/supergraph.ts";
 export const generators: readonly Generator[] = [
   prismaClients,
   supergraph,
+  propertyCatalogue,
   propertyTables,
   propertyReference,
   errorReference,
