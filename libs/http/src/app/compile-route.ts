@@ -102,7 +102,7 @@ function stepsOf(
   if (spec.unmatched) return [countAnonymous, handle];
   return [
     auth.anonymous ? countAnonymous : authenticate,
-    ...(mediaTypes.length > 0 ? [negotiate] : []),
+    ...(mediaTypes.length > 0 && !spec.ownNegotiation ? [negotiate] : []),
     ...(path.includes(":") || spec.params ? [readParams] : []),
     readQuery,
     body ? readDeclaredBody : refuseBody,

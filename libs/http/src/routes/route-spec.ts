@@ -111,6 +111,8 @@ export interface RouteSpec<
   readonly vary?: readonly string[];
   /** Milliseconds for this route instead of `limits.requestTimeoutSeconds`; null for streams without an end. */
   readonly deadlineMs?: number | null;
+  /** The handler reads `Accept` itself: it knows more about what it can make than the list of media types says. */
+  readonly ownNegotiation?: true;
   readonly errors?: ErrorStyle;
   /** Since when it is deprecated and when it goes (RFC 9745, RFC 8594), each a time. */
   readonly deprecated?: { readonly since: Date; readonly sunset: Date };
