@@ -16,8 +16,8 @@ const smallRestBytes = 64 * KiB;
  * @throws UndeclaredResponse before anything was written.
  */
 export async function send(exchange: Exchange, answer: HttpResponse): Promise<void> {
+  if (exchange.edge.strict) checkStatus(exchange.route, answer);
   const response = minimal(exchange, unmodified(exchange, answer));
-  if (exchange.edge.strict) checkStatus(exchange.route, response);
   const { body, status } = response;
   const payload = payloadOf(exchange, response);
   const headers = responseHeaders(exchange, response);

@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { internalTokenHeader } from "@signalbox/auth";
+import { z } from "zod";
+import { ok } from "../responses/http-response.ts";
+import { createRoutes } from "../routes/create-routes.ts";
+import { errorOf, serveTest, testContext } from "../test-edge.ts";
+import { createInternalApp } from "./create-internal-app.ts";
+
+function routes() {
+  const table = createRoutes();
+  table.post("/internal/echo", {
+    summary: "Echo",
+    auth: "anonymous",
+    body: z.strictObject({ a: z.int() }),
+    responses: { 200: z.object({ a: z.int() }) },
+    handle: ({ body }) => ok(body),
+  });
+  return table;
+}
+
+test("nothing answers without the internal token; both live values open the door", async (t) => {
+  const { context } = testContext();
+  let tokens = ["first-token", "second-token"];
+  const app = createInternalApp({
+    context,
+    routes: routes(),
+    tokens: () => tokens,
+    mounts: { "/graphql": (request, response) => response.end(`graph ${request.url}`) },
+  });
+  const { url } = await serveTest(t, app);
+  const call = (path: string, token?: string) =>
+    fetch(url + path, {
+      method: "POST",
+      body: '{"a":1}',
+      headers: { "content-type": "application/json", ...(token ? { [internalTokenHeader]: token } : {}) },
+    });
+  for (const path of ["/internal/echo", "/nothing", "/graphql"]) {
+    for (const token of [undefined, "wrong", "first-token "]) {
+      const response = await call(path, token?.trim() === "first-token" ? "first-tokem" : token);
+      assert.equal(response.status, 401, path);
+      assert.equal((await errorOf(response)).code, "unauthorized");
+    }
+  }
+  for (const token of tokens) assert.deepEqual(await (await call("/internal/echo", token)).json(), { a: 1 });
+  assert.equal(await (await call("/graphql", "first-token")).text(), "graph /graphql");
+  assert.equal((await call("/graphqlx", "first-token")).status, 404);
+  tokens = ["second-token"];
+  assert.equal((await call("/internal/echo", "first-token")).status, 401);
+});
+
+test("a route that asks for a principal does not belong on the internal listener", () => {
+  const table = routes();
+  table.get("/mine", { summary: "x", auth: { scopes: [] }, responses: { 200: z.object({}) }, handle: () => ok({}) });
+  assert.throws(() => createInternalApp({ context: testContext().context, routes: table, tokens: ["t"] }), /\/mine/);
+});

@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { request as httpRequest } from "node:http";
+import { connect } from "node:net";
+import test from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { eventually } from "@signalbox/testing";
+import { z } from "zod";
+import { ok, refused } from "../responses/http-response.ts";
+import { createRoutes } from "../routes/create-routes.ts";
+import { errorOf, serveRoutes } from "../test-edge.ts";
+
+const Result = z.object({ bytes: z.int() });
+const shared = { summary: "x", auth: "anonymous", responses: { 200: Result, 415: "error" } } as const;
+
+function routes() {
+  const table = createRoutes();
+  table.post("/json", {
+    ...shared,
+    body: { json: z.strictObject({ a: z.string() }) },
+    handle: ({ body }) => ok({ bytes: body.a.length }),
+  });
+  table.post("/raw", {
+    ...shared,
+    body: { raw: { maxBytes: 1000 } },
+    handle: ({ body }) => ok({ bytes: body.length }),
+  });
+  table.post("/upload", {
+    ...shared,
+    body: { multipart: true, maxBytes: 50_000_000 },
+    handle: async ({ request, headers }) => {
+      if (headers["x-refuse"]) return refused(415, "unsupported_media_type");
+      let bytes = 0;
+      for await (const chunk of request) bytes += (chunk as Buffer).length;
+      return ok({ bytes });
+    },
+  });
+  return table;
+}
+
+/** A body of unknown length: no Content-Length gives it away. */
+const endless = (chunks: number, size: number) =>
+  new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      for (let index = 0; index < chunks; index++) controller.enqueue(new Uint8Array(size).fill(0x20));
+      controller.close();
+    },
+  });
+
+test("JSON above 1 MiB is 413, announced or not, and the limit is a live property", async (t) => {
+  const { request } = await serveRoutes(t, routes());
+  const headers = { "content-type": "application/json" };
+  const just = JSON.stringify({ a: "x".repeat(1_048_576 - 8) });
+  assert.equal((await request("/json", { method: "POST", headers, body: just })).status, 200);
+  const over = await request("/json", { method: "POST", headers, body: `${just} ` });
+  assert.deepEqual([over.status, (await errorOf(over)).code], [413, "payload_too_large"]);
+  const chunked = { method: "POST", headers, body: endless(20, 100_000), duplex: "half" } as RequestInit;
+  assert.equal((await request("/json", chunked)).status, 413);
+  const { request: small } = await serveRoutes(t, routes(), { settings: ["--limits.maxRequestBytes=2048"] });
+  assert.equal((await small("/json", { method: "POST", headers, body: `{"a":"${"x".repeat(2048)}"}` })).status, 413);
+});
+
+test("a route may have a limit of its own, counted while reading", async (t) => {
+  const { request } = await serveRoutes(t, routes());
+  const post = (body: ReadableStream) => request("/raw", { method: "POST", body, duplex: "half" } as RequestInit);
+  assert.deepEqual(await (await post(endless(10, 100))).json(), { bytes: 1000 });
+  assert.equal((await post(endless(11, 100))).status, 413);
+});
+
+test("a multipart body is left to the handler, unread", async (t) => {
+  const { request } = await serveRoutes(t, routes());
+  const body = new FormData();
+  body.set("file", new Blob([new Uint8Array(300_000)]), "a.bin");
+  const response = await request("/upload", { method: "POST", body });
+  assert.ok(((await response.json()) as { bytes: number }).bytes > 300_000);
+  const other = await request("/upload", { method: "POST", body: "x", headers: { "content-type": "text/plain" } });
+  assert.equal(other.status, 415);
+});
+
+test("a client that is refused in the middle of a large upload gets to read why", async (t) => {
+  const { url } = await serveRoutes(t, routes());
+  const status = await new Promise<number>((resolve, reject) => {
+    const headers = { "content-type": "multipart/form-data; boundary=x", "content-length": 8_000_000, "x-refuse": "1" };
+    const upload = httpRequest(`${url}/upload`, { method: "POST", headers }, (response) => {
+      response.resume();
+      response.on("end", () => resolve(response.statusCode ?? 0));
+    });
+    upload.on("error", reject);
+    for (let index = 0; index < 80; index++) upload.write(Buffer.alloc(100_000));
+    upload.end();
+  });
+  assert.equal(status, 415);
+});
+
+test("an upload announced as too large is refused before it is sent", async (t) => {
+  const { port } = await serveRoutes(t, routes());
+  const socket = connect(port, "127.0.0.1");
+  t.after(() => socket.destroy());
+  socket.write(
+    "POST /upload HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 60000000\r\n\r\n",
+  );
+  let text = "";
+  socket.on("data", (chunk) => {
+    text += chunk.toString();
+  });
+  await eventually(() => assert.match(text, /^HTTP\/1\.1 413 [\s\S]*Connection: close[\s\S]*payload_too_large/));
+});
+
+test("a request past its deadline is 504, and its handler is told to stop", async (t) => {
+  const table = createRoutes();
+  const reasons: unknown[] = [];
+  const waiting = async ({ signal }: { signal: AbortSignal }) => {
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    reasons.push((signal.reason as Error).message);
+    return ok({ bytes: 1 });
+  };
+  table.get("/slow", { ...shared, deadlineMs: 50, handle: waiting });
+  table.get("/endless", { ...shared, deadlineMs: null, handle: async () => sleep(80).then(() => ok({ bytes: 2 })) });
+  const { request, lines } = await serveRoutes(t, table);
+  const response = await request("/slow");
+  assert.deepEqual([response.status, (await errorOf(response)).code], [504, "timeout"]);
+  await eventually(() => assert.deepEqual(reasons, ["The request took too long."]));
+  assert.equal(lines.filter(({ route }) => route === "/slow").length, 1);
+  assert.equal((await request("/endless")).status, 200);
+});
+
+test("the handler of a client that went away is told to stop, and the log says 499", async (t) => {
+  const table = createRoutes();
+  let aborted = false;
+  table.get("/wait", {
+    ...shared,
+    handle: async ({ signal }) => {
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      aborted = true;
+      return ok({ bytes: 0 });
+    },
+  });
+  const { url, lines } = await serveRoutes(t, table);
+  const controller = new AbortController();
+  const gone = fetch(`${url}/wait`, { signal: controller.signal });
+  setTimeout(() => controller.abort(), 50);
+  await assert.rejects(gone);
+  await eventually(() => {
+    assert.equal(aborted, true);
+    assert.equal(lines.find(({ route }) => route === "/wait")?.status, 499);
+  });
+});
+
+test("a client that goes away while sending leaves one log line and no error", async (t) => {
+  const { port, lines } = await serveRoutes(t, routes());
+  const socket = connect(port, "127.0.0.1");
+  await new Promise((resolve) =>
+    socket.write("POST /raw HTTP/1.1\r\nHost: a\r\nContent-Length: 500\r\n\r\nhalf", resolve),
+  );
+  socket.destroy();
+  await eventually(() => {
+    const line = lines.find(({ route }) => route === "/raw");
+    assert.deepEqual([line?.status, line?.level], [499, "info"]);
+  });
+});

@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { AppError, systemClock } from "@signalbox/core";
+import { z } from "zod";
+import { ok } from "../responses/http-response.ts";
+import { createRoutes } from "../routes/create-routes.ts";
+import { errorOf, serveRoutes, testLimiter, testLimits, testPrincipal } from "../test-edge.ts";
+
+const responses = { 200: z.object({ account: z.string().nullable() }) };
+const summary = "x";
+
+function routes() {
+  const table = createRoutes();
+  const handle = ({ principal }: { principal: { accountId: string } | null }) =>
+    ok({ account: principal?.accountId ?? null });
+  table.get("/mine", { summary, responses, auth: { scopes: ["images:read"] }, handle });
+  table.post("/mine", { summary, responses, auth: { scopes: ["images:read", "images:write"] }, handle });
+  table.patch("/own", { summary, responses, auth: { scopes: [], access: "own-account:write" }, handle });
+  table.post("/secret", { summary, responses, auth: { scopes: [], stepUp: true }, handle });
+  table.get("/maybe", { summary, responses, auth: { scopes: [], optional: true }, handle });
+  table.get("/open", { summary, responses, auth: "anonymous", handle });
+  table.get("/free", { summary, responses, auth: "anonymous", rateLimit: "none", handle });
+  table.get("/special", { summary, responses, auth: { scopes: [] }, rateLimit: "special", handle });
+  return table;
+}
+
+const limits = () => testLimits({ named: { special: testLimiter("special", 1) } });
+
+test("without credentials it is 401 with a challenge, with bad ones the challenge says so", async (t) => {
+  const { url, request } = await serveRoutes(t, routes(), { rateLimits: limits() });
+  const none = await fetch(`${url}/mine`);
+  assert.deepEqual([none.status, none.headers.get("www-authenticate")], [401, 'Bearer realm="signalbox"']);
+  assert.equal((await errorOf(none)).code, "unauthorized");
+  for (const headers of [{ authorization: "Bearer bad" }, { "x-api-key": "bad" }, { authorization: "Digest x" }]) {
+    const bad = await request("/mine", { headers: headers as unknown as Record<string, string> });
+    assert.equal(bad.status, 401);
+    assert.match(bad.headers.get("www-authenticate") ?? "", /invalid_token/);
+  }
+});
+
+test("Bearer, X-API-Key and the Basic password are the same credential; two at once are 400", async (t) => {
+  const { request } = await serveRoutes(t, routes(), { rateLimits: limits() });
+  const basic = `Basic ${Buffer.from("anyone:good").toString("base64")}`;
+  assert.equal((await request("/mine")).status, 200);
+  assert.equal((await request("/mine", { headers: { "x-api-key": "good" } })).status, 200);
+  assert.equal((await request("/mine", { headers: { authorization: basic } })).status, 200);
+  assert.equal((await request("/mine", { headers: { authorization: basic, "x-api-key": "good" } })).status, 400);
+});
+
+test("a lacking scope and a blocked state are 403; who is asking comes from the credential", async (t) => {
+  const principals = {
+    reader: testPrincipal({ accountId: "acc_r", only: ["images:read"] }),
+    suspended: testPrincipal({ state: "suspended" }),
+    pending: testPrincipal({ state: "pending" }),
+    deleted: testPrincipal({ state: "deleted" }),
+  };
+  const { request } = await serveRoutes(t, routes(), { principals, rateLimits: limits() });
+  const as = async (who: string, method: string, path: string) =>
+    (await request(path, { method, headers: { authorization: `Bearer ${who}` } })).status;
+  assert.equal(await as("reader", "GET", "/mine"), 200);
+  assert.equal(await as("reader", "POST", "/mine"), 403);
+  assert.equal(await as("suspended", "GET", "/mine"), 200);
+  assert.equal(await as("suspended", "POST", "/mine"), 403);
+  assert.equal(await as("pending", "PATCH", "/own"), 200);
+  assert.equal(await as("pending", "POST", "/mine"), 403);
+  assert.equal(await as("deleted", "GET", "/mine"), 403);
+});
+
+test("a sensitive change needs a recent sign-in, and says so", async (t) => {
+  const nowMs = systemClock.nowMs();
+  const token = (ageMs: number) =>
+    testPrincipal({ credential: { kind: "token", id: "jti:1", authTimeMs: nowMs - ageMs } });
+  const principals = { fresh: token(60_000), old: token(16 * 60_000), key: testPrincipal() };
+  const { request } = await serveRoutes(t, routes(), { principals, rateLimits: limits() });
+  const as = (who: string) => request("/secret", { method: "POST", headers: { authorization: `Bearer ${who}` } });
+  assert.equal((await as("fresh")).status, 200);
+  assert.equal((await as("key")).status, 200);
+  const refusal = await as("old");
+  assert.equal(refusal.status, 403);
+  assert.equal((await errorOf(refusal)).details?.[0]?.code, "step_up_required");
+});
+
+test("an optional credential may be absent, but not bad", async (t) => {
+  const { url, request } = await serveRoutes(t, routes(), { rateLimits: limits() });
+  assert.deepEqual(await (await fetch(`${url}/maybe`)).json(), { account: null });
+  assert.deepEqual(await (await request("/maybe")).json(), { account: "acc_1" });
+  assert.equal((await request("/maybe", { headers: { authorization: "Bearer bad" } })).status, 401);
+});
+
+test("an allowance is counted on every answer, 304 and 404 included, and told in headers", async (t) => {
+  const table = routes();
+  table.get("/etag", {
+    summary,
+    responses,
+    auth: { scopes: [] },
+    handle: () => ok({ account: null }, { etag: '"e"' }),
+  });
+  const rateLimits = testLimits({
+    credential: testLimiter("credential", 3),
+    named: { special: testLimiter("special", 1) },
+  });
+  const { request } = await serveRoutes(t, table, { rateLimits });
+  const first = await request("/etag");
+  assert.equal(first.headers.get("ratelimit-policy"), '"credential";q=3;w=10');
+  assert.equal(first.headers.get("ratelimit"), '"credential";r=2;t=7');
+  const second = await request("/etag", { headers: { "if-none-match": '"e"' } });
+  assert.deepEqual([second.status, second.headers.get("ratelimit")], [304, '"credential";r=1;t=7']);
+  assert.equal((await request("/etag?wrong=1")).status, 400);
+  const refusal = await request("/etag");
+  assert.equal(refusal.status, 429);
+  assert.deepEqual(
+    [refusal.headers.get("retry-after"), refusal.headers.get("ratelimit")],
+    ["7", '"credential";r=0;t=7'],
+  );
+  assert.equal((await errorOf(refusal)).code, "rate_limited");
+});
+
+test("routes may name another policy, or none", async (t) => {
+  const rateLimits = testLimits({
+    anonymous: testLimiter("anonymous", 0),
+    named: { special: testLimiter("special", 1) },
+  });
+  const { request } = await serveRoutes(t, routes(), { rateLimits });
+  assert.equal((await request("/free")).status, 200);
+  assert.equal((await request("/open")).status, 429);
+  assert.equal((await request("/special")).status, 200);
+  assert.equal((await request("/special")).status, 429);
+  assert.equal((await request("/mine")).status, 200);
+});
+
+test("anonymous requests are counted by address, unknown paths too", async (t) => {
+  const rateLimits = testLimits({
+    anonymous: testLimiter("anonymous", 2),
+    named: { special: testLimiter("special", 1) },
+  });
+  const settings = ["--http.trusted-proxies=127.0.0.1"];
+  const { url } = await serveRoutes(t, routes(), { rateLimits, settings });
+  const from = async (address: string, path: string) =>
+    (await fetch(url + path, { headers: { "x-forwarded-for": address } })).status;
+  assert.equal(await from("198.51.100.1", "/open"), 200);
+  assert.equal(await from("198.51.100.1", "/nothing"), 404);
+  assert.equal(await from("198.51.100.1", "/nothing"), 429);
+  assert.equal(await from("198.51.100.2", "/mine"), 401);
+});
+
+test("whoever guesses credentials is told to wait; good ones from the same address keep working", async (t) => {
+  const rateLimits = testLimits({
+    failedSignIn: testLimiter("failed-sign-in", 2),
+    named: { special: testLimiter("special", 1) },
+  });
+  const { request } = await serveRoutes(t, routes(), { rateLimits });
+  const guess = async () => (await request("/mine", { headers: { authorization: "Bearer bad" } })).status;
+  assert.deepEqual([await guess(), await guess(), await guess()], [401, 401, 429]);
+  assert.equal((await request("/mine")).status, 200);
+});
+
+test("while credentials cannot be checked it is 503, not 401", async (t) => {
+  const authenticator = {
+    authenticate: async () => {
+      throw new AppError("unavailable", "Credentials cannot be checked right now.", { retryAfterSeconds: 2 });
+    },
+  };
+  const { request } = await serveRoutes(t, routes(), { authenticator, rateLimits: limits() });
+  const response = await request("/mine");
+  assert.deepEqual([response.status, response.headers.get("retry-after")], [503, "2"]);
+});

@@ -1,0 +1,269 @@
+import assert from "node:assert/strict";
+import { after, before, type TestContext, test } from "node:test";
+import { createManualClock, systemClock } from "@signalbox/core";
+import { createSealer, inTransaction, migrate, openPool, type Pool, sql } from "@signalbox/storage";
+import { eventually, type TestDatabase, testDatabase } from "@signalbox/testing";
+import { z } from "zod";
+import { httpMigrations } from "../library-migrations.ts";
+import { created, refused } from "../responses/http-response.ts";
+import { createRoutes } from "../routes/create-routes.ts";
+import { errorOf, serveRoutes, testContext, testPrincipal } from "../test-edge.ts";
+import { createIdempotencyStore, keptMs } from "./idempotency-store.ts";
+
+let database: TestDatabase;
+let pool: Pool;
+const closes: (() => unknown)[] = [];
+
+before(async () => {
+  database = await testDatabase();
+  const { context } = testContext();
+  const { log, metrics } = context;
+  await migrate({
+    url: database.url,
+    service: "account",
+    prismaDirectory: null,
+    libraryMigrations: [httpMigrations],
+    log,
+  });
+  const runner = { defer: (_name: string, close: () => unknown) => void closes.push(close) };
+  pool = openPool({ url: database.url, max: 8, applicationName: "idempotency-test", log, metrics, runner });
+  await pool.query(sql("", "create table effect (id bigserial primary key, name text)"));
+});
+
+after(async () => {
+  for (const close of closes.reverse()) await close();
+  await database.close();
+});
+
+const insertEffect = sql("effect.insert", "insert into effect (name) values ($1) returning id");
+const countEffects = sql("effect.count", "select count(*)::int as count from effect where name = $1");
+const countOf = async (name: string) => (await pool.query<{ count: number }>(countEffects, [name])).rows[0]?.count;
+
+const Thing = z.object({ id: z.string(), name: z.string(), secret: z.string().optional() });
+const Body = z.strictObject({ name: z.string(), fail: z.string().optional() });
+
+interface Gate {
+  /** Held open by a test that wants the handler to wait. */
+  wait: Promise<unknown>;
+}
+
+function routes(gate: Gate = { wait: Promise.resolve() }) {
+  const table = createRoutes();
+  const shared = { summary: "x", auth: { scopes: [] }, body: Body, responses: { 201: Thing, 409: "error" } } as const;
+  table.post("/things", {
+    ...shared,
+    idempotent: true,
+    handle: async ({ body, idempotency }) => {
+      await gate.wait;
+      if (body.fail === "refuse") return refused(409, "conflict");
+      return inTransaction(pool, async (tx) => {
+        const { rows } = await tx.query<{ id: bigint }>(insertEffect, [body.name]);
+        const id = String(rows[0]?.id);
+        const response = created(`/things/${id}`, { id, name: body.name, leaked: "no" }, { etag: '"e"' });
+        await idempotency.complete(tx, response);
+        if (body.fail === "rollback") throw new Error("the effect was rolled back");
+        return response;
+      });
+    },
+  });
+  table.post("/keys", {
+    ...shared,
+    idempotent: "sealed",
+    handle: ({ body, idempotency }) =>
+      inTransaction(pool, async (tx) => {
+        const response = created("/keys/1", { id: "1", name: body.name, secret: "sbx_live_shown_once" });
+        await tx.query(insertEffect, [body.name]);
+        await idempotency.complete(tx, response);
+        return response;
+      }),
+  });
+  table.post("/plain", {
+    ...shared,
+    idempotent: true,
+    handle: ({ body }) => created("/plain/1", { id: "1", name: body.name }),
+  });
+  table.post("/upload", {
+    ...shared,
+    body: { multipart: true },
+    idempotent: true,
+    handle: async ({ request, idempotency }) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const name = /name="(n-[^"]+)"/.exec(Buffer.concat(chunks).toString())?.[1] ?? "";
+      const kept = await idempotency.begin({ file: name });
+      if (kept) return kept;
+      return inTransaction(pool, async (tx) => {
+        await tx.query(insertEffect, [name]);
+        const response = created("/upload/1", { id: "1", name });
+        await idempotency.complete(tx, response);
+        return response;
+      });
+    },
+  });
+  return table;
+}
+
+const sealer = createSealer([`k1:${Buffer.alloc(32, 7).toString("base64")}`]);
+let serial = 0;
+
+async function serve(t: TestContext, options: { gate?: Gate; clock?: typeof systemClock } = {}) {
+  const { gate, clock = systemClock } = options;
+  const store = createIdempotencyStore({ service: "account", pool, sealer, clock });
+  const principals = { good: testPrincipal(), other: testPrincipal({ accountId: "acc_2" }) };
+  const app = await serveRoutes(t, routes(gate), { idempotency: store, strict: false, principals });
+  const key = `key-${process.pid}-${serial++}`;
+  const name = `n-${key}`;
+  const post = (body: object = { name }, headers: Record<string, string> = {}, path = "/things") =>
+    app.json(path, "POST", body, { "idempotency-key": key, ...headers });
+  return { ...app, store, key, name, post };
+}
+
+test("the same request under the same key has one effect and one answer", async (t) => {
+  const { post, name } = await serve(t);
+  const first = await post();
+  const again = await post();
+  assert.deepEqual([first.status, again.status, await countOf(name)], [201, 201, 1]);
+  assert.deepEqual(await again.json(), await first.json());
+  for (const header of ["location", "etag", "content-type"]) {
+    assert.equal(again.headers.get(header), first.headers.get(header), header);
+  }
+  assert.deepEqual(
+    [first.headers.get("idempotent-replayed"), again.headers.get("idempotent-replayed")],
+    [null, "true"],
+  );
+});
+
+test("another order of members and spacing is the same request, another value is 422", async (t) => {
+  const { json, post, key, name } = await serve(t);
+  assert.equal((await post({ name, fail: "no" })).status, 201);
+  const reordered = await json("/things/", "POST", `{ "fail":"no",\n "name":"${name}" }`, { "idempotency-key": key });
+  assert.deepEqual([reordered.status, reordered.headers.get("idempotent-replayed")], [201, "true"]);
+  for (const [path, body] of [
+    ["/things", { name: "other" }],
+    ["/plain", { name, fail: "no" }],
+  ] as const) {
+    const refusal = await post(body, {}, path);
+    assert.equal(refusal.status, 422, path);
+    assert.equal((await errorOf(refusal)).details?.[0]?.code, "key_reused");
+  }
+  assert.equal(await countOf(name), 1);
+});
+
+test("two at once: one effect, the second is told that the first is under way", async (t) => {
+  let open = () => {};
+  const gate = { wait: new Promise<void>((resolve) => (open = resolve)) };
+  const { post, name } = await serve(t, { gate });
+  const first = post();
+  await eventually(async () => assert.equal((await post()).status, 409));
+  open();
+  assert.equal((await first).status, 201);
+  assert.equal((await post()).headers.get("idempotent-replayed"), "true");
+  assert.equal(await countOf(name), 1);
+});
+
+test("twenty at once have one effect", async (t) => {
+  const { post, name } = await serve(t);
+  const statuses = await Promise.all(Array.from({ length: 20 }, async () => (await post()).status));
+  assert.equal(statuses.includes(201), true);
+  assert.deepEqual(
+    statuses.filter((status) => status !== 201 && status !== 409),
+    [],
+  );
+  assert.equal(await countOf(name), 1);
+});
+
+test("a refusal and a rolled-back effect give the key back", async (t) => {
+  for (const [fail, status] of [
+    ["refuse", 409],
+    ["rollback", 500],
+  ] as const) {
+    const { post, name } = await serve(t);
+    assert.equal((await post({ name, fail })).status, status);
+    assert.equal(await countOf(name), 0);
+    const mended = await post({ name });
+    assert.deepEqual([mended.status, mended.headers.get("idempotent-replayed"), await countOf(name)], [201, null, 1]);
+  }
+});
+
+test("the claim of a process that died is taken over, and the dead one can no longer commit its effect", async (t) => {
+  let open = () => {};
+  const clock = createManualClock(systemClock.now());
+  const gate = { wait: new Promise<void>((resolve) => (open = resolve)) };
+  const stuck = await serve(t, { gate, clock });
+  const first = stuck.post();
+  await eventually(async () => assert.equal((await stuck.post()).status, 409));
+  clock.advance(6 * 60_000);
+  const alive = await serve(t, { clock });
+  const headers = { "idempotency-key": stuck.key };
+  assert.equal((await alive.json("/things", "POST", { name: stuck.name }, headers)).status, 201);
+  open();
+  assert.equal((await first).status, 409);
+  assert.equal(await countOf(stuck.name), 1);
+});
+
+test("keys of another account are other keys", async (t) => {
+  const { post, name } = await serve(t);
+  await post();
+  assert.equal((await post({ name }, { authorization: "Bearer other" })).headers.get("idempotent-replayed"), null);
+  assert.equal(await countOf(name), 2);
+});
+
+test("an answer that shows a secret is kept sealed and replayed open", async (t) => {
+  const { post, key, name } = await serve(t);
+  await post({ name }, {}, "/keys");
+  const kept = sql("", "select body, sealed from signalbox.idempotency where key = $1");
+  const { rows } = await pool.query<{ body: string; sealed: boolean }>(kept, [key]);
+  assert.equal(rows[0]?.sealed, true);
+  assert.doesNotMatch(rows[0]?.body ?? "", /sbx_live/);
+  const again = (await (await post({ name }, {}, "/keys")).json()) as { secret: string };
+  assert.equal(again.secret, "sbx_live_shown_once");
+});
+
+test("a handler without a transaction is replayed too", async (t) => {
+  const { post } = await serve(t);
+  await post(undefined, {}, "/plain");
+  assert.equal((await post(undefined, {}, "/plain")).headers.get("idempotent-replayed"), "true");
+});
+
+test("a multipart request is compared by what its handler read", async (t) => {
+  const { request, key, name } = await serve(t);
+  const upload = async (field: string) => {
+    const body = new FormData();
+    body.set(field, "x");
+    const headers = { "idempotency-key": key };
+    return request("/upload", { method: "POST", body, headers });
+  };
+  const first = await upload(name);
+  const again = await upload(name);
+  assert.deepEqual([first.status, again.status, await countOf(name)], [201, 201, 1]);
+  assert.equal(again.headers.get("idempotent-replayed"), "true");
+  assert.equal((await upload(`${name}-other`)).status, 422);
+});
+
+test("without a key every request stands for itself; a key of another form is 400", async (t) => {
+  const { json, post, name } = await serve(t);
+  await json("/things", "POST", { name });
+  await json("/things", "POST", { name });
+  assert.equal(await countOf(name), 2);
+  for (const key of ["a b", "x".repeat(256)]) {
+    assert.equal((await post({ name }, { "idempotency-key": key })).status, 400, key);
+  }
+});
+
+test("after 24 hours a key is new again, and the worker removes what is past its time", async (t) => {
+  const clock = createManualClock(systemClock.now());
+  const { post, name, store, key } = await serve(t, { clock });
+  await post();
+  clock.advance(keptMs - 1);
+  assert.equal((await post()).headers.get("idempotent-replayed"), "true");
+  clock.advance(2);
+  assert.equal((await post()).headers.get("idempotent-replayed"), null);
+  assert.equal(await countOf(name), 2);
+  clock.advance(keptMs + 1);
+  const stop = new AbortController();
+  const cleaning = store.clean(stop.signal, () => {});
+  const left = sql("", "select 1 from signalbox.idempotency where key = $1");
+  await eventually(async () => assert.equal((await pool.query(left, [key])).rowCount, 0));
+  stop.abort();
+  await cleaning;
+});

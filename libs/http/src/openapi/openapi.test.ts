@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { AccountResource } from "@signalbox/contracts";
+import { z } from "zod";
+import { pageOf, pageParameters } from "../lists/page.ts";
+import { noContent, ok } from "../responses/http-response.ts";
+import { createRoutes } from "../routes/create-routes.ts";
+import { serveRoutes } from "../test-edge.ts";
+import { mergeOpenApi, openApiDocument } from "./openapi-document.ts";
+
+const info = { title: "Accounts", version: "1.0.0" };
+
+function routes() {
+  const table = createRoutes();
+  const limits = { maxPageSize: () => 100, pageSize: () => 20 };
+  table.get("/accounts", {
+    summary: "List",
+    auth: { scopes: ["account:admin"] },
+    query: z.object(pageParameters(limits)),
+    responses: { 200: pageOf(AccountResource) },
+    handle: () => ok({ items: [], has_more: false }),
+  });
+  table.patch("/accounts/:account_id", {
+    summary: "Change",
+    auth: { scopes: ["account:admin"], stepUp: true },
+    body: { json: z.strictObject({ name: z.string().optional() }), mergePatch: true },
+    responses: { 200: AccountResource },
+    handle: () => noContent(),
+  });
+  table.post("/files", {
+    summary: "Upload",
+    auth: "anonymous",
+    body: { multipart: true, form: z.object({ file: z.string().meta({ format: "binary" }) }) },
+    responses: { 201: AccountResource },
+    handle: () => noContent(),
+  });
+  return table;
+}
+
+type Node = { readonly [name: string]: Node } & { readonly length: number };
+
+test("the document names schemas, statuses, security and parameters of every route", () => {
+  const document = openApiDocument(routes(), info) as unknown as Node;
+  assert.equal(document.openapi as unknown, "3.1.0");
+  const patch = document.paths?.["/accounts/{account_id}"]?.patch as Node;
+  const reference = { $ref: "#/components/schemas/Account" };
+  assert.deepEqual(patch.responses?.["200"]?.content?.["application/json"]?.schema, reference);
+  for (const status of ["204", "400", "401", "403", "404", "409", "413", "415", "422", "429", "500", "503"]) {
+    assert.ok(patch.responses?.[status], status);
+  }
+  assert.deepEqual(Object.keys(patch.requestBody?.content as Node).sort(), [
+    "application/json",
+    "application/merge-patch+json",
+  ]);
+  assert.deepEqual((patch.security as unknown as object[])[0], { bearer: ["account:admin"] });
+  const list = document.paths?.["/accounts"]?.get as Node;
+  const parameters = (list.parameters as unknown as { name: string }[]).map(({ name }) => name);
+  assert.deepEqual(
+    parameters.filter((name) => !name.includes("-")),
+    ["limit", "cursor"],
+  );
+  assert.deepEqual(Object.keys(document.components?.schemas as Node).sort(), ["Account", "Error"]);
+});
+
+test("every reference of the document leads somewhere", () => {
+  const document = openApiDocument(routes(), info);
+  for (const [, path = ""] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+    const target = path.split("/").reduce<unknown>((node, part) => (node as Record<string, unknown>)?.[part], document);
+    assert.ok(target, path);
+  }
+});
+
+test("a service serves its document to everyone, with a validator", async (t) => {
+  const { url } = await serveRoutes(t, routes(), { openapi: info });
+  const response = await fetch(`${url}/openapi/account.json`);
+  assert.equal(response.status, 200);
+  assert.deepEqual(await response.json(), openApiDocument(routes(), info));
+  const etag = response.headers.get("etag") ?? "";
+  assert.equal((await fetch(`${url}/openapi/account.json`, { headers: { "if-none-match": etag } })).status, 304);
+});
+
+test("documents merge into one, unless one name means two things", () => {
+  const document = openApiDocument(routes(), info);
+  const merged = mergeOpenApi([document, openApiDocument(createRoutes(), info)], info) as unknown as Node;
+  assert.deepEqual(Object.keys(merged.paths as Node), Object.keys(document.paths as object));
+  const other = { paths: {}, components: { schemas: { Account: { type: "string" } } } };
+  assert.throws(() => mergeOpenApi([document, other], info), /the schema Account/);
+});

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import type { IncomingMessage } from "node:http";
+import test from "node:test";
+import { addressBucket, createClientAddress } from "./client-address.ts";
+
+const from = (remoteAddress: string, forwarded?: string) =>
+  ({ socket: { remoteAddress }, headers: { "x-forwarded-for": forwarded } }) as unknown as IncomingMessage;
+
+test("without trusted proxies nobody can choose an address", () => {
+  const addressOf = createClientAddress([]);
+  assert.equal(addressOf(from("203.0.113.9", "198.51.100.1")), "203.0.113.9");
+});
+
+test("a trusted proxy is believed up to the first address nobody vouches for", () => {
+  const addressOf = createClientAddress(["10.0.0.0/8", "2001:db8::/32"]);
+  const cases: readonly [string, string | undefined, string][] = [
+    ["10.0.0.1", "198.51.100.1", "198.51.100.1"],
+    ["10.0.0.1", "6.6.6.6, 198.51.100.1, 10.2.3.4", "198.51.100.1"],
+    ["10.0.0.1", "6.6.6.6, rubbish, 10.2.3.4", "10.2.3.4"],
+    ["10.0.0.1", undefined, "10.0.0.1"],
+    ["10.0.0.1", "", "10.0.0.1"],
+    ["::ffff:10.0.0.1", "198.51.100.1", "198.51.100.1"],
+    ["2001:db8::1", "2001:4860::5", "2001:4860::5"],
+    ["203.0.113.9", "198.51.100.1", "203.0.113.9"],
+  ];
+  for (const [remote, forwarded, expected] of cases)
+    assert.equal(addressOf(from(remote, forwarded)), expected, forwarded);
+});
+
+test("a proxy that is no network stops the start with its name", () => {
+  assert.throws(() => createClientAddress(["proxy.internal"]), /http\.trusted-proxies: proxy\.internal/);
+});
+
+test("an IPv6 customer is one customer, whatever address of the /64 is used", () => {
+  assert.equal(addressBucket("2001:db8:1:2:aaaa:bbbb:cccc:dddd"), "2001:db8:1:2::/64");
+  assert.equal(addressBucket("2001:db8:1:2::1"), "2001:db8:1:2::/64");
+  assert.equal(addressBucket("2001:db8::1"), "2001:db8:0:0::/64");
+  assert.equal(addressBucket("::1"), "0:0:0:0::/64");
+  assert.equal(addressBucket("192.0.2.1"), "192.0.2.1");
+});
