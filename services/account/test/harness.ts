@@ -17,7 +17,7 @@ import { createService } from "../src/service.ts";
 
 type Overrides = NonNullable<Parameters<typeof testContext<typeof properties>>[2]>;
 
-export const internalToken = "internal-token-of-the-account-tests-01";
+const internalToken = "internal-token-of-the-account-tests-01";
 
 /** The account service on a database and an event log of its own, spoken to over HTTP. */
 export interface Harness {
@@ -35,12 +35,12 @@ export interface Harness {
   close(): Promise<void>;
 }
 
-export interface SendOptions {
+interface SendOptions {
   readonly headers?: Record<string, string>;
   readonly body?: unknown;
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: each test asserts the members it reads.

@@ -5,7 +5,7 @@ import { sql, type Tx } from "@signalbox/storage";
 type AccessChanged = EventData<"access.changed">;
 
 /** What changed about who may do what: an account's state or roles, or that a key ended. */
-export interface AccessChange {
+interface AccessChange {
   readonly kind: AccessChanged["kind"];
   readonly id: string;
   readonly accountId: string;

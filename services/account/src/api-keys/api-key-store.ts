@@ -4,7 +4,7 @@ import type { PrismaClient } from "../generated/prisma/client.ts";
 import type { ApiKey } from "./api-key.ts";
 
 /** Where a list goes on: after the key made at this time with this id. */
-export interface KeyPosition {
+interface KeyPosition {
   readonly createdAt: Date;
   readonly id: string;
 }

@@ -9,7 +9,7 @@ export interface Actor {
   readonly requestId: string | null;
 }
 
-export interface AuditRecord {
+interface AuditRecord {
   readonly action: "account.create" | "account.update" | "api_key.create" | "api_key.revoke";
   /** Whose record changed. */
   readonly accountId: string;
