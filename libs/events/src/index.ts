@@ -9,9 +9,9 @@ export type {
 export { type Consumer, type ConsumerOptions, createConsumer } from "./consumer/create-consumer.ts";
 export type { DeadLetter } from "./dead-letters/dead-letter.ts";
 export { createDeadLetters, type DeadLetters, type DeadLettersOptions } from "./dead-letters/dead-letters.ts";
-export { publishEvents } from "./envelope/publish-events.ts";
 export { dropDeadLetter, listDeadLetters, replayDeadLetter } from "./dead-letters/inspect-dead-letters.ts";
 export { decodeEvent, eventNameOf, type ReceivedEvent, UnreadableMessage } from "./envelope/decode-event.ts";
+export { publishEvents } from "./envelope/publish-events.ts";
 export {
   type BroadcastOptions,
   type BroadcastReader,

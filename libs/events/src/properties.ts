@@ -29,7 +29,8 @@ export const eventsProperties = defineProperties({
     max: 20_000,
     secrecy: "internal",
     reload: "restart",
-    effect: "How long a publish may take before its events go back to the outbox; a database transaction is open meanwhile.",
+    effect:
+      "How long a publish may take before its events go back to the outbox; a database transaction is open meanwhile.",
   },
   "events.outbox.idle-poll": {
     type: "integer",
@@ -39,7 +40,8 @@ export const eventsProperties = defineProperties({
     max: 500,
     secrecy: "internal",
     reload: "restart",
-    effect: "How often the outbox is searched for events that no signal announced, such as those of a crashed instance.",
+    effect:
+      "How often the outbox is searched for events that no signal announced, such as those of a crashed instance.",
   },
   "events.inbox.retention": {
     type: "integer",

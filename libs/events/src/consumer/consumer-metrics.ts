@@ -12,9 +12,18 @@ export interface ConsumerMetrics {
 }
 
 /** What an operator watches about a consumer. Consumers of one service share the metrics; `consumer` tells them apart. */
-export function createConsumerMetrics(metrics: Metrics, clock: Clock, consumer: string, pool: Pool | null): ConsumerMetrics {
+export function createConsumerMetrics(
+  metrics: Metrics,
+  clock: Clock,
+  consumer: string,
+  pool: Pool | null,
+): ConsumerMetrics {
   const inHand = new Map<string, number>();
-  const duration = metrics.histogram("signalbox_consumer_seconds", "Time a message takes", ["consumer", "event", "outcome"]);
+  const duration = metrics.histogram("signalbox_consumer_seconds", "Time a message takes", [
+    "consumer",
+    "event",
+    "outcome",
+  ]);
   lagGauge(metrics).add(() => ({
     consumer,
     seconds: Math.max(0, ...[...inHand.values()].map((oldestMs) => (clock.nowMs() - oldestMs) / 1000)),

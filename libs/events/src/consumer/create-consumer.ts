@@ -41,9 +41,11 @@ interface CommonOptions {
   readonly topics?: readonly string[];
 }
 
-/** With a pool, a handler's effect and its inbox row share a transaction; without one, handlers bear repetitions. */
-export type ConsumerOptions = CommonOptions &
-  ({ readonly pool: Pool; readonly table: ConsumerTable } | { readonly pool: null; readonly table: StatelessTable });
+/** A handler's effect and its inbox row share a transaction of the pool. */
+export type TransactionalConsumerOptions = CommonOptions & { readonly pool: Pool; readonly table: ConsumerTable };
+/** Without a database, handlers bear repetitions. */
+export type StatelessConsumerOptions = CommonOptions & { readonly pool: null; readonly table: StatelessTable };
+export type ConsumerOptions = TransactionalConsumerOptions | StatelessConsumerOptions;
 
 export interface Consumer {
   /** Starts the named workers of the consumer. */
@@ -57,6 +59,8 @@ const defaultInboxRetentionMs = hours(24 * 45);
 const reconnectMs = 1_000;
 
 /** Reads the events of the table and hands each to its verb: at least once, in order per key, with its effect once. */
+export function createConsumer(options: TransactionalConsumerOptions): Consumer;
+export function createConsumer(options: StatelessConsumerOptions): Consumer;
 export function createConsumer(options: ConsumerOptions): Consumer {
   const { service, name, eventLog, log, clock, concurrency = 8 } = options;
   const { retryDelaysMs = defaultRetryDelaysMs, inboxRetentionMs = defaultInboxRetentionMs } = options;
@@ -87,7 +91,13 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     const event = decodeEvent(eventName, record);
     return reportMessage(parts, record, () =>
       parts.pool
-        ? handleInTransaction({ ...parts, pool: parts.pool }, parts.table[eventName] as Handler<N>, event, record, delivery)
+        ? handleInTransaction(
+            { ...parts, pool: parts.pool },
+            parts.table[eventName] as Handler<N>,
+            event,
+            record,
+            delivery,
+          )
         : handleStateless(parts, parts.table[eventName] as StatelessHandler<N>, event, record, delivery),
     );
   }

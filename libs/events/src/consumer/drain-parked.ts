@@ -6,7 +6,7 @@ import { recordInInbox } from "./inbox.ts";
 import { bury } from "./message-context.ts";
 import { type MessageOutcome, reasonOf } from "./message-outcome.ts";
 import { nextParked, type ParkedMessage, postponeParked, removeParked } from "./parked-messages.ts";
-import { reportMessage, type Reporting } from "./report-message.ts";
+import { type Reporting, reportMessage } from "./report-message.ts";
 import type { TransactionalParts } from "./transactional-message.ts";
 
 export interface DrainParts extends TransactionalParts, Reporting {

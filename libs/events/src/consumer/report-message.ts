@@ -31,33 +31,37 @@ export function reportMessage(
     "messaging.consumer.group.name": consumer,
     "messaging.message.id": headers.ce_id,
   };
-  return tracer.span(`process ${event}`, { kind: "consumer", attributes, parent: headers.ce_traceparent ?? null }, async (span) => {
-    const startedMs = clock.steadyMs();
-    const fields = () => ({
-      consumer,
-      event,
-      id: headers.ce_id,
-      key,
-      topic,
-      partition,
-      offset: String(offset),
-      durationMs: Math.round((clock.steadyMs() - startedMs) * 10) / 10,
-      ageMs: clock.nowMs() - timestampMs,
-    });
-    try {
-      const { outcome, reason } = await work();
-      metrics.handled(event, outcome, (clock.steadyMs() - startedMs) / 1000);
-      span.setAttributes({ "signalbox.outcome": outcome });
-      if (reason === undefined) log.info({ ...fields(), outcome }, "message");
-      else {
-        span.fail(reason);
-        log.warn({ ...fields(), outcome, reason }, "message");
+  return tracer.span(
+    `process ${event}`,
+    { kind: "consumer", attributes, parent: headers.ce_traceparent ?? null },
+    async (span) => {
+      const startedMs = clock.steadyMs();
+      const fields = () => ({
+        consumer,
+        event,
+        id: headers.ce_id,
+        key,
+        topic,
+        partition,
+        offset: String(offset),
+        durationMs: Math.round((clock.steadyMs() - startedMs) * 10) / 10,
+        ageMs: clock.nowMs() - timestampMs,
+      });
+      try {
+        const { outcome, reason } = await work();
+        metrics.handled(event, outcome, (clock.steadyMs() - startedMs) / 1000);
+        span.setAttributes({ "signalbox.outcome": outcome });
+        if (reason === undefined) log.info({ ...fields(), outcome }, "message");
+        else {
+          span.fail(reason);
+          log.warn({ ...fields(), outcome, reason }, "message");
+        }
+        return outcome;
+      } catch (error) {
+        if (error instanceof Interrupted) log.info({ ...fields(), outcome: "interrupted" }, "message");
+        else log.warn({ ...fields(), outcome: "failed", error }, "message");
+        throw error;
       }
-      return outcome;
-    } catch (error) {
-      if (error instanceof Interrupted) log.info({ ...fields(), outcome: "interrupted" }, "message");
-      else log.warn({ ...fields(), outcome: "failed", error }, "message");
-      throw error;
-    }
-  });
+    },
+  );
 }

@@ -72,7 +72,11 @@ function attempt<N extends EventName>(
     const place = await enterInbox(tx, consumer, record.key, event.id);
     if (place === "repeated") return "repeated";
     if (place === "parked") {
-      await parkMessage(tx, consumer, record, { attempt: 0, delayMs: 0, reason: "behind an earlier message of its key" });
+      await parkMessage(tx, consumer, record, {
+        attempt: 0,
+        delayMs: 0,
+        reason: "behind an earlier message of its key",
+      });
       return "queued";
     }
     await handler(event, { tx, signal, attempt: 1 });

@@ -41,7 +41,13 @@ export function describeBroadcasting(underTest: () => LogUnderTest): void {
       const all = [await listen(topic, "start"), await listen(topic, "start")];
       const fresh = await listen(topic, "end");
       await Promise.all([...all, fresh].map(({ reader }) => reader.caughtUp));
-      assert.deepEqual(all.map(({ values }) => values.toSorted()), [["a=old", "b=old", "c=old"], ["a=old", "b=old", "c=old"]]);
+      assert.deepEqual(
+        all.map(({ values }) => values.toSorted()),
+        [
+          ["a=old", "b=old", "c=old"],
+          ["a=old", "b=old", "c=old"],
+        ],
+      );
       assert.deepEqual(fresh.values, []);
 
       await eventLog.publish([record(topic, "a", "new")]);
@@ -79,7 +85,10 @@ export function describeBroadcasting(underTest: () => LogUnderTest): void {
         else state.set(key, value.toString());
       });
       await reader.caughtUp;
-      assert.deepEqual([...state].toSorted(), [["a", "3"], ["c", "3"]]);
+      assert.deepEqual([...state].toSorted(), [
+        ["a", "3"],
+        ["c", "3"],
+      ]);
       await reader.close();
     });
 

@@ -59,7 +59,13 @@ export function describeGroups(underTest: () => LogUnderTest): void {
       await eventLog.publish(numbered(topic, 30, 40));
       const afterwards = await collect(eventLog, group, topic);
       await eventually(() => afterwards.records.length >= 10);
-      assert.deepEqual(afterwards.values().map(Number).toSorted((a, b) => a - b), numbered(topic, 30, 40).map(({ value }) => Number(value)));
+      assert.deepEqual(
+        afterwards
+          .values()
+          .map(Number)
+          .toSorted((a, b) => a - b),
+        numbered(topic, 30, 40).map(({ value }) => Number(value)),
+      );
       await afterwards.subscription.close();
     });
 
@@ -67,7 +73,12 @@ export function describeGroups(underTest: () => LogUnderTest): void {
       const { topic, group } = await freshTopic(1);
       const { sessionTimeoutMs, url } = underTest();
       await eventLog.publish([record(topic, "k", "one"), record(topic, "k", "two")]);
-      const child = startProcess(join(import.meta.dirname, "stuck-process.ts"), [url, group, topic, String(sessionTimeoutMs)]);
+      const child = startProcess(join(import.meta.dirname, "stuck-process.ts"), [
+        url,
+        group,
+        topic,
+        String(sessionTimeoutMs),
+      ]);
       await child.waitForOutput(/handling one/);
       await child.kill();
       const { values, subscription } = await collect(eventLog, group, topic, { sessionTimeoutMs });
@@ -151,7 +162,10 @@ export function describeGroups(underTest: () => LogUnderTest): void {
       await eventually(() => values().includes("before"));
 
       await door.shut();
-      await assert.rejects(behind.publish([record(topic, "k", "lost")]), { name: "PublishError", reason: "unavailable" });
+      await assert.rejects(behind.publish([record(topic, "k", "lost")]), {
+        name: "PublishError",
+        reason: "unavailable",
+      });
       assert.notEqual(behind.health(), null);
       await door.reopen();
       await eventually(() => behind.publish([record(topic, "k", "after")]), { timeoutMs: 30_000 });

@@ -9,7 +9,12 @@ export interface LogUnderTest {
   /** The shortest session the engine allows. */
   readonly sessionTimeoutMs: number;
   /** The same log behind a door that the test can shut. */
-  openBehindDoor(): Promise<{ readonly url: string; shut(): Promise<void>; reopen(): Promise<void>; close(): Promise<void> }>;
+  openBehindDoor(): Promise<{
+    readonly url: string;
+    shut(): Promise<void>;
+    reopen(): Promise<void>;
+    close(): Promise<void>;
+  }>;
 }
 
 export const quietLog: Logger = createLogger({
@@ -20,7 +25,12 @@ export const quietLog: Logger = createLogger({
 
 /** What every part of the library is handed. */
 export function parts() {
-  return { log: quietLog, metrics: createMetrics({ service: "images" }), clock: systemClock, tracer: createTracer("images") };
+  return {
+    log: quietLog,
+    metrics: createMetrics({ service: "images" }),
+    clock: systemClock,
+    tracer: createTracer("images"),
+  };
 }
 
 export function openLog(url: string, clientId = "contract"): Promise<EventLog> {

@@ -8,8 +8,8 @@ const subscription = await eventLog.subscribe({
   topics: [topic],
   sessionTimeoutMs: Number(sessionTimeoutMs),
   async handle({ records }) {
-    for (const { value } of records) console.log(`handled ${value}`);
+    for (const { value } of records) process.stdout.write(`handled ${value}\n`);
     return undefined;
   },
 });
-setInterval(() => console.log(`owns ${subscription.assignments().length}`), 100);
+setInterval(() => process.stdout.write(`owns ${subscription.assignments().length}\n`), 100);

@@ -20,13 +20,18 @@ export function describePublishing(underTest: () => LogUnderTest): void {
     test("records of a key arrive in the order they were published", async () => {
       const keys = ["a", "b", "c", "d", "e", "f", "g"];
       for (let round = 0; round < 20; round++) {
-        await eventLog.publish(keys.flatMap((key) => [0, 1, 2].map((step) => record(topic, key, String(round * 3 + step)))));
+        await eventLog.publish(
+          keys.flatMap((key) => [0, 1, 2].map((step) => record(topic, key, String(round * 3 + step)))),
+        );
       }
       const { records, subscription } = await collect(eventLog, randomId("group"), topic);
       await eventually(() => records.length === keys.length * 60);
       for (const key of keys) {
         const values = records.filter((one) => one.key === key).map(({ value }) => Number(value));
-        assert.deepEqual(values, Array.from({ length: 60 }, (_, index) => index));
+        assert.deepEqual(
+          values,
+          Array.from({ length: 60 }, (_, index) => index),
+        );
         assert.equal(new Set(records.filter((one) => one.key === key).map(({ partition }) => partition)).size, 1);
       }
       await subscription.close();
@@ -48,7 +53,10 @@ export function describePublishing(underTest: () => LogUnderTest): void {
         const mixed = records.filter(({ key }) => key === "mixed");
         return mixed.length === sent.length && mixed;
       });
-      assert.deepEqual(received.map(({ headers, key, value }) => ({ topic, key, headers, value })), sent);
+      assert.deepEqual(
+        received.map(({ headers, key, value }) => ({ topic, key, headers, value })),
+        sent,
+      );
       assert.ok(received.every(({ timestampMs }) => Math.abs(Date.now() - timestampMs) < 60_000));
       await subscription.close();
     });

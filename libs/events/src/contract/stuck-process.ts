@@ -8,7 +8,7 @@ await eventLog.subscribe({
   topics: [topic],
   sessionTimeoutMs: Number(sessionTimeoutMs),
   async handle({ records, heartbeat }) {
-    console.log(`handling ${records[0]?.value}`);
+    process.stdout.write(`handling ${records[0]?.value}\n`);
     for (;;) {
       await new Promise((resolve) => setTimeout(resolve, 200));
       await heartbeat();

@@ -6,7 +6,12 @@ export interface DeadLetter extends DeadLetterReason {
   /** `<consumer>/<topic>/<partition>/<offset>`: the same however often the message is given up. */
   readonly id: string;
   readonly time: Date;
-  readonly origin: { readonly topic: string; readonly partition: number; readonly offset: bigint; readonly key: string };
+  readonly origin: {
+    readonly topic: string;
+    readonly partition: number;
+    readonly offset: bigint;
+    readonly key: string;
+  };
   /** The headers of the message itself. */
   readonly headers: Readonly<Record<string, string>>;
   readonly value: Buffer | null;
@@ -21,7 +26,12 @@ export const replayForHeader = "signalbox-replay-for";
  * The record of a dead letter. Its key is its id, so a tombstone removes it and a repetition replaces it. A null value
  * would look like that tombstone: it is marked and kept as an empty one.
  */
-export function deadLetterRecord(topic: string, record: ReceivedRecord, reason: DeadLetterReason, time: Date): LogRecord {
+export function deadLetterRecord(
+  topic: string,
+  record: ReceivedRecord,
+  reason: DeadLetterReason,
+  time: Date,
+): LogRecord {
   const { [replayForHeader]: _, ...headers } = record.headers;
   return {
     topic,

@@ -90,11 +90,17 @@ export function openKafkaBroadcast(
     consumer.on("consumer.fetch", () => {
       if (isCaughtUp) currentMs = clock.steadyMs();
     });
-    const stop = new Promise<void>((resolve) => closing.signal.addEventListener("abort", () => resolve(), { once: true }));
+    const stop = new Promise<void>((resolve) =>
+      closing.signal.addEventListener("abort", () => resolve(), { once: true }),
+    );
     try {
       await consumer.connect();
       await consumer.subscribe({ topics: [...topics], fromBeginning: from === "start" });
-      await consumer.run({ autoCommit: false, eachBatchAutoResolve: false, eachBatch: (batch) => guarded(batch, crashed) });
+      await consumer.run({
+        autoCommit: false,
+        eachBatchAutoResolve: false,
+        eachBatch: (batch) => guarded(batch, crashed),
+      });
       await Promise.race([stop, crashed.promise]);
     } finally {
       await consumer.disconnect().catch(() => {});
@@ -139,7 +145,9 @@ export function openKafkaBroadcast(
     async close() {
       closing.abort();
       await finished;
-      await admin().then((client) => client.deleteGroups([group])).catch(() => {}); // else the sweep finds it
+      await admin()
+        .then((client) => client.deleteGroups([group]))
+        .catch(() => {}); // else the sweep finds it
     },
   };
 }

@@ -67,5 +67,8 @@ export function createKafkaEventLog(url: string, { clientId, log, clock }: Event
 }
 
 function brokersOf(url: string): string[] {
-  return url.replace(/^kafka:\/\//, "").replace(/\/$/, "").split(",");
+  return url
+    .replace(/^kafka:\/\//, "")
+    .replace(/\/$/, "")
+    .split(",");
 }

@@ -21,8 +21,10 @@ export interface KafkaPublisher {
 export function createKafkaPublisher(kafka: Kafka, admin: () => Promise<Admin>): KafkaPublisher {
   const producer = kafka.producer({
     allowAutoTopicCreation: false,
-    createPartitioner: () => ({ message, partitionMetadata }) =>
-      partitionOf(String(message.key), partitionMetadata.length),
+    createPartitioner:
+      () =>
+      ({ message, partitionMetadata }) =>
+        partitionOf(String(message.key), partitionMetadata.length),
     retry: { retries: 2, initialRetryTime: 50, maxRetryTime: 500 },
   });
   const knownTopics = new Set<string>();
@@ -96,5 +98,7 @@ function toPublishError(error: unknown): PublishError {
     }
     link = link.cause as typeof link;
   }
-  return new PublishError("unavailable", `Kafka did not take the records: ${(error as Error).message}`, { cause: error });
+  return new PublishError("unavailable", `Kafka did not take the records: ${(error as Error).message}`, {
+    cause: error,
+  });
 }

@@ -137,7 +137,9 @@ export async function openKafkaSubscription(
     assignments: () => assigned,
     health() {
       const silentMs = clock.steadyMs() - aliveMs;
-      return silentMs < sessionTimeoutMs ? null : `group ${group} has not heard from Kafka for ${Math.round(silentMs)} ms`;
+      return silentMs < sessionTimeoutMs
+        ? null
+        : `group ${group} has not heard from Kafka for ${Math.round(silentMs)} ms`;
     },
     ended: ended.promise,
     async close() {

@@ -45,7 +45,9 @@ export async function ensureKafkaTopics(admin: Admin, specs: readonly TopicSpec[
 export async function verifyKafkaTopics(admin: Admin, specs: readonly TopicSpec[]): Promise<TopicProblem[]> {
   const known = new Set(await admin.listTopics());
   const present = specs.filter(({ name }) => known.has(name));
-  const missing = specs.filter(({ name }) => !known.has(name)).map(({ name }) => ({ topic: name, problem: "is missing" }));
+  const missing = specs
+    .filter(({ name }) => !known.has(name))
+    .map(({ name }) => ({ topic: name, problem: "is missing" }));
   return [...missing, ...(await partitionProblems(admin, present)), ...(await configProblems(admin, present))];
 }
 

@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
+import { systemClock } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
 import kafkajs, { type Kafka, type LogEntry } from "kafkajs";
 
@@ -34,7 +35,7 @@ function stopIdleTimers(): void {
   const queue = createRequire(import.meta.url)("kafkajs/src/network/requestQueue/index.js").prototype as RequestQueue;
   queue.scheduleCheckPendingRequests = function scheduleCheckPendingRequests(this: RequestQueue) {
     if (this.throttleCheckTimeoutId) return;
-    const throttledMs = this.throttledUntil - Date.now();
+    const throttledMs = this.throttledUntil - systemClock.nowMs();
     if (this.pending.length === 0 && throttledMs <= 0) return;
     this.throttleCheckTimeoutId = setTimeout(
       () => {

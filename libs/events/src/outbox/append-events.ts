@@ -1,6 +1,6 @@
-import { AppError, type Clock, uuidv7 } from "@signalbox/core";
 import type { EventDraft, EventName } from "@signalbox/contracts";
-import { sql, type Statement, type Tx } from "@signalbox/storage";
+import { AppError, type Clock, uuidv7 } from "@signalbox/core";
+import { type Statement, sql, type Tx } from "@signalbox/storage";
 import type { Tracer } from "@signalbox/telemetry";
 import { encodeEvent } from "../envelope/encode-event.ts";
 

@@ -20,7 +20,9 @@ export function createOutboxMetrics(metrics: Metrics, pool: Pool): OutboxMetrics
   const failures = metrics.counter("signalbox_outbox_publish_failures_total", "Publishes that failed", ["reason"]);
   const buried = metrics.counter("signalbox_outbox_dead_total", "Events the log refused for good", ["topic"]);
   const publishing = metrics.histogram("signalbox_outbox_publish_seconds", "Time one page of events takes");
-  const delay = metrics.histogram("signalbox_outbox_delay_seconds", "Age of an event when it reaches the log", ["topic"]);
+  const delay = metrics.histogram("signalbox_outbox_delay_seconds", "Age of an event when it reaches the log", [
+    "topic",
+  ]);
   const age = metrics.gauge("signalbox_outbox_age_seconds", "Age of the oldest event that waits");
   metrics.gauge("signalbox_outbox_depth", "Events that wait in the outbox", [], async (gauge) => {
     const answer = await pool.query<{ waiting: number; age: number }>(depth).catch(() => null);

@@ -1,5 +1,5 @@
-import type { Clock } from "@signalbox/core";
 import type { EventDraft, EventName } from "@signalbox/contracts";
+import type { Clock } from "@signalbox/core";
 import type { Pool, Tx } from "@signalbox/storage";
 import type { Logger, Metrics, Tracer } from "@signalbox/telemetry";
 import type { EventLog } from "../event-log.ts";

@@ -83,7 +83,8 @@ async function drainShard(
       }
       failures++;
       parts.metrics.failed(error instanceof PublishError ? error.reason : "database");
-      if (failures === 1) parts.log.warn({ error, shard }, "events wait in the outbox: publishing failed, trying again");
+      if (failures === 1)
+        parts.log.warn({ error, shard }, "events wait in the outbox: publishing failed, trying again");
       const delayMs = Math.min(retryDelayMaxMs, 50 * 2 ** failures) * (0.5 + Math.random() / 2);
       await sleep(delayMs, undefined, { signal }).catch(() => {});
     }
@@ -115,7 +116,10 @@ async function buryRow(tx: Tx, row: OutboxRow, reason: string): Promise<void> {
 
 function reportDead(log: Logger, metrics: OutboxMetrics, { row, reason }: RefusedRow): void {
   metrics.buried(row.topic);
-  log.error({ event: row.event_id, topic: row.topic, key: row.key, reason }, "an event was refused by the log for good");
+  log.error(
+    { event: row.event_id, topic: row.topic, key: row.key, reason },
+    "an event was refused by the log for good",
+  );
 }
 
 function isFull(rows: readonly OutboxRow[]): boolean {

@@ -95,7 +95,10 @@ export function createMembership(
     const toTake = rows.filter((row) => spread.get(row.partition_id) === member && isFree(row));
     const epochs = await takeLeases(tx, toTake);
     return {
-      owned: [...mine.map((row) => toOwned(row, row.epoch)), ...toTake.map((row) => toOwned(row, epochs.get(row.partition_id)))],
+      owned: [
+        ...mine.map((row) => toOwned(row, row.epoch)),
+        ...toTake.map((row) => toOwned(row, epochs.get(row.partition_id))),
+      ],
       toGiveBack: mine.map((row) => row.partition_id).filter((id) => spread.get(id) !== member),
       changed: joined === true || buried.rowCount > 0 || givenBack.length > 0,
     };

@@ -6,8 +6,8 @@ import type { SubscribeOptions, Subscription } from "../event-log.ts";
 import { createLimiter } from "../limiter.ts";
 import { createMembership, type OwnedPartition, type Tended } from "./membership.ts";
 import { readRecords } from "./read-records.ts";
-import type { TopicDirectory } from "./topic-directory.ts";
 import { createSignal } from "./signal.ts";
+import type { TopicDirectory } from "./topic-directory.ts";
 import type { WakeUps } from "./wake-ups.ts";
 
 interface Parts {
@@ -38,7 +38,12 @@ export async function openPostgresSubscription(
   { group, topics: names, concurrency = 4, sessionTimeoutMs = 30_000, handle }: SubscribeOptions,
 ): Promise<Subscription> {
   await topics.find(names);
-  const membership = createMembership(pool, { group, member: randomId("member"), topics: names, sessionMs: sessionTimeoutMs });
+  const membership = createMembership(pool, {
+    group,
+    member: randomId("member"),
+    topics: names,
+    sessionMs: sessionTimeoutMs,
+  });
   const heartbeatMs = Math.min(3_000, sessionTimeoutMs / 6);
   const limited = createLimiter(concurrency);
   const closing = new AbortController();
@@ -171,7 +176,9 @@ export async function openPostgresSubscription(
     assignments: () => [...readings.values()].map(({ owned: { topic, partition } }) => ({ topic, partition })),
     health() {
       const silentMs = clock.steadyMs() - aliveMs;
-      return silentMs < sessionTimeoutMs ? null : `group ${group} has not reached the log for ${Math.round(silentMs)} ms`;
+      return silentMs < sessionTimeoutMs
+        ? null
+        : `group ${group} has not reached the log for ${Math.round(silentMs)} ms`;
     },
     ended: ended.promise,
     async close() {

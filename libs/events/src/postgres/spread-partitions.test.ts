@@ -42,5 +42,8 @@ test("a member reads only topics it subscribed to", () => {
     { member: "t-only", topics: ["t"] },
     { member: "u-only", topics: ["u"] },
   ]);
-  assert.deepEqual([...spread].toSorted(), [[1, "t-only"], [2, "u-only"]]);
+  assert.deepEqual([...spread].toSorted(), [
+    [1, "t-only"],
+    [2, "u-only"],
+  ]);
 });

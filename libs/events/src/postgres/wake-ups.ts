@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { inSession, type Pool, sql } from "@signalbox/storage";
 import { randomId } from "@signalbox/core";
+import { inSession, type Pool, sql } from "@signalbox/storage";
 
 /** Tells readers that something was appended or that a group changed. A hint only: readers also look by themselves. */
 export interface WakeUps {

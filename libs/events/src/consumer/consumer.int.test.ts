@@ -1,0 +1,239 @@
+import assert from "node:assert/strict";
+import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { deadLetterTopic, topics } from "@signalbox/contracts";
+import { newId, randomId, uuidv7 } from "@signalbox/core";
+import { sql } from "@signalbox/storage";
+import { createTcpProxy, eventually, type TestDatabase, testDatabase } from "@signalbox/testing";
+import { imageTopic, imageUpdated } from "../contract/image-event.ts";
+import { openLog, parts, record } from "../contract/log-under-test.ts";
+import { openTestPool, openTestService, type TestService, testWorkers } from "../contract/test-service.ts";
+import { createDeadLetters } from "../dead-letters/dead-letters.ts";
+import { listDeadLetters, replayDeadLetter } from "../dead-letters/inspect-dead-letters.ts";
+import { encodeEvent } from "../envelope/encode-event.ts";
+import type { EventLog, LogRecord } from "../event-log.ts";
+import type { ConsumerTable, StatelessTable } from "./consumer-table.ts";
+import { createConsumer, type TransactionalConsumerOptions } from "./create-consumer.ts";
+
+const insertEffect = sql("test.effect", "insert into effect (key, title) values ($1, $2)");
+
+describe("a consumer", () => {
+  let logDatabase: TestDatabase;
+  let service: TestService;
+  let eventLog: EventLog;
+  let workers: ReturnType<typeof testWorkers>;
+  before(async () => {
+    logDatabase = await testDatabase();
+    service = await openTestService();
+    await service.pool.query(sql("", "create table effect (seq serial, key text, title text)"));
+    eventLog = await openLog(logDatabase.url);
+    await eventLog.ensureTopics(topics);
+  });
+  after(async () => {
+    await eventLog.close();
+    await service.close();
+    await logDatabase.close();
+  });
+  beforeEach(() => {
+    workers = testWorkers();
+  });
+  afterEach(() => workers.stop());
+
+  /** Starts a consumer that reads what is published from now on. */
+  async function start(options: Partial<TransactionalConsumerOptions> & { table: ConsumerTable }): Promise<string> {
+    const name = randomId("consumer");
+    const common = { service: "images", name, eventLog, ...parts() } as const;
+    const deadLetters = createDeadLetters(common);
+    const retryDelaysMs = [50, 100, 150];
+    const all = { ...common, deadLetters, pool: service.pool, retryDelaysMs, ...options };
+    const consumer = createConsumer(all as TransactionalConsumerOptions);
+    consumer.start(workers);
+    return `images.${name}`;
+  }
+  const table = (failing: (title: string) => void = () => {}): ConsumerTable => ({
+    async "image.updated"(event, { tx }) {
+      failing(event.data.title ?? "");
+      await tx.query(insertEffect, [event.subject, event.data.title]);
+    },
+  });
+  function message(key: string, title: string, id = uuidv7()): LogRecord {
+    const event = encodeEvent(imageUpdated(key, title), {
+      service: "images",
+      id,
+      time: new Date(),
+      traceparent: undefined,
+    });
+    return { ...event };
+  }
+  async function effectsOf(key: string): Promise<string[]> {
+    const { rows } = await service.pool.query<{ title: string }>(
+      sql("", "select title from effect where key = $1 order by seq"),
+      [key],
+    );
+    return rows.map(({ title }) => title);
+  }
+  const deadOf = async (consumer: string) =>
+    (await listDeadLetters(eventLog, "images")).filter((letter) => letter.consumer === consumer);
+
+  test("a repeated event has no second effect", async () => {
+    const [key, id] = [newId("img"), uuidv7()];
+    await start({ table: table() });
+    await eventLog.publish([message(key, "once", id), message(key, "once", id), message(key, "then")]);
+    await eventually(async () => (await effectsOf(key)).includes("then"));
+    assert.deepEqual(await effectsOf(key), ["once", "then"]);
+  });
+
+  test("a failing message parks its key: others go on, its own queue behind it in order", async () => {
+    const [key, other] = [newId("img"), newId("img")];
+    let isBroken = true;
+    await start({
+      table: table((title) => {
+        if (isBroken && title === "1") throw new Error("not yet");
+      }),
+      retryDelaysMs: [100, 100, 100_000],
+    });
+    await eventLog.publish([message(key, "1"), message(key, "2"), message(other, "a"), message(key, "3")]);
+    await eventually(async () => (await effectsOf(other)).length === 1);
+    assert.deepEqual(await effectsOf(key), []);
+    isBroken = false;
+    await eventually(async () => (await effectsOf(key)).length === 3);
+    await eventLog.publish([message(key, "4")]);
+    await eventually(async () => (await effectsOf(key)).length === 4);
+    assert.deepEqual(await effectsOf(key), ["1", "2", "3", "4"]);
+  });
+
+  test("a message that keeps failing goes to the dead letters with its reason, and its key goes on", async () => {
+    const key = newId("img");
+    let isBroken = true;
+    const consumer = await start({
+      table: table((title) => {
+        if (isBroken && title === "bad") throw new Error("cannot do this");
+      }),
+    });
+    const bad = message(key, "bad");
+    await eventLog.publish([bad, message(key, "good")]);
+    await eventually(async () => (await effectsOf(key)).length === 1);
+    assert.deepEqual(await effectsOf(key), ["good"]);
+    const [letter] = await deadOf(consumer);
+    assert.match(letter?.reason ?? "", /cannot do this/);
+    assert.deepEqual([letter?.attempts, letter?.origin.topic, letter?.origin.key], [4, imageTopic, key]);
+    assert.equal(letter?.headers.ce_id, bad.headers.ce_id);
+
+    isBroken = false;
+    if (letter) await replayDeadLetter(eventLog, "images", letter);
+    await eventually(async () => (await effectsOf(key)).length === 2);
+    assert.deepEqual(await effectsOf(key), ["good", "bad"]);
+    assert.deepEqual(await deadOf(consumer), []);
+  });
+
+  test("a replayed message is for the consumer that gave it up and passed over by the others", async () => {
+    const key = newId("img");
+    await start({ table: table() });
+    await eventLog.publish([
+      {
+        ...message(key, "not mine"),
+        headers: { ...message(key, "x").headers, "signalbox-replay-for": "images.another" },
+      },
+    ]);
+    await eventLog.publish([message(key, "mine")]);
+    await eventually(async () => (await effectsOf(key)).length === 1);
+    assert.deepEqual(await effectsOf(key), ["mine"]);
+  });
+
+  test("unreadable messages go to the dead letters at once and hold up nothing", async () => {
+    const key = newId("img");
+    const consumer = await start({ table: table() });
+    const fine = message(key, "fine");
+    await eventLog.publish([
+      record(imageTopic, key, "no envelope"),
+      { ...fine, value: Buffer.from([0xff, 0x00]) },
+      { ...fine, value: Buffer.from("{}") },
+      { ...fine, headers: { ...fine.headers, ce_id: "7" } },
+      fine,
+    ]);
+    await eventually(async () => (await effectsOf(key)).length === 1);
+    const letters = await eventually(async () => {
+      const found = (await deadOf(consumer)).filter(({ origin }) => origin.key === key);
+      return found.length === 4 && found;
+    });
+    assert.ok(letters.every(({ attempts }) => attempts === 1));
+  });
+
+  test("NUL characters and lone surrogates in a message stop nothing, handled or parked", async () => {
+    const key = newId("img");
+    let failures = 0;
+    await start({
+      table: {
+        async "image.updated"(event, { tx }) {
+          if (failures++ === 0) throw new Error(`cannot handle ${event.data.title}`);
+          await tx.query(insertEffect, [event.subject, event.data.title?.length]);
+        },
+      },
+    });
+    await eventLog.publish([message(key, "\u0000\ud800")]);
+    await eventually(async () => (await effectsOf(key)).length === 1);
+    assert.deepEqual(await effectsOf(key), ["2"]);
+  });
+
+  test("while its database is away a consumer waits; nothing is lost, parked or repeated", async () => {
+    const proxy = await createTcpProxy({ port: Number(new URL(service.database.url).port) });
+    const pool = openTestPool(proxy.urlFor(service.database.url));
+    const key = newId("img");
+    const consumer = await start({ table: table(), pool });
+    await eventLog.publish([message(key, "before")]);
+    await eventually(async () => (await effectsOf(key)).length === 1);
+
+    await proxy.refuse();
+    await eventLog.publish([message(key, "during 1"), message(key, "during 2")]);
+    await eventually(async () => (await pool.health()) !== null);
+    await proxy.accept();
+    await eventually(async () => (await effectsOf(key)).length === 3);
+    assert.deepEqual(await effectsOf(key), ["before", "during 1", "during 2"]);
+    const parked = sql("", "select reason from signalbox.parked where consumer = $1 and key = $2");
+    assert.deepEqual((await service.pool.query(parked, [consumer, key])).rows, []);
+    await workers.stop();
+    await pool.close();
+    await proxy.close();
+  });
+
+  test("a consumer without a database tries a few times in place, then gives the message up", async () => {
+    const key = newId("img");
+    const tries: number[] = [];
+    const stateless: StatelessTable = {
+      async "image.updated"(event, { attempt }) {
+        if (event.subject !== key || event.data.title !== "bad") return;
+        tries.push(attempt);
+        if (attempt < 3) throw new Error("not yet");
+      },
+    };
+    await start({ table: stateless, pool: null } as never);
+    await eventLog.publish([message(key, "bad")]);
+    await eventually(() => tries.length === 3);
+    assert.deepEqual(tries, [1, 2, 3]);
+  });
+
+  test("the work on a message continues the trace of its event, also after it was parked", async () => {
+    const { tracer } = parts();
+    const key = newId("img");
+    const traces: (string | undefined)[] = [];
+    await start({
+      tracer,
+      table: {
+        async "image.updated"(event) {
+          if (event.subject !== key) return;
+          traces.push(tracer.traceId());
+          if (traces.length === 1) throw new Error("once more");
+        },
+      },
+    });
+    const traceId = "0af7651916cd43dd8448eb211c80319c";
+    const sent = message(key, "traced");
+    const headers = { ...sent.headers, ce_traceparent: `00-${traceId}-b7ad6b7169203331-01` };
+    await eventLog.publish([{ ...sent, headers }]);
+    await eventually(() => traces.length === 2);
+    assert.deepEqual(traces, [traceId, traceId]);
+  });
+
+  test("dead letters have a topic per service", () => {
+    assert.ok(topics.some(({ name }) => name === deadLetterTopic("images")));
+  });
+});

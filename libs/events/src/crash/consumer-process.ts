@@ -1,0 +1,40 @@
+/**
+ * A consumer that may kill itself in the middle of an effect or right after its commit. Arguments: database url, log url,
+ * topic, name, session timeout, "never" | "before-commit" | "after-commit", number of the message that does it.
+ */
+import { sql } from "@signalbox/storage";
+import { createConsumer } from "../consumer/create-consumer.ts";
+import { openLog, parts } from "../contract/log-under-test.ts";
+import { openTestPool, testWorkers } from "../contract/test-service.ts";
+import { createDeadLetters } from "../dead-letters/dead-letters.ts";
+
+const [databaseUrl, logUrl, topic, name, sessionTimeoutMs, crash, crashAt] = process.argv.slice(2) as [
+  string,
+  string,
+  string,
+  string,
+  string,
+  string,
+  string,
+];
+const die = () => process.kill(process.pid, "SIGKILL");
+const insertEffect = sql("test.effect", "insert into effect (key, title) values ($1, $2)");
+const eventLog = await openLog(logUrl, "consumer");
+const common = { service: "images", name, eventLog, ...parts() } as const;
+let handled = 0;
+
+createConsumer({
+  ...common,
+  deadLetters: createDeadLetters(common),
+  pool: openTestPool(databaseUrl),
+  sessionTimeoutMs: Number(sessionTimeoutMs),
+  topics: [topic],
+  table: {
+    async "image.updated"(event, { tx }) {
+      await tx.query(insertEffect, [event.subject, event.data.title]);
+      if (++handled !== Number(crashAt)) return;
+      if (crash === "before-commit") die();
+      if (crash === "after-commit") tx.afterCommit(die);
+    },
+  },
+}).start(testWorkers());

@@ -1,0 +1,203 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { newId } from "@signalbox/core";
+import { inTransaction, sql } from "@signalbox/storage";
+import { eventually } from "@signalbox/testing";
+import { imageTopic, imageUpdated } from "../contract/image-event.ts";
+import { parts } from "../contract/log-under-test.ts";
+import { openTestService, type TestService, testWorkers } from "../contract/test-service.ts";
+import { decodeEvent } from "../envelope/decode-event.ts";
+import type { EventLog, LogRecord } from "../event-log.ts";
+import { PublishError } from "../publish-error.ts";
+import { createOutbox, type Outbox } from "./outbox.ts";
+
+const count = (table: string) => sql("", `select count(*)::int as rows from signalbox.${table}`);
+
+describe("the outbox", () => {
+  let service: TestService;
+  before(async () => {
+    service = await openTestService();
+  });
+  after(() => service.close());
+
+  /** A log whose answers the test decides. */
+  function logThat(publish: (records: readonly LogRecord[]) => Promise<void>) {
+    const published: LogRecord[] = [];
+    const eventLog = {
+      publish: async (records: readonly LogRecord[]) => {
+        await publish(records);
+        published.push(...records);
+      },
+    } as unknown as EventLog;
+    return { eventLog, published };
+  }
+  const outbox = (options: Partial<Parameters<typeof createOutbox>[0]> = {}): Outbox =>
+    createOutbox({ pool: service.pool, service: "images", maxBytes: 2_097_152, ...parts(), ...options });
+  const rowsIn = async (table: string) => (await service.pool.query<{ rows: number }>(count(table))).rows[0]?.rows;
+  const emptied = () => eventually(async () => (await rowsIn("outbox")) === 0);
+
+  /** Appends one event per title for the key, in one transaction each. */
+  async function append(box: Outbox, key: string, ...titles: string[]): Promise<void> {
+    for (const title of titles) await inTransaction(service.pool, (tx) => box.append(tx, [imageUpdated(key, title)]));
+  }
+  const titlesOf = (published: readonly LogRecord[], key: string) =>
+    published.filter((one) => one.key === key).map((one) => decodeEvent("image.updated", one).data.title);
+
+  function relay(box: Outbox, eventLog: EventLog) {
+    const workers = testWorkers();
+    workers.worker("relay", (signal, beat) => box.runRelay(eventLog, signal, beat));
+    return workers;
+  }
+
+  test("a committed event is published once with its bytes, key and headers, and leaves no row", async () => {
+    const { eventLog, published } = logThat(async () => {});
+    const box = outbox();
+    const workers = relay(box, eventLog);
+    const key = newId("img");
+    const [id] = await inTransaction(service.pool, (tx) =>
+      box.append(tx, [imageUpdated(key, "nul \u0000 lone \ud800")]),
+    );
+    await emptied();
+    const [one] = published;
+    assert.deepEqual([published.length, one?.topic, one?.key, one?.headers.ce_id], [1, imageTopic, key, id]);
+    assert.deepEqual(titlesOf(published, key), ["nul \u0000 lone \ud800"]);
+    await workers.stop();
+  });
+
+  test("a transaction that rolls back publishes nothing", async () => {
+    const { eventLog, published } = logThat(async () => {});
+    const box = outbox();
+    const workers = relay(box, eventLog);
+    const failing = inTransaction(service.pool, async (tx) => {
+      await box.append(tx, [imageUpdated("img_lost", "never")]);
+      throw new Error("changed my mind");
+    });
+    await assert.rejects(failing, /changed my mind/);
+    await append(box, "img_kept", "kept");
+    await emptied();
+    assert.deepEqual(
+      published.map(({ key }) => key),
+      ["img_kept"],
+    );
+    await workers.stop();
+  });
+
+  test("several events of one append keep their order", async () => {
+    const { eventLog, published } = logThat(async () => {});
+    const box = outbox();
+    const key = newId("img");
+    const titles = Array.from({ length: 40 }, (_, index) => String(index));
+    await inTransaction(service.pool, (tx) =>
+      box.append(
+        tx,
+        titles.map((title) => imageUpdated(key, title)),
+      ),
+    );
+    const workers = relay(box, eventLog);
+    await emptied();
+    assert.deepEqual(titlesOf(published, key), titles);
+    await workers.stop();
+  });
+
+  test("events wait while the log is away and leave in order when it is back", async () => {
+    let isAway = true;
+    const { eventLog, published } = logThat(async () => {
+      if (isAway) throw new PublishError("unavailable", "away");
+    });
+    const box = outbox();
+    const workers = relay(box, eventLog);
+    const key = newId("img");
+    await append(box, key, "1", "2", "3");
+    assert.equal(await rowsIn("outbox"), 3);
+    isAway = false;
+    await emptied();
+    assert.deepEqual(titlesOf(published, key), ["1", "2", "3"]);
+    await workers.stop();
+  });
+
+  test("a log that does not answer is given up after the timeout, and the events come again", async () => {
+    let calls = 0;
+    const { eventLog, published } = logThat(() => (calls++ === 0 ? new Promise(() => {}) : Promise.resolve()));
+    const box = outbox({ publishTimeoutMs: 100 });
+    const workers = relay(box, eventLog);
+    await append(box, "img_late", "late");
+    await emptied();
+    assert.equal(published.length, 1);
+    await workers.stop();
+  });
+
+  test("a row that the log refuses for good is put aside with its reason, and the others of its page go out", async () => {
+    const poison = newId("img");
+    const { eventLog, published } = logThat(async (records) => {
+      if (records.some(({ key }) => key === poison)) throw new PublishError("too-large", "no record of this size");
+    });
+    const box = outbox();
+    const drafts = Array.from({ length: 20 }, (_, index) => imageUpdated(index === 7 ? poison : `img_${index}`, "x"));
+    await inTransaction(service.pool, (tx) => box.append(tx, drafts));
+    const workers = relay(box, eventLog);
+    await emptied();
+    assert.equal(published.length, 19);
+    const { rows } = await service.pool.query<{ key: string; reason: string }>(
+      sql("", "select key, reason from signalbox.outbox_dead"),
+    );
+    assert.deepEqual(rows, [{ key: poison, reason: "too-large: no record of this size" }]);
+    await workers.stop();
+  });
+
+  test("events of a topic that does not exist wait without holding up the others", async () => {
+    let isMissing = true;
+    const { eventLog, published } = logThat(async (records) => {
+      if (isMissing && records.some(({ topic }) => topic === imageTopic)) {
+        throw new PublishError("unknown-topic", "no such topic", { topic: imageTopic });
+      }
+    });
+    let steadyMs = 0;
+    const clock = { ...parts().clock, steadyMs: () => steadyMs };
+    const box = outbox({ clock });
+    const workers = relay(box, eventLog);
+    await append(box, "img_waiting", "1", "2");
+    await service.pool.query(
+      sql(
+        "",
+        `insert into signalbox.outbox (event_id, shard, topic, key, headers, payload)
+         select gen_random_uuid(), shard, 'signalbox.other.v1', 'img_waiting', '{}', 'x' from signalbox.outbox limit 1`,
+      ),
+    );
+    await eventually(() => published.length === 1);
+    assert.equal(published[0]?.topic, "signalbox.other.v1");
+    isMissing = false;
+    steadyMs += 60_000;
+    await emptied();
+    assert.deepEqual(titlesOf(published.slice(1), "img_waiting"), ["1", "2"]);
+    await workers.stop();
+  });
+
+  test("an event that is too large is refused and takes its transaction with it", async () => {
+    const box = outbox({ maxBytes: 2_000 });
+    await assert.rejects(append(box, "img_large", "x".repeat(3_000)), { name: "AppError", code: "payload_too_large" });
+    assert.equal(await rowsIn("outbox"), 0);
+  });
+
+  test("what another instance wrote is found without a signal", async () => {
+    const { eventLog, published } = logThat(async () => {});
+    const workers = relay(outbox(), eventLog);
+    await append(outbox(), "img_other", "from elsewhere");
+    await emptied();
+    assert.equal(published.length, 1);
+    await workers.stop();
+  });
+
+  test("the trace of the writer travels with the event", async () => {
+    const { tracer } = parts();
+    const { eventLog, published } = logThat(async () => {});
+    const box = outbox({ tracer });
+    const workers = relay(box, eventLog);
+    const traceId = await tracer.span("request", {}, async (span) => {
+      await append(box, "img_traced", "traced");
+      return span.traceId;
+    });
+    await emptied();
+    assert.equal(published[0]?.headers.ce_traceparent?.split("-")[1], traceId);
+    await workers.stop();
+  });
+});
