@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chooseFormat, type FormatQuestion } from "./choose-format.ts";
-import type { InputFormat } from "./image-formats.ts";
+import { type InputFormat, outputFormats } from "./image-formats.ts";
 
 const ask = (accept: string | undefined, from: InputFormat = "jpeg", rest: Partial<FormatQuestion> = {}) => {
   const source = { format: from, frames: 1 };
@@ -9,6 +9,7 @@ const ask = (accept: string | undefined, from: InputFormat = "jpeg", rest: Parti
     accept,
     requested: "auto",
     source,
+    offered: outputFormats,
     output: { width: 320, height: 200 },
     avifAtHand: true,
     ...rest,
@@ -83,7 +84,13 @@ test("AVIF that is not at hand is replaced, remembered, or promised for later", 
   assert.equal(ask("image/avif", "jpeg", { avifAtHand }), "only-later");
   assert.equal(ask("*/*", "jpeg", { avifAtHand, requested: "avif" }), "only-later");
   const source = { format: "jpeg", frames: 1 } as const;
-  const question = { requested: "auto", source, output: { width: 9, height: 9 }, avifAtHand } as const;
+  const question = {
+    requested: "auto",
+    source,
+    offered: outputFormats,
+    output: { width: 9, height: 9 },
+    avifAtHand,
+  } as const;
   assert.deepEqual(chooseFormat({ ...question, accept: "image/avif,image/webp" }), {
     outcome: "chosen",
     format: "webp",
@@ -95,4 +102,12 @@ test("a format that cannot hold the size is not chosen", () => {
   const output = { width: 20_000, height: 300 };
   assert.equal(ask("image/avif,image/webp,*/*", "jpeg", { output }), "jpeg");
   assert.equal(ask("*/*", "jpeg", { output, requested: "webp" }), "not-acceptable");
+});
+
+test("a format that is switched off is not made, named or not", () => {
+  const offered = outputFormats.filter((format) => format !== "avif");
+  assert.equal(ask("image/avif,image/webp", "jpeg", { offered }), "webp");
+  assert.equal(ask("image/avif", "jpeg", { offered }), "not-acceptable");
+  assert.equal(ask("*/*", "jpeg", { offered, requested: "avif" }), "not-acceptable");
+  assert.equal(ask("*/*", "avif", { offered }), "jpeg");
 });

@@ -1,12 +1,14 @@
 import { parseAccept } from "./accept.ts";
 import type { Size } from "./geometry.ts";
-import { type InputFormat, type OutputFormat, outputFormats, outputTraits } from "./image-formats.ts";
+import { type InputFormat, type OutputFormat, outputTraits } from "./image-formats.ts";
 
 export interface FormatQuestion {
   readonly accept: string | undefined;
   /** What the caller asked for in so many words. */
   readonly requested: OutputFormat | "auto";
   readonly source: { readonly format: InputFormat; readonly frames: number };
+  /** The formats this deployment makes. */
+  readonly offered: readonly OutputFormat[];
   /** The size of the result: not every format can hold every size. */
   readonly output: Size;
   /** Whether this AVIF may be served now: it is stored, or small enough to be made while the caller waits. */
@@ -34,13 +36,14 @@ export function chooseFormat(question: FormatQuestion): FormatChoice {
   const instead = candidates.find((format) => format !== "avif");
   return instead ? { outcome: "chosen", format: instead, wanted: best } : { outcome: "only-later", format: best };
 
-  function explicit({ output }: FormatQuestion, requested: OutputFormat): OutputFormat[] {
+  function explicit({ output, offered }: FormatQuestion, requested: OutputFormat): OutputFormat[] {
+    if (!offered.includes(requested)) return [];
     return accepted.refuses(outputTraits[requested].mimeType) || !holds(requested, output) ? [] : [requested];
   }
 
   /** Best first. */
-  function automatic({ source, output }: FormatQuestion): OutputFormat[] {
-    const kept: OutputFormat = source.format === "tiff" ? "jpeg" : source.format;
+  function automatic({ source, output, offered }: FormatQuestion): OutputFormat[] {
+    const kept = keptFormat(source.format);
     const weightOf = (format: OutputFormat) => {
       const { mimeType, animation } = outputTraits[format];
       if (!holds(format, output)) return 0;
@@ -49,7 +52,7 @@ export function chooseFormat(question: FormatQuestion): FormatChoice {
       // A still image is no replacement for an animation.
       return source.frames > 1 && !animation ? 0 : (accepted.namedWeightOf(mimeType) ?? 0);
     };
-    const acceptable = outputFormats.filter((format) => weightOf(format) > 0);
+    const acceptable = offered.filter((format) => weightOf(format) > 0);
     const byWeight = (formats: OutputFormat[], order: readonly OutputFormat[]) =>
       formats.sort((a, b) => weightOf(b) - weightOf(a) || order.indexOf(a) - order.indexOf(b));
     const modern = ["avif", "webp", kept] as const;
@@ -63,6 +66,11 @@ export function chooseFormat(question: FormatQuestion): FormatChoice {
     );
     return [...first, ...rest];
   }
+}
+
+/** The format that an original keeps when nobody asks for another: its own, where browsers can show it. */
+export function keptFormat(format: InputFormat): OutputFormat {
+  return format === "tiff" ? "jpeg" : format;
 }
 
 function holds(format: OutputFormat, { width, height }: Size): boolean {

@@ -1,4 +1,4 @@
-export { chooseFormat, type FormatChoice, type FormatQuestion } from "./choose-format.ts";
+export { chooseFormat, type FormatChoice, type FormatQuestion, keptFormat } from "./choose-format.ts";
 export { assertUntrustedLoadersBlocked, encoderVersion, type ImageSource } from "./codec.ts";
 export { type Box, type Fit, type FocalPoint, fits, type Geometry, planGeometry, type Size } from "./geometry.ts";
 export {

@@ -1,0 +1,87 @@
+import { imageVisibilities } from "@signalbox/contracts";
+import { z } from "zod";
+
+const characters = (text: string): number => [...text].length;
+
+/** A text for people of at most `max` characters; `lines` lets line breaks in. */
+function prose(max: number, { lines }: { lines: boolean }) {
+  const control = lines ? /[^\P{Cc}\n\r\t]|[\u202a-\u202e\u2066-\u2069]/u : /\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u;
+  return z
+    .string()
+    .normalize("NFC")
+    .refine((text) => characters(text) <= max, {
+      message: `Must have at most ${max} characters.`,
+      params: { code: "too_long" },
+    })
+    .refine((text) => !control.test(text), {
+      message: "Must not hold control or direction-changing characters.",
+      params: { code: "invalid_text" },
+    });
+}
+
+export const filename = prose(255, { lines: false })
+  .refine((name) => Buffer.byteLength(name) <= 255, {
+    message: "Must have at most 255 bytes.",
+    params: { code: "too_long" },
+  })
+  .refine((name) => name.trim() !== "" && !/[/\\]/.test(name) && name !== "." && name !== "..", {
+    message: "Must be the name of a file, without folders.",
+    params: { code: "invalid" },
+  })
+  .describe("At most 255 bytes, without folders.");
+
+export const title = prose(200, { lines: false }).nullable().describe("At most 200 characters.");
+export const caption = prose(2000, { lines: true }).nullable().describe("At most 2,000 characters.");
+export const altText = prose(2000, { lines: true }).nullable().describe("At most 2,000 characters.");
+export const visibility = z
+  .enum(imageVisibilities)
+  .describe("`public` opens content and variants to everyone; record, list and original stay the owner's.");
+
+/** Each tag once, in the order given. */
+export const tags = z
+  .array(
+    prose(64, { lines: false })
+      .transform((tag) => tag.trim())
+      .refine((tag) => tag !== "", { message: "Must not be empty.", params: { code: "too_small" } }),
+  )
+  .max(50)
+  .transform((list) => [...new Set(list)])
+  .describe("At most 50 tags of 64 characters.");
+
+const fraction = z.number().min(0).max(1);
+export const focalPoint = z
+  .strictObject({ x: fraction, y: fraction })
+  .nullable()
+  .describe("What crops keep in sight, in fractions of width and height.");
+
+/** What a client may say about an image when it makes one. */
+export const NewImageFields = z.strictObject({
+  title: title.default(null),
+  caption: caption.default(null),
+  alt_text: altText.default(null),
+  tags: tags.default([]),
+  visibility: visibility.default("private"),
+});
+export type NewImageFields = z.output<typeof NewImageFields>;
+
+/** A merge patch: absent members stay. */
+export const ImagePatch = z
+  .strictObject({ title, caption, alt_text: altText, filename, tags, visibility, focal_point: focalPoint })
+  .partial()
+  .meta({ id: "ImagePatch" });
+
+/** The whole writable representation; visibility and focal point stay when they are absent. */
+export const ImageReplacement = z
+  .strictObject({
+    filename,
+    title: title.default(null),
+    caption: caption.default(null),
+    alt_text: altText.default(null),
+    tags: tags.default([]),
+    visibility: visibility.optional(),
+    focal_point: focalPoint.optional(),
+  })
+  .meta({ id: "ImageReplacement" });
+
+/** The changes of a PATCH or PUT. */
+export type ImageChanges = z.output<typeof ImagePatch>;

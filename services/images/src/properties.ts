@@ -1,0 +1,116 @@
+import { internalProperties, principalProperties } from "@signalbox/auth/properties";
+import { cacheProperties } from "@signalbox/cache/properties";
+import { defineProperties } from "@signalbox/config";
+import {
+  capabilityProperties,
+  defaultProperties,
+  limitProperties,
+  supportedProperties,
+} from "@signalbox/contracts/properties";
+import { eventsProperties } from "@signalbox/events/properties";
+import { httpProperties } from "@signalbox/http/properties";
+import { runtimeProperties } from "@signalbox/runtime/properties";
+import { blobProperties, databaseProperties } from "@signalbox/storage/properties";
+
+const count = (value: number, min: number, max: number, unit: string, effect: string) =>
+  ({ type: "integer", default: value, min, max, unit, secrecy: "internal", reload: "live", effect }) as const;
+
+/** Every property of the images service. */
+export const properties = defineProperties({
+  ...runtimeProperties,
+  ...databaseProperties,
+  ...blobProperties,
+  ...cacheProperties,
+  ...eventsProperties,
+  ...internalProperties,
+  ...principalProperties,
+  ...httpProperties,
+  "limits.maxPageSize": limitProperties["limits.maxPageSize"],
+  "defaults.pageSize": defaultProperties["defaults.pageSize"],
+  "limits.maxUploadBytes": limitProperties["limits.maxUploadBytes"],
+  "limits.maxImagePixels": limitProperties["limits.maxImagePixels"],
+  "limits.maxImageSide": limitProperties["limits.maxImageSide"],
+  "supported.imageTypes": supportedProperties["supported.imageTypes"],
+  "capabilities.imageImport": capabilityProperties["capabilities.imageImport"],
+  "capabilities.imageDirectUpload": capabilityProperties["capabilities.imageDirectUpload"],
+  "capabilities.imageAvif": capabilityProperties["capabilities.imageAvif"],
+  "capabilities.signedUrls": {
+    ...capabilityProperties["capabilities.signedUrls"],
+    default: false,
+  },
+  "images.limits.avif-pixels": count(
+    40_000_000,
+    1,
+    1_000_000_000,
+    "pixels",
+    "The most pixels of an AVIF original: its decoder takes 18 bytes of memory for each.",
+  ),
+  "images.limits.aspect-ratio": count(200, 1, 65_535, "times", "How many times longer one side may be than the other."),
+  "images.limits.frames": count(300, 1, 10_000, "frames", "The most frames of an animation."),
+  "images.limits.frame-pixels": count(
+    200_000_000,
+    1,
+    10_000_000_000,
+    "pixels",
+    "The most pixels of all frames of an animation together.",
+  ),
+  "images.upload.directory": {
+    type: "string",
+    default: null,
+    secrecy: "internal",
+    reload: "restart",
+    local: true,
+    effect: "Where a file waits while it arrives and is judged; the system's temporary folder when not set.",
+  },
+  "images.import.allow": {
+    type: "list",
+    default: [],
+    pattern: "(\\[[0-9A-Fa-f:]+\\]|[0-9.]+):(\\*|[0-9]{1,5})",
+    secrecy: "internal",
+    reload: "restart",
+    local: true,
+    effect: "Non-public addresses that images may be imported from, as address:port; 127.0.0.1:* for development.",
+  },
+  "images.import.deadline": count(20_000, 100, 300_000, "ms", "How long an import may take, all redirects included."),
+  "images.render.waiting-cost": {
+    ...count(
+      20_000,
+      100,
+      600_000,
+      "ms",
+      "The most rendering work, in CPU milliseconds, that may wait; beyond it the answer is 503.",
+    ),
+    reload: "restart",
+  },
+  "images.render.avif-pixels": count(
+    500_000,
+    0,
+    100_000_000,
+    "pixels",
+    "The largest AVIF that is made while a caller waits; a larger one is made in the background.",
+  ),
+  "images.render.attempts": count(
+    3,
+    1,
+    20,
+    "attempts",
+    "How often the worker is asked before an image counts as failed.",
+  ),
+  "images.cache.public": count(3_600, 0, 31_536_000, "s", "How long everyone may keep the content of a public image."),
+  "images.cache.private": count(
+    300,
+    0,
+    31_536_000,
+    "s",
+    "How long the owner's client may keep the content of a private image.",
+  ),
+  "images.sweep.grace": count(
+    3_600_000,
+    60_000,
+    2_592_000_000,
+    "ms",
+    "How long bytes stay after the last record that needed them is gone.",
+  ),
+});
+
+export type Properties = typeof properties;

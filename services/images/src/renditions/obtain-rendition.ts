@@ -1,0 +1,117 @@
+import type { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Cache } from "@signalbox/cache";
+import { AppError, type Clock, seconds } from "@signalbox/core";
+import {
+  type ImageLimits,
+  type JobSlots,
+  RenderError,
+  type Rendition,
+  renderCost,
+  renderImage,
+  renditionKey,
+} from "@signalbox/imaging";
+import type { ObjectStore } from "@signalbox/storage";
+import type { Logger } from "@signalbox/telemetry";
+import { originalKey } from "../blobs/blob-keys.ts";
+import { factsOf, type Image } from "../images/image.ts";
+import type { RenditionStore } from "./rendition-store.ts";
+
+export type ObtainedRendition =
+  | { readonly kind: "stored"; readonly stream: Readable; readonly size: number }
+  | { readonly kind: "made"; readonly bytes: Buffer };
+
+interface Dependencies {
+  readonly objects: ObjectStore;
+  readonly renditions: RenditionStore;
+  readonly cache: Cache;
+  readonly slots: JobSlots;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly imageLimits: () => ImageLimits;
+}
+
+/** How long another instance is waited for before the work is done twice, and how often the store is looked at. */
+const waitForOtherMs = seconds(3);
+const lookAgainMs = 40;
+
+/** Gives a rendition: from the store, or made now, by one caller for all that want it. */
+export function createObtainRendition(dependencies: Dependencies) {
+  const { objects, renditions, cache, slots, clock, log, imageLimits } = dependencies;
+  const making = new Map<string, Promise<Buffer>>();
+
+  return async function obtainRendition(image: Image, rendition: Rendition): Promise<ObtainedRendition> {
+    const key = renditionKey(image.sha256, rendition);
+    const underWay = making.get(key);
+    if (underWay) return { kind: "made", bytes: await underWay };
+    const stored = await objects.get(key);
+    if (stored) return { kind: "stored", stream: stored.stream, size: stored.size };
+    const work = making.get(key) ?? makeOnce(key, image, rendition);
+    return { kind: "made", bytes: await work };
+  };
+
+  function makeOnce(key: string, image: Image, rendition: Rendition): Promise<Buffer> {
+    const work = makeAlone(key, image, rendition).finally(() => making.delete(key));
+    making.set(key, work);
+    return work;
+  }
+
+  /** The lease only saves work: without it, or when its holder is slow, the same bytes are made twice. */
+  async function makeAlone(key: string, image: Image, rendition: Rendition): Promise<Buffer> {
+    const lease = await cache.lease(`render:${key}`, { durationMs: seconds(30) });
+    if (!lease && cache.state === "up") {
+      const theirs = await waitForOther(key);
+      if (theirs) return theirs;
+    }
+    try {
+      return await make(key, image, rendition);
+    } finally {
+      await lease?.release();
+    }
+  }
+
+  async function waitForOther(key: string): Promise<Buffer | null> {
+    const until = clock.steadyMs() + waitForOtherMs;
+    while (clock.steadyMs() < until) {
+      await sleep(lookAgainMs);
+      const stored = await objects.get(key);
+      if (stored) return bytesOf(stored.stream);
+    }
+    return null;
+  }
+
+  async function make(key: string, image: Image, rendition: Rendition): Promise<Buffer> {
+    const facts = factsOf(image);
+    const made = await slots
+      .run(renderCost(facts, rendition), async () => {
+        const original = await objects.get(originalKey(image.sha256));
+        if (!original)
+          throw new AppError("unavailable", "The image's bytes are missing.", { cause: new Error(image.id) });
+        return renderImage(await bytesOf(original.stream), facts, rendition, imageLimits());
+      })
+      .catch(refuseUnreadable);
+    // Kept for the next caller, who must not wait for it and may find it missing: this one has the bytes.
+    void keep(key, image, made).catch((error: unknown) => log.warn({ error, key }, "a rendition was not stored"));
+    return made.bytes;
+  }
+
+  async function keep(key: string, image: Image, made: Awaited<ReturnType<typeof renderImage>>): Promise<void> {
+    const { bytes, mimeType, width, height } = made;
+    await objects.put(key, bytes, { size: bytes.length, contentType: mimeType, ifAbsent: true });
+    const stored = { key, mime_type: mimeType, width, height, size_bytes: bytes.length };
+    await renditions.noteStored(image.sha256, stored, clock.now());
+  }
+}
+
+export type ObtainRendition = ReturnType<typeof createObtainRendition>;
+
+function refuseUnreadable(error: unknown): never {
+  if (!(error instanceof RenderError)) throw error;
+  throw new AppError("validation_error", "The image is damaged and cannot be shown in this form.", { cause: error });
+}
+
+async function bytesOf(stream: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
