@@ -78,6 +78,16 @@ it("leaves nothing of a migration that fails, names file and line, and goes on o
   assert.equal((await applied()).length, 2);
 });
 
+it("a connection lost in the middle of a migration leaves nothing of it, and the next start goes on", async () => {
+  const name = "20260102000000_interrupted";
+  await fixture.prisma(name, "create table half (id int); select pg_terminate_backend(pg_backend_pid());");
+  await assert.rejects(run(), { name: "MigrationError", message: /20260102000000_interrupted/ });
+  assert.deepEqual(await query("select to_regclass('half') as half"), [{ half: null }]);
+  await fixture.prisma(name, "create table half (id int);");
+  await run();
+  assert.equal((await applied()).length, 2);
+});
+
 it("refuses a database that a newer version has migrated, and changes nothing", async () => {
   await fixture.prisma("20270101000000_future", "alter table people add name text;");
   await run();

@@ -7,7 +7,7 @@ import { Client } from "minio";
 import type { S3Location } from "./s3-location.ts";
 import { storeAway } from "./store-away.ts";
 
-export interface S3Request {
+interface S3Request {
   readonly method: "GET" | "HEAD" | "PUT" | "DELETE";
   /** The bucket itself when left out. */
   readonly key?: string;
