@@ -16,7 +16,11 @@ export type Handler<N extends EventName> = (event: ReceivedEvent<N>, context: Ha
 /** Which verb answers which event. Events that are not in the table are passed over. */
 export type ConsumerTable = { readonly [N in EventName]?: Handler<N> };
 
-export type StatelessContext = Omit<HandlerContext, "tx">;
+export interface StatelessContext extends Omit<HandlerContext, "tx"> {
+  /** Says that long work still moves. Without it the group takes the partition away after the session timeout. */
+  readonly heartbeat: () => Promise<void>;
+}
+
 export type StatelessHandler<N extends EventName> = (
   event: ReceivedEvent<N>,
   context: StatelessContext,

@@ -24,7 +24,7 @@ export async function handleStateless<N extends EventName>(
   for (let attempt = 1; ; attempt++) {
     if (delivery.signal.aborted) throw new Interrupted("stopped before the message was handled");
     try {
-      await handler(event, { signal: delivery.signal, attempt });
+      await handler(event, { signal: delivery.signal, heartbeat: delivery.heartbeat, attempt });
       return { outcome: "handled" };
     } catch (error) {
       if (delivery.signal.aborted) throw new Interrupted("stopped while the message was handled", { cause: error });
