@@ -1,7 +1,7 @@
 import type { AccountState } from "@signalbox/contracts";
 import type { EventLog, ReceivedRecord } from "@signalbox/events";
 import type { Health, Runner } from "@signalbox/runtime";
-import type { Logger } from "@signalbox/telemetry";
+import type { Logger, Metrics } from "@signalbox/telemetry";
 import { type AccessRecord, readAccessRecord } from "./access-record.ts";
 
 /** The compacted topic that says what changed about who may do what. */
@@ -40,6 +40,7 @@ interface Dependencies {
   readonly service: string;
   readonly instance: string;
   readonly log: Logger;
+  readonly metrics: Metrics;
   readonly runner: Pick<Runner, "defer">;
   readonly health: Pick<Health, "startup" | "live">;
 }
@@ -49,7 +50,7 @@ interface Dependencies {
  * had is reached; until then nobody is let in. When the log goes away later, the last states stay and their age grows.
  */
 export async function openAccessStates(dependencies: Dependencies): Promise<AccessStates> {
-  const { eventLog, service, instance, log, runner, health } = dependencies;
+  const { eventLog, service, instance, log, metrics, runner, health } = dependencies;
   const startup = health.startup("access states");
   const states = createAccessTable();
   let isCaughtUp = false;
@@ -67,6 +68,9 @@ export async function openAccessStates(dependencies: Dependencies): Promise<Acce
     ended = `the access states are no longer read: ${error.message}`;
   });
   health.live("access states", () => ended);
+  metrics.gauge("signalbox_access_states_age_seconds", "Since the state topic was last read to its end", [], (gauge) =>
+    gauge.set({}, reader.ageMs() / 1000),
+  );
   const caughtUp = reader.caughtUp.then(() => {
     isCaughtUp = true;
     startup.done();

@@ -47,6 +47,13 @@ test("a good token says who, until when and how recently they signed in", async 
   assert.deepEqual([...token.scopes], ["images:read"]);
 });
 
+test("a token whose jti is no usable name is named after its subject", async () => {
+  const { verify } = given();
+  for (const jti of ["", "a\u0000b", "j".repeat(256), 7]) {
+    assert.equal((await verify(issuer.sign({ sub: "ada", jti }))).id, "sub:issuer-0:ada");
+  }
+});
+
 for (const flaw of ["unsigned", "foreignKey", "confused", "expired", "tampered", "truncated"] as const) {
   test(`a token that is ${flaw} is refused`, async () => {
     const { verify } = given();
@@ -63,6 +70,7 @@ for (const [what, claims] of Object.entries({
   "without a subject": { sub: undefined },
   "with an empty subject": { sub: "" },
   "with a subject of 256 characters": { sub: "s".repeat(256) },
+  "with a subject that cannot be stored": { sub: "a\u0000b" },
 })) {
   test(`a token ${what} is refused`, async () => {
     const { verify } = given();

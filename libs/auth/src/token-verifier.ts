@@ -41,7 +41,8 @@ interface Dependencies {
 
 /** Types of tokens made for another purpose (logout tokens, DPoP proofs, …) are refused: RFC 8725 §3.11. */
 const acceptedTypes = new Set(["jwt", "at+jwt", "application/at+jwt"]);
-const subjectLengthMax = 255;
+/** OpenID Connect Core §2 bounds `sub`; a longer `jti` is not used as a name. */
+const nameLengthMax = 255;
 
 /** Creates the verifier of access tokens from the configured issuers. */
 export function createTokenVerifier(dependencies: Dependencies): TokenVerifier {
@@ -92,7 +93,7 @@ const latestSecond = 8_640_000_000_000;
 
 function describe(issuer: Issuer, claims: JWTPayload, clockSkewSeconds: number) {
   const subject = claims.sub ?? "";
-  if (subject.length === 0 || subject.length > subjectLengthMax) throw refused("Its subject is not usable.");
+  if (!isUsableName(subject)) throw refused("Its subject is not usable.");
   const authTime = claims.auth_time;
   return {
     issuer: issuer.name,
@@ -105,8 +106,12 @@ function describe(issuer: Issuer, claims: JWTPayload, clockSkewSeconds: number) 
 }
 
 function tokenId(issuer: string, subject: string, jti: unknown): string {
-  const named = typeof jti === "string" && jti.length > 0 && jti.length <= subjectLengthMax;
-  return named ? `jti:${issuer}:${jti}` : `sub:${issuer}:${subject}`;
+  return typeof jti === "string" && isUsableName(jti) ? `jti:${issuer}:${jti}` : `sub:${issuer}:${subject}`;
+}
+
+/** Names that can be stored and compared: not empty, bounded, well-formed, without control characters. */
+function isUsableName(text: string): boolean {
+  return text.length > 0 && text.length <= nameLengthMax && text.isWellFormed() && !/\p{Cc}/u.test(text);
 }
 
 function issuerOf(token: string): string {

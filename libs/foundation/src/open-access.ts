@@ -25,8 +25,8 @@ export interface Access {
 
 /** Who is asking, and what their account may do now. `principals` is given by the account service alone, which knows. */
 export async function openAccess(context: Context, eventLog: EventLog, principals?: PrincipalSource): Promise<Access> {
-  const { configuration, service, instance, log, runner, health, clock } = context;
-  const accessStates = await openAccessStates({ eventLog, service, instance, log, runner, health });
+  const { configuration, service, instance, log, metrics, runner, health, clock } = context;
+  const accessStates = await openAccessStates({ eventLog, service, instance, log, metrics, runner, health });
   const authenticator = createAuthenticator({
     principals: principals ?? principalClient(context),
     accessStates,

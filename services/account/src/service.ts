@@ -37,11 +37,11 @@ export type Verbs = ReturnType<typeof createVerbs>;
 
 /** Knows the accounts: who exists, who is asking, what they may do, and the settings they chose. */
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
-  const { configuration, service, instance, log, runner, health, clock } = context;
+  const { configuration, service, instance, log, metrics, runner, health, clock } = context;
   const pool = await openDatabase(context, prismaDirectory);
   const eventLog = await openServiceLog(context);
   const { outbox } = openOutbox(context, pool, eventLog);
-  const accessStates = await openAccessStates({ eventLog, service, instance, log, runner, health });
+  const accessStates = await openAccessStates({ eventLog, service, instance, log, metrics, runner, health });
   const { rateLimits } = await openEdgeLimits(context);
 
   const verbs = createVerbs(context, pool, outbox);

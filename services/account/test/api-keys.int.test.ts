@@ -154,7 +154,16 @@ test("the list is walked page by page, newest first, without gaps or repetitions
 
 test("page sizes and cursors that are not ours are 400", async () => {
   const headers = account.person();
-  for (const query of ["?limit=0", "?limit=101", "?limit=x", "?cursor=abc", "?page=2", "?limit=1&limit=2"]) {
+  const forged = Buffer.from(JSON.stringify([0, "key_\u0000"])).toString("base64url");
+  for (const query of [
+    `?cursor=${forged}`,
+    "?limit=0",
+    "?limit=101",
+    "?limit=x",
+    "?cursor=abc",
+    "?page=2",
+    "?limit=1&limit=2",
+  ]) {
     assert.equal((await account.send("GET", path + query, { headers })).status, 400, query);
   }
 });

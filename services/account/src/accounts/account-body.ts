@@ -15,7 +15,7 @@ export function ruledText(rule: FieldRule, code = "invalid") {
 /** The writable members of the account. The supported locales are asked for at each request: they are a live property. */
 function members(supportedLocales: () => readonly string[]) {
   return {
-    display_name: ruledText(checkDisplayName).describe("1–100 characters."),
+    display_name: ruledText(checkDisplayName).meta({ minLength: 1, maxLength: 100 }),
     contact_address: ruledText(checkContactAddress)
       .nullable()
       .describe("An e-mail address. A new one is pending until it is confirmed; null clears at once."),

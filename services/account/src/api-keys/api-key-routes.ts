@@ -30,7 +30,7 @@ interface Dependencies {
 }
 
 const NewApiKey = z.strictObject({
-  name: ruledText(checkDisplayName).describe("1–100 characters, for people."),
+  name: ruledText(checkDisplayName).meta({ description: "For people.", minLength: 1, maxLength: 100 }),
   scopes: z.array(z.enum(scopes)).min(1).max(scopes.length).describe("No more than the creator's own."),
   expires_at: z.iso
     .datetime({ offset: true })
@@ -44,7 +44,8 @@ const IssuedApiKey = ApiKeyResource.extend({
   key: z.string().describe("The key itself. It is shown this once."),
 }).meta({ id: "IssuedApiKey" });
 
-const Position = z.tuple([z.iso.datetime(), z.string()]);
+/** Milliseconds up to the year 9999, and an id: nothing that the database could stumble over. */
+const Position = z.tuple([z.int().min(0).max(253_402_300_799_999), z.string().regex(/^key_[0-9A-Za-z]{1,40}$/)]);
 const pathOf = (key: ApiKey): string => `/api/account/api-keys/${key.id}`;
 
 /** `/api/account/api-keys/`: credentials that act for the caller's account. */
@@ -130,13 +131,13 @@ export function apiKeyRoutes({ apiKeys, issueApiKey, revokeApiKey, clock, pageLi
 
 /** The place of a key in the list, opaque to clients. GraphQL uses the same. */
 export function cursorOf({ createdAt, id }: ApiKey): string {
-  return writeCursor([createdAt.toISOString(), id]);
+  return writeCursor([createdAt.getTime(), id]);
 }
 
 /** @throws AppError `invalid_request` for a cursor that we did not write. */
 export function positionFrom(cursor: string) {
-  const [createdAt, id] = readCursor(cursor, Position);
-  return { createdAt: new Date(createdAt), id };
+  const [createdAtMs, id] = readCursor(cursor, Position);
+  return { createdAt: new Date(createdAtMs), id };
 }
 
 const beyondCreator = (scope: Scope) => ({

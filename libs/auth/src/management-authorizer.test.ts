@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Scope } from "@signalbox/contracts";
+import { AppError, isAppError } from "@signalbox/core";
+import { createManagementAuthorizer } from "./management-authorizer.ts";
+import type { Principal } from "./principal.ts";
+
+/** An authorizer whose callers have these scopes; `null` is an account service that is away. */
+function given(scopes: readonly Scope[] | null, state: Principal["state"] = "active") {
+  return createManagementAuthorizer({
+    async authenticate({ value }) {
+      if (scopes === null) throw new AppError("unavailable", "away");
+      if (value !== "good") throw new AppError("unauthorized", "no");
+      const credential = { kind: "api-key", id: "key_1", authTimeMs: null } as const;
+      return { accountId: "acc_1", state, epoch: 0, scopes: new Set(scopes), roles: [], credential, expiresAt: null };
+    },
+  });
+}
+
+const basic = (password: string) => `Basic ${Buffer.from(`operator:${password}`).toString("base64")}`;
+
+test("management:read opens the environment by key, Bearer and Basic", async () => {
+  const authorize = given(["management:read"]);
+  for (const headers of [{ "x-api-key": "good" }, { authorization: "Bearer good" }, { authorization: basic("good") }]) {
+    assert.equal(await authorize(headers), "ok");
+  }
+});
+
+test("who cannot say who they are is unauthorized", async () => {
+  const authorize = given(["management:read"]);
+  const twice = { "x-api-key": "good", authorization: "Bearer good" };
+  for (const headers of [{}, { "x-api-key": "bad" }, { authorization: "Bearer" }, twice]) {
+    assert.equal(await authorize(headers), "unauthorized");
+  }
+});
+
+test("a lacking scope or a blocked account is forbidden", async () => {
+  assert.equal(await given(["config:read"])({ "x-api-key": "good" }), "forbidden");
+  assert.equal(await given(["management:read"], "disabled")({ "x-api-key": "good" }), "forbidden");
+});
+
+test("an account service that is away is neither, and shows as unavailable", async () => {
+  await assert.rejects(
+    given(null)({ "x-api-key": "good" }),
+    (error) => isAppError(error) && error.code === "unavailable",
+  );
+});
