@@ -28,6 +28,7 @@ const refusals: ReadonlyArray<[nginxStatus: string, status: number, code: string
 export function nginxConfiguration({ upstreams, listen, workDirectory }: NginxOptions): string {
   return `# Made from infra/edge/edge-routes.ts; change that table instead.
 worker_processes auto;
+daemon off;
 pid ${workDirectory}/nginx.pid;
 error_log stderr warn;
 events { worker_connections 4096; }

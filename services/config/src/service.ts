@@ -82,7 +82,7 @@ async function createVerbs(context: ServiceContext<Properties>, eventLog: EventL
     readEnvironment: createReadEnvironment({
       configuration,
       startedAt: clock.now(),
-      isDraining: () => runner.stopping.aborted,
+      isDraining: () => runner.leaving.aborted,
       isDegraded: () => readStatus().status === "degraded",
     }),
     readStatus,

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import type { OtlpReceiver, ReceivedSpan } from "@signalbox/testing";
+import type { JourneyRecord } from "./journey.ts";
+
+/** The services that one upload passes through on its way to a subscriber. */
+const passed = ["images", "image-worker", "webhook-delivery"];
+
+/** One connected trace: from the upload request over the outbox, the log and the worker to the attempt. */
+export async function assertOneTrace(receiver: OtlpReceiver, { uploadTraceId }: JourneyRecord): Promise<void> {
+  const ofUpload = (spans: readonly ReceivedSpan[]) => spans.filter(({ traceId }) => traceId === uploadTraceId);
+  const isWhole = (spans: readonly ReceivedSpan[]) => {
+    const services = new Set(ofUpload(spans).map(({ service }) => service));
+    return passed.every((service) => services.has(service)) && ofUpload(spans).some(isAttempt);
+  };
+  const spans = ofUpload(
+    await receiver.waitFor(isWhole, { timeoutMs: 30_000, message: "the trace reaches the attempt" }),
+  );
+  const byId = new Map(spans.map((span) => [span.spanId, span]));
+  const attempt = spans.find(isAttempt) as ReceivedSpan;
+  assert.equal(attempt.service, "webhook-delivery");
+  const roots = new Set(spans.map((span) => rootOf(span, byId)));
+  assert.equal(roots.size, 1, "every span of the trace leads back to the upload request");
+}
+
+const isAttempt = ({ name }: ReceivedSpan): boolean => name === "webhook attempt";
+
+/** The parent above which the trace was not ours: the client's span. */
+function rootOf(span: ReceivedSpan, byId: ReadonlyMap<string, ReceivedSpan>): string | null {
+  let current = span;
+  for (;;) {
+    const parent = current.parentSpanId === null ? undefined : byId.get(current.parentSpanId);
+    if (parent === undefined) return current.parentSpanId;
+    current = parent;
+  }
+}
