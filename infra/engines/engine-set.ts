@@ -6,7 +6,7 @@ import { withFileLock } from "./file-lock.ts";
 import { isRunning, stopProcess } from "./processes.ts";
 
 /** How an engine is: `stale` means that the file names a process that is gone or does not answer. */
-export type EngineState = "running" | "stopped" | "stale";
+type EngineState = "running" | "stopped" | "stale";
 
 export interface EngineSet {
   /** Starts what does not run yet and returns the addresses of all. Several processes may call it at once. */

@@ -1,5 +1,4 @@
-export const engineNames = ["postgres", "redis", "kafka", "s3", "nginx"] as const;
-export type EngineName = (typeof engineNames)[number];
+export type EngineName = "postgres" | "redis" | "kafka" | "s3" | "nginx";
 
 /** Where an engine may write, and the port it should take. Without a port a free one is chosen. */
 export interface EnginePlace {

@@ -4,6 +4,7 @@ import type { Engine, EnginePlace, RunningEngine } from "./engine.ts";
 import { enginesFolder } from "./engine-folders.ts";
 import { engineNamed } from "./engines.ts";
 import {
+  haltProcesses,
   isRunning,
   type ProcessHandle,
   processIdentity,
@@ -51,7 +52,7 @@ export async function startOwnEngine(engine: Engine, place: Omit<EnginePlace, "f
     details,
     folder,
     kill,
-    pause: () => signalAll("SIGSTOP"),
+    pause: async () => haltProcesses(await processTree(running.pid)),
     resume: () => signalAll("SIGCONT"),
     restart: async () => {
       await stopProcess(running, engine.stopSignal);

@@ -60,7 +60,7 @@ export async function startDetached(program: DetachedProgram, ready: () => Promi
 }
 
 /** The end of a log, for an error message. */
-export function lastLines(file: string, count = 15): string {
+function lastLines(file: string, count = 15): string {
   return readFileSync(file, "utf8").trimEnd().split("\n").slice(-count).join("\n");
 }
 
@@ -130,6 +130,19 @@ export async function isRunning(handle: ProcessHandle): Promise<boolean> {
   return (await processIdentity(handle.pid)) === handle.identity;
 }
 
+/** Halts processes by SIGSTOP and returns once they stand still: the signal itself only asks for it. */
+export async function haltProcesses(pids: readonly number[]): Promise<void> {
+  for (const pid of pids) signalProcess(pid, "SIGSTOP");
+  while ((await Promise.all(pids.map(processState))).some((state) => state !== "T" && state !== "")) await sleep(5);
+}
+
+/** One letter of ps(1) or proc(5), such as `S` (sleeps) or `T` (halted); empty when the process runs no more. */
+async function processState(pid: number): Promise<string> {
+  if (process.platform === "linux") return linuxStat(pid)?.[0] ?? "";
+  const { stdout } = await run("ps", ["-o", "stat=", "-p", String(pid)]).catch(() => ({ stdout: "" }));
+  return stdout.trim().slice(0, 1);
+}
+
 /** Asks the process to stop, waits up to `graceMs`, then kills it. Does nothing when it has ended or the pid is another's. */
 export async function stopProcess(handle: ProcessHandle, signal: NodeJS.Signals, graceMs = 15_000): Promise<void> {
   if (!(await isRunning(handle))) return;
@@ -142,7 +155,7 @@ export async function stopProcess(handle: ProcessHandle, signal: NodeJS.Signals,
 }
 
 /** Waits until the process has ended. */
-export async function hasEnded(handle: ProcessHandle, waitMs: number): Promise<boolean> {
+async function hasEnded(handle: ProcessHandle, waitMs: number): Promise<boolean> {
   const giveUpAt = performance.now() + waitMs;
   while (await isRunning(handle)) {
     if (performance.now() > giveUpAt) return false;
