@@ -1,0 +1,24 @@
+import { defineProperties } from "@signalbox/config";
+import { eventsProperties } from "@signalbox/events/properties";
+import { runtimeProperties } from "@signalbox/runtime/properties";
+import { blobProperties } from "@signalbox/storage/properties";
+
+/** Every property of the image worker. */
+export const properties = defineProperties({
+  ...runtimeProperties,
+  ...blobProperties,
+  ...eventsProperties,
+  "image-worker.jobs": {
+    type: "integer",
+    default: null,
+    min: 1,
+    max: 256,
+    unit: "jobs",
+    secrecy: "internal",
+    reload: "restart",
+    effect:
+      "Images that are worked on at the same time; one per core when not set, and more makes none of them faster.",
+  },
+});
+
+export type Properties = typeof properties;

@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { draft, type EventDraft } from "@signalbox/contracts";
+import { type Clock, seconds } from "@signalbox/core";
+import {
+  type EventLog,
+  PublishError,
+  publishEvents,
+  type ReceivedEvent,
+  type StatelessContext,
+} from "@signalbox/events";
+import { isOutage } from "@signalbox/runtime";
+import type { ObjectStore } from "@signalbox/storage";
+import type { Logger, Tracer } from "@signalbox/telemetry";
+import { type RenderedVariants, renderVariants } from "./render-variants.ts";
+
+interface Dependencies {
+  readonly objects: ObjectStore;
+  readonly eventLog: EventLog;
+  readonly clock: Clock;
+  readonly tracer: Tracer;
+  readonly log: Logger;
+}
+
+type Job = ReceivedEvent<"image.render_requested">;
+
+const firstPauseMs = 200;
+const longestPauseMs = seconds(5);
+
+/**
+ * Does a job and answers it. It returns when the log has taken the answer, so the job's offset is committed after it. The
+ * worker has no database to park a job in: while the store or the log is away it waits here, and whatever else goes wrong
+ * is an answer, which the images service may follow by asking again.
+ */
+export function createAnswerJob({ objects, eventLog, clock, tracer, log }: Dependencies) {
+  return async function answerJob(job: Job, context: StatelessContext): Promise<void> {
+    const startedMs = clock.steadyMs();
+    const done = await throughOutages(context, () =>
+      renderVariants(job.data, { objects, signal: context.signal, beat: context.heartbeat }),
+    ).catch((error: unknown) => unexpected(error, context.signal));
+    const answer = answerTo(job, done, clock.steadyMs() - startedMs);
+    await throughOutages(context, () => publishEvents({ eventLog, service: "image-worker", clock, tracer }, [answer]));
+  };
+
+  async function throughOutages<T>({ signal, heartbeat }: StatelessContext, work: () => Promise<T>): Promise<T> {
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+      try {
+        return await work();
+      } catch (error) {
+        const isAway = isOutage(error) || (error instanceof PublishError && error.retriable);
+        if (signal.aborted || !isAway) throw error;
+        if (pauseMs === firstPauseMs) log.warn({ error }, "a job waits for something that is away");
+        await sleep(pauseMs, undefined, { signal });
+        await heartbeat();
+      }
+    }
+  }
+
+  function unexpected(error: unknown, signal: AbortSignal): RenderedVariants {
+    if (signal.aborted) throw error;
+    log.error({ error }, "a job failed for a reason of ours");
+    const failure = { code: "internal", message: "The worker failed.", retryable: true };
+    return { renditions: [], placeholder: null, failure };
+  }
+}
+
+function answerTo(job: Job, done: RenderedVariants, durationMs: number): EventDraft<"image.rendered"> {
+  const { job_id, image_id, attempt } = job.data;
+  return draft("image.rendered", {
+    subject: job.subject,
+    accountId: job.accountId,
+    data: {
+      job_id,
+      image_id,
+      attempt,
+      outcome: done.failure ? "failed" : "rendered",
+      renditions: [...done.renditions],
+      placeholder: done.placeholder,
+      failure: done.failure,
+      duration_ms: Math.round(durationMs * 10) / 10,
+    },
+  });
+}

@@ -1,0 +1,34 @@
+import { availableParallelism } from "node:os";
+import { createConsumer, createDeadLetters } from "@signalbox/events";
+import { openServiceLog } from "@signalbox/foundation";
+import { assertUntrustedLoadersBlocked } from "@signalbox/imaging";
+import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
+import { openObjectStore } from "@signalbox/storage";
+import { createConsumerTable } from "./consumers.ts";
+import type { Properties } from "./properties.ts";
+import { createAnswerJob } from "./rendering/answer-job.ts";
+
+/** Makes renditions of images, as many at a time as there are cores. Keeps nothing of its own. */
+export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
+  const { configuration, runner, log, tracer, metrics, clock } = context;
+  await assertUntrustedLoadersBlocked();
+  const objects = await openObjectStore({
+    url: configuration.get("blobs.url"),
+    accessKey: configuration.get("blobs.access-key"),
+    secretKey: configuration.get("blobs.secret-key"),
+    runner,
+    log,
+  });
+  const eventLog = await openServiceLog(context);
+  const answerJob = createAnswerJob({ objects, eventLog, clock, tracer, log });
+  createConsumer({
+    service: "image-worker",
+    name: "jobs",
+    pool: null,
+    table: createConsumerTable(answerJob),
+    deadLetters: createDeadLetters({ service: "image-worker", eventLog, log, metrics, clock }),
+    concurrency: configuration.get("image-worker.jobs") ?? availableParallelism(),
+    ...{ eventLog, log, tracer, metrics, clock },
+  }).start(runner);
+  return {};
+}
