@@ -80,6 +80,7 @@ export async function openAccessStates(dependencies: Dependencies): Promise<Acce
   return { ...states, caughtUp, isCaughtUp: () => isCaughtUp, ageMs: () => reader.ageMs() };
 
   function applyRecord(record: ReceivedRecord): void {
+    if (record.value === null) return; // compaction forgot a subject that nobody needs to know any more
     const read = readAccessRecord(record);
     // Ending the reader over one record would hide every later suspension, so it is reported and passed over.
     if (read === null) log.error({ key: record.key, offset: String(record.offset) }, "an access record is unreadable");
