@@ -2,7 +2,6 @@ import { gunzipSync } from "node:zlib";
 import { eventually } from "../eventually.ts";
 import { createReceiver, type ReceivedRequest } from "../receiver.ts";
 import { jsonSpans } from "./json-spans.ts";
-import { protobufSpans } from "./protobuf-spans.ts";
 import type { ReceivedSpan } from "./received-span.ts";
 
 export interface OtlpReceiver {
@@ -20,14 +19,14 @@ export interface OtlpReceiver {
   close(): Promise<void>;
 }
 
-/** A real OTLP/HTTP collector for traces that understands protobuf and JSON, also gzipped. */
+/** A real OTLP/HTTP collector for traces that understands what our exporter sends: JSON, plain or gzipped. */
 export async function createOtlpReceiver(): Promise<OtlpReceiver> {
   const spans: ReceivedSpan[] = [];
   const receiver = await createReceiver((request) => {
     if (request.path !== "/v1/traces") return { status: 404 };
+    if (!String(request.headers["content-type"]).startsWith("application/json")) return { status: 415 };
     spans.push(...read(request));
-    const type = String(request.headers["content-type"]);
-    return { headers: { "content-type": type }, body: isJson(request) ? "{}" : "" };
+    return { headers: { "content-type": "application/json" }, body: "{}" };
   });
   return {
     endpoint: receiver.url,
@@ -41,11 +40,6 @@ export async function createOtlpReceiver(): Promise<OtlpReceiver> {
   };
 }
 
-function read(request: ReceivedRequest): ReceivedSpan[] {
-  const body = request.headers["content-encoding"] === "gzip" ? gunzipSync(request.body) : request.body;
-  return isJson(request) ? jsonSpans(body) : protobufSpans(body);
-}
-
-function isJson({ headers }: ReceivedRequest): boolean {
-  return String(headers["content-type"]).startsWith("application/json");
+function read({ headers, body }: ReceivedRequest): ReceivedSpan[] {
+  return jsonSpans(headers["content-encoding"] === "gzip" ? gunzipSync(body) : body);
 }

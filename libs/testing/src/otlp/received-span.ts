@@ -1,4 +1,4 @@
-/** A span as an OTLP receiver understood it, the same whether it came as protobuf or as JSON. */
+/** A span as an OTLP receiver understood it. */
 export interface ReceivedSpan {
   /** 32 hex digits. */
   readonly traceId: string;
