@@ -92,18 +92,18 @@ describe("bounds", () => {
 
   it("refuses a statement at once when too many wait already", async () => {
     const pool = open({ max: 1, waitingMax: 2 });
-    const sleeping = Array.from({ length: 3 }, () => pool.query(sql("", "select pg_sleep(0.2)")));
-    await eventually(() => pool.driver.waitingCount === 2);
-    await assert.rejects(pool.query(one), { ...away, retryAfterSeconds: 1 });
-    await Promise.all(sleeping);
+    const waiting = await inSession(pool, async () => {
+      const queued = [pool.query(one), pool.query(one)];
+      await assert.rejects(pool.query(one), { ...away, retryAfterSeconds: 1 });
+      return { queued };
+    });
+    await Promise.all(waiting.queued);
     assert.equal((await pool.query(one)).rowCount, 1);
   });
 
   it("gives up waiting for a connection after the bound", async () => {
-    const pool = open({ max: 1, connectTimeoutMs: 100 });
-    const sleeping = pool.query(sql("", "select pg_sleep(0.5)"));
-    await assert.rejects(pool.query(one), away);
-    await sleeping;
+    const pool = open({ max: 1, connectTimeoutMs: 500 });
+    await inSession(pool, () => assert.rejects(pool.query(one), away));
   });
 
   it("ends a statement that runs too long", async () => {
@@ -112,10 +112,13 @@ describe("bounds", () => {
 
   it("says in the metrics how many connections are in use, idle, and waited for", async () => {
     const pool = open({ applicationName: "measured" });
-    const sleeping = pool.query(sql("", "select pg_sleep(0.2)"));
-    await eventually(async () => /pool="measured",state="in_use".* 1/.test(await context.metrics.text()));
-    await sleeping;
-    assert.match(await context.metrics.text(), /pool="measured",state="idle".* 1/);
+    await inSession(pool, async () => {
+      await pool.query(one);
+      const text = await context.metrics.text();
+      assert.match(text, /pool="measured",state="in_use".* 1/);
+      assert.match(text, /pool="measured",state="idle".* 1/);
+      assert.match(text, /pool="measured",state="waiting".* 0/);
+    });
   });
 
   it("a session is closed after use, so that no lock outlives it", async () => {
@@ -150,7 +153,7 @@ describe("a database that goes away", () => {
   it("that accepts and does not answer is given up after the bound", async () => {
     const engine = await startEngine("postgres");
     try {
-      const pool = open({ url: engine.url, statementTimeoutMs: 100, silenceMs: 200 });
+      const pool = open({ url: engine.url, statementTimeoutMs: 1_000, silenceMs: 500 });
       await pool.query(one);
       await engine.pause();
       await assert.rejects(pool.query(one), { code: "unavailable" });

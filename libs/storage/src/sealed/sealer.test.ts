@@ -63,10 +63,17 @@ describe("sealer", () => {
     const sealer = createSealer([current]);
     const sealed = sealer.seal("secret", place);
     for (let position = 0; position < sealed.length; position++) {
-      const other = sealed[position] === "A" ? "B" : "A";
-      assert.throws(() => sealer.open(sealed.slice(0, position) + other + sealed.slice(position + 1), place), refusal);
       assert.throws(() => sealer.open(sealed.slice(0, position), place), refusal);
+      for (const other of ["A", "B", "z", "_", "."].filter((character) => character !== sealed[position])) {
+        const changed = sealed.slice(0, position) + other + sealed.slice(position + 1);
+        assert.throws(() => sealer.open(changed, place), refusal, `${other} at ${position}`);
+      }
     }
+    const twins = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"]
+      .map((last) => sealed.slice(0, -1) + last)
+      .filter((text) => text !== sealed);
+    for (const twin of twins)
+      assert.throws(() => sealer.open(twin, place), refusal, "bits that base64 drops count too");
     for (const rubbish of ["v2.2026.AAAAAAAAAAAAAAAA.AAAAAAAAAAAAAAAAAAAAAA", `${sealed}\n`, `${sealed}.x`, "null"]) {
       assert.throws(() => sealer.open(rubbish, place), refusal);
     }

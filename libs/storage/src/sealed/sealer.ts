@@ -65,7 +65,10 @@ export function createSealer(keys: readonly string[]): Sealer {
 function parse(sealed: string, place?: SealedPlace): { id: string; nonce: Buffer; text: Buffer } {
   const [, id, nonce, text] = form.exec(sealed) ?? [];
   if (id === undefined || nonce === undefined || text === undefined) throw refusal(place);
-  return { id, nonce: Buffer.from(nonce, "base64url"), text: Buffer.from(text, "base64url") };
+  const parsed = { id, nonce: Buffer.from(nonce, "base64url"), text: Buffer.from(text, "base64url") };
+  // The last character of base64 has bits that decoding drops: only the one text that we would write is ours.
+  if (parsed.text.toString("base64url") !== text) throw refusal(place);
+  return parsed;
 }
 
 /** JSON keeps the parts apart: ("a", "bc") and ("ab", "c") must differ. */
