@@ -2,11 +2,8 @@ export { createHttpApp, type HttpAppOptions } from "./app/create-http-app.ts";
 export { createInternalApp, type InternalAppOptions } from "./app/create-internal-app.ts";
 export type { HttpContext } from "./app/http-context.ts";
 export type { Idempotency } from "./idempotency/idempotency.ts";
-export {
-  createIdempotencyStore,
-  type IdempotencyOptions,
-  type IdempotencyStore,
-} from "./idempotency/idempotency-store.ts";
+export { createIdempotencyStore, type IdempotencyStore } from "./idempotency/idempotency-store.ts";
+export type { IdempotencyOptions } from "./idempotency/keyed-request.ts";
 export { httpMigrations } from "./library-migrations.ts";
 export { createRateLimits, type RateLimits } from "./limits/rate-limits.ts";
 export { readCursor, writeCursor } from "./lists/cursor.ts";

@@ -3,10 +3,10 @@ import { Readable } from "node:stream";
 import test from "node:test";
 import { AppError } from "@signalbox/core";
 import { z } from "zod";
+import { errorOf, serveRoutes } from "../edge-fixture.ts";
 import { ifMatch } from "../responses/conditional.ts";
 import { created, noContent, ok, refused, stream } from "../responses/http-response.ts";
 import { createRoutes } from "../routes/create-routes.ts";
-import { errorOf, serveRoutes } from "../test-edge.ts";
 
 const Thing = z.object({ id: z.string(), inner: z.object({ a: z.int() }).optional() });
 const shared = { summary: "x", auth: "anonymous", responses: { 200: Thing } } as const;

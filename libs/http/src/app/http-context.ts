@@ -1,14 +1,9 @@
-import type { Configuration } from "@signalbox/config";
-import type { Clock } from "@signalbox/core";
-import type { Logger, Metrics, Tracer } from "@signalbox/telemetry";
+import type { ServiceContext } from "@signalbox/runtime";
 import type { HttpProperties } from "../properties.ts";
 
-/** What of a `ServiceContext` the edge needs. */
-export interface HttpContext {
-  readonly service: string;
-  readonly configuration: Pick<Configuration<HttpProperties>, "get" | "onChange">;
-  readonly log: Logger;
-  readonly tracer: Tracer;
-  readonly metrics: Metrics;
-  readonly clock: Clock;
+type Context = ServiceContext<HttpProperties>;
+
+/** What of a `ServiceContext` the edge needs; every service's own context fits. */
+export interface HttpContext extends Pick<Context, "service" | "log" | "tracer" | "metrics" | "clock"> {
+  readonly configuration: Pick<Context["configuration"], "get" | "onChange">;
 }

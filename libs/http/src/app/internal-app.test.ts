@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { internalTokenHeader } from "@signalbox/auth";
 import { z } from "zod";
+import { errorOf, serveTest, testContext } from "../edge-fixture.ts";
 import { ok } from "../responses/http-response.ts";
 import { createRoutes } from "../routes/create-routes.ts";
-import { errorOf, serveTest, testContext } from "../test-edge.ts";
 import { createInternalApp } from "./create-internal-app.ts";
 
 function routes() {

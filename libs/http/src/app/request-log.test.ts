@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { z } from "zod";
+import { serveRoutes } from "../edge-fixture.ts";
 import { ok, refused } from "../responses/http-response.ts";
 import { createRoutes } from "../routes/create-routes.ts";
-import { serveRoutes } from "../test-edge.ts";
 
 function routes() {
   const table = createRoutes();

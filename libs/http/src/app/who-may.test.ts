@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { AppError, systemClock } from "@signalbox/core";
 import { z } from "zod";
+import { errorOf, serveRoutes, testLimiter, testLimits, testPrincipal } from "../edge-fixture.ts";
 import { ok } from "../responses/http-response.ts";
 import { createRoutes } from "../routes/create-routes.ts";
-import { errorOf, serveRoutes, testLimiter, testLimits, testPrincipal } from "../test-edge.ts";
 
 const responses = { 200: z.object({ account: z.string().nullable() }) };
 const summary = "x";

@@ -3,7 +3,7 @@ import { AppError } from "@signalbox/core";
 import { sql, type Tx } from "@signalbox/storage";
 import type { HttpResponse } from "../responses/http-response.ts";
 import type { IdempotencyClaim } from "./idempotency.ts";
-import { claimMs, type IdempotencyOptions, type KeyedRequest, keptMs } from "./idempotency-store.ts";
+import { claimMs, type IdempotencyOptions, type KeyedRequest, keptMs } from "./keyed-request.ts";
 import { readAnswer, type StoredAnswer, writeAnswer } from "./stored-answer.ts";
 
 /** Takes the key when it is new, past its time, or left behind by a process that died before its effect. */

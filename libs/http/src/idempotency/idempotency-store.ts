@@ -1,26 +1,8 @@
-import { type Clock, hours, minutes, seconds } from "@signalbox/core";
-import { type Pool, type Sealer, sql } from "@signalbox/storage";
-import type { HttpResponse } from "../responses/http-response.ts";
+import { minutes, seconds } from "@signalbox/core";
+import { sql } from "@signalbox/storage";
 import { createClaim } from "./claim.ts";
 import type { IdempotencyClaim } from "./idempotency.ts";
-
-export interface IdempotencyOptions {
-  readonly service: string;
-  readonly pool: Pool;
-  /** Seals the answers of routes with `idempotent: "sealed"`; such a table is refused without it. */
-  readonly sealer?: Sealer;
-  readonly clock: Clock;
-}
-
-/** One request under a key, as the edge opens it. */
-export interface KeyedRequest {
-  readonly accountId: string;
-  readonly key: string;
-  readonly sealed: boolean;
-  readonly fingerprintOf: (content: unknown) => Buffer;
-  /** The JSON text of a response, parsed out. */
-  readonly textOf: (response: HttpResponse) => string;
-}
+import type { IdempotencyOptions, KeyedRequest } from "./keyed-request.ts";
 
 /** Opaque to services: hand it to `createHttpApp`, and `clean` to the runner as a worker. */
 export interface IdempotencyStore {
@@ -30,12 +12,6 @@ export interface IdempotencyStore {
   /** Deletes records past their 24 hours until the signal aborts: `runner.worker("idempotency", store.clean)`. */
   clean(signal: AbortSignal, beat: () => void): Promise<void>;
 }
-
-/** How long an answer is replayed (CONTRACT §2). */
-export const keptMs = hours(24);
-
-/** Longer than any request may take: only then is a claim without an answer that of a process that died. */
-export const claimMs = minutes(5);
 
 const cleanEveryMs = minutes(1);
 const cleanBatch = 1_000;

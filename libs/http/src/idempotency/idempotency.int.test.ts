@@ -4,11 +4,12 @@ import { createManualClock, systemClock } from "@signalbox/core";
 import { createSealer, inTransaction, migrate, openPool, type Pool, sql } from "@signalbox/storage";
 import { eventually, type TestDatabase, testDatabase } from "@signalbox/testing";
 import { z } from "zod";
+import { errorOf, serveRoutes, testContext, testPrincipal } from "../edge-fixture.ts";
 import { httpMigrations } from "../library-migrations.ts";
 import { created, refused } from "../responses/http-response.ts";
 import { createRoutes } from "../routes/create-routes.ts";
-import { errorOf, serveRoutes, testContext, testPrincipal } from "../test-edge.ts";
-import { createIdempotencyStore, keptMs } from "./idempotency-store.ts";
+import { createIdempotencyStore } from "./idempotency-store.ts";
+import { keptMs } from "./keyed-request.ts";
 
 let database: TestDatabase;
 let pool: Pool;

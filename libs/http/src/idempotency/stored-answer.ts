@@ -1,6 +1,6 @@
 import type { SealedPlace } from "@signalbox/storage";
 import type { HttpResponse } from "../responses/http-response.ts";
-import type { IdempotencyOptions, KeyedRequest } from "./idempotency-store.ts";
+import type { IdempotencyOptions, KeyedRequest } from "./keyed-request.ts";
 
 /** The columns of an answer. `status` is null while the request is under way. */
 export interface StoredAnswer {

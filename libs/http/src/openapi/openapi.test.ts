@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { AccountResource } from "@signalbox/contracts";
 import { z } from "zod";
+import { serveRoutes } from "../edge-fixture.ts";
 import { pageOf, pageParameters } from "../lists/page.ts";
 import { noContent, ok } from "../responses/http-response.ts";
 import { createRoutes } from "../routes/create-routes.ts";
-import { serveRoutes } from "../test-edge.ts";
 import { mergeOpenApi, openApiDocument } from "./openapi-document.ts";
 
 const info = { title: "Accounts", version: "1.0.0" };

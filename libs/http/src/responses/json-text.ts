@@ -4,7 +4,7 @@ import { fieldPath } from "../request/body-problems.ts";
 import type { HttpResponse } from "./http-response.ts";
 
 /** A handler answered with what its route does not declare. A bug of ours, and the reason is for us alone. */
-export class UndeclaredResponse extends Error {
+class UndeclaredResponse extends Error {
   override readonly name = "UndeclaredResponse";
 }
 

@@ -1,5 +1,5 @@
 /** The names of the parameters in a path: `"image_id"` for `/images/:image_id/content`. */
-export type PathParamName<Path extends string> = Path extends `${string}:${infer Rest}`
+type PathParamName<Path extends string> = Path extends `${string}:${infer Rest}`
   ? Rest extends `${infer Name}/${infer Tail}`
     ? Name | PathParamName<`/${Tail}`>
     : Rest

@@ -14,7 +14,7 @@ import { httpProperties } from "./properties.ts";
 import type { Routes } from "./routes/create-routes.ts";
 
 /** One line of the request log. */
-export type LogLine = Record<string, unknown>;
+type LogLine = Record<string, unknown>;
 
 /** A context whose log lines can be read. `settings` are properties, as `--name=value`. */
 export function testContext(settings: readonly string[] = [], clock: Clock = systemClock) {
@@ -57,7 +57,7 @@ export function testPrincipal(changes: Partial<Principal> & { only?: readonly Sc
 }
 
 /** Knows the credentials it is given and refuses every other. */
-export function testAuthenticator(principals: Readonly<Record<string, Principal>>): Authenticator {
+function testAuthenticator(principals: Readonly<Record<string, Principal>>): Authenticator {
   return {
     authenticate: async ({ value }) => {
       const principal = principals[value];

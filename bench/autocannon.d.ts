@@ -1,0 +1,18 @@
+declare module "autocannon" {
+  interface Options {
+    readonly url: string;
+    readonly connections: number;
+    /** Seconds. */
+    readonly duration: number;
+    readonly headers?: Readonly<Record<string, string>>;
+  }
+  interface Result {
+    readonly errors: number;
+    readonly non2xx: number;
+    readonly requests: { readonly average: number };
+    readonly latency: { readonly p50: number; readonly p99: number };
+  }
+  /** Loads a server over HTTP/1.1 and says what it gave. The package brings no types of its own. */
+  function autocannon(options: Options): Promise<Result>;
+  export = autocannon;
+}
