@@ -13,6 +13,7 @@ const layers = [
   ["auth"],
   ["http"],
   ["graphql"],
+  ["foundation"],
 ];
 
 /** Beside the layers: these compute, and need no more than the core. */
@@ -36,8 +37,8 @@ const homes = {
   "@apollo/gateway": "services/gateway",
 };
 
-/** Tests, and what only tests import: fixtures, a service's harness, and a suite that every adapter of a port runs. */
-const tests = "^libs/testing/|\\.test\\.ts$|/test/|-(suite|contract|fixture)s?\\.ts$|^test-e2e/|^bench/";
+/** Tests, and what only tests import: fixtures, a service's harness, and the suite that every adapter of a port runs. */
+const tests = "^(libs/testing|test-e2e|bench)/|\\.test\\.ts$|\\.contract\\.ts$|/contract/|/test/|/test-[a-z-]+\\.ts$";
 
 const layerRules = layers.map((names, index) => ({
   name: `layer-${names.join("-")}`,
@@ -141,8 +142,8 @@ export default {
       comment:
         "service.ts joins verbs to adapters. What it builds takes its dependencies from it and never reaches back.",
       severity: "error",
-      from: { path: "^services/([^/]+)/src/", pathNot: `^services/[^/]+/src/main\\.ts$|${tests}` },
-      to: { path: "^services/[^/]+/src/(service|main)\\.ts$" },
+      from: { path: "^services/([^/]+)/src/", pathNot: `^services/[^/]+/src/(main|first-key)\\.ts$|${tests}` },
+      to: { path: "^services/[^/]+/src/(service|main)\\.ts$", dependencyTypesNot: ["type-only"] },
     },
     {
       name: "capabilities-know-no-edge",

@@ -3,7 +3,7 @@ import { runSteps, type Step } from "./run-steps.ts";
 /** What `npm run check` holds every change against; the longest first, so that the others run beside it. */
 const steps: readonly Step[] = [
   { name: "types", command: ["node_modules/typescript/bin/tsc", "--noEmit", "-p", "tsconfig.json"] },
-  { name: "dead code", command: ["node_modules/knip/bin/knip.js", "--no-progress"] },
+  { name: "dead code", command: ["node_modules/knip/bin/knip.js", "--no-progress", "--no-config-hints"] },
   { name: "format and lint", command: ["node_modules/@biomejs/biome/bin/biome", "check", "--error-on-warnings", "."] },
   { name: "generated files", command: ["infra/generate/run.ts", "--check"] },
   { name: "boundaries", command: ["infra/tasks/check-boundaries.ts"] },

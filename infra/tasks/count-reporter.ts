@@ -1,11 +1,9 @@
 import type { TestEvent } from "node:test/reporters";
 
 /** Writes the totals of a run as JSON, so that `test.ts` can tell whether every test ran. */
-export async function* countReporter(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+// biome-ignore lint/style/noDefaultExport: the test runner takes a reporter's default export.
+export default async function* countReporter(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   for await (const { type, data } of events) {
     if (type === "test:summary" && data.file === undefined) yield JSON.stringify(data.counts);
   }
 }
-
-// biome-ignore lint/style/noDefaultExport: the test runner takes a reporter's default export.
-export default countReporter;

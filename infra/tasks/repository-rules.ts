@@ -18,7 +18,7 @@ export const repositoryRules: readonly RepositoryRule[] = [
   },
   {
     because: "A test that does not run protects nothing: repair it or remove it.",
-    find: linesWith(/\.(skip|only|todo)\(|\{\s*(skip|only|todo)\b/, /\.test\.ts$/),
+    find: linesWith(/\b(test|it|suite|describe|t|context)\.(skip|only|todo)\(|\{\s*(skip|only|todo): /, /\.test\.ts$/),
   },
   {
     because: "A path of one person's machine does not exist on another's.",

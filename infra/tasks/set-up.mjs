@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { withLock } from "./lock.mjs";
 import { fingerprint } from "./stamp.mjs";
 
-export const root = fileURLToPath(new URL("../..", import.meta.url));
+const root = fileURLToPath(new URL("../..", import.meta.url));
 const cache = join(root, "node_modules", ".cache", "signalbox");
 const stampFile = join(cache, "set-up.json");
 const bundledNode = join(root, "node_modules", "node", "bin", process.platform === "win32" ? "node.exe" : "node");

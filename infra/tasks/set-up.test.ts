@@ -48,9 +48,10 @@ test("a task ends with the exit code of its script, and a stop signal reaches th
     console.log("ready");`,
   );
   const task = spawn(process.execPath, [join(root, "infra/tasks/run.mjs"), script], {
-    stdio: ["ignore", "pipe", "ignore"],
+    stdio: ["ignore", "pipe", "inherit"],
   });
-  await once(task.stdout, "data");
+  const ended = once(task, "exit");
+  await Promise.race([once(task.stdout, "data"), ended]);
   task.kill("SIGTERM");
-  assert.deepEqual(await once(task, "exit"), [7, null]);
+  assert.deepEqual(await ended, [7, null]);
 });
