@@ -115,6 +115,17 @@ test("an allowance is counted on every answer, 304 and 404 included, and told in
   assert.equal((await errorOf(refusal)).code, "rate_limited");
 });
 
+test("a burst is refused without taking from the window's allowance", async (t) => {
+  const burst = testLimiter("credential-burst", 1);
+  const rateLimits = { ...limits(), credential: testLimiter("credential", 10), credentialBurst: burst };
+  const { request } = await serveRoutes(t, routes(), { rateLimits });
+  assert.equal((await request("/mine")).headers.get("ratelimit"), '"credential";r=9;t=7');
+  const refusal = await request("/mine");
+  assert.deepEqual([refusal.status, refusal.headers.get("ratelimit")], [429, '"credential-burst";r=0;t=7']);
+  burst.take("key_1", -2);
+  assert.equal((await request("/mine")).headers.get("ratelimit"), '"credential";r=8;t=7');
+});
+
 test("routes may name another policy, or none", async (t) => {
   const rateLimits = testLimits({
     anonymous: testLimiter("anonymous", 0),
