@@ -38,7 +38,8 @@ const homes = {
 };
 
 /** Tests, and what only tests import: fixtures, a service's harness, and the suite that every adapter of a port runs. */
-const tests = "^(libs/testing|test-e2e|bench)/|\\.test\\.ts$|\\.contract\\.ts$|/contract/|/test/|/test-[a-z-]+\\.ts$";
+const tests =
+  "^(libs/testing|test-e2e|bench)/|\\.test\\.ts$|\\.contract\\.ts$|/(contract|crash|test)/|/test-[a-z-]+\\.ts$";
 
 const layerRules = layers.map((names, index) => ({
   name: `layer-${names.join("-")}`,
