@@ -174,9 +174,14 @@ describe("a consumer", () => {
     assert.deepEqual(await effectsOf(key), ["2"]);
   });
 
-  test("while its database is away a consumer waits; nothing is lost, parked or repeated", async () => {
+  test("while its database is away a consumer waits; nothing is lost, parked or repeated", async (context) => {
     const proxy = await createTcpProxy({ port: Number(new URL(service.database.url).port) });
     const pool = openTestPool(proxy.urlFor(service.database.url));
+    context.after(async () => {
+      await workers.stop();
+      await pool.close();
+      await proxy.close();
+    });
     const key = newId("img");
     const consumer = await start({ table: table(), pool });
     await eventLog.publish([message(key, "before")]);
@@ -190,9 +195,6 @@ describe("a consumer", () => {
     assert.deepEqual(await effectsOf(key), ["before", "during 1", "during 2"]);
     const parked = sql("", "select reason from signalbox.parked where consumer = $1 and key = $2");
     assert.deepEqual((await service.pool.query(parked, [consumer, key])).rows, []);
-    await workers.stop();
-    await pool.close();
-    await proxy.close();
   });
 
   test("a consumer without a database tries a few times in place, then gives the message up", async () => {

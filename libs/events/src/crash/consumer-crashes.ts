@@ -19,15 +19,17 @@ const readEffects = sql("", "select key, title from effect order by seq");
 
 /** The permanent test of inbox and offsets: consumers that die in the middle of a batch. */
 export function testConsumerCrashes(logUrl: () => string, sessionTimeoutMs: number): void {
-  test("whatever consumers are killed: every event has its effect once, in order per key", async () => {
+  test("whatever consumers are killed: every event has its effect once, in order per key", async (context) => {
     const service = await openTestService();
+    context.after(() => service.close());
     const topic = randomId("topic");
     const name = randomId("consumer");
     const eventLog = await openLog(logUrl());
+    context.after(() => eventLog.close());
     await eventLog.ensureTopics([topicSpec(topic)]);
     await service.pool.query(createEffects);
-    const start = (crash: string, crashAt: number) =>
-      startProcess(join(import.meta.dirname, "consumer-process.ts"), [
+    const start = (crash: string, crashAt: number) => {
+      const started = startProcess(join(import.meta.dirname, "consumer-process.ts"), [
         service.database.url,
         logUrl(),
         topic,
@@ -36,6 +38,9 @@ export function testConsumerCrashes(logUrl: () => string, sessionTimeoutMs: numb
         crash,
         String(crashAt),
       ]);
+      context.after(() => started.kill());
+      return started;
+    };
 
     const doomed = [start("before-commit", 60), start("after-commit", 90)];
     for (let version = 1; version <= versionsPerKey; version++) {
@@ -57,9 +62,6 @@ export function testConsumerCrashes(logUrl: () => string, sessionTimeoutMs: numb
         `the effects of ${key}`,
       );
     }
-    await Promise.all(survivors.map((one) => one.kill()));
-    await eventLog.close();
-    await service.close();
 
     function allEffects(): Promise<void> {
       const isDone = async () =>

@@ -1,0 +1,166 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { draft, eventOf, topics } from "@signalbox/contracts";
+import { newId, systemClock } from "@signalbox/core";
+import {
+  createOutbox,
+  type EventLog,
+  eventsMigrations,
+  type LogRecord,
+  type Outbox,
+  openEventLog,
+} from "@signalbox/events";
+import { inTransaction, migrate, openPool, type Pool, sql } from "@signalbox/storage";
+import { testDatabase, testKafka } from "@signalbox/testing";
+import { benchParts, percentile, rounded } from "./bench-parts.ts";
+
+const backlogEvents = 60_000;
+const eventsPerTransaction = 20;
+const writers = 8;
+const singleEvents = 300;
+const targets = { eventsPerSecond: 10_000, idleP99Ms: 20 };
+
+const waiting = sql("", "select exists (select from signalbox.outbox) as some");
+
+export const bench = {
+  name: "outbox",
+  description:
+    "Committed events of about 1 KB through one service's relay to Kafka: a backlog, beside publishing the same without an outbox; and single events on an idle system, from commit to acknowledgement.",
+  run,
+};
+
+async function run() {
+  const database = await testDatabase();
+  const parts = benchParts();
+  await migrate({
+    url: database.url,
+    service: "images",
+    prismaDirectory: null,
+    libraryMigrations: [eventsMigrations],
+    log: parts.log,
+  });
+  const pool = openPool({
+    url: database.url,
+    max: 12,
+    applicationName: "bench",
+    ...parts,
+    runner: { defer: () => {} },
+  });
+  const eventLog = await openEventLog((await testKafka()).url, { clientId: "bench", ...parts });
+  await eventLog.ensureTopics(topics);
+  const outbox = createOutbox({ pool, service: "images", maxBytes: 2_097_152, ...parts });
+  const stopping = new AbortController();
+  try {
+    const appendSeconds = await timed(() => writeBacklog(pool, outbox));
+    const { spy, direct } = observe(eventLog);
+    const started = systemClock.steadyMs();
+    const relaying = outbox.runRelay(spy.eventLog, stopping.signal, () => {});
+    await untilEmpty(pool);
+    const relaySeconds = (systemClock.steadyMs() - started) / 1000;
+    const directSeconds = await timed(() => direct());
+    const latencies = await singles(pool, outbox, spy);
+    stopping.abort();
+    await relaying;
+    return report(appendSeconds, relaySeconds, directSeconds, latencies);
+  } finally {
+    stopping.abort();
+    await eventLog.close();
+    await pool.close();
+    await database.close();
+  }
+}
+
+function report(appendSeconds: number, relaySeconds: number, directSeconds: number, latencies: readonly number[]) {
+  const perSecond = (seconds: number) => Math.round(backlogEvents / seconds);
+  const p99 = rounded(percentile(latencies, 0.99));
+  const relayed = perSecond(relaySeconds);
+  return {
+    name: bench.name,
+    rows: [
+      {
+        what: `append, ${eventsPerTransaction} to a transaction, ${writers} writers`,
+        eventsPerSecond: perSecond(appendSeconds),
+      },
+      { what: "relay to Kafka", eventsPerSecond: relayed },
+      { what: "publish without an outbox (baseline)", eventsPerSecond: perSecond(directSeconds) },
+      { what: "single event, commit to acknowledgement", p50Ms: rounded(percentile(latencies, 0.5)), p99Ms: p99 },
+    ],
+    targets: [
+      {
+        what: "events per second through one relay",
+        wanted: targets.eventsPerSecond,
+        measured: relayed,
+        met: relayed >= targets.eventsPerSecond,
+      },
+      { what: "p99 on an idle system, ms", wanted: targets.idleP99Ms, measured: p99, met: p99 <= targets.idleP99Ms },
+    ],
+  };
+}
+
+async function writeBacklog(pool: Pool, outbox: Outbox): Promise<void> {
+  let left = backlogEvents / eventsPerTransaction;
+  const write = async () => {
+    while (left-- > 0) {
+      const drafts = Array.from({ length: eventsPerTransaction }, () => event());
+      await inTransaction(pool, (tx) => outbox.append(tx, drafts));
+    }
+  };
+  await Promise.all(Array.from({ length: writers }, write));
+}
+
+/** Notes what the relay publishes, to publish the same records again and to see single ones arrive. */
+function observe(eventLog: EventLog) {
+  const pages: (readonly LogRecord[])[] = [];
+  const spy = {
+    onPublished: (_records: readonly LogRecord[]) => {},
+    eventLog: {
+      ...eventLog,
+      async publish(records: readonly LogRecord[]) {
+        await eventLog.publish(records);
+        pages.push(records);
+        spy.onPublished(records);
+      },
+    },
+  };
+  /** As many requests at a time as the relay has lanes. */
+  async function direct(): Promise<void> {
+    const left = [...pages];
+    const send = async () => {
+      for (let page = left.shift(); page; page = left.shift()) await eventLog.publish(page);
+    };
+    await Promise.all(Array.from({ length: 4 }, send));
+  }
+  return { spy, direct };
+}
+
+async function singles(pool: Pool, outbox: Outbox, spy: ReturnType<typeof observe>["spy"]): Promise<number[]> {
+  const latencies: number[] = [];
+  for (let index = 0; index < singleEvents; index++) {
+    await sleep(10 + Math.random() * 20);
+    const acknowledged = Promise.withResolvers<number>();
+    spy.onPublished = () => acknowledged.resolve(systemClock.steadyMs());
+    await inTransaction(pool, (tx) => outbox.append(tx, [event()]));
+    const committedMs = systemClock.steadyMs();
+    // The relay starts in the commit's own tick, so the acknowledgement may be noticed before the commit is.
+    latencies.push(Math.max(0, (await acknowledged.promise) - committedMs));
+  }
+  return latencies;
+}
+
+function event() {
+  const subject = newId("img");
+  return draft("image.updated", {
+    subject,
+    accountId: "acc_1",
+    data: { ...eventOf("image.updated").example, id: subject },
+  });
+}
+
+async function untilEmpty(pool: Pool): Promise<void> {
+  while ((await pool.query<{ some: boolean }>(waiting)).rows[0]?.some) await sleep(20);
+}
+
+async function timed(work: () => Promise<void>): Promise<number> {
+  const started = systemClock.steadyMs();
+  await work();
+  return (systemClock.steadyMs() - started) / 1000;
+}
