@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { after, before, test } from "node:test";
+import { sniffImage } from "@signalbox/imaging";
+import { eventually, type FixtureName, readFixture } from "@signalbox/testing";
+import { type Harness, type Person, startImages } from "./harness.ts";
+
+let images: Harness;
+before(async () => {
+  images = await startImages({ "images.render.avif-pixels": 20_000 });
+});
+after(() => images.close());
+
+const uploaded = async (who: Person, name: FixtureName, fields: Record<string, string> = {}) =>
+  (await images.upload(who, await readFixture(name), fields)).body;
+const typeOf = (bytes: Buffer) => {
+  const sniffed = sniffImage(bytes);
+  return sniffed.kind === "unknown" ? null : sniffed.mimeType;
+};
+
+test("the format is negotiated, says so in Vary, and each has a validator of its own", async () => {
+  const who = images.person();
+  const { id } = await uploaded(who, "photo.jpg");
+  const path = `/images/${id}/content?width=320`;
+  const accepts = { "image/webp": "image/webp", "*/*": "image/jpeg", "image/avif;q=0, image/png": "image/png" };
+  const tags = new Set<string | null>();
+  for (const [accept, type] of Object.entries(accepts)) {
+    const { status, headers, bytes } = await images.send(who, "GET", path, { headers: { accept } });
+    assert.deepEqual([status, headers.get("content-type"), typeOf(bytes)], [200, type, type], accept);
+    assert.equal(Number(headers.get("content-length")), bytes.length);
+    assert.match(headers.get("vary") ?? "", /Accept/);
+    assert.match(headers.get("cache-control") ?? "", /private, max-age/);
+    tags.add(headers.get("etag"));
+  }
+  assert.equal(tags.size, 3);
+  assert.equal((await images.send(who, "GET", path, { headers: { accept: "text/html" } })).status, 406);
+  const explicit = await images.send(who, "GET", `${path}&format=png`, { headers: { accept: "application/json" } });
+  assert.equal(explicit.headers.get("content-type"), "image/png");
+  assert.equal(
+    (await images.send(who, "GET", `${path}&format=png`, { headers: { accept: "image/png;q=0" } })).status,
+    406,
+  );
+});
+
+test("what the client has is 304, before any rendition exists", async () => {
+  const who = images.person();
+  const { id, sha256 } = await uploaded(who, "small.webp");
+  const path = `/images/${id}/content?width=33`;
+  const headers = { accept: "image/webp" };
+  const first = await images.send(who, "GET", path, { headers });
+  const etag = first.headers.get("etag") ?? "";
+  const same = { ...headers, "if-none-match": `"other", W/${etag}` };
+  const unchanged = await images.send(who, "GET", path, { headers: same });
+  assert.deepEqual([unchanged.status, unchanged.bytes.length, unchanged.headers.get("etag")], [304, 0, etag]);
+  assert.match(unchanged.headers.get("vary") ?? "", /Accept/);
+  assert.ok(unchanged.headers.get("cache-control"));
+
+  const [one, two] = [await uploaded(who, "small.webp"), `/images/${id}/content?width=34`];
+  assert.equal(one.sha256, sha256);
+  const any = await images.send(who, "GET", two, { headers: { ...headers, "if-none-match": "*" } });
+  assert.equal(any.status, 304);
+  assert.ok(!(await images.blobKeys()).some((key) => key.includes("/w34-")));
+});
+
+test("sizes are as asked, never enlarged unless asked, and refused beyond the bounds", async () => {
+  const who = images.person();
+  const { id } = await uploaded(who, "alpha.png");
+  const { width, height } = (await images.send(who, "GET", `/images/${id}`)).body;
+  const sizeOf = async (query: string) => {
+    const { bytes } = await images.send(who, "GET", `/images/${id}/content?format=png&${query}`);
+    return [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
+  };
+  assert.deepEqual(await sizeOf("width=10&height=10&fit=cover"), [10, 10]);
+  assert.deepEqual(await sizeOf("width=4000"), [width, height]);
+  assert.deepEqual(await sizeOf(`width=${width * 2}&enlarge=true`), [width * 2, height * 2]);
+  assert.deepEqual(await sizeOf("width=50&height=50&fit=contain"), [50, 50]);
+  for (const query of [
+    "width=0",
+    "width=4097",
+    "width=1.5",
+    "fit=zoom",
+    "quality=0",
+    "quality=101",
+    "format=tiff",
+    "colour=1",
+    "width=1&width=2",
+  ]) {
+    assert.equal((await images.send(who, "GET", `/images/${id}/content?${query}`)).status, 400, query);
+  }
+});
+
+test("content is a re-encode: nothing of what was hidden in the file is served", async () => {
+  const who = images.person();
+  for (const name of ["photo-rotated.jpg", "polyglot.jpg"] as const) {
+    const original = await readFixture(name);
+    const { id, width, height } = (await images.upload(who, original)).body;
+    const { bytes } = await images.send(who, "GET", `/images/${id}/content`);
+    assert.ok(!bytes.equals(original));
+    for (const trace of ["Signalbox", "Fixture One", "<script", "PK\x03\x04", "%PDF"])
+      assert.ok(!bytes.includes(trace), `${name} ${trace}`);
+    if (name === "photo-rotated.jpg") assert.ok(height > width);
+  }
+});
+
+test("the owner downloads the very bytes, as an attachment, and nobody shows them inline", async () => {
+  const who = images.person();
+  const original = await readFixture("small.tiff");
+  const { id } = (await images.upload(who, original)).body;
+  await images.send(who, "PATCH", `/images/${id}`, { json: { filename: 'ti"ff ü.tiff' } });
+  const { status, headers, bytes } = await images.send(who, "GET", `/images/${id}/original`);
+  assert.equal(status, 200);
+  assert.ok(bytes.equals(original));
+  assert.equal(
+    headers.get("content-disposition"),
+    `attachment; filename="ti_ff _.tiff"; filename*=UTF-8''ti%22ff%20%C3%BC.tiff`,
+  );
+  assert.match(headers.get("content-security-policy") ?? "", /sandbox/);
+  assert.equal(headers.get("x-content-type-options"), "nosniff");
+  const again = { headers: { "if-none-match": headers.get("etag") ?? "" } };
+  assert.equal((await images.send(who, "GET", `/images/${id}/original`, again)).status, 304);
+});
+
+test("a private image needs its owner, a public one opens its content alone", async () => {
+  const [owner, other] = [images.person(), images.person()];
+  const { id } = await uploaded(owner, "one-pixel.png");
+  const content = `/images/${id}/content`;
+  assert.equal((await images.send(null, "GET", content)).status, 404);
+  assert.equal((await images.send(other, "GET", content)).status, 404);
+  assert.equal((await images.send({ accountId: "", authorization: "Bearer bad" }, "GET", content)).status, 401);
+  await images.send(owner, "PATCH", `/images/${id}`, { json: { visibility: "public" } });
+  for (const who of [null, other, owner]) {
+    const { status, headers } = await images.send(who, "GET", content);
+    assert.equal(status, 200);
+    assert.match(headers.get("cache-control") ?? "", /^public, max-age=\d+$/);
+  }
+  for (const path of [`/images/${id}`, `/images/${id}/original`]) {
+    assert.equal((await images.send(null, "GET", path)).status, 401, path);
+    assert.equal((await images.send(other, "GET", path)).status, 404, path);
+  }
+  await images.send(owner, "PATCH", `/images/${id}`, { json: { visibility: "private" } });
+  assert.equal((await images.send(null, "GET", content)).status, 404);
+});
+
+test("many callers of a rendition that nobody made get it from one rendering, and the next from the store", async () => {
+  const who = images.person();
+  const { id, sha256 } = await uploaded(who, "photo.jpg");
+  const path = `/images/${id}/content?width=411&format=webp`;
+  const answers = await Promise.all(Array.from({ length: 12 }, () => images.send(who, "GET", path)));
+  const digests = new Set(answers.map(({ bytes }) => createHash("sha256").update(bytes).digest("hex")));
+  assert.deepEqual([digests.size, answers[0]?.status], [1, 200]);
+  const key = await eventually(async () =>
+    (await images.blobKeys()).find((name) => name.startsWith(`renditions/${sha256}/w411-`)),
+  );
+  assert.ok(key?.endsWith(".webp"));
+  const stored = await images.send(who, "GET", path);
+  assert.ok(stored.bytes.equals(answers[0]?.bytes as Buffer));
+});
+
+test("AVIF that takes too long is made in the background: another format now, 503 when nothing else will do", async () => {
+  const who = images.person();
+  const { id } = await uploaded(who, "photo.jpg");
+  const path = `/images/${id}/content?width=640`;
+  const instead = await images.send(who, "GET", path, { headers: { accept: "image/avif,image/webp,*/*;q=0.5" } });
+  assert.equal(instead.headers.get("content-type"), "image/webp");
+  const waiting = await images.send(who, "GET", path, { headers: { accept: "image/avif" } });
+  assert.deepEqual([waiting.status, waiting.body.error.code], [503, "unavailable"]);
+  assert.ok(Number(waiting.headers.get("retry-after")) > 0);
+  const events = await images.eventsOf(who.accountId, 3);
+  const jobs = events.filter(({ name }) => name === "image.render_requested");
+  assert.equal(jobs.length, 2, "one for the named variants, one for the AVIF, however often it was wanted");
+  const small = await images.send(who, "GET", `/images/${id}/content?width=100`, { headers: { accept: "image/avif" } });
+  assert.deepEqual([small.status, typeOf(small.bytes)], [200, "image/avif"]);
+});

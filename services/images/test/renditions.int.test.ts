@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { draft, type EventData } from "@signalbox/contracts";
+import type { ReceivedEvent } from "@signalbox/events";
+import { eventually, readFixture } from "@signalbox/testing";
+import { type Harness, type Person, startImages } from "./harness.ts";
+
+type Job = ReceivedEvent<"image.render_requested">;
+type Answer = EventData<"image.rendered">;
+
+let images: Harness;
+before(async () => {
+  images = await startImages();
+});
+after(() => images.close());
+
+/** An uploaded image, and the job that went out for it. */
+async function uploaded(who: Person) {
+  const { id, sha256 } = (await images.upload(who, await readFixture("photo.jpg"))).body;
+  return { id, sha256, job: await jobOf(who, 1) };
+}
+
+async function jobOf(who: Person, attempt: number): Promise<Job> {
+  return eventually(async () => {
+    const events = await images.eventsOf(who.accountId, 2);
+    const jobs = events.filter((event) => event.name === "image.render_requested") as Job[];
+    return jobs.find(({ data }) => data.attempt === attempt) ?? null;
+  });
+}
+
+/** Answers a job as the worker would. */
+async function answer(job: Job, change: Partial<Answer> = {}): Promise<void> {
+  const { job_id, image_id, attempt, renditions } = job.data;
+  const sizes = { mime_type: "image/jpeg", width: 1, height: 1, size_bytes: 1, sha256: "0".repeat(64) };
+  const data: Answer = {
+    ...{ job_id, image_id, attempt, outcome: "rendered", placeholder: null, failure: null, duration_ms: 1 },
+    renditions: renditions.map(({ name, key }) => ({ name, key, ...sizes })),
+    ...change,
+  };
+  await images.publish(draft("image.rendered", { subject: image_id, accountId: job.accountId, data }));
+}
+
+const statusOf = async (who: Person, id: string) => (await images.send(who, "GET", `/images/${id}`)).body.status;
+const namesOf = async (who: Person, count: number) =>
+  (await images.eventsOf(who.accountId, count)).map(({ name }) => name);
+const failure = { code: "decode_failed", message: "No.", retryable: false };
+
+test("the job names the variants, the thumbnail first, under the keys that requests for them have", async () => {
+  const who = images.person();
+  const { id, sha256, job } = await uploaded(who);
+  const named = job.data.renditions.map(({ name, format }) => `${name} ${format}`);
+  assert.deepEqual(named, ["thumbnail jpeg", "thumbnail webp", "small jpeg", "medium jpeg", "large jpeg"]);
+  assert.deepEqual(job.data.original, {
+    key: `originals/${sha256}`,
+    mime_type: "image/jpeg",
+    sha256,
+    size_bytes: (await readFixture("photo.jpg")).length,
+  });
+  const { variants } = (await images.send(who, "GET", `/images/${id}`)).body;
+  for (const [name, url] of Object.entries<string>(variants)) {
+    await images.send(who, "GET", url.replace(/^https?:\/\/[^/]+/, ""));
+    const { key } = job.data.renditions.find((one) => one.name === name) ?? {};
+    await eventually(async () => (await images.blobKeys()).includes(key ?? ""), { message: name });
+  }
+});
+
+test("an image becomes ready when its variants are stored, with one event, however often the answer comes", async () => {
+  const who = images.person();
+  const { id, job } = await uploaded(who);
+  const before = (await images.send(who, "GET", `/images/${id}`)).headers.get("etag");
+  await answer(job);
+  await answer(job);
+  await eventually(async () => (await statusOf(who, id)) === "ready");
+  assert.notEqual((await images.send(who, "GET", `/images/${id}`)).headers.get("etag"), before);
+  await images.send(who, "PATCH", `/images/${id}`, { json: { title: "after" } });
+  const names = await namesOf(who, 4);
+  assert.equal(names.filter((name) => name === "image.rendition_ready").length, 1);
+});
+
+test("a failure that may pass is tried again under a new job, and then the image has failed, with one event", async () => {
+  const who = images.person();
+  const { id, job } = await uploaded(who);
+  const failed = { outcome: "failed", renditions: [], failure: { ...failure, retryable: true } } as const;
+  await answer(job, failed);
+  const second = await jobOf(who, 2);
+  assert.notEqual(second.data.job_id, job.data.job_id);
+  await answer(job);
+  await answer(second, failed);
+  await answer(await jobOf(who, 3), failed);
+  await eventually(async () => (await statusOf(who, id)) === "failed");
+  const events = await images.eventsOf(who.accountId, 5);
+  const given = events.filter(({ name }) => name === "image.processing_failed");
+  assert.deepEqual(
+    given.map(({ data }) => (data as { reason: string }).reason),
+    ["decode_failed"],
+  );
+});
+
+test("a failure that cannot pass is final at once", async () => {
+  const who = images.person();
+  const { id, job } = await uploaded(who);
+  await answer(job, { outcome: "failed", renditions: [], failure });
+  await eventually(async () => (await statusOf(who, id)) === "failed");
+  assert.equal((await namesOf(who, 3)).filter((name) => name === "image.render_requested").length, 1);
+});
+
+test("an answer about an image that is gone changes nothing, and later answers are heard", async () => {
+  const who = images.person();
+  const [gone, kept] = [await uploaded(who), (await images.upload(who, await readFixture("alpha.png"))).body];
+  await images.send(who, "DELETE", `/images/${gone.id}`);
+  await answer(gone.job);
+  const events = await eventually(async () => {
+    const all = await images.eventsOf(who.accountId, 4);
+    return all.some((event) => event.name === "image.render_requested" && event.subject === kept.id) && all;
+  });
+  await answer(events.find((event) => event.name === "image.render_requested" && event.subject === kept.id) as Job);
+  await eventually(async () => (await statusOf(who, kept.id)) === "ready");
+});

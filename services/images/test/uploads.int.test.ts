@@ -1,0 +1,193 @@
+import assert from "node:assert/strict";
+import { createHash, randomBytes } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { connect } from "node:net";
+import { after, before, test } from "node:test";
+import { eventually, fixtureNames, readFixture } from "@signalbox/testing";
+import { type Harness, startImages } from "./harness.ts";
+
+let images: Harness;
+before(async () => {
+  images = await startImages();
+});
+after(() => images.close());
+
+const waitingFiles = async (): Promise<string[]> => {
+  const [folder] = (await readdir(images.stagingFolder)).filter((name) => name.startsWith("signalbox-uploads-"));
+  return readdir(`${images.stagingFolder}/${folder}`);
+};
+
+test("an uploaded photograph is 201 with its record, its place, its event and the job for its variants", async () => {
+  const who = images.person();
+  const photo = await readFixture("photo-rotated.jpg");
+  const fields = { title: "Hills", alt_text: "Green hills", tags: ["sea", "sky", "sea"], visibility: "public" };
+  const { status, headers, body } = await images.upload(who, photo, fields, "hügel & täler.jpg");
+  assert.equal(status, 201);
+  assert.equal(headers.get("location"), `/images/${body.id}`);
+  assert.ok(headers.get("etag"));
+  assert.equal(body.account_id, who.accountId);
+  assert.equal(body.filename, "hügel & täler.jpg");
+  assert.equal(body.mime_type, "image/jpeg");
+  assert.equal(body.size_bytes, photo.length);
+  assert.equal(body.sha256, createHash("sha256").update(photo).digest("hex"));
+  assert.deepEqual(
+    [body.title, body.caption, body.alt_text, body.tags],
+    ["Hills", null, "Green hills", ["sea", "sky"]],
+  );
+  assert.deepEqual([body.visibility, body.status, body.animated], ["public", "processing", false]);
+  assert.equal(typeof body.placeholder, "string");
+  assert.deepEqual(Object.keys(body.variants), ["thumbnail", "small", "medium", "large"]);
+
+  const events = await images.eventsOf(who.accountId, 2);
+  assert.deepEqual(events.map(({ name }) => name).sort(), ["image.created", "image.render_requested"]);
+  const created = events.find(({ name }) => name === "image.created");
+  assert.deepEqual(created?.data, { ...body, changed: [] });
+  assert.deepEqual((await images.send(who, "GET", `/images/${body.id}`)).body, body);
+  assert.ok((await images.blobKeys()).includes(`originals/${body.sha256}`));
+  assert.deepEqual(await waitingFiles(), []);
+});
+
+test("the same file twice makes two records and one blob", async () => {
+  const who = images.person();
+  const file = await readFixture("alpha.png");
+  const [one, two] = [await images.upload(who, file), await images.upload(who, file)];
+  assert.deepEqual([one.status, two.status], [201, 201]);
+  assert.notEqual(one.body.id, two.body.id);
+  const key = `originals/${one.body.sha256}`;
+  assert.equal((await images.blobKeys()).filter((other) => other === key).length, 1);
+});
+
+test("every fixture is taken or refused with the status and the reason that it deserves", async () => {
+  const expected: Record<string, [number, string]> = {
+    "drawing.svg": [415, "unsupported_media_type"],
+    "header-only.heic": [415, "unsupported_media_type"],
+    "truncated.jpg": [422, "validation_error"],
+    "bomb.png": [413, "image_too_large"],
+  };
+  const who = images.person();
+  for (const name of fixtureNames) {
+    const { status, body } = await images.upload(who, await readFixture(name), {}, name);
+    const [wanted, code] = expected[name] ?? [201, undefined];
+    assert.deepEqual([status, body.error?.code], [wanted, code], name);
+    if (status !== 201) assert.ok(body.error.details[0].message.length > 10, name);
+  }
+  assert.deepEqual(await waitingFiles(), []);
+});
+
+test("a type is judged by the file's bytes, whatever the name and the client say", async () => {
+  const who = images.person();
+  const { status, body } = await images.upload(who, await readFixture("alpha.png"), {}, "lie.jpg");
+  assert.deepEqual([status, body.mime_type], [201, "image/png"]);
+  for (const file of [Buffer.alloc(0), Buffer.from("just text"), randomBytes(5000)]) {
+    assert.equal((await images.upload(who, file)).status, 422);
+  }
+});
+
+test("a file that is one byte too large is 413, announced or not", async () => {
+  const small = await startImages({ "limits.maxUploadBytes": 100_000 });
+  try {
+    const who = small.person();
+    const photo = await readFixture("photo.jpg");
+    const refused = await small.upload(who, photo);
+    assert.deepEqual([refused.status, refused.body.error.code], [413, "image_too_large"]);
+    const boundary = "frontier";
+    const head = `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="a.jpg"\r\n\r\n`;
+    const chunked = new ReadableStream({
+      start(controller) {
+        controller.enqueue(Buffer.from(head));
+        for (let at = 0; at < photo.length; at += 50_000) controller.enqueue(photo.subarray(at, at + 50_000));
+        controller.close();
+      },
+    });
+    const headers = { "content-type": `multipart/form-data; boundary=${boundary}` };
+    const streamed = await small.send(who, "POST", "/images", { headers, body: chunked });
+    assert.deepEqual([streamed.status, streamed.body.error.code], [413, "image_too_large"]);
+    assert.deepEqual(await small.blobKeys(), []);
+  } finally {
+    await small.close();
+  }
+});
+
+test("an upload that stops half-way leaves nothing: no record, no event, no blob, no file", async () => {
+  const who = images.person();
+  const before = await images.blobKeys();
+  const photo = await readFixture("photo.jpg");
+  const { hostname, port } = new URL(images.url);
+  const socket = connect(Number(port), hostname);
+  const head = `--b\r\ncontent-disposition: form-data; name="file"; filename="a.jpg"\r\n\r\n`;
+  socket.write(
+    `POST /images HTTP/1.1\r\nhost: x\r\nauthorization: ${who.authorization}\r\n` +
+      `content-type: multipart/form-data; boundary=b\r\ncontent-length: ${photo.length + 500}\r\n\r\n${head}`,
+  );
+  socket.write(photo.subarray(0, 300_000));
+  await eventually(async () => (await waitingFiles()).length === 1);
+  socket.destroy();
+  await eventually(async () => (await waitingFiles()).length === 0);
+  assert.deepEqual(await images.blobKeys(), before);
+  assert.deepEqual((await images.send(who, "GET", "/images")).body.items, []);
+});
+
+test("forms that are not what they should be are refused by their first fault, with the part's name", async () => {
+  const who = images.person();
+  const file = await readFixture("one-pixel.png");
+  const cases: [Record<string, string | string[]>, number, string][] = [
+    [{ title: "x".repeat(201) }, 422, "title"],
+    [{ visibility: "secret" }, 422, "visibility"],
+    [{ colour: "red" }, 422, "colour"],
+    [{ title: ["a", "b"] }, 400, "title"],
+    [{ tags: Array.from({ length: 51 }, (_, index) => `t${index}`) }, 422, "tags"],
+    [{ tags: "x".repeat(65) }, 422, "tags[0]"],
+    [{ tags: '["a", 1]' }, 422, "tags[1]"],
+    [{ alt_text: "a\u202eb" }, 422, "alt_text"],
+  ];
+  for (const [fields, status, field] of cases) {
+    const answer = await images.upload(who, file, fields);
+    assert.deepEqual([answer.status, answer.body.error.field], [status, field], JSON.stringify(fields));
+  }
+  const multipart = (body: string) =>
+    images.send(who, "POST", "/images", { headers: { "content-type": "multipart/form-data; boundary=b" }, body });
+  assert.equal((await multipart("")).status, 400);
+  assert.equal((await multipart("--b--\r\n")).status, 400);
+  assert.equal(
+    (await multipart('--b\r\ncontent-disposition: form-data; name="title"\r\n\r\nx\r\n--b--\r\n')).status,
+    400,
+  );
+  assert.equal(
+    (await multipart('--b\r\ncontent-disposition: form-data; name="file"; filename="a.png"\r\n\r\nhalf')).status,
+    400,
+  );
+  const noBoundary = { headers: { "content-type": "multipart/form-data" }, body: "x" };
+  assert.equal((await images.send(who, "POST", "/images", noBoundary)).status, 400);
+  assert.equal(
+    (await images.send(who, "POST", "/images", { headers: { "content-type": "image/png" }, body: "x" })).status,
+    415,
+  );
+  assert.deepEqual(await waitingFiles(), []);
+});
+
+test("a folder in a file name is dropped, and a name that cannot be kept is 422", async () => {
+  const who = images.person();
+  const file = await readFixture("one-pixel.png");
+  assert.equal((await images.upload(who, file, {}, "../../etc/passwd.png")).body.filename, "passwd.png");
+  assert.equal((await images.upload(who, file, {}, `${"x".repeat(256)}.png`)).status, 422);
+});
+
+test("the same key repeats the answer, and another file under it is 422", async () => {
+  const who = images.person();
+  const [one, other] = [await readFixture("one-pixel.png"), await readFixture("alpha.png")];
+  const send = (file: Buffer) => {
+    const form = new FormData();
+    form.append("file", new Blob([new Uint8Array(file)]), "a.png");
+    return images.send(who, "POST", "/images", { headers: { "idempotency-key": "k-1" }, body: form });
+  };
+  const [first, again, different] = [await send(one), await send(one), await send(other)];
+  assert.deepEqual([first.status, again.status, different.status], [201, 201, 422]);
+  assert.deepEqual(again.body, first.body);
+  assert.equal((await images.send(who, "GET", "/images")).body.items.length, 1);
+});
+
+test("without credentials it is 401, without the scope 403", async () => {
+  const file = await readFixture("one-pixel.png");
+  assert.equal((await images.upload(images.person(["images:read"]), file)).status, 403);
+  assert.equal((await images.send(null, "POST", "/images", { json: {} })).status, 401);
+});
