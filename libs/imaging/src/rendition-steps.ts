@@ -4,7 +4,7 @@ import { outputTraits } from "./image-formats.ts";
 import { qualityOf, type Rendition } from "./rendition.ts";
 
 /** What the steps work from. */
-export interface RenditionPlan {
+interface RenditionPlan {
   readonly rendition: Rendition;
   readonly geometry: Geometry;
 }

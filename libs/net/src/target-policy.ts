@@ -85,12 +85,12 @@ export function checkTarget(
 }
 
 /** The host of a URL as a resolver or a socket wants it: without the brackets of IPv6. */
-export function hostnameOf(url: URL): string {
+function hostnameOf(url: URL): string {
   return url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
 }
 
 /** The port of a URL, the scheme's own when it names none. */
-export function portOf(url: URL): number {
+function portOf(url: URL): number {
   if (url.port !== "") return Number(url.port);
   return url.protocol === "https:" ? 443 : 80;
 }

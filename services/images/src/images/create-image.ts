@@ -76,8 +76,6 @@ export function createCreateImage(dependencies: Dependencies) {
   }
 }
 
-export type CreateImageVerb = ReturnType<typeof createCreateImage>;
-
 function imageFrom(
   { accountId, file, filename, fields }: CreateImage,
   { facts, placeholder }: Extract<Inspection, { outcome: "accepted" }>,

@@ -30,15 +30,15 @@ export const filename = prose(255, { lines: false })
   })
   .describe("At most 255 bytes, without folders.");
 
-export const title = prose(200, { lines: false }).nullable().describe("At most 200 characters.");
-export const caption = prose(2000, { lines: true }).nullable().describe("At most 2,000 characters.");
-export const altText = prose(2000, { lines: true }).nullable().describe("At most 2,000 characters.");
-export const visibility = z
+const title = prose(200, { lines: false }).nullable().describe("At most 200 characters.");
+const caption = prose(2000, { lines: true }).nullable().describe("At most 2,000 characters.");
+const altText = prose(2000, { lines: true }).nullable().describe("At most 2,000 characters.");
+const visibility = z
   .enum(imageVisibilities)
   .describe("`public` opens content and variants to everyone; record, list and original stay the owner's.");
 
 /** Each tag once, in the order given. */
-export const tags = z
+const tags = z
   .array(
     prose(64, { lines: false })
       .transform((tag) => tag.trim())
@@ -49,7 +49,7 @@ export const tags = z
   .describe("At most 50 tags of 64 characters.");
 
 const fraction = z.number().min(0).max(1);
-export const focalPoint = z
+const focalPoint = z
   .strictObject({ x: fraction, y: fraction })
   .nullable()
   .describe("What crops keep in sight, in fractions of width and height.");

@@ -42,5 +42,3 @@ export function createUpdateImage({ pool, images, outbox, events, clock }: Depen
     });
   };
 }
-
-export type UpdateImageVerb = ReturnType<typeof createUpdateImage>;

@@ -66,5 +66,3 @@ export function createChooseRendition({ renditions, isAvifOffered, avifPixelsMax
     }
   };
 }
-
-export type ChooseRendition = ReturnType<typeof createChooseRendition>;

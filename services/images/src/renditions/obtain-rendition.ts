@@ -103,8 +103,6 @@ export function createObtainRendition(dependencies: Dependencies) {
   }
 }
 
-export type ObtainRendition = ReturnType<typeof createObtainRendition>;
-
 function refuseUnreadable(error: unknown): never {
   if (!(error instanceof RenderError)) throw error;
   throw new AppError("validation_error", "The image is damaged and cannot be shown in this form.", { cause: error });

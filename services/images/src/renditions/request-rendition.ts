@@ -35,5 +35,3 @@ export function createRequestRendition({ pool, renditions, outbox, clock }: Depe
     asked.set(key, now.getTime());
   };
 }
-
-export type RequestRendition = ReturnType<typeof createRequestRendition>;

@@ -54,8 +54,6 @@ export function createFetchFile({ outbound, staging, bytesMax, deadlineMs }: Dep
   };
 }
 
-export type FetchFile = ReturnType<typeof createFetchFile>;
-
 function refusalOf(error: OutboundError): AppError {
   switch (error.stage) {
     case "forbidden":
