@@ -5,7 +5,7 @@ import type { ConsumerTable, Handler } from "./consumer-table.ts";
 import { recordInInbox } from "./inbox.ts";
 import { bury } from "./message-context.ts";
 import { type MessageOutcome, reasonOf } from "./message-outcome.ts";
-import { nextParked, type ParkedMessage, postponeParked, removeParked } from "./parked-messages.ts";
+import { isAnyDue, nextParked, type ParkedMessage, postponeParked, removeParked } from "./parked-messages.ts";
 import { type Reporting, reportMessage } from "./report-message.ts";
 import type { TransactionalParts } from "./transactional-message.ts";
 
@@ -19,7 +19,7 @@ const pollMs = 500;
 export async function runParkedMessages(parts: DrainParts, signal: AbortSignal, beat: () => void): Promise<void> {
   while (!signal.aborted) {
     beat();
-    const found = await tryNext(parts, signal).catch((error: unknown) => {
+    const found = await tryDue(parts, signal).catch((error: unknown) => {
       if (!isUnavailable(error)) throw error;
       return false; // the database is away: nothing is due
     });
@@ -27,8 +27,12 @@ export async function runParkedMessages(parts: DrainParts, signal: AbortSignal, 
   }
 }
 
+async function tryDue(parts: DrainParts, signal: AbortSignal): Promise<boolean> {
+  return (await isAnyDue(parts.pool, parts.consumer)) && (await tryNext(parts, signal));
+}
+
 /** Tries the message whose turn it is; false when none is due. */
-export async function tryNext(parts: DrainParts, signal: AbortSignal): Promise<boolean> {
+async function tryNext(parts: DrainParts, signal: AbortSignal): Promise<boolean> {
   let failed: { message: ParkedMessage; error: unknown } | null = null;
   const found = await inTransaction(parts.pool, async (tx) => {
     const message = await nextParked(tx, parts.consumer);

@@ -43,6 +43,10 @@ const nextStatement = sql(
      where earlier.consumer = $1 and earlier.key = parked.key and earlier.seq < parked.seq)
    order by next_at, seq limit 1 for update skip locked`,
 );
+const dueStatement = sql(
+  "parked.due",
+  "select exists (select from signalbox.parked where consumer = $1 and next_at <= clock_timestamp()) as due",
+);
 const postponeStatement = sql(
   "parked.postpone",
   `update signalbox.parked set attempt = $2, next_at = clock_timestamp() + $3 * interval '1 ms', reason = $4
@@ -72,6 +76,11 @@ export async function parkMessage(
   const { key, topic, partition, offset, timestampMs, headers, value } = record;
   const values = [consumer, key, topic, partition, offset, timestampMs, JSON.stringify(headers), value];
   await queryable.query(parkStatement, [...values, attempt, delayMs, shorten(reason)]);
+}
+
+/** Whether something may be due: a cheap look, because nearly always nothing is parked. */
+export async function isAnyDue(pool: Pool, consumer: string): Promise<boolean> {
+  return (await pool.query<{ due: boolean }>(dueStatement, [consumer])).rows[0]?.due === true;
 }
 
 /** Locks the next message to try, or null when none is due. */

@@ -158,8 +158,16 @@ export function describeGroups(underTest: () => LogUnderTest): void {
       const behind = await openLog(door.url);
       await behind.ensureTopics([topicSpec(topic, { partitions: 2 })]);
       const { values, subscription } = await collect(behind, group, topic, underTest());
+      const heard: string[] = [];
+      const reader = await behind.broadcast({
+        service: "images",
+        instance: randomId("instance"),
+        topics: [topic],
+        from: "start",
+        onRecord: ({ value }) => void heard.push(String(value)),
+      });
       await behind.publish([record(topic, "k", "before")]);
-      await eventually(() => values().includes("before"));
+      await eventually(() => values().includes("before") && heard.includes("before"));
 
       await door.shut();
       await assert.rejects(behind.publish([record(topic, "k", "lost")]), {
@@ -170,7 +178,10 @@ export function describeGroups(underTest: () => LogUnderTest): void {
       await door.reopen();
       await eventually(() => behind.publish([record(topic, "k", "after")]), { timeoutMs: 30_000 });
       assert.equal(behind.health(), null);
-      await eventually(() => values().includes("after"), { timeoutMs: 30_000 });
+      await eventually(() => values().includes("after") && heard.includes("after"), { timeoutMs: 30_000 });
+      assert.equal(heard.filter((value) => value === "before").length, 1, "a broadcast reader repeats nothing");
+      await eventually(async () => (await behind.lag(group)).every(({ messages }) => messages === 0));
+      await reader.close();
       await subscription.close();
       await behind.close();
       await door.close();

@@ -51,7 +51,7 @@ export function openPostgresBroadcast(
   caughtUp.promise.catch(() => {});
   ended.promise.catch(() => {});
   const news = createSignal();
-  const stopListening = wakeUps.listen(news.set);
+  const stopListening = wakeUps.listen(() => news.set());
   let positions: Map<number, Position> | null = null;
   let currentMs = clock.steadyMs();
 

@@ -45,7 +45,7 @@ export async function openPostgresEventLog(url: string, context: EventLogContext
         trouble = (error as Error).message;
         throw error;
       }
-      wakeUps.announce();
+      wakeUps.announce("records");
     },
     async subscribe(options) {
       const subscription = await openPostgresSubscription(parts, options);

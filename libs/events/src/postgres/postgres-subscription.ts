@@ -53,10 +53,7 @@ export async function openPostgresSubscription(
   const readings = new Map<number, Reading>();
   let aliveMs = clock.steadyMs();
 
-  const stopListening = wakeUps.listen(() => {
-    work.set();
-    tending.set();
-  });
+  const stopListening = wakeUps.listen((news) => (news === "records" ? work : tending).set());
 
   /** Keeps our place in the group: a member that cannot beat stops reading before the others take over. */
   async function tend(): Promise<void> {
@@ -65,7 +62,7 @@ export async function openPostgresSubscription(
       try {
         const tended = await membership.tend(givenBack);
         aliveMs = clock.steadyMs();
-        if (tended.changed) wakeUps.announce();
+        if (tended.changed) wakeUps.announce("members");
         givenBack = await follow(tended);
         work.set();
         if (givenBack.length > 0) continue;
@@ -189,7 +186,7 @@ export async function openPostgresSubscription(
       await Promise.all([...readings.values()].map(({ busy }) => busy));
       readings.clear();
       await membership.leave().catch(() => {}); // else the session runs out
-      wakeUps.announce();
+      wakeUps.announce("members");
     },
   };
 }

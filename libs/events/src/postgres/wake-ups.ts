@@ -2,11 +2,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { randomId } from "@signalbox/core";
 import { inSession, type Pool, sql } from "@signalbox/storage";
 
-/** Tells readers that something was appended or that a group changed. A hint only: readers also look by themselves. */
+/** What is worth a look: new records, or a change among the members of a group. */
+export type News = "records" | "members";
+type Wake = (news: News) => void;
+
+/** Tells readers that there is news. A hint only: readers also look by themselves. */
 export interface WakeUps {
   /** Wakes readers in this process at once and those elsewhere within milliseconds. */
-  announce(): void;
-  listen(wake: () => void): () => void;
+  announce(news: News): void;
+  listen(wake: Wake): () => void;
   close(): Promise<void>;
 }
 
@@ -16,7 +20,7 @@ const notify = sql("log.notify", "select pg_notify($1, $2)");
 const retryMs = 1_000;
 
 /** Readers of this process by the URL of their log: several services of one process meet here. */
-const localReaders = new Map<string, Set<() => void>>();
+const localReaders = new Map<string, Set<Wake>>();
 /** Readers here are woken directly; the echo of our own notification is left out. */
 const processId = randomId("process");
 
@@ -26,29 +30,31 @@ export function createWakeUps(pool: Pool, url: string): WakeUps {
   const closing = new AbortController();
   let listening: Promise<void> | undefined;
   let notifying: Promise<void> | undefined;
-  let again = false;
+  const untold = new Set<News>();
 
-  const wakeAll = () => {
-    for (const wake of readers) wake();
+  const wakeAll = (news: News) => {
+    for (const wake of readers) wake(news);
   };
 
   /** After the commit and outside of it, one at a time: a NOTIFY inside busy transactions makes their commits queue. */
   async function sendNotifications(): Promise<void> {
-    do {
-      again = false;
-      await pool.query(notify, [channel, processId]).catch(() => {});
-    } while (again);
+    for (let [news] = untold; news !== undefined; [news] = untold) {
+      untold.delete(news);
+      await pool.query(notify, [channel, `${news} ${processId}`]).catch(() => {});
+    }
     notifying = undefined;
   }
 
   async function listenForOthers(): Promise<void> {
     while (!closing.signal.aborted) {
       const lost = inSession(pool, async (session) => {
-        session.onNotification((_, sender) => {
-          if (sender !== processId) wakeAll();
+        session.onNotification((_, message) => {
+          const [news, sender] = message.split(" ");
+          if (sender !== processId) wakeAll(news as News);
         });
         await session.query(listenStatement);
-        wakeAll(); // whatever was missed while nobody listened
+        wakeAll("members"); // whatever was missed while nobody listened
+        wakeAll("records");
         await aborted(AbortSignal.any([session.lost, closing.signal]));
       });
       await lost.catch(() => {});
@@ -57,9 +63,9 @@ export function createWakeUps(pool: Pool, url: string): WakeUps {
   }
 
   return {
-    announce() {
-      wakeAll();
-      again = true;
+    announce(news) {
+      wakeAll(news);
+      untold.add(news);
       notifying ??= sendNotifications();
     },
     listen(wake) {

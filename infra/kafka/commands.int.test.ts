@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { systemClock } from "@signalbox/core";
+import { createDeadLetters, type EventLog, openEventLog } from "@signalbox/events";
+import { createLogger, createMetrics } from "@signalbox/telemetry";
+import { startProcess, type TestDatabase, testDatabase } from "@signalbox/testing";
+
+describe("the commands of the event log", () => {
+  let database: TestDatabase;
+  let eventLog: EventLog;
+  const parts = {
+    log: createLogger({ service: "images", instance: "test", level: "silent" }),
+    metrics: createMetrics({ service: "images" }),
+    clock: systemClock,
+  };
+  before(async () => {
+    database = await testDatabase();
+    eventLog = await openEventLog(database.url, { clientId: "test", ...parts });
+  });
+  after(async () => {
+    await eventLog.close();
+    await database.close();
+  });
+
+  async function run(
+    script: string,
+    ...args: string[]
+  ): Promise<{ code: number | null; stdout: string; stderr: string }> {
+    const command = startProcess(join(import.meta.dirname, script), [...args, `--events.url=${database.url}`]);
+    const { code } = await command.exited;
+    return { code, stdout: command.stdout, stderr: command.stderr };
+  }
+
+  test("topics are checked, created, and then as the catalogue says", async () => {
+    const missing = await run("topics.ts", "check");
+    assert.equal(missing.code, 1);
+    assert.match(missing.stderr, /signalbox\.image\.v1: is missing/);
+    assert.equal((await run("topics.ts")).code, 0);
+    assert.match((await run("topics.ts", "check")).stdout, /topics are as the catalogue says/);
+  });
+
+  test("dead letters are listed, shown, replayed for their consumer, and dropped", async () => {
+    const deadLetters = createDeadLetters({ service: "images", eventLog, ...parts });
+    const record = {
+      topic: "signalbox.image.v1",
+      partition: 3,
+      key: "img_1",
+      headers: { ce_id: "0193a6b0-0000-7000-8000-000000000001", ce_type: "image.created.v1" },
+      value: Buffer.from('{"title":"A boat"}'),
+      timestampMs: 0,
+    };
+    const reason = { consumer: "images.webhooks", reason: "cannot do this", attempts: 4 };
+    await deadLetters.add({ ...record, offset: 7n }, reason);
+    await deadLetters.add({ ...record, offset: 8n }, reason);
+    const [first, second] = [
+      "images.webhooks/signalbox.image.v1/3/7",
+      "images.webhooks/signalbox.image.v1/3/8",
+    ] as const;
+
+    const list = (await run("dead-letters.ts", "list", "images")).stdout;
+    assert.ok(list.includes(first) && list.includes(second) && list.includes("cannot do this"));
+    const shown = (await run("dead-letters.ts", "show", first)).stdout;
+    assert.match(shown, /A boat/);
+    assert.match(shown, /ce_id: 0193a6b0/);
+
+    assert.equal((await run("dead-letters.ts", "replay", first)).code, 0);
+    assert.equal((await run("dead-letters.ts", "drop", second)).code, 0);
+    assert.equal((await run("dead-letters.ts", "list")).stdout, "");
+    const replayed = await readAll("signalbox.image.v1");
+    assert.deepEqual(replayed, [{ id: record.headers.ce_id, for: "images.webhooks", key: "img_1" }]);
+  });
+
+  test("a wrong use says how it is used", async () => {
+    assert.match((await run("dead-letters.ts")).stderr, /usage/);
+    assert.match((await run("dead-letters.ts", "drop", "images.webhooks/none/0/0")).stderr, /there is no dead letter/);
+    assert.match((await run("dead-letters.ts", "list", "payments")).stderr, /payments is not a service/);
+  });
+
+  async function readAll(topic: string) {
+    const found: { id: string | undefined; for: string | undefined; key: string }[] = [];
+    const reader = await eventLog.broadcast({
+      service: "images",
+      instance: "test",
+      topics: [topic],
+      from: "start",
+      onRecord: ({ headers, key }) => void found.push({ id: headers.ce_id, for: headers["signalbox-replay-for"], key }),
+    });
+    await reader.caughtUp;
+    await reader.close();
+    return found;
+  }
+});

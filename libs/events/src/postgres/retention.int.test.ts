@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { randomId } from "@signalbox/core";
+import { sql } from "@signalbox/storage";
+import { eventually, type TestDatabase, testDatabase } from "@signalbox/testing";
+import { openLog, record, topicSpec } from "../contract/log-under-test.ts";
+import { openTestPool } from "../contract/test-service.ts";
+import type { EventLog } from "../event-log.ts";
+import { cleanLog } from "./retention.ts";
+
+describe("the size of the PostgreSQL log", () => {
+  let database: TestDatabase;
+  let eventLog: EventLog;
+  before(async () => {
+    database = await testDatabase();
+    eventLog = await openLog(database.url);
+  });
+  after(async () => {
+    await eventLog.close();
+    await database.close();
+  });
+
+  async function clean(): Promise<void> {
+    const pool = openTestPool(database.url);
+    await cleanLog(pool);
+    await pool.close();
+  }
+
+  /** Moves what is on the topic into the past. */
+  async function age(topic: string, hours: number): Promise<void> {
+    const pool = openTestPool(database.url);
+    const statement = `update signalbox.log_record set timestamp_ms = timestamp_ms - $2 from signalbox.log_partition
+      where id = partition_id and topic = $1`;
+    await pool.query(sql("", statement), [topic, hours * 3_600_000]);
+    await pool.close();
+  }
+
+  async function read(topic: string): Promise<string[]> {
+    const values: string[] = [];
+    const reader = await eventLog.broadcast({
+      service: "images",
+      instance: "test",
+      topics: [topic],
+      from: "start",
+      onRecord: ({ key, value }) => void values.push(`${key}=${value}`),
+    });
+    await reader.caughtUp;
+    await reader.close();
+    return values;
+  }
+
+  test("records older than their topic keeps them are removed, and groups and readers go on", async () => {
+    const topic = randomId("topic");
+    await eventLog.ensureTopics([topicSpec(topic, { partitions: 1, retentionMs: 3_600_000 })]);
+    await eventLog.publish([record(topic, "a", "1"), record(topic, "a", "2")]);
+    await age(topic, 2);
+    await eventLog.publish([record(topic, "a", "3")]);
+    await clean();
+    assert.deepEqual(await read(topic), ["a=3"]);
+
+    const handled: string[] = [];
+    const subscription = await eventLog.subscribe({
+      group: randomId("group"),
+      topics: [topic],
+      async handle({ records }) {
+        handled.push(...records.map(({ value }) => String(value)));
+        return undefined;
+      },
+    });
+    await eventually(() => handled.length > 0);
+    assert.deepEqual(handled, ["3"]);
+    await subscription.close();
+  });
+
+  test("a compacted topic keeps the newest record of each key, and tombstones for as long as the retention", async () => {
+    const topic = randomId("topic");
+    await eventLog.ensureTopics([topicSpec(topic, { partitions: 1, cleanup: "compact" })]);
+    await eventLog.publish([
+      record(topic, "a", "1"),
+      record(topic, "b", "1"),
+      record(topic, "a", "2"),
+      record(topic, "b", null),
+    ]);
+    await clean();
+    assert.deepEqual(await read(topic), ["a=2", "b=null"]);
+    await age(topic, 2);
+    await clean();
+    assert.deepEqual(await read(topic), ["a=2"]);
+  });
+});
