@@ -9,7 +9,7 @@ declare module "autocannon" {
   interface Result {
     readonly errors: number;
     readonly non2xx: number;
-    readonly requests: { readonly average: number };
+    readonly requests: { readonly average: number; readonly total: number };
     readonly latency: { readonly p50: number; readonly p99: number };
   }
   /** Loads a server over HTTP/1.1 and says what it gave. The package brings no types of its own. */
