@@ -6,24 +6,35 @@ import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { SetUpError, setUp } from "./set-up.mjs";
 
+/** Longer than the copies of one signal are apart, shorter than a person needs for the second Ctrl-C. */
+const echoMs = 250;
+
 try {
   const node = await setUp();
-  const [script = "", ...argv] = process.argv.slice(2);
-  process.exitCode = await run(node, [script, ...argv]);
+  process.exitCode = await run(node, process.argv.slice(2));
 } catch (error) {
   if (!(error instanceof SetUpError)) throw error;
   console.error(`\n${error.message}`);
   process.exitCode = 1;
 }
 
-/** Runs Node and gives its exit code. The child decides how to stop; this process only hands on what it is told. */
+/**
+ * Runs a script and gives its exit code. One request to stop arrives here several times, from the terminal and from npm, which
+ * hands on what the whole group has got already; a second signal means "end at once" to a service. So the script gets a
+ * process group of its own, and of each request this process hands on one signal.
+ */
 function run(node, argv) {
-  const child = spawn(node, argv, { stdio: "inherit" });
+  const endWithParent = new URL(`./end-with-parent.mjs?parent=${process.pid}`, import.meta.url);
+  const child = spawn(node, ["--import", endWithParent.href, ...argv], {
+    stdio: "inherit",
+    detached: process.platform !== "win32",
+  });
+  let lastMs = Number.NEGATIVE_INFINITY;
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
     process.on(signal, () => {
-      // At a terminal Ctrl-C has already reached the child; a second copy would read as "stop at once".
-      if (signal === "SIGINT" && process.stdin.isTTY) return;
-      child.kill(signal);
+      const isEcho = performance.now() - lastMs < echoMs;
+      lastMs = performance.now();
+      if (!isEcho) child.kill(signal);
     });
   }
   return new Promise((resolve, reject) => {

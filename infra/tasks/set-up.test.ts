@@ -5,6 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { eventually } from "@signalbox/testing";
 import { root } from "../generate/repository.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "signalbox-set-up-"));
@@ -39,19 +40,36 @@ test("of several processes under one lock only one works at a time, also after o
   assert.equal(await readFile(log, "utf8"), "in out ".repeat(4));
 });
 
-test("a task ends with the exit code of its script, and a stop signal reaches the script", async () => {
-  const script = join(folder, "script.mjs");
-  await writeFile(
-    script,
-    `process.on("SIGTERM", () => { process.exitCode = 7; clearInterval(alive); });
-    const alive = setInterval(() => {}, 1000);
-    console.log("ready");`,
-  );
-  const task = spawn(process.execPath, [join(root, "infra/tasks/run.mjs"), script], {
-    stdio: ["ignore", "pipe", "inherit"],
+/** Prints its pid when it is ready, counts the stop signals it gets and ends with their number. */
+const script = join(folder, "script.mjs");
+await writeFile(
+  script,
+  `let signals = 0;
+  const alive = setInterval(() => {}, 1000);
+  process.on("SIGTERM", () => {
+    signals += 1;
+    setTimeout(() => { process.exitCode = signals; clearInterval(alive); }, 400);
   });
+  console.log(process.pid);`,
+);
+
+async function startTask() {
+  const argv = [join(root, "infra/tasks/run.mjs"), script];
+  const task = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(task, "exit");
-  await Promise.race([once(task.stdout, "data"), ended]);
-  task.kill("SIGTERM");
-  assert.deepEqual(await ended, [7, null]);
+  const [output] = await Promise.race([once(task.stdout, "data"), ended]);
+  return { task, ended, scriptPid: Number(output) };
+}
+
+test("a stop signal that arrives several times at once reaches the script once, whose exit code the task ends with", async () => {
+  const { task, ended } = await startTask();
+  for (const _ of [1, 2, 3]) task.kill("SIGTERM");
+  assert.deepEqual(await ended, [1, null]);
+});
+
+test("a script does not outlive its task, also when that is killed", async () => {
+  const { task, ended, scriptPid } = await startTask();
+  task.kill("SIGKILL");
+  await ended;
+  await eventually(() => assert.throws(() => process.kill(scriptPid, 0), { code: "ESRCH" }));
 });
