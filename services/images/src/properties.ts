@@ -89,6 +89,10 @@ export const properties = defineProperties({
     "pixels",
     "The largest AVIF that is made while a caller waits; a larger one is made in the background.",
   ),
+  "images.render.memory": {
+    ...count(67_108_864, 0, 17_179_869_184, "bytes", "Memory for renditions that were shown recently; 0 keeps none."),
+    reload: "restart",
+  },
   "images.render.attempts": count(
     3,
     1,

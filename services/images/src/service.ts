@@ -21,6 +21,7 @@ import { createUpdateImage } from "./images/update-image.ts";
 import type { Properties } from "./properties.ts";
 import { createChooseRendition } from "./renditions/choose-rendition.ts";
 import { createObtainRendition } from "./renditions/obtain-rendition.ts";
+import { createRenditionMemory } from "./renditions/rendition-memory.ts";
 import { createRenditionStore } from "./renditions/rendition-store.ts";
 import { createRequestRendition } from "./renditions/request-rendition.ts";
 import { createSettleRendering } from "./renditions/settle-rendering.ts";
@@ -93,6 +94,7 @@ async function openVerbs(context: Context, { pool, outbox, cache, objects, isGon
   const images = createImageStore(pool, new PrismaClient({ adapter: prismaAdapter(pool) }));
   const blobs = createBlobStore(pool);
   const renditions = createRenditionStore(pool);
+  const memory = createRenditionMemory({ bytesMax: configuration.get("images.render.memory") });
   const events = createImageEvents(baseUrl);
   const slots = createJobSlots({ waitingCostMax: configuration.get("images.render.waiting-cost") });
   const staging = await openStagingArea(configuration.get("images.upload.directory"), runner);
@@ -131,7 +133,7 @@ async function openVerbs(context: Context, { pool, outbox, cache, objects, isGon
       isAvifOffered: () => configuration.get("capabilities.imageAvif"),
       avifPixelsMax: () => configuration.get("images.render.avif-pixels"),
     }),
-    obtainRendition: createObtainRendition({ objects, renditions, cache, slots, clock, log, imageLimits }),
+    obtainRendition: createObtainRendition({ objects, renditions, memory, cache, slots, clock, log, imageLimits }),
     requestRendition: createRequestRendition({ pool, renditions, outbox, clock }),
     settleRendering: createSettleRendering({
       ...writing,

@@ -51,9 +51,12 @@ async function throughSteps(exchange: Exchange): Promise<HttpResponse> {
 
 /** The first answer counts: a handler that comes back after its deadline has nobody to tell. */
 async function answerOnce(exchange: Exchange, answer: HttpResponse, span: Span): Promise<void> {
-  if (exchange.answered) return;
+  if (exchange.answered) return drop(answer);
   exchange.answered = true;
-  if (exchange.error instanceof ClientGone || exchange.response.destroyed) return recordRequest(exchange, span);
+  if (exchange.error instanceof ClientGone || exchange.response.destroyed) {
+    drop(answer);
+    return recordRequest(exchange, span);
+  }
   try {
     await send(exchange, answer);
   } catch (error) {
@@ -61,6 +64,11 @@ async function answerOnce(exchange: Exchange, answer: HttpResponse, span: Span):
     await sendLast(exchange, error);
   }
   recordRequest(exchange, span);
+}
+
+/** An answer that nobody will read may hold a file or a connection. */
+function drop({ body }: HttpResponse): void {
+  if (body.kind === "stream") body.stream.destroy();
 }
 
 /** The answer itself could not be made: say so, if anything can still be said. */

@@ -46,7 +46,7 @@ export function contentRoutes(verbs: Verbs) {
       if (isNotModified({ headers }, etag)) return notModified(etag, options);
       const { mimeType: contentType } = outputTraits[choice.rendition.format];
       const obtained = await obtainRendition(image, choice.rendition);
-      return obtained.kind === "made"
+      return obtained.kind === "bytes"
         ? bytes(obtained.bytes, contentType, options)
         : stream(obtained.stream, { ...options, contentType, length: obtained.size });
     },

@@ -15,15 +15,17 @@ import type { ObjectStore } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import { originalKey } from "../blobs/blob-keys.ts";
 import { factsOf, type Image } from "../images/image.ts";
+import type { RenditionMemory } from "./rendition-memory.ts";
 import type { RenditionStore } from "./rendition-store.ts";
 
 export type ObtainedRendition =
-  | { readonly kind: "stored"; readonly stream: Readable; readonly size: number }
-  | { readonly kind: "made"; readonly bytes: Buffer };
+  | { readonly kind: "bytes"; readonly bytes: Buffer }
+  | { readonly kind: "stream"; readonly stream: Readable; readonly size: number };
 
 interface Dependencies {
   readonly objects: ObjectStore;
   readonly renditions: RenditionStore;
+  readonly memory: RenditionMemory;
   readonly cache: Cache;
   readonly slots: JobSlots;
   readonly clock: Clock;
@@ -35,19 +37,23 @@ interface Dependencies {
 const waitForOtherMs = seconds(3);
 const lookAgainMs = 40;
 
-/** Gives a rendition: from the store, or made now, by one caller for all that want it. */
+/** Gives a rendition: from memory, from the store, or made now, by one caller for all that want it. */
 export function createObtainRendition(dependencies: Dependencies) {
-  const { objects, renditions, cache, slots, clock, log, imageLimits } = dependencies;
+  const { objects, renditions, memory, cache, slots, clock, log, imageLimits } = dependencies;
   const making = new Map<string, Promise<Buffer>>();
 
   return async function obtainRendition(image: Image, rendition: Rendition): Promise<ObtainedRendition> {
     const key = renditionKey(image.sha256, rendition);
+    const remembered = memory.get(key);
+    if (remembered) return { kind: "bytes", bytes: remembered };
     const underWay = making.get(key);
-    if (underWay) return { kind: "made", bytes: await underWay };
+    if (underWay) return { kind: "bytes", bytes: await underWay };
     const stored = await objects.get(key);
-    if (stored) return { kind: "stored", stream: stored.stream, size: stored.size };
-    const work = making.get(key) ?? makeOnce(key, image, rendition);
-    return { kind: "made", bytes: await work };
+    if (!stored) return { kind: "bytes", bytes: await (making.get(key) ?? makeOnce(key, image, rendition)) };
+    if (!memory.takes(stored.size)) return { kind: "stream", stream: stored.stream, size: stored.size };
+    const bytes = await bytesOf(stored.stream);
+    memory.add(key, bytes);
+    return { kind: "bytes", bytes };
   };
 
   function makeOnce(key: string, image: Image, rendition: Rendition): Promise<Buffer> {
@@ -90,6 +96,7 @@ export function createObtainRendition(dependencies: Dependencies) {
         return renderImage(await bytesOf(original.stream), facts, rendition, imageLimits());
       })
       .catch(refuseUnreadable);
+    memory.add(key, made.bytes);
     // Kept for the next caller, who must not wait for it and may find it missing: this one has the bytes.
     void keep(key, image, made).catch((error: unknown) => log.warn({ error, key }, "a rendition was not stored"));
     return made.bytes;
