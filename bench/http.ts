@@ -14,7 +14,7 @@ interface Sample {
 }
 
 const rounds = 5;
-const warmUpSeconds = 1;
+const warmUpSeconds = 2;
 const measuredSeconds = 3;
 const connections = 32;
 const etag = '"AAAAAAAAAAAAAAAAAAAAAA"';

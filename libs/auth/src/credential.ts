@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { AppError, KiB } from "@signalbox/core";
 
@@ -30,7 +30,7 @@ export function credentialFrom(headers: IncomingHttpHeaders): Credential | null 
 
 /** The name of a credential in caches and look-ups: SHA-256, so that neither memory dumps nor rows show the credential. */
 export function digestCredential(credential: Credential): string {
-  return createHash("sha256").update(credential.value).digest("base64url");
+  return hash("sha256", credential.value, "base64url");
 }
 
 function fromAuthorization(authorization: string): Credential {
