@@ -71,15 +71,15 @@ export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): Requ
     for (const error of result.errors) {
       const cause = error.originalError;
       if (cause === undefined || isAppError(cause)) continue;
-      options.log.error({ err: cause, path: error.path?.join("."), operationName }, "a resolver failed");
+      options.log.error({ error: cause, path: error.path?.join("."), operationName }, "a resolver failed");
     }
     return { ...result, errors: result.errors.map(toGraphqlError) };
   }
 
   return (request, response) => {
-    answer(request)
+    void answer(request)
       .catch((error: Error) => {
-        if (!isAppError(error)) options.log.error({ err: error }, "a subgraph request failed");
+        if (!isAppError(error)) options.log.error({ error }, "a subgraph request failed");
         return { errors: [toGraphqlError(new GraphQLError(error.message, { originalError: error }))] };
       })
       .then((result) => {

@@ -35,7 +35,7 @@ export function createManagementListener({ log, basePath, exposure, ...managemen
   const isExposed = (id: string) => exposure.includes(id) || exposure.includes("*");
   const routes = managementRoutes(management).filter((route) => isExposed(route.id));
   return (request, response) => {
-    answer(request, basePath, routes)
+    void answer(request, basePath, routes)
       .catch((error: unknown) => {
         if (isAppError(error) && error.code === "unavailable") return errorResponse(503, error.code, error.message);
         log.error({ error, path: request.url }, "A management request failed");

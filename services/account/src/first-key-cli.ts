@@ -1,6 +1,7 @@
 import process from "node:process";
 import { environment, loadConfiguration } from "@signalbox/config";
 import { systemClock } from "@signalbox/core";
+import { knownPropertyNames } from "@signalbox/runtime";
 import { createLogger, createTracer } from "@signalbox/telemetry";
 import { createFirstKey } from "./first-key.ts";
 import { properties } from "./properties.ts";
@@ -14,6 +15,7 @@ const configuration = loadConfiguration({
   argv: process.argv.slice(2),
   environment: environment(),
   directory: process.cwd(),
+  foreignNames: knownPropertyNames(),
 });
 const destination = { write: (line: string) => void process.stderr.write(line) };
 const log = createLogger({ service, instance: "first-key", level: "warn", destination });

@@ -2,7 +2,6 @@ import type { Principal } from "@signalbox/auth";
 import { AccountResource } from "@signalbox/contracts";
 import { createRoutes, type HttpResponse, ifMatch, ok, type RouteInput, refused, strongEtag } from "@signalbox/http";
 import { actorOf } from "../audit/actor.ts";
-import { preferredAnswer } from "../preferred-answer.ts";
 import { type Account, viewAccount } from "./account.ts";
 import { accountPatch, accountReplacement } from "./account-body.ts";
 import type { AccountStore } from "./account-store.ts";
@@ -57,7 +56,7 @@ export function accountRoutes({ accounts, updateAccount, supportedLocales }: Dep
   return routes;
 
   async function write(input: RouteInput<Principal, unknown, unknown, AccountBody>): Promise<HttpResponse> {
-    const answer = (account: Account) => preferredAnswer(input.headers, viewAccount(account), etagOfAccount(account));
+    const answer = (account: Account) => ok(viewAccount(account), { etag: etagOfAccount(account) });
     const result = await updateAccount({
       principal: input.principal,
       changes: changesFrom(input.body),

@@ -6,7 +6,6 @@ import type { AccountStore } from "../accounts/account-store.ts";
 import type { AccountChanges } from "../accounts/change-account.ts";
 import type { UpdateAccountVerb } from "../accounts/update-account.ts";
 import { actorOf } from "../audit/actor.ts";
-import { preferredAnswer } from "../preferred-answer.ts";
 import { viewSettings } from "./settings.ts";
 import { settingsPatch, settingsReplacement } from "./settings-body.ts";
 
@@ -61,7 +60,7 @@ export function settingsRoutes({ accounts, updateAccount, supportedLocales }: De
   return routes;
 
   async function write(input: RouteInput<Principal, unknown, unknown, SettingsBody>): Promise<HttpResponse> {
-    const answer = (account: Account) => preferredAnswer(input.headers, viewSettings(account), etagOfSettings(account));
+    const answer = (account: Account) => ok(viewSettings(account), { etag: etagOfSettings(account) });
     const result = await updateAccount({
       principal: input.principal,
       changes: changesFrom(input.body),

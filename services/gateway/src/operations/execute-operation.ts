@@ -80,7 +80,7 @@ export function createExecuteOperation({ supergraph, limits, documentCacheMaxEnt
         logger: log,
       } as unknown as Parameters<Supergraph["execute"]>[0])) as ExecutionResult;
     } catch (error) {
-      log.error({ err: error, requestId: context.requestId }, "an operation failed");
+      log.error({ error, requestId: context.requestId }, "an operation failed");
       return { data: null, errors: [new GraphQLError("Something went wrong on our side.")] };
     }
   }
