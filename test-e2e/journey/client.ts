@@ -15,12 +15,16 @@ export interface ClientRequest {
   readonly body?: unknown;
 }
 
+/** Longer than the slowest deadline of the product: an answer that comes later is one that never comes. */
+const answerMs = 30_000;
+
 /** Speaks HTTP to one base URL with one key, and nothing more: the scenario sees what a client sees. */
 export function createClient(baseUrl: string, apiKey?: string) {
   return async function send(path: string, { method, headers = {}, body }: ClientRequest = {}): Promise<Answer> {
     const raw = body instanceof Buffer || body instanceof FormData;
     const response = await fetch(new URL(path, baseUrl), {
       method: method ?? (body === undefined ? "GET" : "POST"),
+      signal: AbortSignal.timeout(answerMs),
       headers: {
         ...(apiKey === undefined ? {} : { "x-api-key": apiKey }),
         ...(body === undefined || raw ? {} : { "content-type": "application/json" }),

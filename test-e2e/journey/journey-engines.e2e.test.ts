@@ -8,22 +8,20 @@ import { assertEvents } from "./read-events.ts";
 import { assertPlainKafka } from "./read-kafka.ts";
 
 test("engines: the same journey with a process per service on Kafka, PostgreSQL, Redis, S3 and nginx", async () => {
+  await using opened = new AsyncDisposableStack();
   const collector = await createOtlpReceiver();
-  const system = await startEnginesSystem({
-    properties: {
-      "webhook-delivery.outbound.allow": "127.0.0.1:*",
-      "telemetry.otlp-endpoint": collector.endpoint,
-    },
-  });
-  try {
-    const record = await runJourney(system);
-    await assertEvents(system.eventsUrl, record);
-    await assertPlainKafka(system.eventsUrl, record);
-    await assertOneTrace(collector, record);
-    const codes = await system.stop();
-    assert.deepEqual(new Set(codes.values()), new Set([0]), `every process drains and exits with 0: ${[...codes]}`);
-  } finally {
-    await system.close();
-    await collector.close();
-  }
+  opened.defer(() => collector.close());
+  const properties = {
+    "webhook-delivery.outbound.allow": "127.0.0.1:*",
+    "telemetry.otlp-endpoint": collector.endpoint,
+  };
+  const system = await startEnginesSystem({ properties });
+  opened.defer(() => system.close());
+
+  const record = await runJourney(system);
+  await assertEvents(system.eventsUrl, record);
+  await assertPlainKafka(system.eventsUrl, record);
+  await assertOneTrace(collector, record);
+  const codes = await system.stop();
+  assert.deepEqual(new Set(codes.values()), new Set([0]), `every process drains and exits with 0: ${[...codes]}`);
 });

@@ -1,0 +1,56 @@
+import { fileURLToPath } from "node:url";
+import type { ServiceName } from "@signalbox/core";
+import { startProcess, type TestProcess } from "@signalbox/testing";
+
+const readyMs = 60_000;
+
+/** One service in a process of its own, which can be killed and started again as it was. */
+export interface ServiceProcess {
+  readonly current: TestProcess;
+  /** Waits until it serves; fails with its output when it ends before or is not ready in time. */
+  ready(): Promise<void>;
+  /** Starts it again with the same configuration, after its end. */
+  restart(): Promise<void>;
+}
+
+/** Starts `services/<name>/src/main.ts`. */
+export function startServiceProcess(name: ServiceName, environment: Readonly<Record<string, string>>): ServiceProcess {
+  const start = () => startProcess(scriptOf(`services/${name}/src/main.ts`), [], environment);
+  let current = start();
+  const ready = async () => void (await current.waitForOutput(/The service is ready/, readyMs));
+  return {
+    get current() {
+      return current;
+    },
+    ready,
+    restart: async () => {
+      await current.exited;
+      current = start();
+      await ready();
+    },
+  };
+}
+
+/** Runs a command that ends by itself and gives what it printed. */
+export async function runCommand(
+  script: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const process = startProcess(scriptOf(script), args, environment);
+  const timer = setTimeout(() => process.signal("SIGKILL"), readyMs);
+  const { code } = await process.exited;
+  clearTimeout(timer);
+  if (code !== 0) throw new Error(`${script} ended with ${code}:\n${process.stdout}${process.stderr}`);
+  return process.stdout.trim();
+}
+
+/** Values go into the environment, because a command line refuses the ones that only another service declares. */
+export function environmentOf(properties: Readonly<Record<string, string>>): Record<string, string> {
+  const variable = (name: string) => `SIGNALBOX_${name.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`;
+  return Object.fromEntries(Object.entries(properties).map(([name, value]) => [variable(name), value]));
+}
+
+function scriptOf(path: string): string {
+  return fileURLToPath(new URL(`../../${path}`, import.meta.url));
+}
