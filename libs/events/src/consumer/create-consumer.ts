@@ -30,7 +30,7 @@ interface CommonOptions {
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly deadLetters: DeadLetters;
-  /** Messages handled at the same time, of different keys. Default 8. */
+  /** Messages handled at the same time, of different keys. Default 4: each holds a connection of the pool. */
   readonly concurrency?: number;
   /** Waits before the second, third and fourth try of a parked message; then it is given up. */
   readonly retryDelaysMs?: readonly number[];
@@ -62,7 +62,7 @@ const reconnectMs = 1_000;
 export function createConsumer(options: TransactionalConsumerOptions): Consumer;
 export function createConsumer(options: StatelessConsumerOptions): Consumer;
 export function createConsumer(options: ConsumerOptions): Consumer {
-  const { service, name, eventLog, log, clock, concurrency = 8 } = options;
+  const { service, name, eventLog, log, clock, concurrency = 4 } = options;
   const { retryDelaysMs = defaultRetryDelaysMs, inboxRetentionMs = defaultInboxRetentionMs } = options;
   const consumer = `${service}.${name}`;
   const metrics = createConsumerMetrics(options.metrics, clock, consumer, options.pool);

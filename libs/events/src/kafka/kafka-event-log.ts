@@ -2,14 +2,15 @@ import type { Admin } from "kafkajs";
 import type { EventLog, EventLogContext } from "../event-log.ts";
 import { openKafkaBroadcast } from "./kafka-broadcast.ts";
 import { kafkaLag } from "./kafka-lag.ts";
-import { createKafkaPublisher } from "./kafka-publish.ts";
+import { createKafkaPublisher, publishTimeouts } from "./kafka-publish.ts";
 import { openKafkaSubscription } from "./kafka-subscription.ts";
 import { ensureKafkaTopics, verifyKafkaTopics } from "./kafka-topics.ts";
 import { createKafka } from "./kafkajs.ts";
 
 /** The event log on Apache Kafka: `kafka://host:port,host:port`. Connects when it is first used. */
 export function createKafkaEventLog(url: string, { clientId, log, clock }: EventLogContext): EventLog {
-  const kafka = createKafka(brokersOf(url), clientId, log);
+  const brokers = brokersOf(url);
+  const kafka = createKafka(brokers, clientId, log);
   const openParts: { close(): Promise<void> }[] = [];
   let trouble: string | null = null;
   let connecting: Promise<Admin> | undefined;
@@ -29,7 +30,7 @@ export function createKafkaEventLog(url: string, { clientId, log, clock }: Event
     return connecting;
   }
 
-  const publisher = createKafkaPublisher(kafka, admin);
+  const publisher = createKafkaPublisher(createKafka(brokers, clientId, log, publishTimeouts), admin);
   const parts = { kafka, admin, log, clock };
 
   return {

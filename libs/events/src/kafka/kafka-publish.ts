@@ -13,10 +13,13 @@ export interface KafkaPublisher {
   close(): Promise<void>;
 }
 
+/** All of a publish is over before the relay loses its patience, 5 s. */
+export const publishTimeouts = { connectionTimeout: 1_500, requestTimeout: 4_000 };
+
 /**
  * Publishes with acknowledgement of all replicas. The producer is plain: kafkajs's idempotent one loses its sequence after
- * a reconnect, and readers remove duplicates by event id. Its retries are few, so that a publish that was given up does
- * not land behind the one that repeats it.
+ * a reconnect, and readers remove duplicates by event id. It repeats nothing by itself: a repetition that nobody waits for
+ * could land behind a newer record of its key, and on a compacted topic the older one would stay.
  */
 export function createKafkaPublisher(kafka: Kafka, admin: () => Promise<Admin>): KafkaPublisher {
   const producer = kafka.producer({
@@ -25,7 +28,7 @@ export function createKafkaPublisher(kafka: Kafka, admin: () => Promise<Admin>):
       () =>
       ({ message, partitionMetadata }) =>
         partitionOf(String(message.key), partitionMetadata.length),
-    retry: { retries: 2, initialRetryTime: 50, maxRetryTime: 500 },
+    retry: { retries: 0 },
   });
   const knownTopics = new Set<string>();
   let connecting: Promise<void> | undefined;
@@ -54,7 +57,7 @@ export function createKafkaPublisher(kafka: Kafka, admin: () => Promise<Admin>):
       try {
         await checkTopics(records);
         for (const topicMessages of requestsOf(records)) {
-          await (await connected()).sendBatch({ acks: -1, timeout: 4_000, compression: zstd, topicMessages });
+          await (await connected()).sendBatch({ acks: -1, timeout: 3_500, compression: zstd, topicMessages });
         }
       } catch (error) {
         const publishError = toPublishError(error);

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
 import { systemClock } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
-import kafkajs, { type Kafka, type LogEntry } from "kafkajs";
+import kafkajs, { type Kafka, type KafkaConfig, type LogEntry } from "kafkajs";
 
 // kafkajs is CommonJS: only the default import holds all of it.
 const { CompressionCodecs, CompressionTypes, Kafka: KafkaClient, logLevel } = kafkajs;
@@ -49,13 +49,19 @@ function stopIdleTimers(): void {
 stopIdleTimers();
 
 /** Creates the client of one process and service. It connects when first used. */
-export function createKafka(brokers: readonly string[], clientId: string, log: Logger): Kafka {
+export function createKafka(
+  brokers: readonly string[],
+  clientId: string,
+  log: Logger,
+  timeouts: Pick<KafkaConfig, "connectionTimeout" | "requestTimeout"> = {},
+): Kafka {
   return new KafkaClient({
     clientId,
     brokers: [...brokers],
     connectionTimeout: 3_000,
     requestTimeout: 15_000,
-    // Connecting fails fast: a publish that outlives its caller's patience could land behind its own repetition.
+    ...timeouts,
+    // Outages are ours to wait out, with a log line and without a crash.
     retry: { initialRetryTime: 100, maxRetryTime: 500, retries: 1 },
     logLevel: log.isEnabled("debug") ? logLevel.INFO : logLevel.NOTHING,
     logCreator: () => (entry) => forward(log, entry),
