@@ -9,6 +9,10 @@ import { SetUpError, setUp } from "./set-up.mjs";
 /** Longer than the copies of one signal are apart, shorter than a person needs for the second Ctrl-C. */
 const echoMs = 250;
 
+// Under npm a task ends with npm, `kill -9` included. (The scripts of package.json say `exec`, or the shell that npm puts in
+// between would keep npm's signals to itself.)
+if (process.env.npm_lifecycle_event) await import(`./end-with-parent.mjs?parent=${process.ppid}`);
+
 try {
   const node = await setUp();
   process.exitCode = await run(node, process.argv.slice(2));
