@@ -15,6 +15,10 @@ const sizeInBytes = (value: number, max: number, effect: string) =>
 
 const capability = (effect: string) => ({ ...published, type: "boolean", default: true, effect }) as const;
 
+/** A client may rely on what is announced, so what this version does not serve yet stays false until it does. */
+const laterCapability = (effect: string) =>
+  ({ ...published, type: "boolean", default: false, effect: `${effect} Not served by this version.` }) as const;
+
 /** The states of a feature; only `enabled` turns it on for clients that do not know it. */
 export const featureStates = ["enabled", "disabled", "preview", "deprecated"] as const;
 
@@ -48,11 +52,11 @@ export const defaultProperties = {
 export const capabilityProperties = {
   "capabilities.imageImport": capability("Images can be imported from a URL."),
   "capabilities.imageDirectUpload": capability("Images can be uploaded in the request."),
-  "capabilities.signedUrls": capability("Private images can be shared by signed URLs."),
+  "capabilities.signedUrls": laterCapability("Private images can be shared by signed URLs."),
   "capabilities.imageAvif": capability("Images can be delivered as AVIF."),
-  "capabilities.graphqlSubscriptions": capability("`/graphql` serves subscriptions."),
+  "capabilities.graphqlSubscriptions": laterCapability("`/graphql` serves subscriptions."),
   "capabilities.webhooks": capability("Accounts can register webhook endpoints."),
-  "capabilities.configStream": capability("Configuration changes are pushed at `/api/v1/config/stream`."),
+  "capabilities.configStream": laterCapability("Configuration changes are pushed at `/api/v1/config/stream`."),
 } as const;
 
 export const featureProperties = {

@@ -1,87 +1,83 @@
+import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Configuration } from "@signalbox/config";
 import { draft, publishedProperties } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
-import { decodeEvent, type EventLog, eventNameOf, publishEvents, type ReceivedRecord } from "@signalbox/events";
+import { type EventLog, publishEvents } from "@signalbox/events";
 import type { ServiceContext } from "@signalbox/runtime";
+import { openOverrides } from "./open-overrides.ts";
+import type { SharedParts } from "./shared-parts.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: the names are those of the published properties, checked with `knows`.
-type Context = Omit<ServiceContext<unknown>, "configuration"> & { readonly configuration: Configuration<any> };
+type Context = Omit<ServiceContext<unknown>, "configuration"> & {
+  // biome-ignore lint/suspicious/noExplicitAny: the names are those of the published properties, checked with `knows`.
+  readonly configuration: Configuration<any>;
+} & Pick<SharedParts, "overrides">;
 
 /** Config counts an instance as gone after three silent minutes. */
 const reportEveryMs = seconds(60);
+const retryReportMs = seconds(5);
 
 /**
- * Applies the overrides of the state topic from its beginning on, and reports what this instance runs with: at once, at
- * every change and every minute. The service counts as started once the overrides in force are applied; when the log goes
- * away later, the last good configuration stays.
+ * Applies the overrides of the state topic, and reports what this instance runs with: at once, at every change and every
+ * minute. The service counts as started once the overrides in force are applied; when the log goes away later, the last
+ * good configuration stays.
  */
 export async function followConfiguration(context: Context, eventLog: EventLog): Promise<void> {
   const { service, instance, configuration, log, clock, tracer, runner, health } = context;
-  const overrides = new Map<string, unknown>();
   const startup = health.startup("configuration");
   const loadedAt = clock.now().toISOString();
-  let revision = 0;
+  const overrides = context.overrides ?? (await openOverrides(context, eventLog));
+  const started = Promise.withResolvers<void>();
+  let changed = new AbortController();
   let problems: string[] = [];
-  let isCaughtUp = false;
-  let wake = () => {};
 
-  function apply(record: ReceivedRecord): void {
-    if (eventNameOf(record.headers) !== "config.changed") return;
-    const { data } = decodeEvent("config.changed", record);
-    if (data.set) overrides.set(data.property, data.value);
-    else overrides.delete(data.property);
-    revision = Math.max(revision, data.revision);
-    if (isCaughtUp) applyAll();
-  }
-
-  function applyAll(): void {
-    const refused = configuration.setOverrides(Object.fromEntries(overrides), String(revision));
+  function apply(): void {
+    const { values, revision } = overrides.current();
+    const refused = configuration.setOverrides(values, String(revision));
     problems = refused.map(({ property, expected }) => `${service}: ${property} must be ${expected}`);
-    log.info({ revision, overrides: overrides.size, problems }, "configuration overrides applied");
-    wake();
+    log.info({ revision, overrides: Object.keys(values).length, problems }, "configuration overrides applied");
+    changed.abort();
   }
 
-  const reader = await eventLog.broadcast({
-    service,
-    instance,
-    topics: ["signalbox.config.v1"],
-    from: "start",
-    onRecord: apply,
-  });
-  runner.defer("configuration reader", () => reader.close());
-  void reader.caughtUp.then(
+  void overrides.caughtUp.then(
     () => {
-      isCaughtUp = true;
-      applyAll();
+      apply();
+      overrides.onChange(apply);
       startup.done();
+      started.resolve();
     },
     (error: unknown) => log.error({ error }, "the configuration overrides could not be read"),
   );
 
   runner.worker("configuration report", async (signal) => {
+    await Promise.race([started.promise, once(signal, "abort")]);
     while (!signal.aborted) {
-      if (isCaughtUp) await report();
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-        const waitMs = isCaughtUp ? reportEveryMs : seconds(1);
-        sleep(waitMs, undefined, { signal }).then(resolve, resolve);
-      });
+      // Made before the report is, so that a change during it is reported right after.
+      changed = new AbortController();
+      const waitMs = (await report()) ? reportEveryMs : retryReportMs;
+      await sleep(waitMs, undefined, { signal: AbortSignal.any([signal, changed.signal]) }).catch(() => {});
     }
   });
 
-  async function report(): Promise<void> {
+  /** False while the log does not take it: the report is made again, so none is kept. */
+  async function report(): Promise<boolean> {
     const names = Object.keys(publishedProperties).filter((name) => configuration.knows(name));
     const data = {
       service,
       instance,
-      revision,
+      revision: overrides.current().revision,
       published: Object.fromEntries(names.map((name) => [name, configuration.get(name)])),
       pending_restart: configuration.pendingRestart(),
       problems,
       loaded_at: loadedAt,
     };
     const report = draft("config.applied", { subject: `${service}/${instance}`, accountId: null, data });
-    await publishEvents({ eventLog, service, clock, tracer }, [report]);
+    try {
+      await publishEvents({ eventLog, service, clock, tracer }, [report]);
+      return true;
+    } catch (error) {
+      log.warn({ error }, "what this instance runs with could not be reported");
+      return false;
+    }
   }
 }

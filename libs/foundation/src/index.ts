@@ -3,4 +3,6 @@ export { openAccess } from "./open-access.ts";
 export { openDatabase } from "./open-database.ts";
 export { openEdgeLimits } from "./open-edge-limits.ts";
 export { openOutbox } from "./open-outbox.ts";
+export { type Overrides, openOverrides } from "./open-overrides.ts";
 export { openServiceLog } from "./open-service-log.ts";
+export type { SharedParts } from "./shared-parts.ts";

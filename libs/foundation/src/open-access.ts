@@ -12,10 +12,11 @@ import {
 import type { Configuration } from "@signalbox/config";
 import type { EventLog } from "@signalbox/events";
 import type { ServiceContext } from "@signalbox/runtime";
+import type { SharedParts } from "./shared-parts.ts";
 
 type Context = Omit<ServiceContext<unknown>, "configuration"> & {
   readonly configuration: Pick<Configuration<typeof internalProperties & typeof principalProperties>, "get">;
-};
+} & Pick<SharedParts, "accessStates">;
 
 export interface Access {
   readonly authenticator: Authenticator;
@@ -23,12 +24,13 @@ export interface Access {
   readonly authorizeManagement: ReturnType<typeof createManagementAuthorizer>;
 }
 
-/** Who is asking, and what their account may do now. `principals` is given by the account service alone, which knows. */
-export async function openAccess(context: Context, eventLog: EventLog, principals?: PrincipalSource): Promise<Access> {
+/** Who is asking, and what their account may do now. */
+export async function openAccess(context: Context, eventLog: EventLog): Promise<Access> {
   const { configuration, service, instance, log, metrics, runner, health, clock } = context;
-  const accessStates = await openAccessStates({ eventLog, service, instance, log, metrics, runner, health });
+  const accessStates =
+    context.accessStates ?? (await openAccessStates({ eventLog, service, instance, log, metrics, runner, health }));
   const authenticator = createAuthenticator({
-    principals: principals ?? principalClient(context),
+    principals: principalClient(context),
     accessStates,
     clock,
     cacheMax: configuration.get("auth.principals.cache-max"),

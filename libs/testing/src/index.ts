@@ -1,10 +1,12 @@
 export { freePort } from "@signalbox/infra/engines/index.ts";
+export { startAccountStandIn, type TestPerson, testPerson } from "./account-stand-in.ts";
 export { eventually } from "./eventually.ts";
 export { type FixtureName, fixtureNames, fixturePath, readFixture } from "./fixtures.ts";
 export { createOidcIssuer, type OidcIssuer, type TokenClaims } from "./oidc/oidc-issuer.ts";
 export { createOtlpReceiver, type OtlpReceiver } from "./otlp/otlp-receiver.ts";
 export type { ReceivedSpan } from "./otlp/received-span.ts";
 export { type Answer, createReceiver, type ReceivedRequest, type Receiver } from "./receiver.ts";
+export { type ServedListener, serveListener } from "./serve-listener.ts";
 export { type OwnEngine, startEngine } from "./start-engine.ts";
 export { startProcess, type TestProcess } from "./start-process.ts";
 export { createTcpProxy, type TcpProxy } from "./tcp-proxy.ts";

@@ -1,7 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { minutes } from "@signalbox/core";
-import { decodeEvent, type EventLog, eventNameOf } from "@signalbox/events";
+import type { EventLog } from "@signalbox/events";
 import {
   followConfiguration,
   openAccess,
@@ -19,6 +17,7 @@ import { createOverrideStore } from "./overrides/override-store.ts";
 import { readPropertyCatalogue } from "./overrides/property-catalogue.ts";
 import type { Properties } from "./properties.ts";
 import { type AppliedReports, createAppliedReports } from "./published/applied-reports.ts";
+import { followReports } from "./published/follow-reports.ts";
 import { createPublishedConfiguration } from "./published/published-configuration.ts";
 import { createServiceRoutes } from "./routes.ts";
 import { createReadSettings } from "./settings/read-settings.ts";
@@ -64,18 +63,12 @@ async function createVerbs(context: ServiceContext<Properties>, eventLog: EventL
   const { outbox } = openOutbox(context, pool, eventLog);
   const overrides = createOverrideStore(pool);
   const catalogue = await readPropertyCatalogue();
-  const published = createPublishedConfiguration({ configuration, reports, now: () => clock.now() });
-  runner.worker("published configuration", async (signal) => {
-    while (!signal.aborted) {
-      // Nobody tells us that an instance has gone; its report only grows old.
-      await sleep(minutes(1), undefined, { signal }).catch(() => {});
-      published.refresh();
-    }
-  });
+  const published = createPublishedConfiguration({ configuration, reports, clock });
   const readStatus = createReadStatus({ configuration, reports, published });
   return {
     configuration,
     overrides,
+    catalogue,
     published,
     changeProperty: createChangeProperty({ pool, outbox, overrides, catalogue, clock }),
     readSettings: createReadSettings({ configuration, published }),
@@ -87,29 +80,4 @@ async function createVerbs(context: ServiceContext<Properties>, eventLog: EventL
     }),
     readStatus,
   };
-}
-
-/** Every instance of config hears every instance of every service, so each can answer for all. */
-async function followReports(
-  { service, instance, runner, health }: ServiceContext<Properties>,
-  eventLog: EventLog,
-  reports: AppliedReports,
-): Promise<void> {
-  const startup = health.startup("applied configuration");
-  const reader = await eventLog.broadcast({
-    service,
-    instance: `${instance}-reports`,
-    topics: ["signalbox.config-applied.v1"],
-    from: "start",
-    onRecord: (record) => {
-      if (eventNameOf(record.headers) !== "config.applied") return;
-      const { data, time } = decodeEvent("config.applied", record);
-      reports.apply(data, time);
-    },
-  });
-  runner.defer("applied configuration reader", () => reader.close());
-  void reader.caughtUp.then(
-    () => startup.done(),
-    () => {},
-  );
 }

@@ -34,10 +34,7 @@ export const properties = defineProperties({
   "capabilities.imageImport": capabilityProperties["capabilities.imageImport"],
   "capabilities.imageDirectUpload": capabilityProperties["capabilities.imageDirectUpload"],
   "capabilities.imageAvif": capabilityProperties["capabilities.imageAvif"],
-  "capabilities.signedUrls": {
-    ...capabilityProperties["capabilities.signedUrls"],
-    default: false,
-  },
+  "capabilities.signedUrls": capabilityProperties["capabilities.signedUrls"],
   "images.limits.avif-pixels": count(
     40_000_000,
     1,

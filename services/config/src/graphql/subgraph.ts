@@ -24,7 +24,13 @@ export async function createConfigSubgraph(verbs: Verbs, log: Logger): Promise<R
   return createSubgraph({ typeDefs, log, createLoaders: () => ({}), resolvers: resolversOf(verbs) });
 }
 
-function resolversOf({ configuration, overrides, readSettings, changeProperty }: Verbs) {
+function resolversOf({ configuration, overrides, catalogue, readSettings, changeProperty }: Verbs) {
+  const viewOverride = ({ name, value, revision, reason, changedAt }: Override) => ({
+    value: catalogue.isMasked(name, value) ? null : value,
+    revision: String(revision),
+    reason,
+    changedAt,
+  });
   return {
     Query: {
       serverSettings: (_parent: unknown, _arguments: unknown, { principal }: Context) =>
@@ -72,10 +78,3 @@ function revisionFrom(text: string): bigint {
     field: "expectedRevision",
   });
 }
-
-const viewOverride = ({ value, revision, reason, changedAt }: Override) => ({
-  value,
-  revision: String(revision),
-  reason,
-  changedAt,
-});

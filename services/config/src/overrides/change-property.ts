@@ -3,7 +3,9 @@ import { AppError, type Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { inTransaction, type Pool } from "@signalbox/storage";
 import type { Change, Override, OverrideStore } from "./override-store.ts";
-import type { PropertyCatalogue } from "./property-catalogue.ts";
+import { isStorable, type PropertyCatalogue } from "./property-catalogue.ts";
+
+const reasonLengthMax = 1_000;
 
 export interface ChangeProperty {
   readonly name: string;
@@ -33,6 +35,7 @@ export function createChangeProperty({ pool, outbox, overrides, catalogue, clock
     const declaration = catalogue.overridable(input.name);
     const set = input.value !== undefined;
     if (set) catalogue.assertFits(input.name, input.value);
+    assertReason(input.reason);
 
     return inTransaction(pool, async (tx) => {
       const revision = await overrides.nextRevision(tx);
@@ -57,6 +60,12 @@ export function createChangeProperty({ pool, outbox, overrides, catalogue, clock
       return set ? change : null;
     });
   };
+}
+
+function assertReason(reason: string | null): void {
+  if (reason === null || (isStorable(reason) && reason.length <= reasonLengthMax)) return;
+  const message = `reason must be plain text of at most ${reasonLengthMax} characters.`;
+  throw new AppError("validation_error", message, { field: "reason" });
 }
 
 function changedEvent(change: Change, secrecy: "public" | "internal" | "sensitive") {

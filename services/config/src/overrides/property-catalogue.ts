@@ -1,5 +1,12 @@
 import { readFile } from "node:fs/promises";
-import { type PropertyDeclaration, type PropertyDeclarations, refusalOfOverride } from "@signalbox/config";
+import { isDeepStrictEqual } from "node:util";
+import {
+  mask,
+  type PropertyDeclaration,
+  type PropertyDeclarations,
+  type PropertyScalar,
+  refusalOfOverride,
+} from "@signalbox/config";
 import { AppError } from "@signalbox/core";
 
 /** Every property of every service, written by `npm run generate`. */
@@ -10,6 +17,8 @@ export interface PropertyCatalogue {
   overridable(name: string): { readonly secrecy: "public" | "internal" | "sensitive" };
   /** Throws AppError `validation_error` saying what would be right, when a service that declares `name` would refuse it. */
   assertFits(name: string, value: unknown): void;
+  /** Whether a value of this property is only shown as a mask: for what was declared, its name or its looks. */
+  isMasked(name: string, value: unknown): boolean;
 }
 
 /** Reads what may be overridden and how, for all services: config imports none of them. */
@@ -44,6 +53,16 @@ export function createPropertyCatalogue(byService: Readonly<Record<string, Prope
         if (expected === null) continue;
         throw new AppError("validation_error", `${name} must be ${expected}.`, { field: "value" });
       }
+      const texts = [value].flat().filter((item) => typeof item === "string");
+      if (texts.every(isStorable)) return;
+      throw new AppError("validation_error", `${name} takes no NUL and no half of a character.`, { field: "value" });
     },
+    isMasked: (name, value) =>
+      declarationsOf(name).some(
+        (declaration) => !isDeepStrictEqual(mask(name, value as PropertyScalar, declaration), value),
+      ),
   };
 }
+
+/** PostgreSQL stores neither U+0000 nor a lone surrogate. */
+export const isStorable = (text: string): boolean => !text.includes("\u0000") && text.isWellFormed();

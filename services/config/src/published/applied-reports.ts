@@ -15,6 +15,8 @@ export interface AppliedReports {
   apply(report: AppliedReport, sentAt: Date): void;
   /** The reports of the instances that are alive, with the seconds since each was heard. */
   alive(): { readonly report: AppliedReport; readonly lagSeconds: number }[];
+  /** When the next of them counts as gone unless it is heard again, in milliseconds since the epoch. */
+  nextGoneAtMs(): number;
   onChange(listener: () => void): void;
 }
 
@@ -38,6 +40,7 @@ export function createAppliedReports(clock: Clock): AppliedReports {
         lagSeconds: Math.max(0, Math.round((nowMs - heardAtMs) / 1000)),
       }));
     },
+    nextGoneAtMs: () => Math.min(...[...heard.values()].map(({ heardAtMs }) => heardAtMs + staleAfterMs)),
     onChange: (listener) => void listeners.push(listener),
   };
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Configuration } from "@signalbox/config";
 import { publishedProperties } from "@signalbox/contracts";
+import type { Clock } from "@signalbox/core";
 import { strongEtag } from "@signalbox/http";
 import type { Properties } from "../properties.ts";
 import type { AppliedReports } from "./applied-reports.ts";
@@ -20,13 +21,13 @@ export interface PublishedConfiguration {
 interface Dependencies {
   readonly configuration: Configuration<Properties>;
   readonly reports: AppliedReports;
-  readonly now: () => Date;
+  readonly clock: Clock;
 }
 
-/** Keeps the published configuration current; `onChange` listeners hear of every new one. */
-export function createPublishedConfiguration({ configuration, reports, now }: Dependencies) {
-  const listeners: (() => void)[] = [];
-  let current = make(now());
+/** Keeps the published configuration current. */
+export function createPublishedConfiguration({ configuration, reports, clock }: Dependencies) {
+  let current = make(clock.now());
+  let nextGoneAtMs = reports.nextGoneAtMs();
 
   function make(changedAt: Date): PublishedConfiguration {
     const own = valuesOf(configuration);
@@ -39,20 +40,20 @@ export function createPublishedConfiguration({ configuration, reports, now }: De
   }
 
   function refresh(): void {
-    const next = make(now());
-    if (next.etag === current.etag) return;
-    current = next;
-    for (const listener of listeners) listener();
+    const next = make(clock.now());
+    current = next.etag === current.etag ? { ...next, changedAt: current.changedAt } : next;
+    nextGoneAtMs = reports.nextGoneAtMs();
   }
 
   reports.onChange(refresh);
   for (const name of Object.keys(publishedProperties))
     configuration.onChange(name as keyof Properties & string, refresh);
   return {
-    get: (): PublishedConfiguration => current,
-    /** Looks again; for the timer that notices instances that have gone. */
-    refresh,
-    onChange: (listener: () => void) => void listeners.push(listener),
+    get(): PublishedConfiguration {
+      // Nobody tells us that an instance has gone: its report only grows old. One that repeats itself moves this on.
+      if (clock.nowMs() > nextGoneAtMs) refresh();
+      return current;
+    },
   };
 }
 

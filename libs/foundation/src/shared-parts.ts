@@ -1,0 +1,13 @@
+import type { AccessStates } from "@signalbox/auth";
+import type { EventLog } from "@signalbox/events";
+import type { Overrides } from "./open-overrides.ts";
+
+/**
+ * What a process that runs several services opens once for all of them (DESIGN §3) and adds to each one's context. A
+ * service that has the process to itself finds nothing here and opens its own.
+ */
+export interface SharedParts {
+  readonly eventLog?: EventLog;
+  readonly accessStates?: AccessStates;
+  readonly overrides?: Overrides;
+}

@@ -1,0 +1,56 @@
+import { answerFromPrincipal, type Principal } from "@signalbox/auth";
+import { type Scope, scopes } from "@signalbox/contracts";
+import { randomId } from "@signalbox/core";
+import { type ServedListener, serveListener } from "./serve-listener.ts";
+
+/** Someone with an account of their own. The token itself says who they are, to the stand-in for the account service. */
+export interface TestPerson {
+  readonly accountId: string;
+  readonly headers: { readonly authorization: string };
+  /** The token alone, for a client that sends it another way. */
+  readonly token: string;
+  readonly principal: Principal;
+}
+
+interface Claims {
+  readonly accountId?: string;
+  /** Every scope when left out. */
+  readonly scopes?: readonly Scope[];
+  /** When they signed in; now when left out. */
+  readonly authTimeMs?: number;
+}
+
+export function testPerson({ accountId = randomId("acc"), scopes: granted = scopes, authTimeMs }: Claims = {}) {
+  const claims = { accountId, granted, authTimeMs: authTimeMs ?? Date.now(), jti: crypto.randomUUID() };
+  const token = Buffer.from(JSON.stringify(claims)).toString("base64url");
+  const person: TestPerson = {
+    accountId,
+    headers: { authorization: `Bearer ${token}` },
+    token,
+    principal: principalIn(token),
+  };
+  return person;
+}
+
+function principalIn(token: string): Principal {
+  const { accountId, granted, authTimeMs, jti } = JSON.parse(Buffer.from(token, "base64url").toString());
+  const credential = { kind: "token", id: jti, authTimeMs } as const;
+  return { accountId, state: "active", epoch: 0, scopes: new Set(granted), roles: [], credential, expiresAt: null };
+}
+
+/** Answers `POST /internal/principals` as the account service does, for the persons of `testPerson`. */
+export function startAccountStandIn(): Promise<ServedListener> {
+  return serveListener((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      response.setHeader("content-type", "application/json");
+      try {
+        const { value } = JSON.parse(Buffer.concat(chunks).toString());
+        response.end(JSON.stringify(answerFromPrincipal(principalIn(value))));
+      } catch {
+        response.writeHead(422).end(JSON.stringify({ error: { message: "unknown" } }));
+      }
+    });
+  });
+}
