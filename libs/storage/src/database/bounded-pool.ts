@@ -1,20 +1,32 @@
-import { AppError } from "@signalbox/core";
+import { setTimeout as sleep } from "node:timers/promises";
+import { AppError, seconds } from "@signalbox/core";
 import pg from "pg";
 import { breaksConnection } from "./errors.ts";
 
 type Waiter = (error: Error | undefined, client: pg.PoolClient | undefined, release: (error?: unknown) => void) => void;
 
+/** A server that no longer answers does not say goodbye either. */
+const goodbyeMs = seconds(2);
+
 /**
- * pg's pool with two corrections that Prisma gets too, because it is handed this very pool. The queue of waiters is
+ * pg's pool with corrections that Prisma gets too, because it is handed this very pool. The queue of waiters is
  * bounded: an overload answers 503 at once and does not grow memory. A statement that fails (a unique violation, say)
- * keeps its connection, where pg-pool would close it and pay for a new one.
+ * keeps its connection, where pg-pool would close it and pay for a new one. The end of the pool is the end of its
+ * connections, where pg-pool only asks for it: a server that is stopped next would find them and break them.
  */
 export class BoundedPool extends pg.Pool {
   readonly #waitingMax: number;
+  readonly #open = new Set<pg.PoolClient>();
+  #lastGone = () => {};
 
   constructor(options: pg.PoolConfig & { waitingMax: number }) {
     super(options);
     this.#waitingMax = options.waitingMax;
+    this.on("connect", (client) => void this.#open.add(client));
+    this.on("remove", (client) => {
+      this.#open.delete(client);
+      if (this.#open.size === 0) this.#lastGone();
+    });
   }
 
   override connect(): Promise<pg.PoolClient>;
@@ -28,6 +40,23 @@ export class BoundedPool extends pg.Pool {
     if (!waiter) return Promise.reject(refusal);
     waiter(refusal, undefined, () => {});
     return undefined;
+  }
+
+  override end(): Promise<void>;
+  override end(callback: () => void): void;
+  override end(callback?: () => void): Promise<void> | undefined {
+    const ended = super.end().then(() => this.#goodbyes());
+    if (!callback) return ended;
+    void ended.then(callback);
+    return undefined;
+  }
+
+  async #goodbyes(): Promise<void> {
+    if (this.#open.size === 0) return;
+    const allGone = new Promise<void>((resolve) => {
+      this.#lastGone = resolve;
+    });
+    await Promise.race([allGone, sleep(goodbyeMs, undefined, { ref: false })]);
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: pg declares this method with eight overloads; the promise forms are the ones in use
