@@ -1,4 +1,7 @@
 import { fileURLToPath } from "node:url";
+import type { AccessStates } from "@signalbox/auth";
+import type { AccountState } from "@signalbox/contracts";
+import { AppError } from "@signalbox/core";
 import { createConsumer } from "@signalbox/events";
 import {
   followConfiguration,
@@ -43,7 +46,6 @@ export async function createService(context: ServiceContext<Properties>): Promis
   startWorkers(runner, {
     deliveries,
     clock,
-    rejectionsMax: () => configuration.get("webhook-ingest.rejections.max"),
     retentionMs: () => configuration.get("webhook-ingest.received.retention"),
   });
 
@@ -90,9 +92,16 @@ async function openVerbs(context: ServiceContext<Properties>) {
       outbox,
       clock,
       toleranceMs: () => configuration.get("webhook-ingest.tolerance"),
-      stateOf: (accountId) => access.accessStates.stateOf(accountId)?.state ?? "active",
+      eventBytesMax: configuration.get("events.message.max-bytes"),
+      stateOf: createStateOf(access.accessStates),
     }),
-    recordRejection: createRecordRejection({ deliveries, clock, log, onDropped: () => dropped.inc() }),
+    recordRejection: createRecordRejection({
+      deliveries,
+      clock,
+      log,
+      keptMax: () => configuration.get("webhook-ingest.rejections.max"),
+      onDropped: () => dropped.inc(),
+    }),
     limits: {
       maxPageSize: () => configuration.get("limits.maxPageSize"),
       pageSize: () => configuration.get("defaults.pageSize"),
@@ -100,4 +109,13 @@ async function openVerbs(context: ServiceContext<Properties>) {
     },
   };
   return { verbs, pool, eventLog, deadLetters, access, deliveries };
+}
+
+/** Nobody authenticates at ingest, so it is here that nothing passes before the access states are known. */
+function createStateOf(accessStates: AccessStates) {
+  return (accountId: string): AccountState => {
+    if (!accessStates.isCaughtUp())
+      throw new AppError("unavailable", "Access is being read.", { retryAfterSeconds: 1 });
+    return accessStates.stateOf(accountId)?.state ?? "active";
+  };
 }

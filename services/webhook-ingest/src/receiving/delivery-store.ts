@@ -20,19 +20,17 @@ const listDeliveries = sql(
 );
 const insertRejection = sql(
   "rejections.insert",
-  `insert into rejections (id, source_id, reason, status, body_bytes, address, rejected_at)
+  // Each one pushes out the one that is too old, so the bound holds at every moment and not only after a clean-up.
+  `with gone as (
+     delete from rejections where source_id = $2 and (rejected_at, id) <= (
+       select rejected_at, id from rejections where source_id = $2 order by rejected_at desc, id desc offset $8 - 1 limit 1))
+   insert into rejections (id, source_id, reason, status, body_bytes, address, rejected_at)
    select $1, $2, $3, $4, $5, $6, $7 where exists (select from sources where id = $2)`,
 );
 const listRejections = sql(
   "rejections.list",
   `select id, source_id as "sourceId", reason, status, body_bytes as "bodyBytes", address, rejected_at as "rejectedAt"
    from rejections where source_id = $1 and (rejected_at, id) < ($2, $3) order by rejected_at desc, id desc limit $4`,
-);
-const trimRejections = sql(
-  "rejections.trim",
-  `delete from rejections where id in (
-     select id from (select id, row_number() over (partition by source_id order by rejected_at desc, id desc) as place
-       from rejections) as ranked where place > $1 limit 10000)`,
 );
 const trimDeliveries = sql(
   "deliveries.trim",
@@ -55,13 +53,13 @@ export function createDeliveryStore(pool: Pool) {
     /** One more than `limit`, newest first. */
     list: async (sourceId: string, limit: number, after: ListPosition = end): Promise<ListedDelivery[]> =>
       (await pool.query<ListedDelivery>(listDeliveries, [sourceId, after.at, after.id, limit + 1])).rows,
-    insertRejection: async ({ id, sourceId, reason, status, bodyBytes, address, rejectedAt }: Rejection) =>
-      void (await pool.query(insertRejection, [id, sourceId, reason, status, bodyBytes, address, rejectedAt])),
+    /** Writes the rejection; of its source only the newest `perSource` stay. */
+    insertRejection: async (rejection: Rejection, perSource: number): Promise<void> => {
+      const { id, sourceId, reason, status, bodyBytes, address, rejectedAt } = rejection;
+      await pool.query(insertRejection, [id, sourceId, reason, status, bodyBytes, address, rejectedAt, perSource]);
+    },
     listRejections: async (sourceId: string, limit: number, after: ListPosition = end): Promise<Rejection[]> =>
       (await pool.query<Rejection>(listRejections, [sourceId, after.at, after.id, limit + 1])).rows,
-    /** Removes the oldest rejections beyond `perSource`; answers how many. */
-    trimRejections: async (perSource: number): Promise<number> =>
-      (await pool.query(trimRejections, [perSource])).rowCount,
     /** Removes deliveries received before `before`; answers how many, at most 5,000. */
     trimDeliveries: async (before: Date): Promise<number> => (await pool.query(trimDeliveries, [before])).rowCount,
   };

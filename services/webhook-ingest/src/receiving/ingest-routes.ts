@@ -14,6 +14,8 @@ export function ingestRoutes({ receiveDelivery, recordRejection, limits }: Verbs
     auth: "anonymous",
     // Limited per source by the owner, not per address: partners send bursts from few addresses.
     rateLimit: "none",
+    // Whatever a partner says it accepts: the answer is its status, and a delivery must not be lost to a header.
+    ownNegotiation: true,
     params: z.object({ source_id: z.string().max(64) }),
     body: { raw: { maxBytes: limits.webhookBytesMax, description: "The webhook as its scheme sends it." } },
     responses: {
@@ -27,7 +29,7 @@ export function ingestRoutes({ receiveDelivery, recordRejection, limits }: Verbs
       415: "error",
       503: "error",
     },
-    handle: async ({ params, headers, body, clientAddress }) => {
+    handle: async ({ params, headers, body, clientAddress, log }) => {
       const result = await receiveDelivery({ sourceId: params.source_id, headers, body });
       switch (result.outcome) {
         case "received":
@@ -39,14 +41,9 @@ export function ingestRoutes({ receiveDelivery, recordRejection, limits }: Verbs
           const response = refusalOf(result);
           if (result.outcome !== "unknown-source") {
             const reason = "reason" in result ? result.reason : result.outcome;
-            const { status } = response;
-            recordRejection({
-              sourceId: params.source_id,
-              reason,
-              status,
-              bodyBytes: body.length,
-              address: clientAddress,
-            });
+            const [sourceId, { status }, bodyBytes] = [params.source_id, response, body.length];
+            log.info({ sourceId, reason, status, bodyBytes, address: clientAddress }, "webhook refused");
+            recordRejection({ sourceId, reason, status, bodyBytes, address: clientAddress });
           }
           return response;
         }

@@ -16,11 +16,13 @@ test("each media type is read as what it is", () => {
 
 test("a body that is not what its type says is malformed", () => {
   for (const body of ["", "{", '{"a":1} x', Buffer.from([0x22, 0xff, 0x22])]) {
-    assert.deepEqual(read(body, "application/json"), { problem: "malformed" });
+    assert.deepEqual(read(body, "application/json"), { problem: "body_malformed" });
   }
-  assert.deepEqual(read(Buffer.from([0xff]), "text/plain"), { problem: "malformed" });
+  assert.deepEqual(read(Buffer.from([0xff]), "text/plain"), { problem: "body_malformed" });
 });
 
 test("a type the scheme does not send is refused", () => {
-  assert.deepEqual(read("a=1", "application/x-www-form-urlencoded", ["application/json"]), { problem: "media_type" });
+  assert.deepEqual(read("a=1", "application/x-www-form-urlencoded", ["application/json"]), {
+    problem: "media_type_not_supported",
+  });
 });

@@ -7,7 +7,7 @@ import type { Source } from "../sources/source.ts";
 import type { SourceStore } from "../sources/source-store.ts";
 import type { Payload, ReceivedDelivery } from "./delivery.ts";
 import type { DeliveryStore } from "./delivery-store.ts";
-import { readPayload } from "./read-payload.ts";
+import { eventPayload, readPayload } from "./read-payload.ts";
 
 export interface ReceiveDelivery {
   readonly sourceId: string;
@@ -34,6 +34,8 @@ interface Dependencies {
   readonly clock: Clock;
   /** Milliseconds that a signed time may differ from ours, both ways. */
   readonly toleranceMs: () => number;
+  /** The largest event that the log takes. */
+  readonly eventBytesMax: number;
   readonly stateOf: (accountId: string) => AccountState;
 }
 
@@ -45,7 +47,7 @@ const deliveryIdCharactersMax = 512;
  * delivery id, check the type, then store it uniquely together with its event. Whoever is told "received" can forget it.
  */
 export function createReceiveDelivery(dependencies: Dependencies) {
-  const { sources, clock, toleranceMs, stateOf } = dependencies;
+  const { sources, clock, toleranceMs, eventBytesMax, stateOf } = dependencies;
 
   return async function receiveDelivery(input: ReceiveDelivery): Promise<ReceiveDeliveryOutcome> {
     const found = await sources.findWithSecret(input.sourceId);
@@ -65,9 +67,9 @@ export function createReceiveDelivery(dependencies: Dependencies) {
     const contentType = textOf(input.headers["content-type"]);
     const reading = readPayload(input.body, contentType, scheme.mediaTypes);
     if ("problem" in reading) {
-      return reading.problem === "media_type"
-        ? { outcome: "media-type", reason: "media_type_not_supported" }
-        : { outcome: "malformed", reason: "body_malformed" };
+      return reading.problem === "media_type_not_supported"
+        ? { outcome: "media-type", reason: reading.problem }
+        : { outcome: "malformed", reason: reading.problem };
     }
     const payload = "payload" in reading.read ? reading.read.payload : undefined;
     const answer = scheme.challenge?.(payload) ?? null;
@@ -78,12 +80,12 @@ export function createReceiveDelivery(dependencies: Dependencies) {
       return { outcome: "no-delivery-id", reason: "delivery_id_missing" };
     }
     if (!accepts(source, eventType)) return { outcome: "type-refused", reason: "event_type_not_accepted" };
-    return store(dependencies, source, reading.read, {
+    return store(dependencies, source, eventPayload(reading.read, input.body, eventBytesMax), {
       id: newId("rcv", clock.nowMs()),
       sourceId: source.id,
       // PostgreSQL stores no U+0000 in a text, and a lone surrogate is no text: both become U+FFFD.
       deliveryId: storable(deliveryId),
-      eventType: eventType === null ? null : storable(eventType).slice(0, 256),
+      eventType: eventType === null ? null : storable(eventType.slice(0, 256)),
       contentType: contentType?.slice(0, 256) ?? null,
       body: input.body,
       receivedAt: clock.now(),
@@ -92,12 +94,14 @@ export function createReceiveDelivery(dependencies: Dependencies) {
 }
 
 async function store(
-  { pool, deliveries, outbox }: Dependencies,
+  { pool, sources, deliveries, outbox }: Dependencies,
   source: Source,
   payload: Payload,
   delivery: ReceivedDelivery,
 ): Promise<ReceiveDeliveryOutcome> {
   const isNew = await inTransaction(pool, async (tx) => {
+    // The source may have been removed since it was read, and what belongs to nobody is not taken.
+    if (!(await sources.lockForDelivery(tx, source.id))) return null;
     if (!(await deliveries.insertNew(tx, delivery))) return false;
     const data: EventData<"webhook.received"> = {
       source_id: source.id,
@@ -111,6 +115,7 @@ async function store(
     await outbox.append(tx, [draft("webhook.received", { subject: source.id, accountId: source.accountId, data })]);
     return true;
   });
+  if (isNew === null) return { outcome: "unknown-source" };
   return { outcome: isNew ? "received" : "repeated" };
 }
 

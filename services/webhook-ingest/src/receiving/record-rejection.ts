@@ -11,6 +11,8 @@ interface Dependencies {
   readonly deliveries: DeliveryStore;
   readonly clock: Clock;
   readonly log: Logger;
+  /** How many of the newest are kept for each source. */
+  readonly keptMax: () => number;
   /** Counts a rejection that was not written. */
   readonly onDropped: () => void;
 }
@@ -23,7 +25,7 @@ const sourcesRememberedMax = 10_000;
  * Keeps why a delivery was refused, for the owner to read. Not part of the answer: a partner with a wrong secret is told
  * so also while the database is away. Beyond the bound rejections are only counted.
  */
-export function createRecordRejection({ deliveries, clock, log, onDropped }: Dependencies): RecordRejection {
+export function createRecordRejection({ deliveries, clock, log, keptMax, onDropped }: Dependencies): RecordRejection {
   let windowEndsMs = 0;
   const written = new Map<string, number>();
 
@@ -40,10 +42,10 @@ export function createRecordRejection({ deliveries, clock, log, onDropped }: Dep
   return (rejection) => {
     if (!mayWrite(rejection.sourceId)) return onDropped();
     deliveries
-      .insertRejection({ ...rejection, id: newId("rej", clock.nowMs()), rejectedAt: clock.now() })
+      .insertRejection({ ...rejection, id: newId("rej", clock.nowMs()), rejectedAt: clock.now() }, keptMax())
       .catch((error: unknown) => {
         onDropped();
-        log.warn({ err: error, sourceId: rejection.sourceId }, "a rejection could not be written");
+        log.warn({ error, sourceId: rejection.sourceId }, "a rejection could not be written");
       });
   };
 }

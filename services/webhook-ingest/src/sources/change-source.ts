@@ -4,6 +4,7 @@ import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import { assertSettingsFit, assertUsableSecret } from "./secret-rules.ts";
 import { changedFields, type Source, type SourceChange } from "./source.ts";
 import { sourceUpdated } from "./source-events.ts";
+import { mergeSettings } from "./source-settings.ts";
 import type { SourceStore } from "./source-store.ts";
 
 export interface ChangeSource {
@@ -32,13 +33,15 @@ export function createChangeSource({ pool, sources, outbox, clock }: Dependencie
       const source = await sources.lock(tx, accountId, id);
       if (source === null) return null;
       assertUnchanged(source);
-      const changed = changedFields(source, change);
+      const { settings = {}, ...fields } = change;
+      const wanted = { ...source, ...definedOf(fields), settings: mergeSettings(source.settings, settings) };
+      const changed = changedFields(source, wanted);
       if (secret !== undefined) changed.push("secret");
       if (changed.length === 0) {
         await within(tx, source);
         return source;
       }
-      const next: Source = { ...source, ...definedOf(change), revision: source.revision + 1, updatedAt: clock.now() };
+      const next: Source = { ...wanted, revision: source.revision + 1, updatedAt: clock.now() };
       assertSettingsFit(next.scheme, next.settings);
       if (secret !== undefined) assertUsableSecret(next.scheme, next.settings, secret);
       await sources.update(tx, next, secret);
@@ -50,6 +53,6 @@ export function createChangeSource({ pool, sources, outbox, clock }: Dependencie
 }
 
 /** An absent member of a merge patch leaves the field as it is; spreading an undefined over it would not. */
-function definedOf(change: SourceChange): Partial<Source> {
+function definedOf(change: Omit<SourceChange, "settings">): Partial<Source> {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
 }

@@ -21,7 +21,11 @@ const updateSource = sql(
 );
 const updateSecret = sql("sources.update-secret", "update sources set sealed_secret = $2 where id = $1");
 const deleteSource = sql("sources.delete", "delete from sources where id = $1");
-const lockSource = sql("sources.lock", `select ${columns} from sources where id = $1 and account_id = $2 for update`);
+const lockSource = sql(
+  "sources.lock",
+  `select ${columns} from sources where id = $1 and account_id = $2 for no key update`,
+);
+const lockForDelivery = sql("sources.lock-for-delivery", "select 1 from sources where id = $1 for key share");
 const findOwn = sql("sources.find-own", `select ${columns} from sources where id = $1 and account_id = $2`);
 const findWithSecret = sql(
   "sources.find-with-secret",
@@ -44,6 +48,9 @@ export function createSourceStore(pool: Pool, sealer: Sealer) {
   return {
     find: (accountId: string, id: string) => first(pool, findOwn, [id, accountId]),
     lock: (tx: Tx, accountId: string, id: string) => first(tx, lockSource, [id, accountId]),
+    /** False when it is gone; else it stays until the end of the transaction. */
+    lockForDelivery: async (tx: Tx, id: string): Promise<boolean> =>
+      (await tx.query(lockForDelivery, [id])).rowCount === 1,
     /** For ingest: the sender knows the id alone. */
     findWithSecret: async (id: string): Promise<{ source: Source; secret: string } | null> => {
       const { rows } = await pool.query<Source & { sealedSecret: string }>(findWithSecret, [id]);

@@ -49,6 +49,9 @@ CREATE INDEX "sources_account_id_created_at_id_idx" ON "sources"("account_id", "
 CREATE INDEX "received_deliveries_source_id_received_at_id_idx" ON "received_deliveries"("source_id", "received_at", "id");
 
 -- CreateIndex
+CREATE INDEX "received_deliveries_received_at_idx" ON "received_deliveries" USING BRIN ("received_at");
+
+-- CreateIndex
 CREATE UNIQUE INDEX "received_deliveries_source_id_delivery_id_key" ON "received_deliveries"("source_id", "delivery_id");
 
 -- CreateIndex

@@ -1,0 +1,227 @@
+import assert from "node:assert/strict";
+import { request } from "node:http";
+import { after, before, test } from "node:test";
+import { draft } from "@signalbox/contracts";
+import { eventually } from "@signalbox/testing";
+import { person } from "./account-stand-in.ts";
+import { type Harness, sourcesPath, startIngest } from "./harness.ts";
+import { secrets, sign } from "./signing.ts";
+
+let ingest: Harness;
+before(async () => {
+  ingest = await startIngest({ "webhook-ingest.rejections.max": 10 });
+});
+after(() => ingest.close());
+
+const hmac = { scheme: "hmac", secret: secrets.hmac };
+const receivedOf = async (who: ReturnType<typeof person>, { id }: { id: string }) =>
+  (await ingest.send(who, "GET", `${sourcesPath}/${id}/received`)).body.items;
+const dataOf = async (accountId: string) =>
+  (await ingest.eventsOf(accountId, 1, "webhook.received")).map(({ data }) => data as Record<string, unknown>);
+
+test("a repeated delivery id is 202 again, with one row and one event", async () => {
+  const who = person();
+  const source = await ingest.newSource(who, hmac);
+  const webhook = sign("hmac", { id: "d-1" });
+  for (let count = 0; count < 3; count++) assert.equal((await ingest.post(source, webhook)).status, 202);
+  assert.equal((await ingest.post(source, sign("hmac", { id: "d-1", ageSeconds: 5 }))).status, 202);
+  assert.equal((await receivedOf(who, source)).length, 1);
+  await ingest.post(source, sign("hmac", { id: "d-2" }));
+  const events = await ingest.eventsOf(who.accountId, 2, "webhook.received");
+  assert.deepEqual(
+    events.map(({ data }) => (data as { delivery_id: string }).delivery_id),
+    ["d-1", "d-2"],
+  );
+});
+
+test("twenty repetitions at once have one effect", async () => {
+  const who = person();
+  const source = await ingest.newSource(who, hmac);
+  const webhook = sign("hmac", { id: "once" });
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ingest.post(source, webhook)));
+  assert.deepEqual([...new Set(answers.map(({ status }) => status))], [202]);
+  assert.equal((await receivedOf(who, source)).length, 1);
+  await ingest.post(source, sign("hmac", { id: "after" }));
+  assert.equal((await ingest.eventsOf(who.accountId, 2, "webhook.received")).length, 2);
+});
+
+test("the same delivery id at two sources is two deliveries", async () => {
+  const who = person();
+  for (const source of [await ingest.newSource(who, hmac), await ingest.newSource(who, hmac)]) {
+    assert.equal((await ingest.post(source, sign("hmac", { id: "d-1" }))).status, 202);
+    assert.equal((await receivedOf(who, source)).length, 1);
+  }
+});
+
+test("a body over the limit is 413, announced or chunked, and one at the limit is taken", async () => {
+  const source = await ingest.newSource(person(), hmac);
+  const limit = ingest.context.configuration.get("limits.maxWebhookBytes");
+  const bodyOf = (bytes: number) => `"${"x".repeat(bytes - 2)}"`;
+  assert.equal((await ingest.post(source, sign("hmac", { body: bodyOf(limit) }))).status, 202);
+  const tooLarge = sign("hmac", { body: bodyOf(limit + 1) });
+  const answer = await ingest.post(source, tooLarge);
+  assert.deepEqual([answer.status, answer.body.error.code], [413, "payload_too_large"]);
+  assert.equal(await postChunked(source.ingest_path, tooLarge), 413);
+});
+
+function postChunked(path: string, { headers, body }: ReturnType<typeof sign>): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const sent = request(ingest.url + path, {
+      method: "POST",
+      headers: { ...headers, "transfer-encoding": "chunked" },
+    });
+    sent.on("response", (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    sent.on("error", reject);
+    sent.write(body);
+    sent.end();
+  });
+}
+
+test("a body that is not the JSON it says it is is 400", async () => {
+  const who = person();
+  const source = await ingest.newSource(who, hmac);
+  for (const body of [
+    "{",
+    "",
+    "nul",
+    '{"a":1} ]',
+    Buffer.from([0x22, 0xff, 0x22]),
+    `${"[".repeat(500)}${"]".repeat(500)}`,
+  ]) {
+    const { status, body: answer } = await ingest.post(source, sign("hmac", { body }));
+    assert.deepEqual([status, answer.error.code], [400, "invalid_request"], String(body).slice(0, 20));
+  }
+  assert.deepEqual(await receivedOf(who, source), []);
+});
+
+test("what is not JSON travels as the text or the bytes it is", async () => {
+  for (const [type, body, expected] of [
+    ["text/plain", "plain \u0000 text", { payload_text: "plain \u0000 text" }],
+    ["application/x-www-form-urlencoded", "a=1&b=2", { payload_text: "a=1&b=2" }],
+    ["application/octet-stream", Buffer.from([0, 255, 1]), { payload_base64: "AP8B" }],
+  ] as const) {
+    const who = person();
+    const source = await ingest.newSource(who, hmac);
+    const { headers } = sign("hmac", { body });
+    const answer = await ingest.post(source, { body, headers: { ...headers, "content-type": type } });
+    assert.equal(answer.status, 202);
+    const { payload_text, payload_base64, payload } = (await dataOf(who.accountId))[0] ?? {};
+    assert.deepEqual(JSON.parse(JSON.stringify({ payload_text, payload_base64, payload })), expected);
+  }
+});
+
+test("a type outside event_types is 400, and one inside is taken", async () => {
+  const who = person();
+  const source = await ingest.newSource(who, { ...hmac, event_types: ["order.created"] });
+  assert.equal((await ingest.post(source, sign("hmac", { type: "order.deleted" }))).status, 400);
+  assert.equal((await ingest.post(source, sign("hmac", { type: "order.created" }))).status, 202);
+  assert.equal((await receivedOf(who, source)).length, 1);
+});
+
+test("while paused a source answers 503 and when to come back, and takes deliveries again afterwards", async () => {
+  const who = person();
+  const source = await ingest.newSource(who, hmac);
+  const path = `${sourcesPath}/${source.id}`;
+  await ingest.send(who, "PATCH", path, { body: { status: "paused" } });
+  const answer = await ingest.post(source, sign("hmac"));
+  assert.equal(answer.status, 503);
+  assert.ok(Number(answer.headers.get("retry-after")) > 0);
+  await ingest.send(who, "PATCH", path, { body: { status: "enabled" } });
+  assert.equal((await ingest.post(source, sign("hmac"))).status, 202);
+});
+
+test("the sources of a suspended account take nothing, and take again once it is active", async () => {
+  const who = person();
+  const source = await ingest.newSource(who, hmac);
+  for (const [state, status] of [
+    ["suspended", 403],
+    ["active", 202],
+    ["deleted", 403],
+  ] as const) {
+    await ingest.changeState(who.accountId, state);
+    await eventually(async () => (await ingest.post(source, sign("hmac"))).status === status);
+  }
+});
+
+test("a source that nobody registered is 404", async () => {
+  for (const id of ["src_unknown", "src_%00", "x".repeat(65)]) {
+    assert.equal((await ingest.post({ ingest_path: `/ingest/${id}` }, sign("hmac"))).status, 404, id);
+  }
+});
+
+test("U+0000 and lone surrogates in ids, types and payloads break nothing", async () => {
+  const who = person();
+  const source = await ingest.newSource(who, { scheme: "stripe", secret: secrets.stripe });
+  const body = String.raw`{"id":"d\u0000\ud800","type":"t\u0000\udfff","text":"\u0000 \ud83d","__proto__":{"a":1}}`;
+  for (let count = 0; count < 2; count++) {
+    assert.equal((await ingest.post(source, sign("stripe", { body }))).status, 202);
+  }
+  const [item] = await receivedOf(who, source);
+  assert.deepEqual([item.delivery_id, item.event_type], ["d\ufffd\ufffd", "t\ufffd\ufffd"]);
+  const [data] = await dataOf(who.accountId);
+  assert.equal(JSON.stringify(data?.payload), JSON.stringify(JSON.parse(body)));
+});
+
+test("a payload that JSON would blow up travels as base 64", async () => {
+  const who = person();
+  const source = await ingest.newSource(who, hmac);
+  const body = `[${Array.from({ length: 150_000 }, () => "1e20").join(",")}]`;
+  assert.equal((await ingest.post(source, sign("hmac", { body }))).status, 202);
+  const [data] = await dataOf(who.accountId);
+  assert.equal(data?.payload_base64, Buffer.from(body).toString("base64"));
+});
+
+test("a delivery is taken whatever the partner says it accepts", async () => {
+  const source = await ingest.newSource(person(), hmac);
+  for (const accept of ["application/json", "image/png", "text/html;q=0"]) {
+    const { headers, body } = sign("hmac");
+    assert.equal((await ingest.post(source, { body, headers: { ...headers, accept } })).status, 202, accept);
+  }
+});
+
+test("of rejections the newest are kept, so many a source", async () => {
+  const [noisy, quiet] = [person(), person()];
+  const [source, other] = [await ingest.newSource(noisy, hmac), await ingest.newSource(quiet, hmac)];
+  const wrong = { headers: {}, body: "{}" };
+  for (const each of [other, source]) {
+    await ingest.pool.query(
+      {
+        name: "",
+        text: `insert into rejections select 'rej_' || $1 || n, $1, 'old', 401, 2, '::1', now() - n * interval '1 hour'
+          from generate_series(1, 10) as n`,
+      },
+      [each.id],
+    );
+  }
+  for (let count = 0; count < 3; count++) assert.equal((await ingest.post(source, wrong)).status, 401);
+  await eventually(async () => {
+    const reasons = (await rejectionsOf(noisy, source)).map(({ reason }: { reason: string }) => reason);
+    assert.deepEqual(reasons, [...Array(3).fill("timestamp_missing"), ...Array(7).fill("old")]);
+  });
+  assert.equal((await rejectionsOf(quiet, other)).length, 10);
+});
+
+test("rejections of one source are written so often a second and else only counted", async () => {
+  const who = person();
+  const source = await ingest.newSource(who, hmac);
+  await Promise.all(Array.from({ length: 40 }, () => ingest.post(source, { headers: {}, body: "{}" })));
+  assert.match(await ingest.context.metrics.text(), /webhook_rejections_dropped_total [1-9]/);
+});
+
+const rejectionsOf = async (who: ReturnType<typeof person>, { id }: { id: string }) =>
+  (await ingest.send(who, "GET", `${sourcesPath}/${id}/rejections`)).body.items;
+
+test("a purged account leaves no source behind", async () => {
+  const [who, other] = [person(), person()];
+  const [source, kept] = [await ingest.newSource(who, hmac), await ingest.newSource(other, hmac)];
+  const now = new Date().toISOString();
+  const data = { id: who.accountId, created_at: now, deleted_at: now, changed: [] };
+  await ingest.publish(draft("account.deleted", { subject: who.accountId, accountId: who.accountId, data }));
+  await eventually(async () => (await ingest.post(source, sign("hmac"))).status === 404);
+  assert.equal((await ingest.post(kept, sign("hmac"))).status, 202);
+  const [deleted] = await ingest.eventsOf(who.accountId, 1, "webhook_source.deleted");
+  assert.equal(deleted?.subject, source.id);
+});

@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { after, before, test } from "node:test";
+import { eventually } from "@signalbox/testing";
+import { person } from "./account-stand-in.ts";
+import { type Harness, sourcesPath, startIngest } from "./harness.ts";
+import { type Scheme, schemes, secrets, sign, type Webhook } from "./signing.ts";
+
+let ingest: Harness;
+before(async () => {
+  ingest = await startIngest();
+});
+after(() => ingest.close());
+
+const newSource = (scheme: Scheme, who = person()) => ingest.newSource(who, { scheme, secret: secrets[scheme] });
+
+/** The reasons kept for a source, newest first, once `count` are there. */
+async function reasons(who: ReturnType<typeof person>, id: string, count: number): Promise<string[]> {
+  return eventually(async () => {
+    const { body } = await ingest.send(who, "GET", `${sourcesPath}/${id}/rejections`);
+    return body.items.length >= count && body.items.map(({ reason }: { reason: string }) => reason);
+  });
+}
+
+const signatureHeaders = {
+  "standard-webhooks": "webhook-signature",
+  stripe: "stripe-signature",
+  github: "x-hub-signature-256",
+  slack: "x-slack-signature",
+  shopify: "x-shopify-hmac-sha256",
+  hmac: "x-signature",
+} as const;
+const timed = ["standard-webhooks", "stripe", "slack", "hmac"] as const;
+
+for (const scheme of schemes) {
+  test(`${scheme}: a webhook with a right signature is taken, shown and announced`, async () => {
+    const who = person();
+    const source = await newSource(scheme, who);
+    const answer = await ingest.post(source, sign(scheme, { id: "d-1", type: "order.created" }));
+    assert.deepEqual([answer.status, answer.text], [202, ""]);
+    const [event] = await ingest.eventsOf(who.accountId, 1, "webhook.received");
+    const data = (event?.data ?? {}) as Record<string, unknown>;
+    assert.equal(event?.subject, source.id);
+    assert.equal(data.scheme, scheme);
+    assert.equal(data.event_type, "order.created");
+    assert.match(String(data.delivery_id), /^d-1/);
+    assert.equal(data.forward, true);
+    assert.ok("payload" in data && !("payload_text" in data) && !("payload_base64" in data));
+    const { body } = await ingest.send(who, "GET", `${sourcesPath}/${source.id}/received`);
+    assert.deepEqual(
+      body.items.map((item: Record<string, unknown>) => [item.delivery_id, item.event_type]),
+      [[data.delivery_id, "order.created"]],
+    );
+  });
+
+  test(`${scheme}: a forged, foreign or missing signature is 401, and the owner learns which`, async () => {
+    const who = person();
+    const source = await newSource(scheme, who);
+    const right = sign(scheme);
+    const name = signatureHeaders[scheme];
+    const { [name]: _, ...unsigned } = right.headers;
+    const attempts: [Webhook, string][] = [
+      [{ ...right, body: `${right.body} ` }, "signature_mismatch"],
+      [{ ...right, headers: { ...right.headers, [name]: "nonsense" } }, ""],
+      [{ ...right, headers: unsigned }, "signature_missing"],
+    ];
+    for (const [webhook] of attempts) {
+      const answer = await ingest.post(source, webhook);
+      assert.equal(answer.status, 401);
+      assert.equal(answer.body.error.code, "unauthorized");
+      assert.ok(answer.headers.get("www-authenticate"));
+      assert.ok(!answer.text.includes("mismatch"), "which part was wrong is for the owner alone");
+    }
+    const kept = await reasons(who, source.id, 3);
+    for (const [, reason] of attempts) assert.ok(reason === "" || kept.includes(reason), `${reason} in ${kept}`);
+    const { body } = await ingest.send(who, "GET", `${sourcesPath}/${source.id}/received`);
+    assert.deepEqual(body.items, []);
+  });
+}
+
+for (const scheme of timed) {
+  test(`${scheme}: a signed time outside the tolerance is 401 both ways, inside it is taken`, async () => {
+    const who = person();
+    const source = await newSource(scheme, who);
+    for (const ageSeconds of [310, -310]) {
+      assert.equal((await ingest.post(source, sign(scheme, { ageSeconds }))).status, 401);
+    }
+    for (const ageSeconds of [290, -290]) {
+      assert.equal((await ingest.post(source, sign(scheme, { ageSeconds }))).status, 202);
+    }
+    assert.deepEqual((await reasons(who, source.id, 2)).sort(), ["timestamp_in_future", "timestamp_too_old"]);
+  });
+}
+
+test("a missing or unreadable time is 401", async () => {
+  const who = person();
+  const source = await newSource("hmac", who);
+  const { "x-timestamp": _, ...timeless } = sign("hmac").headers;
+  const body = sign("hmac").body;
+  for (const headers of [
+    timeless,
+    { ...timeless, "x-timestamp": "yesterday" },
+    { ...timeless, "x-timestamp": "1e9" },
+  ]) {
+    assert.equal((await ingest.post(source, { headers, body })).status, 401);
+  }
+  assert.deepEqual((await reasons(who, source.id, 3)).sort(), [
+    "timestamp_malformed",
+    "timestamp_malformed",
+    "timestamp_missing",
+  ]);
+});
+
+test("the secret of one source opens no other", async () => {
+  const [own, other] = [await newSource("hmac"), await ingest.newSource(person(), { scheme: "hmac", secret: "other" })];
+  const webhook = sign("hmac");
+  assert.equal((await ingest.post(own, webhook)).status, 202);
+  assert.equal((await ingest.post(other, webhook)).status, 401);
+});
+
+test("a new secret counts at once, and the old one no more", async () => {
+  const who = person();
+  const source = await ingest.newSource(who, { scheme: "hmac", secret: "old" });
+  assert.equal((await ingest.post(source, sign("hmac"))).status, 401);
+  await ingest.send(who, "PATCH", `${sourcesPath}/${source.id}`, { body: { secret: secrets.hmac } });
+  assert.equal((await ingest.post(source, sign("hmac"))).status, 202);
+});
+
+test("the settings of hmac say where a sender keeps what we need", async () => {
+  const who = person();
+  const source = await ingest.newSource(who, {
+    scheme: "hmac",
+    secret: secrets.hmac,
+    settings: {
+      time: "pairs",
+      signature_header: "X-Acme-Signature",
+      delivery_id_header: "X-Acme-Id",
+      event_type_header: "X-Acme-Event",
+    },
+  });
+  const { body, headers } = sign("stripe");
+  const time = String(Math.floor(Date.now() / 1000));
+  const signature = createHmac("sha256", secrets.hmac).update(`${time}.${body}`).digest("hex");
+  const answer = await ingest.post(source, {
+    body,
+    headers: {
+      "content-type": headers["content-type"] as string,
+      "x-acme-signature": `t=${time},v1=${signature}`,
+      "x-acme-id": "a-1",
+      "x-acme-event": "paid",
+    },
+  });
+  assert.equal(answer.status, 202);
+  const [event] = await ingest.eventsOf(who.accountId, 1, "webhook.received");
+  const { delivery_id, event_type } = (event?.data ?? {}) as Record<string, unknown>;
+  assert.deepEqual([delivery_id, event_type], ["a-1", "paid"]);
+});
+
+test("slack is answered its challenge, when it is signed", async () => {
+  const source = await newSource("slack");
+  const body = JSON.stringify({ type: "url_verification", challenge: "3eZbrw1aBm2rZgRNFdxV" });
+  const answer = await ingest.post(source, sign("slack", { body }));
+  assert.deepEqual([answer.status, answer.text], [200, "3eZbrw1aBm2rZgRNFdxV"]);
+  assert.match(answer.headers.get("content-type") ?? "", /^text\/plain/);
+  assert.equal((await ingest.post(source, { ...sign("slack"), body })).status, 401);
+});

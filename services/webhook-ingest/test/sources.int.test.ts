@@ -1,0 +1,216 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { schemaDifference } from "@signalbox/storage/authoring";
+import { person } from "./account-stand-in.ts";
+import { type Harness, prismaDirectory, sourcesPath, startIngest } from "./harness.ts";
+import { schemes, secrets, sign } from "./signing.ts";
+
+let ingest: Harness;
+before(async () => {
+  ingest = await startIngest();
+});
+after(() => ingest.close());
+
+const hmac = { name: "Shop", scheme: "hmac", secret: secrets.hmac };
+const changedIn = (event: { data: unknown } | undefined) =>
+  (event?.data as { changed?: string[] } | undefined)?.changed;
+const pathOf = ({ id }: { id: string }) => `${sourcesPath}/${id}`;
+
+test("a new source is shown with every field, found again, and announced", async () => {
+  const who = person();
+  const { status, headers, body } = await ingest.send(who, "POST", sourcesPath, { body: hmac });
+  assert.equal(status, 201);
+  assert.match(body.id, /^src_/);
+  assert.equal(headers.get("location"), pathOf(body));
+  assert.deepEqual(
+    { ...body, id: "", ingest_path: "", created_at: "", updated_at: "" },
+    {
+      id: "",
+      name: "Shop",
+      scheme: "hmac",
+      event_types: null,
+      status: "enabled",
+      forward: true,
+      ingest_path: "",
+      settings: {},
+      created_at: "",
+      updated_at: "",
+    },
+  );
+  assert.equal(body.ingest_path, `/ingest/${body.id}`);
+  const read = await ingest.send(who, "GET", pathOf(body));
+  assert.deepEqual(read.body, body);
+  assert.equal(read.headers.get("etag"), headers.get("etag"));
+  const [event] = await ingest.eventsOf(who.accountId, 1);
+  assert.deepEqual([event?.name, event?.subject], ["webhook_source.created", body.id]);
+  assert.deepEqual(event?.data, { ...body, changed: [] });
+});
+
+test("the secret is in no answer, no event, no row and no log line", async () => {
+  const who = person();
+  const secret = "a-secret-that-is-easy-to-find-0123456789";
+  const source = await ingest.newSource(who, { scheme: "hmac", secret });
+  await ingest.send(who, "PATCH", pathOf(source), { body: { secret: `${secret}-2` } });
+  const shown = await Promise.all([ingest.send(who, "GET", pathOf(source)), ingest.send(who, "GET", sourcesPath)]);
+  const [, updated] = await ingest.eventsOf(who.accountId, 2);
+  assert.deepEqual(changedIn(updated), ["secret"]);
+  const { rows } = await ingest.pool.query({ name: "", text: "select s::text from sources s" });
+  const written = JSON.stringify([shown.map(({ text }) => text), updated, rows, ingest.context.logged]);
+  assert.ok(!written.includes(secret));
+});
+
+test("a patch changes what it names, a patch that changes nothing leaves no trace", async () => {
+  const who = person();
+  const source = await ingest.newSource(who, { ...hmac, settings: { separator: ":", signature_prefix: "v0=" } });
+  const first = await ingest.send(who, "PATCH", pathOf(source), {
+    headers: { "content-type": "application/merge-patch+json" },
+    body: { name: "Store", event_types: ["a", "b"], settings: { separator: null, timestamp_header: "X-When" } },
+  });
+  assert.equal(first.status, 200);
+  assert.deepEqual([first.body.name, first.body.event_types, first.body.forward], ["Store", ["a", "b"], true]);
+  assert.deepEqual(first.body.settings, { signature_prefix: "v0=", timestamp_header: "x-when" });
+  for (const body of [{}, { name: "Store", settings: { timestamp_header: "X-When", signature_prefix: "v0=" } }]) {
+    const again = await ingest.send(who, "PATCH", pathOf(source), { body });
+    assert.deepEqual(again.body, first.body);
+    assert.equal(again.headers.get("etag"), first.headers.get("etag"));
+  }
+  await ingest.send(who, "PATCH", pathOf(source), { body: { event_types: null } });
+  const events = await ingest.eventsOf(who.accountId, 3);
+  assert.deepEqual(events.map(changedIn), [[], ["name", "event_types", "settings"], ["event_types"]]);
+});
+
+test("a write on an outdated state is 409, and nothing changes", async () => {
+  const who = person();
+  const source = await ingest.newSource(who, hmac);
+  const etag = (await ingest.send(who, "GET", pathOf(source))).headers.get("etag") ?? "";
+  const headers = { "if-match": etag };
+  assert.equal((await ingest.send(who, "PATCH", pathOf(source), { headers, body: { name: "A" } })).status, 200);
+  assert.equal((await ingest.send(who, "PATCH", pathOf(source), { headers, body: { name: "B" } })).status, 409);
+  assert.equal((await ingest.send(who, "DELETE", pathOf(source), { headers })).status, 409);
+  assert.equal((await ingest.send(who, "GET", pathOf(source))).body.name, "A");
+});
+
+test("a member that is unknown, read-only or unfit is named, all of them at once", async () => {
+  const who = person();
+  const source = await ingest.newSource(who, hmac);
+  const { status, body } = await ingest.send(who, "PATCH", pathOf(source), {
+    body: { nickname: "x", id: "src_1", scheme: "github", name: "", event_types: [], settings: { speed: 1 } },
+  });
+  assert.equal(status, 422);
+  const named = Object.fromEntries(body.error.details.map(({ field, code }: Record<string, string>) => [field, code]));
+  assert.deepEqual(named, {
+    nickname: "unknown_member",
+    id: "read_only",
+    scheme: "read_only",
+    name: "too_small",
+    event_types: "too_small",
+    "settings.speed": "unknown_member",
+  });
+  for (const wrong of [
+    { ...hmac, name: "a\0b" },
+    { ...hmac, name: "\ud800" },
+    { ...hmac, colour: "red" },
+  ]) {
+    assert.equal((await ingest.send(who, "POST", sourcesPath, { body: wrong })).status, 422);
+  }
+  assert.equal((await ingest.send(who, "POST", sourcesPath, { body: { name: "Shop" } })).status, 400);
+});
+
+test("a secret that the scheme could not verify with is 422 on secret", async () => {
+  for (const [scheme, secret] of [
+    ["standard-webhooks", "whsec_short"],
+    ["github", "with\u0007bell"],
+    ["hmac", "x".repeat(513)],
+  ]) {
+    const { status, body } = await ingest.send(person(), "POST", sourcesPath, { body: { ...hmac, scheme, secret } });
+    assert.equal(status, 422, scheme);
+    assert.equal(body.error.details[0].field, "secret");
+  }
+});
+
+test("settings are for hmac alone", async () => {
+  for (const scheme of schemes.filter((name) => name !== "hmac")) {
+    const settings = { separator: ":" };
+    const body = { name: "Shop", scheme, secret: secrets[scheme], settings };
+    const answer = await ingest.send(person(), "POST", sourcesPath, { body });
+    assert.deepEqual([answer.status, answer.body.error.details[0].field], [422, "settings"]);
+  }
+});
+
+test("another account's source reads as missing, whatever is asked of it", async () => {
+  const source = await ingest.newSource(person(), hmac);
+  const other = person();
+  for (const [method, path, body] of [
+    ["GET", pathOf(source)],
+    ["PATCH", pathOf(source), { name: "Mine" }],
+    ["DELETE", pathOf(source)],
+    ["GET", `${pathOf(source)}/received`],
+    ["GET", `${pathOf(source)}/rejections`],
+  ] as const) {
+    const answer = await ingest.send(other, method, path, body ? { body } : {});
+    assert.equal(answer.status, 404, `${method} ${path}`);
+  }
+  assert.deepEqual((await ingest.send(other, "GET", sourcesPath)).body.items, []);
+});
+
+test("who may do what follows the scopes", async () => {
+  assert.equal((await ingest.send(null, "GET", sourcesPath)).status, 401);
+  const reader = person({ scopes: ["webhooks:read"] });
+  assert.equal((await ingest.send(reader, "GET", sourcesPath)).status, 200);
+  assert.equal((await ingest.send(reader, "POST", sourcesPath, { body: hmac })).status, 403);
+});
+
+test("sources are listed oldest first, page by page", async () => {
+  const who = person();
+  for (const name of ["a", "b", "c"]) await ingest.newSource(who, { ...hmac, name });
+  const first = (await ingest.send(who, "GET", `${sourcesPath}?limit=2`)).body;
+  const rest = (await ingest.send(who, "GET", `${sourcesPath}?limit=2&cursor=${first.next_cursor}`)).body;
+  const names = [...first.items, ...rest.items].map(({ name }: { name: string }) => name);
+  assert.deepEqual([names, first.has_more, rest.has_more], [["a", "b", "c"], true, false]);
+  assert.equal((await ingest.send(who, "GET", `${sourcesPath}?limit=101`)).status, 400);
+});
+
+test("a deleted source takes nothing more and leaves nothing behind", async () => {
+  const who = person();
+  const source = await ingest.newSource(who, hmac);
+  assert.equal((await ingest.post(source, sign("hmac"))).status, 202);
+  assert.equal((await ingest.send(who, "DELETE", pathOf(source))).status, 204);
+  assert.equal((await ingest.post(source, sign("hmac"))).status, 404);
+  const count = { name: "", text: "select 1 from received_deliveries where source_id = $1" };
+  assert.equal((await ingest.pool.query(count, [source.id])).rowCount, 0);
+  const deleted = await ingest.eventsOf(who.accountId, 1, "webhook_source.deleted");
+  assert.equal(deleted[0]?.subject, source.id);
+});
+
+test("a creation that is repeated under its key makes one source", async () => {
+  const who = person();
+  const headers = { "idempotency-key": crypto.randomUUID() };
+  const answers = [];
+  for (let count = 0; count < 2; count++) {
+    answers.push((await ingest.send(who, "POST", sourcesPath, { headers, body: hmac })).body.id);
+  }
+  assert.equal(answers[0], answers[1]);
+  assert.equal((await ingest.send(who, "GET", sourcesPath)).body.items.length, 1);
+});
+
+test("the graph shows the account its sources", async () => {
+  const who = person();
+  const source = await ingest.newSource(who, { ...hmac, event_types: ["a"] });
+  const query = `query($of: [_Any!]!) { _entities(representations: $of) { ... on Account {
+    webhookSources(first: 1) { edges { node { id name eventTypes ingestPath forward } } pageInfo { hasNextPage } } } } }`;
+  const ask = (id: string) => ingest.graphql(who, query, { of: [{ __typename: "Account", id }] });
+  const { data, errors } = await ask(who.accountId);
+  assert.equal(errors, undefined);
+  assert.deepEqual(data._entities[0].webhookSources, {
+    edges: [
+      { node: { id: source.id, name: "Shop", eventTypes: ["a"], ingestPath: source.ingest_path, forward: true } },
+    ],
+    pageInfo: { hasNextPage: false },
+  });
+  const foreign = await ask(person().accountId);
+  assert.deepEqual(foreign.data._entities[0].webhookSources.edges, []);
+});
+
+test("the migrations lead to the schema", async () => {
+  assert.equal(await schemaDifference(prismaDirectory, ingest.context.configuration.get("database.url")), "");
+});
