@@ -37,7 +37,7 @@ export interface SubscribeOptions {
   readonly topics: readonly string[];
   /** How many partitions are handled at the same time. */
   readonly concurrency?: number;
-  /** A member that is silent for this long is taken for dead, and others take over its partitions. Default 30 s. */
+  /** A member that is silent for this long is taken for dead, and others take over its partitions. Default 15 s. */
   readonly sessionTimeoutMs?: number;
   /**
    * Handles the records and returns how many of them, counted from the first, are done; nothing means all. Offsets are

@@ -152,10 +152,14 @@ export function describeGroups(underTest: () => LogUnderTest): void {
       assert.ok(lag.seconds < 30, `${lag.seconds}`);
     });
 
-    test("the log goes away and comes back: reading and publishing go on by themselves", async () => {
+    test("the log goes away and comes back: reading and publishing go on by themselves", async (context) => {
       const { topic, group } = await freshTopic(2);
       const door = await underTest().openBehindDoor();
       const behind = await openLog(door.url);
+      context.after(async () => {
+        await behind.close();
+        await door.close();
+      });
       await behind.ensureTopics([topicSpec(topic, { partitions: 2 })]);
       const { values, subscription } = await collect(behind, group, topic, underTest());
       const heard: string[] = [];
@@ -181,10 +185,6 @@ export function describeGroups(underTest: () => LogUnderTest): void {
       await eventually(() => values().includes("after") && heard.includes("after"), { timeoutMs: 30_000 });
       assert.equal(heard.filter((value) => value === "before").length, 1, "a broadcast reader repeats nothing");
       await eventually(async () => (await behind.lag(group)).every(({ messages }) => messages === 0));
-      await reader.close();
-      await subscription.close();
-      await behind.close();
-      await door.close();
     });
   });
 }

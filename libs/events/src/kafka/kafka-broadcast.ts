@@ -36,7 +36,7 @@ export function openKafkaBroadcast(
   { kafka, admin, log, clock }: Parts,
   { service, instance, topics, from, onRecord }: BroadcastOptions,
 ): BroadcastReader {
-  const group = `${service}.${instance}.boot-${randomBytes(6).toString("hex")}`;
+  let group = "";
   const closing = new AbortController();
   const caughtUp = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
@@ -74,6 +74,8 @@ export function openKafkaBroadcast(
 
   /** Runs one consumer until it crashes or the reader closes. */
   async function read(): Promise<void> {
+    // A new group each time: in the former one our own lost member would hold the partitions until its session ends.
+    group = `${service}.${instance}.boot-${randomBytes(6).toString("hex")}`;
     if (positions.size === 0) positions = await positionsOf(await admin(), topics, from);
     checkCaughtUp();
     const consumer = kafka.consumer({
@@ -133,7 +135,7 @@ export function openKafkaBroadcast(
     ended.reject(error);
   });
   void admin()
-    .then((client) => sweep(client, service, group))
+    .then((client) => sweep(client, service, () => group))
     .catch((error: unknown) => log.debug({ error }, "groups of former readers could not be swept"));
 
   const ageMs = () => clock.steadyMs() - currentMs;
@@ -189,11 +191,11 @@ function seekAll(consumer: Consumer, positions: ReadonlyMap<string, Position>): 
 }
 
 /** Deletes the groups that crashed readers of this service left behind. A group with a living member is not empty. */
-async function sweep(admin: Admin, service: string, ownGroup: string): Promise<void> {
+async function sweep(admin: Admin, service: string, ownGroup: () => string): Promise<void> {
   const { groups } = await admin.listGroups();
   const candidates = groups
     .map(({ groupId }) => groupId)
-    .filter((id) => id.startsWith(`${service}.`) && bootPattern.test(id) && id !== ownGroup);
+    .filter((id) => id.startsWith(`${service}.`) && bootPattern.test(id) && id !== ownGroup());
   if (candidates.length === 0) return;
   const { groups: described } = await admin.describeGroups(candidates);
   const empty = described.filter(({ state }) => state === "Empty" || state === "Dead").map(({ groupId }) => groupId);

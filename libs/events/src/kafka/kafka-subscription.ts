@@ -26,7 +26,7 @@ interface Parts {
 /** Joins the group and hands over batches until closed. Rejects when the broker cannot be reached now. */
 export async function openKafkaSubscription(
   { kafka, log, clock }: Parts,
-  { group, topics, concurrency = 4, sessionTimeoutMs = 30_000, handle }: SubscribeOptions,
+  { group, topics, concurrency = 4, sessionTimeoutMs = 15_000, handle }: SubscribeOptions,
 ): Promise<Subscription> {
   const consumer = kafka.consumer({
     groupId: group,

@@ -35,7 +35,7 @@ const ends = sql("log.ends", "select id, next_offset from signalbox.log_partitio
 /** Joins the group and hands over batches until closed. Rejects when the log cannot be reached now. */
 export async function openPostgresSubscription(
   { pool, topics, wakeUps, log, clock }: Parts,
-  { group, topics: names, concurrency = 4, sessionTimeoutMs = 30_000, handle }: SubscribeOptions,
+  { group, topics: names, concurrency = 4, sessionTimeoutMs = 15_000, handle }: SubscribeOptions,
 ): Promise<Subscription> {
   await topics.find(names);
   const membership = createMembership(pool, {
