@@ -161,9 +161,9 @@ export function describeGroups(underTest: () => LogUnderTest): void {
         await door.close();
       });
       await behind.ensureTopics([topicSpec(topic, { partitions: 2 })]);
-      const { values, subscription } = await collect(behind, group, topic, underTest());
+      const { values } = await collect(behind, group, topic, underTest());
       const heard: string[] = [];
-      const reader = await behind.broadcast({
+      await behind.broadcast({
         service: "images",
         instance: randomId("instance"),
         topics: [topic],

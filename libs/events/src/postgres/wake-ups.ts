@@ -3,7 +3,7 @@ import { randomId } from "@signalbox/core";
 import { inSession, type Pool, sql } from "@signalbox/storage";
 
 /** What is worth a look: new records, or a change among the members of a group. */
-export type News = "records" | "members";
+type News = "records" | "members";
 type Wake = (news: News) => void;
 
 /** Tells readers that there is news. A hint only: readers also look by themselves. */
