@@ -57,6 +57,27 @@ export const properties = defineProperties({
     reload: "restart",
     effect: "Attempts that one instance makes at one endpoint at the same time, so that a slow one cannot take all.",
   },
+  "webhook-delivery.attempts.lease": {
+    type: "integer",
+    default: 90_000,
+    unit: "ms",
+    min: 1_000,
+    max: 600_000,
+    secrecy: "internal",
+    reload: "restart",
+    effect:
+      "After how long a delivery whose instance died is attempted again. Must be longer than any attempt and its record, or a slow one is made twice.",
+  },
+  "webhook-delivery.endpoints.max": {
+    type: "integer",
+    default: 100,
+    unit: "endpoints",
+    min: 1,
+    max: 10_000,
+    secrecy: "internal",
+    reload: "live",
+    effect: "Endpoints that one account may have; every event may cost a delivery for each.",
+  },
   "webhook-delivery.secret.rotation-overlap": {
     type: "integer",
     default: 86_400_000,

@@ -10,7 +10,7 @@ import {
 } from "@signalbox/foundation";
 import { createHttpApp, createIdempotencyStore, createInternalApp, createRoutes } from "@signalbox/http";
 import { createOutboundClient } from "@signalbox/net";
-import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
+import { ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
 import { createSealer } from "@signalbox/storage";
 import { createConsumerTable } from "./consumers.ts";
 import { createAttemptDelivery } from "./deliveries/attempt-delivery.ts";
@@ -83,7 +83,9 @@ async function openVerbs(context: ServiceContext<Properties>) {
 
   const outbound = createOutboundClient({
     allow: configuration.get("webhook-delivery.outbound.allow"),
-    refusePorts: () => [configuration.get("http.port"), configuration.get("management.server.port")],
+    refusePorts: ownPorts,
+    // As many as there are attempts: one that waits for a connection would spend its deadline on it.
+    connectionsPerOriginMax: configuration.get("webhook-delivery.attempts.in-flight-max"),
     clock,
   });
   runner.defer("outbound client", () => outbound.close());
@@ -106,13 +108,18 @@ async function openVerbs(context: ServiceContext<Properties>) {
     log,
     tracer,
     metrics,
+    leaseMs: configuration.get("webhook-delivery.attempts.lease"),
     inFlightMax: configuration.get("webhook-delivery.attempts.in-flight-max"),
     inFlightMaxPerEndpoint: configuration.get("webhook-delivery.attempts.in-flight-max-per-endpoint"),
   });
   const verbs = {
     endpoints,
     deliveries,
-    createEndpoint: createCreateEndpoint({ ...writing, assertTarget }),
+    createEndpoint: createCreateEndpoint({
+      ...writing,
+      assertTarget,
+      endpointsMax: () => configuration.get("webhook-delivery.endpoints.max"),
+    }),
     endpointWrites: createChangeEndpoint({
       ...writing,
       assertTarget,

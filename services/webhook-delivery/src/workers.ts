@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AccessStates } from "@signalbox/auth";
 import { mayAccess } from "@signalbox/contracts";
-import { type Clock, hours } from "@signalbox/core";
+import { type Clock, hours, seconds } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
 import type { Logger } from "@signalbox/telemetry";
 import type { DeliverDue } from "./deliveries/deliver-due.ts";
 import type { DeliveryStore } from "./deliveries/delivery-store.ts";
+import { createReleaseHeld } from "./deliveries/release-held.ts";
 
 interface Dependencies {
   readonly deliverDue: DeliverDue;
@@ -19,7 +20,23 @@ interface Dependencies {
 /** The long-running parts that are this service's own. */
 export function startWorkers(runner: Runner, dependencies: Dependencies): void {
   const { deliverDue, deliveries, accessStates, clock, log, retentionMs } = dependencies;
-  runner.worker("deliveries", (signal, beat) => deliverDue.run(signal, beat));
+  const { releaseOf, recheck } = createReleaseHeld({ deliveries, accessStates, clock, wake: deliverDue.wake });
+
+  runner.worker("deliveries", async (signal, beat) => {
+    // Until then nobody knows whose deliveries have to wait.
+    while (!accessStates.isCaughtUp() && !signal.aborted) {
+      beat();
+      await sleep(50, undefined, { signal }).catch(() => {});
+    }
+    await deliverDue.run(signal, beat);
+  });
+
+  runner.worker("held deliveries", async (signal) => {
+    while (!signal.aborted) {
+      if (accessStates.isCaughtUp()) await recheck();
+      await sleep(seconds(30), undefined, { signal }).catch(() => {});
+    }
+  });
 
   runner.worker("trim events", async (signal) => {
     while (!signal.aborted) {
@@ -29,11 +46,11 @@ export function startWorkers(runner: Runner, dependencies: Dependencies): void {
   });
 
   const stop = accessStates.onChange(({ kind, accountId }) => {
-    const entry = accessStates.stateOf(accountId);
-    if (kind !== "account" || entry === null || !mayAccess(entry.state, "write")) return;
-    deliveries.releaseAccount(accountId, clock.now()).then(
-      (released) => released > 0 && deliverDue.wake(),
-      (error: unknown) => log.error({ error, accountId }, "held deliveries could not be released"),
+    // The history that is read at the start is no news; the worker above looks at what is held.
+    if (kind !== "account" || !accessStates.isCaughtUp()) return;
+    if (!mayAccess(accessStates.stateOf(accountId)?.state ?? "active", "write")) return;
+    releaseOf(accountId).catch((error: unknown) =>
+      log.error({ error, accountId }, "held deliveries could not be released yet"),
     );
   });
   runner.defer("access listener", stop);

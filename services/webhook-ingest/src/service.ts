@@ -77,7 +77,10 @@ async function openVerbs(context: ServiceContext<Properties>) {
 
   const sources = createSourceStore(pool, createSealer(configuration.get("secrets.keys")));
   const deliveries = createDeliveryStore(pool);
-  const dropped = metrics.counter("webhook_rejections_dropped", "Rejections that were counted but not written.");
+  const dropped = metrics.counter(
+    "signalbox_webhook_rejections_dropped",
+    "Rejections that were counted but not written.",
+  );
   const verbs = {
     sources,
     deliveries,

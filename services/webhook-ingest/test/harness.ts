@@ -88,7 +88,7 @@ export async function startIngest(overrides: Overrides = {}): Promise<Harness> {
     const response = await fetch(open.url + path, {
       method,
       headers: { ...who?.headers, ...(isRaw ? {} : { "content-type": "application/json" }), ...headers },
-      ...(body === undefined ? {} : { body: (isRaw ? body : JSON.stringify(body)) as BodyInit }),
+      ...(body === undefined ? {} : { body: (isRaw ? body : JSON.stringify(body)) as string }),
     });
     return answerOf(response);
   };

@@ -78,7 +78,7 @@ test("what was answered 202 survives kill -9 right after, and its event comes ou
   await first.waitForOutput(/The service is ready/);
   const made = await eventually(async () => {
     const response = await fetch(url + sourcesPath, { method: "POST", headers, body: JSON.stringify(hmac) });
-    return response.status === 201 && (await response.json());
+    return response.status === 201 && ((await response.json()) as { id: string; ingest_path: string });
   });
   await proxy.refuse();
   const webhook = sign("hmac", { id: "d-1" });

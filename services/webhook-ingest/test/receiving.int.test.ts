@@ -208,7 +208,7 @@ test("rejections of one source are written so often a second and else only count
   const who = person();
   const source = await ingest.newSource(who, hmac);
   await Promise.all(Array.from({ length: 40 }, () => ingest.post(source, { headers: {}, body: "{}" })));
-  assert.match(await ingest.context.metrics.text(), /webhook_rejections_dropped_total [1-9]/);
+  assert.match(await ingest.context.metrics.text(), /signalbox_webhook_rejections_dropped_total\{[^}]*\} [1-9]/);
 });
 
 const rejectionsOf = async (who: ReturnType<typeof person>, { id }: { id: string }) =>

@@ -16,12 +16,15 @@ interface Dependencies {
 /** What of an answer is kept for the owner to look at. */
 const responseBytesMax = 4_096;
 
-/** Posts a delivery once, signed now. Never throws: whatever happens is the result of the attempt. */
+/**
+ * Posts a delivery once, signed now. Whatever happens from then on is the result of the attempt. Throws only before it,
+ * when nothing can be signed: that is our failure and must not use up an attempt.
+ */
 export function createAttemptDelivery({ outbound, endpoints, clock, timeoutMs }: Dependencies) {
   return async function attemptDelivery(due: DueDelivery): Promise<{ attempt: Attempt; result: AttemptResult }> {
     const startedAt = clock.now();
     const startedMs = clock.steadyMs();
-    const { result, response } = await post(due, startedAt);
+    const { result, response } = await post(due, signatures(due, startedAt));
     const attempt: Attempt = {
       id: newId("wha", startedAt.getTime()),
       deliveryId: due.id,
@@ -36,12 +39,15 @@ export function createAttemptDelivery({ outbound, endpoints, clock, timeoutMs }:
     return { attempt, result };
   };
 
-  async function post(due: DueDelivery, at: Date): Promise<{ result: AttemptResult; response: string | null }> {
+  async function post(
+    due: DueDelivery,
+    signed: Record<string, string>,
+  ): Promise<{ result: AttemptResult; response: string | null }> {
     try {
       const { status, headers, body } = await outbound.request({
         url: due.url,
         method: "POST",
-        headers: { "content-type": "application/json", "user-agent": "Signalbox", ...signatures(due, at) },
+        headers: { "content-type": "application/json", "user-agent": "Signalbox", ...signed },
         body: due.body,
         deadlineMs: due.timeoutSeconds === null ? timeoutMs() : due.timeoutSeconds * 1000,
         responseBytesMax,
@@ -52,8 +58,8 @@ export function createAttemptDelivery({ outbound, endpoints, clock, timeoutMs }:
       const retryAfter = retryAfterMs(headers["retry-after"], clock.nowMs());
       return { result: { status, error: null, retryAfterMs: retryAfter }, response: textOf(body) };
     } catch (error) {
-      const word = isOutboundError(error) ? error.code : "not_sent";
-      return { result: { status: null, error: word, retryAfterMs: null }, response: null };
+      if (!isOutboundError(error)) throw error;
+      return { result: { status: null, error: error.code, retryAfterMs: null }, response: null };
     }
   }
 

@@ -18,12 +18,13 @@ const insertEvent = sql(
 const insertDeliveries = sql(
   "deliveries.insert",
   `insert into deliveries (id, endpoint_id, account_id, event_id, status, attempts, created_at, next_attempt_at)
-   select id, endpoint_id, $3, $4, status, 0, $5, $5 from unnest($1::text[], $2::text[], $6::text[]) as new (id, endpoint_id, status)
+   select id, endpoint_id, $3, $4, status, 0, $5, next_attempt_at
+   from unnest($1::text[], $2::text[], $6::text[], $7::timestamptz[]) as new (id, endpoint_id, status, next_attempt_at)
    on conflict (endpoint_id, event_id) do nothing`,
 );
 const holdPending = sql(
   "deliveries.hold",
-  "update deliveries set status = 'held' where endpoint_id = $1 and status = 'pending'",
+  "update deliveries set status = 'held', next_attempt_at = null where endpoint_id = $1 and status = 'pending'",
 );
 const releaseHeld = sql(
   "deliveries.release",
@@ -33,6 +34,14 @@ const releaseHeldOfAccount = sql(
   "deliveries.release-account",
   `update deliveries as d set status = 'pending', next_attempt_at = $2 from endpoints as p
    where p.id = d.endpoint_id and p.status = 'enabled' and d.account_id = $1 and d.status = 'held'`,
+);
+const accountsToRecheck = sql(
+  "deliveries.accounts-to-recheck",
+  "select distinct account_id as id from deliveries where status = 'held' and next_attempt_at <= $1",
+);
+const postponeRecheck = sql(
+  "deliveries.postpone-recheck",
+  "update deliveries set next_attempt_at = $2 where account_id = $1 and status = 'held' and next_attempt_at <= $2",
 );
 const listDeliveries = sql(
   "deliveries.list",
@@ -48,8 +57,8 @@ const listAttempts = sql(
   "deliveries.attempts",
   `select a.id, a.delivery_id as "deliveryId", a.endpoint_id as "endpointId", a.number, a.started_at as "startedAt",
      a.duration_ms as "durationMs", a.status, a.error, a.response
-   from delivery_attempts as a join deliveries as d on d.id = a.delivery_id
-   where d.account_id = $1 and ($2::text is null or a.endpoint_id = $2) and ($3::text is null or a.delivery_id = $3)
+   from delivery_attempts as a
+   where a.account_id = $1 and ($2::text is null or a.endpoint_id = $2) and ($3::text is null or a.delivery_id = $3)
      and (a.started_at, a.id) < ($4, $5) order by a.started_at desc, a.id desc limit $6`,
 );
 const trimEvents = sql(
@@ -74,6 +83,8 @@ export interface NewDelivery {
   readonly id: string;
   readonly endpointId: string;
   readonly status: "pending" | "held";
+  /** When it is due; for a held one when the account is looked at again, null while it waits for its endpoint. */
+  readonly nextAttemptAt: Date | null;
 }
 
 export interface ListFilter {
@@ -91,7 +102,8 @@ export function createDeliveryStore(pool: Pool) {
       await tx.query(insertEvent, [id, accountId, type, body, traceparent, createdAt]);
       const [ids, endpointIds] = [deliveries.map((each) => each.id), deliveries.map((each) => each.endpointId)];
       const statuses = deliveries.map((each) => each.status);
-      await tx.query(insertDeliveries, [ids, endpointIds, accountId, id, at, statuses]);
+      const times = deliveries.map((each) => each.nextAttemptAt);
+      await tx.query(insertDeliveries, [ids, endpointIds, accountId, id, at, statuses, times]);
     },
     hold: async (tx: Tx, endpointId: string): Promise<void> => void (await tx.query(holdPending, [endpointId])),
     release: async (tx: Tx, endpointId: string, at: Date): Promise<void> =>
@@ -99,6 +111,11 @@ export function createDeliveryStore(pool: Pool) {
     /** Lets what was held for a suspended account go, once it is active again; answers how many. */
     releaseAccount: async (accountId: string, at: Date): Promise<number> =>
       (await pool.query(releaseHeldOfAccount, [accountId, at])).rowCount,
+    /** The accounts whose held deliveries are to be looked at again by `at`. */
+    accountsToRecheck: async (at: Date): Promise<string[]> =>
+      (await pool.query<{ id: string }>(accountsToRecheck, [at])).rows.map(({ id }) => id),
+    postponeRecheck: async (accountId: string, until: Date): Promise<void> =>
+      void (await pool.query(postponeRecheck, [accountId, until])),
     find: async (accountId: string, id: string): Promise<Delivery | null> =>
       (await pool.query<Delivery>(findDelivery, [id, accountId])).rows[0] ?? null,
     /** One more than `limit`, newest first. */

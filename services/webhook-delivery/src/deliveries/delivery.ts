@@ -43,6 +43,7 @@ export function viewDelivery(delivery: Delivery): WebhookDeliveryResource {
     last_error: delivery.lastError,
     created_at: delivery.createdAt.toISOString(),
     last_attempt_at: delivery.lastAttemptAt?.toISOString() ?? null,
-    next_attempt_at: delivery.nextAttemptAt?.toISOString() ?? null,
+    // While it is held, the column says when the reason is looked at again.
+    next_attempt_at: delivery.status === "pending" ? (delivery.nextAttemptAt?.toISOString() ?? null) : null,
   };
 }

@@ -17,6 +17,8 @@ export interface DueDelivery extends SealedSecrets {
   readonly url: string;
   readonly scheduleSeconds: readonly number[] | null;
   readonly timeoutSeconds: number | null;
+  /** The endpoint's own bound of attempts at the same time. */
+  readonly inFlightMax: number | null;
 }
 
 /** What the attempt changes of the delivery. */
@@ -38,7 +40,8 @@ const lease = sql(
    returning d.id, d.endpoint_id as "endpointId", d.account_id as "accountId", d.event_id as "eventId",
      e.type as "eventType", e.body, e.traceparent, d.attempts,
      d.created_at as "createdAt", p.url, p.settings->'retry_schedule_seconds' as "scheduleSeconds",
-     (p.settings->>'timeout_seconds')::int as "timeoutSeconds", p.sealed_secret as "sealedSecret",
+     (p.settings->>'timeout_seconds')::int as "timeoutSeconds",
+     (p.settings->>'max_in_flight')::int as "inFlightMax", p.sealed_secret as "sealedSecret",
      p.sealed_previous_secret as "sealedPreviousSecret", p.previous_secret_until as "previousSecretUntil"`,
 );
 const settle = sql(
@@ -48,13 +51,17 @@ const settle = sql(
 );
 const insertAttempt = sql(
   "due.insert-attempt",
-  `insert into delivery_attempts (id, delivery_id, endpoint_id, number, started_at, duration_ms, status, error, response)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+  `insert into delivery_attempts
+     (id, delivery_id, endpoint_id, account_id, number, started_at, duration_ms, status, error, response)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 );
-const putBack = sql(
-  "due.put-back",
-  "update deliveries set status = $3, leased_until = null where id = $1 and attempts = $2",
+const putBack = sql("due.put-back", "update deliveries set leased_until = null where id = $1 and attempts = $2");
+const holdForAccount = sql(
+  "due.hold-for-account",
+  `update deliveries set status = 'held', next_attempt_at = $3, leased_until = null
+   where id = $1 and attempts = $2 and status = 'pending'`,
 );
+const oldestDue = sql("due.oldest", "select min(next_attempt_at) as at from deliveries where status = 'pending'");
 
 /** The queue that deliveries are taken from: rows of PostgreSQL that are due, leased to one instance at a time. */
 export function createDueDeliveries(pool: Pool) {
@@ -68,22 +75,17 @@ export function createDueDeliveries(pool: Pool) {
       const values = [due.id, due.attempts, next.status, status, error, startedAt, next.nextAttemptAt];
       if ((await tx.query(settle, values)).rowCount === 0) return false;
       const { id, deliveryId, endpointId, number, durationMs, response } = attempt;
-      await tx.query(insertAttempt, [
-        id,
-        deliveryId,
-        endpointId,
-        number,
-        startedAt,
-        durationMs,
-        status,
-        error,
-        response,
-      ]);
+      const place = [id, deliveryId, endpointId, due.accountId, number];
+      await tx.query(insertAttempt, [...place, startedAt, durationMs, status, error, response]);
       return true;
     },
-    /** Gives a lease back without an attempt: to be due again, or to be held. */
-    putBack: async (due: DueDelivery, status: "pending" | "held"): Promise<void> =>
-      void (await pool.query(putBack, [due.id, due.attempts, status])),
+    /** Gives a lease back without an attempt. */
+    putBack: async (due: DueDelivery): Promise<void> => void (await pool.query(putBack, [due.id, due.attempts])),
+    /** Holds it, without an attempt, because its account may not act; to be looked at again at `recheckAt`. */
+    holdForAccount: async (due: DueDelivery, recheckAt: Date): Promise<void> =>
+      void (await pool.query(holdForAccount, [due.id, due.attempts, recheckAt])),
+    /** When the delivery that waits longest was due, or will be; null when none waits. */
+    oldestDue: async (): Promise<Date | null> => (await pool.query<{ at: Date | null }>(oldestDue)).rows[0]?.at ?? null,
   };
 }
 

@@ -1,5 +1,5 @@
 import { type AccountState, mayAccess, receivedAlias } from "@signalbox/contracts";
-import { type Clock, newId } from "@signalbox/core";
+import { type Clock, newId, seconds } from "@signalbox/core";
 import type { ReceivedEvent } from "@signalbox/events";
 import type { Tx } from "@signalbox/storage";
 import { wants } from "../endpoints/endpoint.ts";
@@ -30,10 +30,11 @@ export function createScheduleDeliveries({ endpoints, deliveries, clock, stateOf
     if (wanting.length === 0) return;
     const isHeld = !mayAccess(stateOf(accountId), "write");
     const made = wanting.map(
-      ({ id, status }): NewDelivery => ({
+      ({ id, status, settings }): NewDelivery => ({
         id: newId("whd", clock.nowMs()),
         endpointId: id,
         status: isHeld || status !== "enabled" ? "held" : "pending",
+        nextAttemptAt: status === "enabled" ? firstAttemptAt(clock.nowMs(), settings.retry_schedule_seconds) : null,
       }),
     );
     const { id, name, time, traceparent = null } = event;
@@ -42,6 +43,9 @@ export function createScheduleDeliveries({ endpoints, deliveries, clock, stateOf
     tx.afterCommit(wake);
   };
 }
+
+const firstAttemptAt = (nowMs: number, schedule: readonly number[] | null): Date =>
+  new Date(nowMs + seconds(schedule?.[0] ?? 0));
 
 /** The body of every attempt, made once: signatures are over these bytes. */
 function bodyOf({ id, name, time, data, version, accountId }: ReceivedEvent): Buffer {

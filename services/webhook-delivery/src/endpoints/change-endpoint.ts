@@ -4,7 +4,7 @@ import type { Outbox } from "@signalbox/events";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import { createEndpointSecret } from "@signalbox/webhook-signatures";
 import type { DeliveryStore } from "../deliveries/delivery-store.ts";
-import { changedFields, type Endpoint, type EndpointChange } from "./endpoint.ts";
+import { changedFields, type Endpoint, type EndpointChange, withChange } from "./endpoint.ts";
 import { endpointDeleted, endpointEnabled, endpointUpdated } from "./endpoint-events.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
 
@@ -55,10 +55,10 @@ export function createChangeEndpoint(dependencies: Dependencies) {
     change: (own: OwnEndpoint, change: EndpointChange, within: Within) =>
       write(own, within, async (tx, endpoint) => {
         if (change.url !== undefined) assertTarget(change.url);
-        const changed = changedFields(endpoint, change);
+        const wanted = withChange(endpoint, change);
+        const changed = changedFields(endpoint, wanted);
         if (changed.length === 0) return endpoint;
-        const defined = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
-        return save(tx, endpoint, defined, (next) => endpointUpdated(next, changed));
+        return save(tx, wanted, {}, (next) => endpointUpdated(next, changed));
       }),
 
     /** Holds deliveries until `resume`. */

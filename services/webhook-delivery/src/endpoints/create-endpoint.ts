@@ -1,4 +1,4 @@
-import { type Clock, newId } from "@signalbox/core";
+import { AppError, type Clock, newId } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import { createEndpointSecret } from "@signalbox/webhook-signatures";
@@ -20,10 +20,12 @@ interface Dependencies {
   readonly outbox: Outbox;
   readonly clock: Clock;
   readonly assertTarget: (url: string) => void;
+  /** Every event costs a delivery per endpoint, so their number has a bound. */
+  readonly endpointsMax: () => number;
 }
 
 /** Registers an endpoint. It gets the events committed from now on. */
-export function createCreateEndpoint({ pool, endpoints, outbox, clock, assertTarget }: Dependencies) {
+export function createCreateEndpoint({ pool, endpoints, outbox, clock, assertTarget, endpointsMax }: Dependencies) {
   return async function createEndpoint(
     input: CreateEndpoint,
     within: (tx: Tx, made: CreatedEndpoint) => Promise<void>,
@@ -41,6 +43,9 @@ export function createCreateEndpoint({ pool, endpoints, outbox, clock, assertTar
       updatedAt: now,
     };
     await inTransaction(pool, async (tx) => {
+      if ((await endpoints.count(tx, input.accountId)) >= endpointsMax()) {
+        throw new AppError("conflict", `An account has at most ${endpointsMax()} endpoints.`);
+      }
       await endpoints.insert(tx, endpoint, secret);
       await outbox.append(tx, [endpointCreated(endpoint)]);
       await within(tx, { endpoint, secret });

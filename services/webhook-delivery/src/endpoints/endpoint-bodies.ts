@@ -3,7 +3,7 @@ import { z } from "zod";
 
 const url = z.string().min(1).max(2048).describe("Where deliveries are posted to: https, on a public address.");
 const description = z.string().max(500).nullable();
-const names = new Set(webhookEventTypes.map(({ name }) => name));
+const names = new Set(webhookEventTypes.filter(({ audience }) => audience === "account").map(({ name }) => name));
 const isKnown = (filter: string): boolean => {
   if (filter.startsWith("received.")) return true;
   if (!filter.endsWith("*")) return names.has(filter);
@@ -15,13 +15,16 @@ const eventTypes = z
   .min(1)
   .max(100)
   .describe("Names of events, or prefixes that end in `*`.");
+const members = {
+  retry_schedule_seconds: z.array(z.int().min(0).max(86_400)).min(1).max(20).nullable(),
+  timeout_seconds: z.int().min(1).max(30).nullable(),
+  max_in_flight: z.int().min(1).max(100).nullable(),
+};
+/** Null is the default of the service, so in a merge patch it removes what was set (RFC 7396). */
 const settings = z
-  .strictObject({
-    retry_schedule_seconds: z.array(z.int().min(0).max(86_400)).min(1).max(20).nullable().default(null),
-    timeout_seconds: z.int().min(1).max(30).nullable().default(null),
-    max_in_flight: z.int().min(1).max(100).nullable().default(null),
-  })
-  .transform((given) => ({ ...given, ordered: false, asymmetric_signature: false }));
+  .strictObject(members)
+  .partial()
+  .transform((given) => given as Partial<WebhookEndpointResource["settings"]>);
 
 export const CreateEndpointBody = z
   .strictObject({
@@ -32,7 +35,7 @@ export const CreateEndpointBody = z
   })
   .meta({ id: "CreateWebhookEndpoint" });
 
-/** A merge patch: an absent member stays as it is; `settings` are replaced as a whole. */
+/** A merge patch: an absent member stays as it is; so does one of `settings`. */
 export const ChangeEndpointBody = z
   .strictObject({ url, description, event_types: eventTypes, settings })
   .partial()

@@ -48,7 +48,7 @@ export function endpointRoutes({ endpoints, createEndpoint, endpointWrites, limi
         url: body.url,
         description: body.description,
         eventTypes: body.event_types,
-        settings: body.settings ?? defaultSettings,
+        settings: { ...defaultSettings, ...body.settings },
       };
       return answer(await createEndpoint(input, (tx, made) => idempotency.complete(tx, answer(made))));
     },

@@ -52,9 +52,15 @@ const listEndpoints = sql(
 );
 const subscribersOf = sql(
   "endpoints.subscribers",
-  `select ${columns} from endpoints where account_id = $1 and created_at <= $2`,
+  // Against a pause, resume or removal under way: what is held for an endpoint must be seen by whoever releases it.
+  `select ${columns} from endpoints where account_id = $1 and created_at <= $2 order by id for key share`,
 );
-const lockAllOf = sql("endpoints.lock-all", `select ${columns} from endpoints where account_id = $1 for update`);
+const lockAllOf = sql(
+  "endpoints.lock-all",
+  `select ${columns} from endpoints where account_id = $1 order by id for update`,
+);
+const statusOf = sql("endpoints.status", "select status from endpoints where id = $1 for key share");
+const countOf = sql("endpoints.count", "select count(*)::int as count from endpoints where account_id = $1");
 
 const beginning: EndpointPosition = { createdAt: new Date(0), id: "" };
 
@@ -74,6 +80,13 @@ export function createEndpointStore(pool: Pool, sealer: Sealer) {
     /** The account's endpoints that were there when an event of `at` was committed. */
     subscribers: async (from: Queryable, accountId: string, at: Date): Promise<Endpoint[]> =>
       (await from.query<Endpoint>(subscribersOf, [accountId, at])).rows,
+    /** Whether its deliveries wait. It stays so until the end of the transaction. */
+    isHolding: async (tx: Tx, id: string): Promise<boolean> => {
+      const { rows } = await tx.query<{ status: string }>(statusOf, [id]);
+      return rows[0] !== undefined && rows[0].status !== "enabled";
+    },
+    count: async (tx: Tx, accountId: string): Promise<number> =>
+      (await tx.query<{ count: number }>(countOf, [accountId])).rows[0]?.count ?? 0,
     lockAllOf: async (tx: Tx, accountId: string): Promise<Endpoint[]> =>
       (await tx.query<Endpoint>(lockAllOf, [accountId])).rows,
     insert: async (tx: Tx, endpoint: Endpoint, secret: string): Promise<void> => {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { matchesEventType, type WebhookEndpointResource } from "@signalbox/contracts";
 
 /** Where an account wants its events delivered. The secret is apart: it is sealed in the store. */
@@ -15,10 +16,10 @@ export interface Endpoint {
   readonly updatedAt: Date;
 }
 
-/** What an owner may change by a write. The status has verbs of its own. */
+/** What an owner may change by a write. The status has verbs of its own. Settings are merged into those that are there. */
 export type EndpointChange = {
-  readonly [K in "url" | "description" | "eventTypes" | "settings"]?: Endpoint[K] | undefined;
-};
+  readonly [K in "url" | "description" | "eventTypes"]?: Endpoint[K] | undefined;
+} & { readonly settings?: Partial<Endpoint["settings"]> | undefined };
 
 /** The endpoint as its owner sees it, on every edge and in every event. */
 export function viewEndpoint(endpoint: Endpoint): WebhookEndpointResource {
@@ -49,12 +50,16 @@ export function wants(endpoint: Pick<Endpoint, "eventTypes">, names: readonly st
   return endpoint.eventTypes.some((filter) => names.some((name) => matchesEventType(filter, name)));
 }
 
-/** The names, as clients know them, of the fields that `change` would really alter. */
-export function changedFields(endpoint: Endpoint, change: EndpointChange): string[] {
+/** The endpoint with the change laid over it; absent members stay. */
+export function withChange(endpoint: Endpoint, { settings = {}, ...change }: EndpointChange): Endpoint {
+  const defined = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+  return { ...endpoint, ...defined, settings: { ...endpoint.settings, ...settings } };
+}
+
+/** The names, as clients know them, of the fields in which the two differ. */
+export function changedFields(before: Endpoint, after: Endpoint): string[] {
   const names = { url: "url", description: "description", eventTypes: "event_types", settings: "settings" };
-  return Object.entries(names).flatMap(([key, name]) => {
-    const next = change[key as keyof EndpointChange];
-    const same = JSON.stringify(next) === JSON.stringify(endpoint[key as keyof Endpoint]);
-    return next === undefined || same ? [] : [name];
-  });
+  return Object.entries(names).flatMap(([key, name]) =>
+    isDeepStrictEqual(before[key as keyof Endpoint], after[key as keyof Endpoint]) ? [] : [name],
+  );
 }

@@ -53,6 +53,7 @@ CREATE TABLE "delivery_attempts" (
     "id" TEXT NOT NULL,
     "delivery_id" TEXT NOT NULL,
     "endpoint_id" TEXT NOT NULL,
+    "account_id" TEXT NOT NULL,
     "number" INTEGER NOT NULL,
     "started_at" TIMESTAMPTZ(3) NOT NULL,
     "duration_ms" INTEGER NOT NULL,
@@ -86,6 +87,9 @@ CREATE UNIQUE INDEX "deliveries_endpoint_id_event_id_key" ON "deliveries"("endpo
 
 -- CreateIndex
 CREATE INDEX "delivery_attempts_endpoint_id_started_at_id_idx" ON "delivery_attempts"("endpoint_id", "started_at", "id");
+
+-- CreateIndex
+CREATE INDEX "delivery_attempts_account_id_started_at_id_idx" ON "delivery_attempts"("account_id", "started_at", "id");
 
 -- CreateIndex
 CREATE UNIQUE INDEX "delivery_attempts_delivery_id_number_key" ON "delivery_attempts"("delivery_id", "number");

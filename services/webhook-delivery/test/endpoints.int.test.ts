@@ -1,0 +1,162 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { schemaDifference } from "@signalbox/storage/authoring";
+import { person } from "./account-stand-in.ts";
+import { endpointsPath, type Harness, prismaDirectory, startDelivery } from "./harness.ts";
+
+let delivery: Harness;
+before(async () => {
+  delivery = await startDelivery({ "webhook-delivery.endpoints.max": 5 });
+});
+after(() => delivery.close());
+
+const given = { url: "https://receiver.example/hooks", event_types: ["image.*"] };
+const pathOf = ({ id }: { id: string }) => `${endpointsPath}/${id}`;
+const changedIn = (event: { data: unknown }) => (event.data as { changed?: string[] }).changed;
+
+test("a new endpoint shows its secret once, and every other field from then on", async () => {
+  const who = person();
+  const { status, headers, body } = await delivery.send(who, "POST", endpointsPath, { body: given });
+  assert.equal(status, 201);
+  assert.equal(headers.get("location"), pathOf(body));
+  assert.match(body.secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
+  const { secret, ...shown } = body;
+  assert.deepEqual(
+    { ...shown, id: "", created_at: "", updated_at: "" },
+    {
+      ...{ id: "", ...given, description: null, status: "enabled", disabled_reason: null },
+      settings: {
+        ...{ retry_schedule_seconds: null, timeout_seconds: null, max_in_flight: null },
+        ...{ ordered: false, asymmetric_signature: false },
+      },
+      ...{ created_at: "", updated_at: "" },
+    },
+  );
+  assert.deepEqual((await delivery.send(who, "GET", pathOf(body))).body, shown);
+  const [event] = await delivery.eventsOf(who.accountId, 1);
+  assert.deepEqual([event?.name, event?.data], ["webhook_endpoint.created", { ...shown, changed: [] }]);
+  const { rows } = await delivery.pool.query({ name: "", text: "select e::text from endpoints e" });
+  assert.ok(!JSON.stringify([rows, delivery.context.logged]).includes(secret), "nor in a row or a log line");
+});
+
+test("a patch merges, a patch that changes nothing leaves no trace, an outdated one is 409", async () => {
+  const who = person();
+  const endpoint = await delivery.newEndpoint(who, { ...given, settings: { timeout_seconds: 5 } });
+  const etag = (await delivery.send(who, "GET", pathOf(endpoint))).headers.get("etag") ?? "";
+  const body = { description: "Orders", settings: { max_in_flight: 2 } };
+  const first = await delivery.send(who, "PATCH", pathOf(endpoint), { body, headers: { "if-match": etag } });
+  assert.equal(first.status, 200);
+  const { timeout_seconds, max_in_flight } = first.body.settings;
+  assert.deepEqual([first.body.description, timeout_seconds, max_in_flight], ["Orders", 5, 2]);
+  const again = await delivery.send(who, "PATCH", pathOf(endpoint), { body });
+  assert.deepEqual([again.body, again.headers.get("etag")], [first.body, first.headers.get("etag")]);
+  const outdated = await delivery.send(who, "PATCH", pathOf(endpoint), { body: {}, headers: { "if-match": etag } });
+  assert.equal(outdated.status, 409);
+  await delivery.send(who, "PATCH", pathOf(endpoint), { body: { settings: { timeout_seconds: null } } });
+  const events = await delivery.eventsOf(who.accountId, 3);
+  assert.deepEqual(events.map(changedIn), [[], ["description", "settings"], ["settings"]]);
+});
+
+test("a url that could never be delivered to is 422 on url, in every notation", async () => {
+  const who = person();
+  for (const url of [
+    ...[
+      "http://receiver.example/",
+      "ftp://receiver.example/",
+      "receiver.example",
+      "https://user:pass@receiver.example/",
+    ],
+    ...["https://10.0.0.5/", "https://192.168.1.1/", "https://169.254.169.254/latest", "https://0.0.0.0/"],
+    ...["https://0x0a000005/", "https://167772165/", "https://012.0.0.5/", "https://10.5/", "https://100.64.0.1/"],
+    ...[
+      "https://[::1]/",
+      "https://[::ffff:10.0.0.5]/",
+      "https://[fe80::1]/",
+      "https://[fd00::1]/",
+      "https://[64:ff9b::a00:5]/",
+    ],
+  ]) {
+    const { status, body } = await delivery.send(who, "POST", endpointsPath, { body: { ...given, url } });
+    assert.deepEqual([status, body.error?.details?.[0]?.field], [422, "url"], url);
+  }
+  const endpoint = await delivery.newEndpoint(who, given);
+  const changed = await delivery.send(who, "PATCH", pathOf(endpoint), { body: { url: "https://127.1.1.1/" } });
+  assert.equal(changed.status, 422);
+});
+
+test("a member that is unknown, read-only or unfit is named", async () => {
+  const endpoint = await delivery.newEndpoint(person(), given);
+  const who = person();
+  const own = await delivery.newEndpoint(who, given);
+  const wrong = { secret: "x", colour: "red", event_types: ["image.exploded"], settings: { timeout_seconds: 0 } };
+  const { status, body } = await delivery.send(who, "PATCH", pathOf(own), { body: wrong });
+  assert.equal(status, 422);
+  assert.deepEqual(body.error.details.map(({ field }: { field: string }) => field).sort(), [
+    "colour",
+    "event_types[0]",
+    "secret",
+    "settings.timeout_seconds",
+  ]);
+  for (const [method, path] of [
+    ["GET", pathOf(endpoint)],
+    ["DELETE", pathOf(endpoint)],
+    ["POST", `${pathOf(endpoint)}/pause`],
+    ["POST", `${pathOf(endpoint)}/secret/rotate`],
+    ["POST", `${pathOf(endpoint)}/secret/reveal`],
+  ] as const) {
+    assert.equal((await delivery.send(who, method, path)).status, 404, `another account's: ${method} ${path}`);
+  }
+});
+
+test("an account has so many endpoints and no more", async () => {
+  const who = person();
+  for (let count = 0; count < 5; count++) await delivery.newEndpoint(who, given);
+  assert.equal((await delivery.send(who, "POST", endpointsPath, { body: given })).status, 409);
+});
+
+test("a secret is revealed and rotated after a recent sign-in alone", async () => {
+  const who = person();
+  const endpoint = await delivery.newEndpoint(who, given);
+  const reveal = `${pathOf(endpoint)}/secret/reveal`;
+  assert.deepEqual((await delivery.send(who, "POST", reveal)).body, { secret: endpoint.secret });
+  const rotated = await delivery.send(who, "POST", `${pathOf(endpoint)}/secret/rotate`);
+  assert.notEqual(rotated.body.secret, endpoint.secret);
+  assert.deepEqual((await delivery.send(who, "POST", reveal)).body, { secret: rotated.body.secret });
+  const stale = person({ accountId: who.accountId, authTimeMs: Date.now() - 16 * 60_000 });
+  for (const action of ["reveal", "rotate"]) {
+    const refused = await delivery.send(stale, "POST", `${pathOf(endpoint)}/secret/${action}`);
+    assert.deepEqual([refused.status, refused.body.error.details[0].code], [403, "step_up_required"]);
+  }
+});
+
+test("pause and resume move the status, say so, and refuse a disabled endpoint", async () => {
+  const who = person();
+  const endpoint = await delivery.newEndpoint(who, given);
+  const act = async (action: string) => (await delivery.send(who, "POST", `${pathOf(endpoint)}/${action}`)).body.status;
+  assert.deepEqual([await act("pause"), await act("pause"), await act("resume")], ["paused", "paused", "enabled"]);
+  assert.deepEqual((await delivery.eventsOf(who.accountId, 3)).map(changedIn), [[], ["status"], ["status"]]);
+});
+
+test("endpoints are listed page by page, and the graph shows them to their account", async () => {
+  const who = person();
+  const ids = [];
+  for (let count = 0; count < 3; count++) ids.push((await delivery.newEndpoint(who, given)).id);
+  const first = (await delivery.send(who, "GET", `${endpointsPath}?limit=2`)).body;
+  const rest = (await delivery.send(who, "GET", `${endpointsPath}?limit=2&cursor=${first.next_cursor}`)).body;
+  assert.deepEqual(
+    [...first.items, ...rest.items].map(({ id }: { id: string }) => id),
+    ids,
+  );
+  const query = `query($of: [_Any!]!) { _entities(representations: $of) { ... on Account {
+    webhookEndpoints(first: 2) { edges { node { id url eventTypes status } } pageInfo { hasNextPage } } } } }`;
+  const { data } = await delivery.graphql(who, query, { of: [{ __typename: "Account", id: who.accountId }] });
+  const { edges, pageInfo } = data._entities[0].webhookEndpoints;
+  assert.deepEqual(edges[0].node, { id: ids[0], url: given.url, eventTypes: given.event_types, status: "enabled" });
+  assert.deepEqual([edges.length, pageInfo.hasNextPage], [2, true]);
+  const foreign = await delivery.graphql(who, query, { of: [{ __typename: "Account", id: person().accountId }] });
+  assert.deepEqual(foreign.data._entities[0].webhookEndpoints.edges, []);
+});
+
+test("the migrations lead to the schema", async () => {
+  assert.equal(await schemaDifference(prismaDirectory, delivery.context.configuration.get("database.url")), "");
+});
