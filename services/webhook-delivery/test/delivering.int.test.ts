@@ -1,0 +1,282 @@
+import assert from "node:assert/strict";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+import { draft, eventOf } from "@signalbox/contracts";
+import { createReceiver, eventually, type Receiver } from "@signalbox/testing";
+import { type Person, person } from "./account-stand-in.ts";
+import { type DeliveryView, endpointsPath, type Harness, startDelivery } from "./harness.ts";
+import { assertSigned, plainSignature, standardSignature } from "./verifying.ts";
+
+let delivery: Harness;
+let receiver: Receiver;
+let who: Person;
+before(async () => {
+  delivery = await startDelivery({ "webhook-delivery.attempts.in-flight-max-per-endpoint": 4 });
+});
+after(() => delivery.close());
+beforeEach(async () => {
+  receiver = await createReceiver();
+  who = person();
+});
+afterEach(() => receiver.close());
+
+/** Fast retries: the schedule says seconds, and zero is one of them. */
+const settings = { retry_schedule_seconds: [0, 0, 0, 0] };
+const newEndpoint = (more: object = {}) => delivery.newEndpoint(who, { url: receiver.url, settings, ...more });
+const act = ({ id }: { id: string }, action: string) => delivery.send(who, "POST", `${endpointsPath}/${id}/${action}`);
+
+/** The only delivery of the account, once it has come to this status. */
+const deliveryIn = (status: string): Promise<DeliveryView> =>
+  eventually(async () => {
+    const [only, ...others] = await delivery.deliveriesOf(who);
+    assert.equal(others.length, 0);
+    assert.equal(only?.status, status);
+    return only as DeliveryView;
+  });
+
+test("an event reaches the endpoint once, in the envelope, signed in both families", async () => {
+  const endpoint = await newEndpoint({ url: `${receiver.url}/hooks?key=1` });
+  const id = await delivery.createImage(who.accountId);
+  const made = await deliveryIn("succeeded");
+  assert.equal(receiver.requests.length, 1);
+  const request = await receiver.waitFor(() => true);
+  assert.deepEqual([request.method, request.path], ["POST", "/hooks?key=1"]);
+  assertSigned(request, endpoint.secret);
+  const body = JSON.parse(request.body.toString());
+  assert.deepEqual(Object.keys(body), ["id", "type", "created_at", "data", "api_version", "account_id"]);
+  assert.deepEqual([body.type, body.data.id, body.api_version], ["image.created", id, "v1"]);
+  assert.equal(body.account_id, who.accountId);
+  const { headers } = request;
+  assert.equal(headers["content-type"], "application/json");
+  assert.deepEqual(
+    [headers["x-event-type"], headers["x-delivery-id"], headers["webhook-id"]],
+    ["image.created", made.id, body.id],
+  );
+  const [attempt] = await delivery.attemptsOf(who, made.id);
+  assert.deepEqual([attempt?.number, attempt?.status, attempt?.error], [1, 200, null]);
+  const lines = delivery.context.logged.filter(
+    ({ msg, deliveryId }) => msg === "webhook attempt" && deliveryId === made.id,
+  );
+  assert.equal(lines.length, 1, "one line per attempt");
+  assert.deepEqual([lines[0]?.outcome, lines[0]?.status, lines[0]?.endpointId], ["succeeded", 200, endpoint.id]);
+  assert.ok(!JSON.stringify(delivery.context.logged).includes(endpoint.secret));
+});
+
+test("one event makes one delivery for each endpoint that wants it, and none for the others", async () => {
+  const wanting = [
+    await newEndpoint(),
+    await newEndpoint({ event_types: ["image.*"] }),
+    await newEndpoint({ event_types: ["*"] }),
+  ];
+  await newEndpoint({ event_types: ["account.updated"] });
+  await delivery.newEndpoint(person(), { url: receiver.url, event_types: ["*"] });
+  await delivery.createImage(who.accountId);
+  const ofImage = await eventually(async () => {
+    const all = await delivery.deliveriesOf(who, "&status=succeeded");
+    const found = all.filter(({ event_type }) => event_type === "image.created");
+    return found.length >= 3 && found;
+  });
+  assert.deepEqual(ofImage.map(({ endpoint_id }) => endpoint_id).sort(), wanting.map(({ id }) => id).sort());
+});
+
+test("an endpoint hears nothing older than itself and nothing about itself", async () => {
+  const older = await newEndpoint({ event_types: ["*"] });
+  await delivery.createImage(who.accountId);
+  const newer = await newEndpoint({ event_types: ["*"] });
+  await act(newer, "secret/rotate");
+  const last = await delivery.createImage(who.accountId);
+  const seenBy = async ({ id }: { id: string }) =>
+    (await delivery.deliveriesOf(who, `&endpoint_id=${id}`)).map(({ event_type }) => event_type).sort();
+  await eventually(async () => {
+    assert.deepEqual(await seenBy(older), [
+      "image.created",
+      "image.created",
+      "webhook_endpoint.created",
+      "webhook_endpoint.updated",
+    ]);
+    assert.deepEqual(await seenBy(newer), ["image.created"]);
+  });
+  await receiver.waitFor(({ body }) => body.includes(last));
+});
+
+test("a failure is tried again with the same bytes and delivery id, signed anew, until it succeeds", async () => {
+  const endpoint = await newEndpoint();
+  receiver.answerNext({ status: 500 }, { instead: "reset" }, { status: 429 });
+  await delivery.createImage(who.accountId);
+  const made = await deliveryIn("succeeded");
+  assert.equal(made.attempts, 4);
+  const [first, ...others] = receiver.requests;
+  for (const again of others) {
+    assert.deepEqual(again.body, first?.body);
+    assert.equal(again.headers["x-delivery-id"], first?.headers["x-delivery-id"]);
+    assertSigned(again, endpoint.secret);
+  }
+  const attempts = await delivery.attemptsOf(who, made.id);
+  assert.deepEqual(attempts.map(({ number, status }) => [number, status]).reverse(), [
+    [1, 500],
+    [2, null],
+    [3, 429],
+    [4, 200],
+  ]);
+});
+
+test("after the last attempt the delivery is exhausted, and everyone but its endpoint is told", async () => {
+  receiver.answer({ status: 503 });
+  const endpoint = await newEndpoint({ event_types: ["image.created", "webhook_delivery.*"] });
+  await delivery.createImage(who.accountId);
+  const made = await deliveryIn("exhausted");
+  assert.deepEqual([made.attempts, made.last_status, made.next_attempt_at], [4, 503, null]);
+  const [event] = await delivery.eventsOf(who.accountId, 1, "webhook_delivery.exhausted");
+  const { id, endpoint_id } = (event?.data ?? {}) as { id?: string; endpoint_id?: string };
+  assert.deepEqual([id, endpoint_id], [made.id, endpoint.id]);
+  await delivery.createImage(person().accountId);
+  assert.equal((await delivery.deliveriesOf(who)).length, 1);
+});
+
+test("another 4xx gets three attempts, and a redirect is a failure that is not followed", async () => {
+  const elsewhere = await createReceiver();
+  receiver.answer(({ path }) =>
+    path === "/moved" ? { status: 302, headers: { location: elsewhere.url } } : { status: 404 },
+  );
+  const [moved, missing] = [await newEndpoint({ url: `${receiver.url}/moved` }), await newEndpoint()];
+  await delivery.createImage(who.accountId);
+  const all = await eventually(async () => {
+    const found = await delivery.deliveriesOf(who, "&status=exhausted");
+    return found.length === 2 && found;
+  });
+  const of = ({ id }: { id: string }) => all.find(({ endpoint_id }) => endpoint_id === id);
+  assert.deepEqual([of(moved)?.attempts, of(moved)?.last_status], [3, 302]);
+  assert.deepEqual([of(missing)?.attempts, of(missing)?.last_status], [3, 404]);
+  assert.equal(elsewhere.requests.length, 0);
+  await elsewhere.close();
+});
+
+test("Retry-After postpones the next attempt beyond the schedule", async () => {
+  receiver.answerNext({ status: 429, headers: { "retry-after": "3600" } });
+  await newEndpoint();
+  await delivery.createImage(who.accountId);
+  const waiting = await eventually(async () => {
+    const [only] = await delivery.deliveriesOf(who, "&status=pending");
+    return only?.attempts === 1 && only;
+  });
+  const waitMs = Date.parse(waiting.next_attempt_at ?? "") - Date.now();
+  assert.ok(waitMs > 3_500_000 && waitMs <= 3_600_000, String(waitMs));
+});
+
+test("a receiver that does not answer in time is a failure", async () => {
+  receiver.answerNext({ instead: "hang" });
+  await newEndpoint({ settings: { ...settings, timeout_seconds: 1 } });
+  await delivery.createImage(who.accountId);
+  const made = await deliveryIn("succeeded");
+  const attempts = await delivery.attemptsOf(who, made.id);
+  assert.deepEqual([attempts[1]?.status, attempts[1]?.error], [null, "deadline"]);
+});
+
+test("of an answer the first 4,096 bytes are kept, and U+0000 in it breaks nothing", async () => {
+  receiver.answer({ status: 200, body: `\0${"x".repeat(10_000)}` });
+  await newEndpoint();
+  await delivery.createImage(who.accountId);
+  const { id } = await deliveryIn("succeeded");
+  const [attempt] = await delivery.attemptsOf(who, id);
+  assert.equal(attempt?.response, `\ufffd${"x".repeat(4_095)}`);
+});
+
+test("while a rotation overlaps, deliveries carry the signatures of both secrets", async () => {
+  const endpoint = await newEndpoint();
+  const { secret } = (await act(endpoint, "secret/rotate")).body;
+  await delivery.createImage(who.accountId);
+  const request = await receiver.waitFor(() => true);
+  assertSigned(request, secret);
+  assert.equal(request.headers["x-signature-previous"], plainSignature(request, endpoint.secret));
+  const both = [standardSignature(request, secret), standardSignature(request, endpoint.secret)];
+  assert.deepEqual(String(request.headers["webhook-signature"]).split(" "), both);
+});
+
+test("410 disables the endpoint, says so, and holds what comes until it is enabled again", async () => {
+  receiver.answer({ status: 410 });
+  const endpoint = await newEndpoint();
+  await delivery.createImage(who.accountId);
+  await deliveryIn("held");
+  const { body } = await delivery.send(who, "GET", `${endpointsPath}/${endpoint.id}`);
+  assert.deepEqual([body.status, body.disabled_reason], ["disabled", "gone"]);
+  const [event] = await delivery.eventsOf(who.accountId, 1, "webhook_endpoint.disabled");
+  assert.equal((event?.data as { reason?: string } | undefined)?.reason, "gone");
+  assert.equal((await act(endpoint, "resume")).status, 409);
+  await delivery.createImage(who.accountId);
+  await eventually(async () => (await delivery.deliveriesOf(who, "&status=held")).length === 2);
+  receiver.answer({ status: 200 });
+  assert.equal((await act(endpoint, "enable")).body.disabled_reason, null);
+  await eventually(async () => (await delivery.deliveriesOf(who, "&status=succeeded")).length === 2);
+});
+
+test("a paused endpoint gets nothing, and everything once it is resumed", async () => {
+  const endpoint = await newEndpoint();
+  await act(endpoint, "pause");
+  for (let count = 0; count < 3; count++) await delivery.createImage(who.accountId);
+  await eventually(async () => (await delivery.deliveriesOf(who, "&status=held")).length === 3);
+  assert.equal(receiver.requests.length, 0);
+  await act(endpoint, "resume");
+  await eventually(async () => (await delivery.deliveriesOf(who, "&status=succeeded")).length === 3);
+  assert.equal(receiver.requests.length, 3);
+});
+
+test("a suspended account's deliveries wait, and go when it is active again", async () => {
+  await newEndpoint();
+  await delivery.changeState(who.accountId, "suspended");
+  await eventually(async () => (await delivery.send(who, "POST", endpointsPath, { body: {} })).status === 403);
+  await delivery.createImage(who.accountId);
+  const held = await deliveryIn("held");
+  assert.deepEqual([held.attempts, held.next_attempt_at], [0, null]);
+  await delivery.changeState(who.accountId, "active");
+  await deliveryIn("succeeded");
+  assert.equal(receiver.requests.length, 1);
+});
+
+test("an accepted webhook is found by its alias, and stays here when it is not to be forwarded", async () => {
+  await newEndpoint({ event_types: ["received.hmac.order.*"] });
+  const example = eventOf("webhook.received").example;
+  for (const [delivery_id, event_type, forward] of [
+    ["d-1", "order.created", true],
+    ["d-2", "order.created", false],
+    ["d-3", "refund.created", true],
+    ["d-4", "order.paid", true],
+  ] as const) {
+    const data = { ...example, delivery_id, event_type, forward };
+    await delivery.publish(draft("webhook.received", { subject: "src_1", accountId: who.accountId, data }));
+  }
+  await eventually(async () => (await delivery.deliveriesOf(who, "&status=succeeded")).length === 2);
+  const bodies = receiver.requests.map(({ body }) => JSON.parse(body.toString()));
+  assert.deepEqual(bodies.map(({ type, data }) => [type, data.delivery_id]).sort(), [
+    ["webhook.received", "d-1"],
+    ["webhook.received", "d-4"],
+  ]);
+});
+
+test("an endpoint never has more attempts at once than it may, and others do not wait for it", async () => {
+  let [now, most] = [0, 0];
+  receiver.answer(async () => {
+    most = Math.max(most, ++now);
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    now--;
+    return {};
+  });
+  const other = await createReceiver();
+  await newEndpoint({ settings: { ...settings, max_in_flight: 2 } });
+  await newEndpoint({ url: other.url });
+  await Promise.all(Array.from({ length: 12 }, () => delivery.createImage(who.accountId)));
+  await eventually(() => other.requests.length === 12);
+  assert.ok(receiver.requests.length < 12, "the quick one did not wait for the slow one");
+  await eventually(() => receiver.requests.length === 12);
+  assert.equal(most, 2);
+  await other.close();
+});
+
+test("a purged account leaves no endpoint and no delivery behind", async () => {
+  const endpoint = await newEndpoint();
+  await delivery.createImage(who.accountId);
+  await deliveryIn("succeeded");
+  const now = new Date().toISOString();
+  const data = { id: who.accountId, created_at: now, deleted_at: now, changed: [] };
+  await delivery.publish(draft("account.deleted", { subject: who.accountId, accountId: who.accountId, data }));
+  await eventually(async () => (await delivery.send(who, "GET", `${endpointsPath}/${endpoint.id}`)).status === 404);
+  assert.deepEqual(await delivery.deliveriesOf(who), []);
+});
