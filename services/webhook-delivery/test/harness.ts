@@ -103,7 +103,12 @@ export async function startDelivery(overrides: Overrides = {}): Promise<Harness>
   const [open, internal] = [await listen(parts.public), await listen(parts.internal)];
   const received = await readEverything(log, context.instance);
   await eventually(async () => (await context.health.report()).startup.status === "up");
-  const pool = openPool({ ...context, url: database.url, max: 2, applicationName: "delivery-tests" });
+  const pool = openPool({
+    ...context,
+    url: context.configuration.get("database.url"),
+    max: 2,
+    applicationName: "delivery-tests",
+  });
   const publish: Harness["publish"] = (...drafts) =>
     publishEvents({ ...context, eventLog: log, service: "account" }, drafts);
   let epoch = 0;
@@ -134,10 +139,9 @@ export async function startDelivery(overrides: Overrides = {}): Promise<Harness>
     attemptsOf: async (who, deliveryId) =>
       (await send(who, "GET", `/api/v1/webhooks/attempts?limit=100&delivery_id=${deliveryId}`)).body.items,
     async createImage(accountId) {
-      const id = randomId("img");
-      const data = { ...eventOf("image.created").example, id };
-      await publish(draft("image.created", { subject: id, accountId, data }));
-      return id;
+      const event = imageCreated(accountId);
+      await publish(event);
+      return event.subject;
     },
     async graphql({ principal }, query, variables = {}) {
       const headers = {
@@ -169,12 +173,17 @@ export async function startDelivery(overrides: Overrides = {}): Promise<Harness>
   };
 }
 
-/** Creates the topics, as a deployment does before its services start. */
-export async function createTopics(url: string): Promise<void> {
-  const context = testContext("webhook-delivery", {});
-  const log = await openEventLog(url, { ...context, clientId: "topics" });
-  await log.ensureTopics(topics);
+/** Says on the log that an image of the account was created, while no service runs. */
+export async function sayImageCreated(eventsUrl: string, accountId: string): Promise<void> {
+  const context = testContext("images", {});
+  const eventLog = await openEventLog(eventsUrl, { ...context, clientId: "delivery-tests" });
+  await publishEvents({ ...context, eventLog, service: "images" }, [imageCreated(accountId)]);
   await context.close();
+}
+
+function imageCreated(accountId: string) {
+  const id = randomId("img");
+  return draft("image.created", { subject: id, accountId, data: { ...eventOf("image.created").example, id } });
 }
 
 async function readEverything(log: EventLog, instance: string): Promise<ReceivedEvent<EventName>[]> {

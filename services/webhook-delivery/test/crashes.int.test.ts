@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import {
+  createReceiver,
+  eventually,
+  freePort,
+  type Receiver,
+  startProcess,
+  type TestDatabase,
+  type TestProcess,
+  testDatabase,
+} from "@signalbox/testing";
+import { type Person, person } from "./account-stand-in.ts";
+import { type Harness, internalToken, sayImageCreated, startDelivery } from "./harness.ts";
+
+const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+let databases: TestDatabase[];
+let receiver: Receiver;
+let who: Person;
+let made: Harness | null;
+beforeEach(async () => {
+  databases = await Promise.all([testDatabase(), testDatabase()]);
+  receiver = await createReceiver();
+  who = person();
+  made = null;
+});
+afterEach(async () => {
+  await made?.close();
+  await receiver.close();
+  await Promise.all(databases.map((database) => database.close()));
+});
+
+const urls = () => ({ "database.url": databases[0]?.url ?? "", "events.url": databases[1]?.url ?? "" });
+const lease = 1_500;
+
+/** Registers an endpoint and leaves an event on the log that no instance has read yet. */
+async function prepare(): Promise<void> {
+  const first = await startDelivery(urls());
+  await first.newEndpoint(who, { url: receiver.url, settings: { retry_schedule_seconds: [0, 0, 0] } });
+  await first.close();
+  await sayImageCreated(urls()["events.url"], who.accountId);
+}
+
+async function startInstance(): Promise<TestProcess> {
+  const process = startProcess(main, [], {
+    SIGNALBOX_DATABASE_URL: urls()["database.url"],
+    SIGNALBOX_EVENTS_URL: urls()["events.url"],
+    SIGNALBOX_CACHE_URL: "memory:",
+    SIGNALBOX_INTERNAL_TOKEN: internalToken,
+    SIGNALBOX_ACCOUNT_INTERNAL_URL: "http://127.0.0.1:9",
+    SIGNALBOX_SECRETS_KEYS: `test:${Buffer.alloc(32, 7).toString("base64")}`,
+    SIGNALBOX_HTTP_PORT: "0",
+    SIGNALBOX_MANAGEMENT_SERVER_PORT: String(await freePort()),
+    SIGNALBOX_WEBHOOK_DELIVERY_OUTBOUND_ALLOW: "127.0.0.1:*",
+    SIGNALBOX_WEBHOOK_DELIVERY_ATTEMPTS_LEASE: String(lease),
+  });
+  await process.waitForOutput(/The service is ready/);
+  return process;
+}
+
+test("a delivery in the hands of a process that is killed is made again by another, once its lease is over", async () => {
+  await prepare();
+  receiver.answer({ instead: "hang" });
+  const process = await startInstance();
+  const first = await receiver.waitFor(() => true);
+  await process.kill();
+  receiver.answer({ status: 200 });
+  made = await startDelivery({ ...urls(), "webhook-delivery.attempts.lease": lease });
+  const delivered = await eventually(async () => (await made?.deliveriesOf(who, "&status=succeeded"))?.[0] ?? null);
+  assert.equal(delivered.attempts, 1, "the attempt that nobody recorded does not count");
+  assert.equal(receiver.requests.length, 2);
+  const second = receiver.requests[1];
+  assert.equal(second?.headers["x-delivery-id"], first.headers["x-delivery-id"]);
+  assert.deepEqual(second?.body, first.body);
+  assert.ok(
+    (second?.receivedAt.getTime() ?? 0) - first.receivedAt.getTime() >= lease - 100,
+    "not before its lease ran out",
+  );
+});
+
+test("a process that is asked to stop finishes the attempts in hand and records them", async () => {
+  await prepare();
+  receiver.answer({ status: 200, delayMs: 700 });
+  const process = await startInstance();
+  await receiver.waitFor(() => true);
+  process.signal("SIGTERM");
+  assert.deepEqual(await process.exited, { code: 0, signal: null });
+  made = await startDelivery(urls());
+  const [only] = await made.deliveriesOf(who);
+  assert.deepEqual([only?.status, only?.attempts, receiver.requests.length], ["succeeded", 1, 1]);
+});
