@@ -40,6 +40,7 @@ export {
 export {
   AccountResource,
   AccountSettingsResource,
+  AdministeredAccountResource,
   accountExample,
   accountSettingsExample,
 } from "./resources/account.ts";

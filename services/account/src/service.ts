@@ -7,7 +7,7 @@ import {
   parseIssuers,
 } from "@signalbox/auth";
 import type { Outbox } from "@signalbox/events";
-import { openDatabase, openEdgeLimits, openOutbox, openServiceLog } from "@signalbox/foundation";
+import { followConfiguration, openDatabase, openEdgeLimits, openOutbox, openServiceLog } from "@signalbox/foundation";
 import { createHttpApp, createIdempotencyStore, createInternalApp } from "@signalbox/http";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { createSealer, type Pool, prismaAdapter } from "@signalbox/storage";
@@ -16,6 +16,7 @@ import { createRepeatAccess, repeatAccessForever } from "./access/repeat-access.
 import { createAccountStore } from "./accounts/account-store.ts";
 import { createProvisionAccount } from "./accounts/provision-account.ts";
 import { createUpdateAccount } from "./accounts/update-account.ts";
+import { createAccountDirectory } from "./administration/account-directory.ts";
 import { createApiKeyStore } from "./api-keys/api-key-store.ts";
 import { createCreateFirstKey } from "./api-keys/create-first-key.ts";
 import { createIssueApiKey } from "./api-keys/issue-api-key.ts";
@@ -29,6 +30,8 @@ import { principalRoutes } from "./principals/principal-routes.ts";
 import { createResolvePrincipal } from "./principals/resolve-principal.ts";
 import type { Properties } from "./properties.ts";
 import { publicRoutes } from "./routes.ts";
+import { createChangeAccountStatus } from "./statuses/change-account-status.ts";
+import { createRequestRecovery } from "./statuses/request-recovery.ts";
 
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
 
@@ -40,6 +43,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const { configuration, service, instance, log, metrics, runner, health, clock } = context;
   const pool = await openDatabase(context, prismaDirectory);
   const eventLog = await openServiceLog(context);
+  await followConfiguration(context, eventLog);
   const { outbox } = openOutbox(context, pool, eventLog);
   const accessStates = await openAccessStates({ eventLog, service, instance, log, metrics, runner, health });
   const { rateLimits } = await openEdgeLimits(context);
@@ -113,15 +117,19 @@ export function createVerbs({ configuration, clock, log }: Configured, pool: Poo
 
   const keyEnvironment = configuration.get("account.api-keys.environment");
   const issueApiKey = createIssueApiKey({ ...writing, apiKeys, keyEnvironment });
+  const changeAccountStatus = createChangeAccountStatus({ ...writing, accounts, accessLog });
 
   return {
     accounts,
+    directory: createAccountDirectory(prisma),
     apiKeys,
     principals,
     clock,
     updateAccount: createUpdateAccount({ ...writing, accounts }),
     issueApiKey,
-    createFirstKey: createCreateFirstKey({ pool, provisionAccount, issueApiKey }),
+    changeAccountStatus,
+    requestRecovery: createRequestRecovery({ ...writing, accounts }),
+    createFirstKey: createCreateFirstKey({ pool, provisionAccount, changeAccountStatus, issueApiKey }),
     revokeApiKey: createRevokeApiKey({ ...writing, apiKeys, accessLog }),
     repeatAccess: createRepeatAccess({ pool, accessLog, clock }),
     supportedLocales: () => configuration.get("supported.locales"),

@@ -39,6 +39,20 @@ export const accountExample: AccountResource = {
   links: { self: "/api/account/", settings: "/api/account/settings/", api_keys: "/api/account/api-keys/" },
 };
 
+/** An account as `GET /api/accounts/{id}` shows it to administrators. */
+export const AdministeredAccountResource = AccountResource.extend({
+  status_changed_at: timestamp.nullable().describe("When the status last changed; null when it never did."),
+  status_changed_by: z.enum(["owner", "administrator", "system"]).nullable(),
+  status_reason: z.string().nullable().describe("What was said as the reason."),
+  recovery_requested_at: timestamp
+    .nullable()
+    .describe("When the owner of the disabled account asked to have it back; null when nobody waits."),
+  purged_at: timestamp.nullable().describe("When the personal fields were erased. What is left is a tombstone."),
+  links: z.object({ self: z.string(), status: z.string(), audit: z.string() }),
+}).meta({ id: "AdministeredAccount", description: "An account, as administrators see it." });
+
+export type AdministeredAccountResource = z.output<typeof AdministeredAccountResource>;
+
 /** The settings of an account; locale and time zone are the account's own values. */
 export const AccountSettingsResource = z
   .object({

@@ -1,4 +1,4 @@
-import { draft } from "@signalbox/contracts";
+import { type AccountState, draft, type TransitionActor } from "@signalbox/contracts";
 import { viewSettings } from "../settings/settings.ts";
 import { type Account, viewAccount } from "./account.ts";
 import type { ChangedAccount } from "./change-account.ts";
@@ -21,4 +21,10 @@ export function accountChanged({ account, accountFields, settingsFields }: Chang
     data: { ...viewSettings(account), account_id: account.id, changed: [...settingsFields] },
   });
   return [...(accountFields.length > 0 ? [updated] : []), ...(settingsFields.length > 0 ? [settingsUpdated] : [])];
+}
+
+/** The account moved to the state it has now. */
+export function accountStatusChanged(account: Account, previous: AccountState, actor: TransitionActor) {
+  const data = { ...viewAccount(account), changed: ["status"], previous_status: previous, actor };
+  return draft("account.status_changed", { ...about(account), data: { ...data, reason: account.statusReason } });
 }

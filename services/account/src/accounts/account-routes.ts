@@ -15,7 +15,7 @@ interface Dependencies {
 }
 
 /** The validator of the account's view. The id is part of it: one path shows every caller their own account. */
-const etagOfAccount = (account: Account): string => strongEtag(account.revision, `account ${account.id}`);
+export const etagOfAccount = (account: Account): string => strongEtag(account.revision, `account ${account.id}`);
 
 const responses = { 200: AccountResource, 204: "empty", 404: "error", 409: "error" } as const;
 

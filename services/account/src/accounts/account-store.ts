@@ -1,4 +1,4 @@
-import { type AccountState, isRole } from "@signalbox/contracts";
+import { type AccountState, isRole, type TransitionActor } from "@signalbox/contracts";
 import { sql, type Tx } from "@signalbox/storage";
 import type { PrismaClient } from "../generated/prisma/client.ts";
 import type { Account } from "./account.ts";
@@ -21,7 +21,12 @@ export interface AccountStore {
   insert(tx: Tx, account: Account, identity: Identity): Promise<boolean>;
 }
 
-type Row = Omit<Account, "status" | "roles"> & { status: string; roles: string[] };
+/** An account as its row has it. */
+export type AccountRow = Omit<Account, "status" | "roles" | "statusActor"> & {
+  status: string;
+  roles: string[];
+  statusActor: string | null;
+};
 
 const lockAccount = sql(
   "account.lock",
@@ -29,7 +34,9 @@ const lockAccount = sql(
      contact_address_verified as "contactAddressVerified", pending_contact_address as "pendingContactAddress",
      locale, timezone, product_updates as "productUpdates", status, roles, revision,
      settings_revision as "settingsRevision", access_epoch as "accessEpoch", created_at as "createdAt",
-     updated_at as "updatedAt", settings_updated_at as "settingsUpdatedAt"
+     updated_at as "updatedAt", settings_updated_at as "settingsUpdatedAt", status_changed_at as "statusChangedAt",
+     status_actor as "statusActor", status_reason as "statusReason", recovery_requested_at as "recoveryRequestedAt",
+     purged_at as "purgedAt"
    from accounts where id = $1 for update`,
 );
 
@@ -37,7 +44,8 @@ const saveAccount = sql(
   "account.save",
   `update accounts set display_name = $2, contact_address = $3, contact_address_verified = $4,
      pending_contact_address = $5, locale = $6, timezone = $7, product_updates = $8, status = $9, roles = $10,
-     revision = $11, settings_revision = $12, access_epoch = $13, updated_at = $14, settings_updated_at = $15
+     revision = $11, settings_revision = $12, access_epoch = $13, updated_at = $14, settings_updated_at = $15,
+     status_changed_at = $16, status_actor = $17, status_reason = $18, recovery_requested_at = $19, purged_at = $20
    where id = $1`,
 );
 
@@ -45,8 +53,8 @@ const insertAccount = sql(
   "account.insert",
   `insert into accounts (id, display_name, contact_address, contact_address_verified, pending_contact_address, locale,
      timezone, product_updates, status, roles, revision, settings_revision, access_epoch, updated_at,
-     settings_updated_at, created_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+     settings_updated_at, status_changed_at, status_actor, status_reason, recovery_requested_at, purged_at, created_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
 );
 
 const insertIdentity = sql(
@@ -70,7 +78,7 @@ export function createAccountStore(prisma: PrismaClient): AccountStore {
       return row && accountFrom(row);
     },
     async lock(tx, accountId) {
-      const { rows } = await tx.query<Row>(lockAccount, [accountId]);
+      const { rows } = await tx.query<AccountRow>(lockAccount, [accountId]);
       return rows[0] ? accountFrom(rows[0]) : null;
     },
     async save(tx, account) {
@@ -102,9 +110,19 @@ function valuesOf(account: Account): unknown[] {
     account.accessEpoch,
     account.updatedAt,
     account.settingsUpdatedAt,
+    account.statusChangedAt,
+    account.statusActor,
+    account.statusReason,
+    account.recoveryRequestedAt,
+    account.purgedAt,
   ];
 }
 
-function accountFrom(row: Row): Account {
-  return { ...row, status: row.status as AccountState, roles: row.roles.filter(isRole) };
+export function accountFrom(row: AccountRow): Account {
+  return {
+    ...row,
+    status: row.status as AccountState,
+    statusActor: row.statusActor as TransitionActor | null,
+    roles: row.roles.filter(isRole),
+  };
 }

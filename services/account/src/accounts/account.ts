@@ -1,4 +1,4 @@
-import type { AccountResource, AccountState, Role } from "@signalbox/contracts";
+import type { AccountResource, AccountState, Role, TransitionActor } from "@signalbox/contracts";
 
 /** An account with its settings, as the verbs see it. */
 export interface Account {
@@ -19,6 +19,14 @@ export interface Account {
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly settingsUpdatedAt: Date;
+  /** The last change of status; all three are null before the first. */
+  readonly statusChangedAt: Date | null;
+  readonly statusActor: TransitionActor | null;
+  readonly statusReason: string | null;
+  /** When the owner of a disabled account asked to have it back. */
+  readonly recoveryRequestedAt: Date | null;
+  /** When the personal fields were erased: what is left is a tombstone. */
+  readonly purgedAt: Date | null;
 }
 
 /** The account as its owner sees it: REST, GraphQL and events all show this. */

@@ -39,6 +39,11 @@ export function firstAccount(claims: ProfileClaims, values: FirstValues, now: Da
     createdAt: now,
     updatedAt: now,
     settingsUpdatedAt: now,
+    statusChangedAt: null,
+    statusActor: null,
+    statusReason: null,
+    recoveryRequestedAt: null,
+    purgedAt: null,
   };
 }
 

@@ -35,7 +35,8 @@ export function createProvisionAccount(dependencies: Dependencies) {
       return await inTransaction(pool, async (tx) => {
         const account = firstAccount(input.claims, firstValues(), clock.now());
         if (!(await accounts.insert(tx, account, input.identity))) throw new UsedMeanwhile();
-        const by = { accountId: account.id, credential: input.credential, address: null, requestId: null };
+        const { credential } = input;
+        const by = { kind: "owner" as const, accountId: account.id, credential, address: null, requestId: null };
         await audit.record(tx, { action: "account.create", accountId: account.id, fields: [], by });
         await outbox.append(tx, [accountCreated(account)]);
         return account;

@@ -1,4 +1,4 @@
-import { type Principal, requireStepUp } from "@signalbox/auth";
+import { type Principal, requireState, requireStepUp } from "@signalbox/auth";
 import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
@@ -37,6 +37,8 @@ export function createUpdateAccount({ pool, accounts, outbox, audit, clock }: De
     return inTransaction(pool, async (tx) => {
       const account = await accounts.lock(tx, input.principal.accountId);
       if (!account) return { outcome: "not-found" };
+      // The edge knows the state as of moments ago; the row knows it now.
+      requireState({ ...input.principal, state: account.status }, "own-account:write");
       input.expect?.(account);
 
       const changed = changeAccount(account, input.changes, clock.now());

@@ -1,11 +1,14 @@
 import { scopes } from "@signalbox/contracts";
 import { inTransaction, type Pool, sql } from "@signalbox/storage";
 import type { ProvisionAccountVerb } from "../accounts/provision-account.ts";
+import type { Actor } from "../audit/audit.ts";
+import type { ChangeAccountStatusVerb } from "../statuses/change-account-status.ts";
 import type { IssueApiKeyVerb } from "./issue-api-key.ts";
 
 interface Dependencies {
   readonly pool: Pool;
   readonly provisionAccount: ProvisionAccountVerb;
+  readonly changeAccountStatus: ChangeAccountStatusVerb;
   readonly issueApiKey: IssueApiKeyVerb;
 }
 
@@ -13,20 +16,24 @@ interface Dependencies {
 const firstIdentity = { issuer: "@first-key", subject: "administrator" };
 const credential = "first-key";
 
-const grantRole = sql(
-  "account.make-administrator",
-  "update accounts set roles = array['admin'], status = 'active' where id = $1",
-);
+const grantRole = sql("account.make-administrator", "update accounts set roles = array['admin'] where id = $1");
 
 /**
  * Makes the key a new house starts with: of an active account with the role `admin`, with every scope (CONTRACT §1).
  * Called again, it makes another key of the same account.
  */
-export function createCreateFirstKey({ pool, provisionAccount, issueApiKey }: Dependencies) {
+export function createCreateFirstKey(dependencies: Dependencies) {
+  const { pool, provisionAccount, changeAccountStatus, issueApiKey } = dependencies;
+
   return async function createFirstKey(): Promise<string> {
     const claims = { name: "Administrator" };
-    const { id: accountId } = await provisionAccount({ identity: firstIdentity, claims, credential });
+    const { id: accountId, status } = await provisionAccount({ identity: firstIdentity, claims, credential });
     await inTransaction(pool, (tx) => tx.query(grantRole, [accountId]));
+    // Whoever may run this on the host is an administrator.
+    const by: Actor = { kind: "administrator", accountId, credential, address: null, requestId: null };
+    if (status !== "active") {
+      await changeAccountStatus({ accountId, to: "active", reason: "first key", principal: null, by });
+    }
     const result = await issueApiKey({
       accountId,
       grantable: new Set(scopes),
@@ -34,7 +41,7 @@ export function createCreateFirstKey({ pool, provisionAccount, issueApiKey }: De
       scopes,
       roles: ["admin"],
       expiresAt: null,
-      by: { accountId, credential, address: null, requestId: null },
+      by,
     });
     if (result.outcome !== "issued") throw new Error(`the first key could not be made: ${result.outcome}`);
     return result.text;

@@ -4,12 +4,14 @@ import type { Actor } from "./audit.ts";
 interface Request {
   readonly principal: Principal;
   readonly requestId: string;
-  readonly clientAddress: string;
+  /** Null behind the gateway, which does not pass it on. */
+  readonly clientAddress: string | null;
 }
 
-/** Who caused what a request does. */
-export function actorOf({ principal, requestId, clientAddress }: Request): Actor {
+/** Who caused what a request does: the owner of an account, unless the route is one of administrators. */
+export function actorOf({ principal, requestId, clientAddress }: Request, kind: Actor["kind"] = "owner"): Actor {
   return {
+    kind,
     accountId: principal.accountId,
     credential: principal.credential.id,
     address: clientAddress,

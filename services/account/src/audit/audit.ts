@@ -1,20 +1,36 @@
+import type { TransitionActor } from "@signalbox/contracts";
 import { type Clock, uuidv7 } from "@signalbox/core";
 import { sql, type Tx } from "@signalbox/storage";
 
-/** Who caused a change: the account and credential they act with, and where the request came from. */
+/** Who caused a change: in which part, the account and credential they act with, and where the request came from. */
 export interface Actor {
-  readonly accountId: string;
+  readonly kind: TransitionActor;
+  /** Null for the product itself. */
+  readonly accountId: string | null;
   readonly credential: string;
   readonly address: string | null;
   readonly requestId: string | null;
 }
 
+export type AuditAction =
+  | "account.create"
+  | "account.update"
+  | "account.activate"
+  | "account.suspend"
+  | "account.disable"
+  | "account.delete"
+  | "account.request_recovery"
+  | "api_key.create"
+  | "api_key.revoke";
+
 interface AuditRecord {
-  readonly action: "account.create" | "account.update" | "api_key.create" | "api_key.revoke";
+  readonly action: AuditAction;
   /** Whose record changed. */
   readonly accountId: string;
   /** Names of what changed, never values. */
   readonly fields: readonly string[];
+  /** Why, where somebody said so. */
+  readonly reason?: string | null;
   readonly by: Actor;
 }
 
@@ -25,17 +41,17 @@ export interface Audit {
 
 const insertEntry = sql(
   "audit.insert",
-  `insert into audit_entries (id, account_id, action, fields, actor_account_id, actor_credential, actor_address,
-     request_id, created_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+  `insert into audit_entries (id, account_id, action, fields, reason, actor_kind, actor_account_id, actor_credential,
+     actor_address, request_id, created_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 );
 
 export function createAudit({ clock }: { readonly clock: Clock }): Audit {
   return {
-    async record(tx, { action, accountId, fields, by }) {
+    async record(tx, { action, accountId, fields, reason = null, by }) {
       const now = clock.now();
-      const actor = [by.accountId, by.credential, by.address, by.requestId];
-      await tx.query(insertEntry, [uuidv7(now.getTime()), accountId, action, fields, ...actor, now]);
+      const actor = [by.kind, by.accountId, by.credential, by.address, by.requestId];
+      await tx.query(insertEntry, [uuidv7(now.getTime()), accountId, action, fields, reason, ...actor, now]);
     },
   };
 }

@@ -5,6 +5,7 @@ import { mutationPayload, requirePrincipal, type SubgraphContext } from "@signal
 import type { Account } from "../accounts/account.ts";
 import { accountPatch } from "../accounts/account-body.ts";
 import { changesFrom } from "../accounts/account-routes.ts";
+import { actorOf } from "../audit/actor.ts";
 import type { Verbs } from "../service.ts";
 import type { AccountLoaders } from "./subgraph.ts";
 
@@ -42,12 +43,7 @@ export function accountResolvers({ updateAccount, supportedLocales }: Verbs) {
       updateAccount: (_parent: unknown, { input }: { input: UpdateAccountInput }, context: AccountContext) => {
         const principal = allowed(context, "account:write", "own-account:write");
         return mutationPayload("account", async () => {
-          const by = {
-            accountId: principal.accountId,
-            credential: principal.credential.id,
-            address: null,
-            requestId: context.requestId,
-          };
+          const by = actorOf({ principal, requestId: context.requestId, clientAddress: null });
           const result = await updateAccount({ principal, changes: changesFrom(parsed(input)), by });
           return result.outcome === "not-found" ? missing() : result.account;
         });

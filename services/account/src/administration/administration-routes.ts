@@ -1,0 +1,107 @@
+import { AdministeredAccountResource, accountStates } from "@signalbox/contracts";
+import {
+  booleanParameter,
+  createRoutes,
+  ifMatch,
+  ok,
+  pageFrom,
+  pageOf,
+  pageParameters,
+  readCursor,
+  refused,
+  timeParameter,
+  writeCursor,
+} from "@signalbox/http";
+import { z } from "zod";
+import type { Account } from "../accounts/account.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
+import { actorOf } from "../audit/actor.ts";
+import type { ChangeAccountStatusVerb } from "../statuses/change-account-status.ts";
+import { StatusByAdministrator } from "../statuses/status-body.ts";
+import { transitionRefused } from "../statuses/status-routes.ts";
+import type { AccountDirectory } from "./account-directory.ts";
+import { etagOfAdministered, viewAdministered } from "./administered-account.ts";
+
+interface Dependencies {
+  readonly accounts: Pick<AccountStore, "find">;
+  readonly directory: AccountDirectory;
+  readonly changeAccountStatus: ChangeAccountStatusVerb;
+  readonly pageLimits: { readonly maxPageSize: () => number; readonly pageSize: () => number };
+}
+
+/** Milliseconds up to the year 9999, and an id: nothing that the database could stumble over. */
+const Position = z.tuple([z.int().min(0).max(253_402_300_799_999), z.string().regex(/^acc_[0-9A-Za-z]{1,40}$/)]);
+
+const filter = {
+  status: z.enum(accountStates).optional(),
+  search: z.string().min(2).max(254).optional().describe("A part of the name or a contact address, or a whole id."),
+  recovery_requested: booleanParameter().optional().describe("Whether the owner asks to have the account back."),
+  created_after: timeParameter().optional(),
+  created_before: timeParameter().optional(),
+};
+
+/** `/api/accounts/`: every account, for administrators. */
+export function administrationRoutes({ accounts, directory, changeAccountStatus, pageLimits }: Dependencies) {
+  const routes = createRoutes({ errors: "account" });
+  const answer = (account: Account) => ok(viewAdministered(account), { etag: etagOfAdministered(account) });
+
+  routes.get("/api/accounts/", {
+    summary: "List accounts, newest first",
+    auth: { scopes: ["account:admin"] },
+    query: z.object({ ...filter, ...pageParameters(pageLimits) }),
+    responses: { 200: pageOf(AdministeredAccountResource) },
+    async handle({ query }) {
+      const wanted = {
+        status: query.status,
+        search: query.search,
+        recoveryRequested: query.recovery_requested,
+        createdAfter: query.created_after,
+        createdBefore: query.created_before,
+      };
+      const after = query.cursor === undefined ? null : positionFrom(query.cursor);
+      const found = await directory.list(wanted, { after, limit: query.limit + 1 });
+      return ok(pageFrom(found, query.limit, viewAdministered, cursorOf));
+    },
+  });
+
+  routes.get("/api/accounts/:account_id", {
+    summary: "Read an account",
+    auth: { scopes: ["account:admin"] },
+    responses: { 200: AdministeredAccountResource, 404: "error" },
+    async handle({ params }) {
+      const account = await accounts.find(params.account_id);
+      return account ? answer(account) : refused(404, "not_found");
+    },
+  });
+
+  routes.post("/api/accounts/:account_id/status", {
+    summary: "Change the status of an account",
+    description: "A deletion needs a recent sign-in. It can be undone until the personal data is erased.",
+    auth: { scopes: ["account:admin"] },
+    body: StatusByAdministrator,
+    responses: { 200: AdministeredAccountResource, 404: "error", 409: "error" },
+    idempotent: true,
+    async handle(input) {
+      const { params, body, principal } = input;
+      const result = await changeAccountStatus({
+        accountId: params.account_id,
+        to: body.status,
+        reason: body.reason,
+        principal,
+        by: actorOf(input, "administrator"),
+        expect: (account) => ifMatch(input, etagOfAdministered(account)),
+        alongside: (tx, account) => input.idempotency.complete(tx, answer(account)),
+      });
+      return result.outcome === "changed" ? answer(result.account) : transitionRefused(result, body.status);
+    },
+  });
+
+  return routes;
+}
+
+const cursorOf = ({ createdAt, id }: Account): string => writeCursor([createdAt.getTime(), id]);
+
+function positionFrom(cursor: string) {
+  const [createdAtMs, id] = readCursor(cursor, Position);
+  return { createdAt: new Date(createdAtMs), id };
+}

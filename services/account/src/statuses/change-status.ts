@@ -1,0 +1,24 @@
+import { type AccountState, mayTransition, type TransitionActor } from "@signalbox/contracts";
+import type { Account } from "../accounts/account.ts";
+
+export interface StatusChange {
+  readonly to: AccountState;
+  readonly actor: TransitionActor;
+  readonly reason: string | null;
+}
+
+/** The account in its next state, by CONTRACT §1; null where this actor finds no way there. A purge is the end. */
+export function changeStatus(account: Account, { to, actor, reason }: StatusChange, now: Date): Account | null {
+  if (account.purgedAt !== null || !mayTransition(account.status, to, actor)) return null;
+  return {
+    ...account,
+    status: to,
+    statusChangedAt: now,
+    statusActor: actor,
+    statusReason: reason,
+    recoveryRequestedAt: null,
+    accessEpoch: account.accessEpoch + 1,
+    revision: account.revision + 1n,
+    updatedAt: now,
+  };
+}

@@ -1,0 +1,26 @@
+import { accountStates } from "@signalbox/contracts";
+import { z } from "zod";
+import { ruledText } from "../accounts/account-body.ts";
+import type { FieldRule } from "../accounts/account-fields.ts";
+
+const reasonLengthMax = 500;
+
+/** A reason is prose: several lines are fine, an empty one says nothing. */
+export const checkReason: FieldRule = (reason) => {
+  const length = [...reason].length;
+  return reason.trim() !== "" && length <= reasonLengthMax ? null : `The reason has 1–${reasonLengthMax} characters.`;
+};
+
+const reason = ruledText(checkReason).meta({ minLength: 1, maxLength: reasonLengthMax });
+
+/** What an administrator sends. Nobody is moved back to `pending`. */
+export const StatusByAdministrator = z.strictObject({
+  status: z.enum(accountStates).exclude(["pending"]),
+  reason: reason.describe("Why. The owner reads it in the audit."),
+});
+
+/** What an owner sends. The way to deletion is DELETE. */
+export const StatusByOwner = z.strictObject({
+  status: z.literal("disabled"),
+  reason: reason.nullable().default(null).describe("Why, for the audit."),
+});
