@@ -31,14 +31,14 @@ async function readmeOf(declared: PackageProperties, all: readonly PackageProper
 /** A service takes many properties of libraries; they are explained once, in the library's README. */
 async function sectionOf({ kind, properties }: PackageProperties, all: readonly PackageProperties[]): Promise<string> {
   const { formatPropertyTable } = await import("@signalbox/config");
-  if (kind === "library") return formatPropertyTable(properties);
+  if (kind === "library") return formatPropertyTable(properties).trimEnd();
   const libraries = all.filter((other) => other.kind === "library");
   const isOwn = (name: string) => !libraries.some((library) => name in library.properties);
   const own = Object.fromEntries(Object.entries(properties).filter(([name]) => isOwn(name)));
   const used = libraries.filter((library) => Object.keys(library.properties).some((name) => name in properties));
   const links = used.map(({ name, folder }) => `[${name}](../../${folder}/README.md)`);
   return [
-    ...(Object.keys(own).length > 0 ? [formatPropertyTable(own)] : []),
+    ...(Object.keys(own).length > 0 ? [formatPropertyTable(own).trimEnd()] : []),
     ...(links.length > 0 ? [`Also takes properties of ${links.join(", ")}.`] : []),
   ].join("\n\n");
 }
