@@ -40,8 +40,8 @@ export async function createTcpProxy(target: { port: number; host?: string }): P
       }
       to.end();
     } catch {
-      from.resetAndDestroy();
-      to.resetAndDestroy();
+      reset(from);
+      reset(to);
     }
   }
 
@@ -53,7 +53,7 @@ export async function createTcpProxy(target: { port: number; host?: string }): P
     ] as const) {
       sockets.add(socket);
       socket.setNoDelay(true);
-      socket.on("error", () => other.resetAndDestroy());
+      socket.on("error", () => reset(other));
       socket.on("close", () => sockets.delete(socket));
       void forward(socket, other);
     }
@@ -69,7 +69,7 @@ export async function createTcpProxy(target: { port: number; host?: string }): P
   const { port } = server.address() as AddressInfo;
 
   const cut = () => {
-    for (const socket of sockets) socket.resetAndDestroy();
+    for (const socket of sockets) reset(socket);
   };
   const resume = () => {
     gate?.resolve();
@@ -106,4 +106,13 @@ export async function createTcpProxy(target: { port: number; host?: string }): P
       await refuse();
     },
   };
+}
+
+/**
+ * Ends a connection with a reset. One whose end is on its way can only be destroyed: libuv refuses to reset it, Node drops
+ * the handle all the same, and the process would never exit.
+ */
+function reset(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
 }

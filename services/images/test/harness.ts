@@ -93,7 +93,15 @@ export async function startImages(overrides: Overrides = {}): Promise<Harness> {
   const [open, internal] = [await listen(parts.public), await listen(parts.internal)];
   const received = await readEverything(eventLog, context.instance);
   await eventually(async () => (await context.health.report()).startup.status === "up");
-  const blobs = await openObjectStore({ ...context, url: `file:${folder}`, accessKey: null, secretKey: null });
+  const [url, accessKey, secretKey] = (["blobs.url", "blobs.access-key", "blobs.secret-key"] as const).map((name) =>
+    context.configuration.get(name),
+  );
+  const blobs = await openObjectStore({
+    ...context,
+    url: url ?? "",
+    accessKey: accessKey ?? null,
+    secretKey: secretKey ?? null,
+  });
 
   const sendTo = async (who: Person | null, method: string, path: string, options: SendOptions = {}) => {
     const { headers = {}, json, body } = options;
