@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { createConsumer, createDeadLetters } from "@signalbox/events";
-import { openServiceLog } from "@signalbox/foundation";
+import { followConfiguration, openServiceLog } from "@signalbox/foundation";
 import { assertUntrustedLoadersBlocked } from "@signalbox/imaging";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { openObjectStore } from "@signalbox/storage";
@@ -20,6 +20,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
     log,
   });
   const eventLog = await openServiceLog(context);
+  await followConfiguration(context, eventLog);
   const answerJob = createAnswerJob({ objects, eventLog, clock, tracer, log });
   createConsumer({
     service: "image-worker",

@@ -1,7 +1,14 @@
 import { fileURLToPath } from "node:url";
 import type { Cache } from "@signalbox/cache";
 import { createConsumer, type Outbox } from "@signalbox/events";
-import { openAccess, openDatabase, openEdgeLimits, openOutbox, openServiceLog } from "@signalbox/foundation";
+import {
+  followConfiguration,
+  openAccess,
+  openDatabase,
+  openEdgeLimits,
+  openOutbox,
+  openServiceLog,
+} from "@signalbox/foundation";
 import { createHttpApp, createIdempotencyStore, createInternalApp, createRoutes } from "@signalbox/http";
 import { assertUntrustedLoadersBlocked, createJobSlots, type ImageLimits } from "@signalbox/imaging";
 import { createOutboundClient } from "@signalbox/net";
@@ -43,6 +50,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
   await assertUntrustedLoadersBlocked();
   const pool = await openDatabase(context, prismaDirectory);
   const eventLog = await openServiceLog(context);
+  await followConfiguration(context, eventLog);
   const { outbox, deadLetters } = openOutbox(context, pool, eventLog);
   const access = await openAccess(context, eventLog);
   const { rateLimits, cache } = await openEdgeLimits(context);
