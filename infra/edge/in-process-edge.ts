@@ -1,8 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { type ServiceName, uuidv7 } from "@signalbox/core";
+import type { ServiceName } from "@signalbox/core";
 import type { ServiceParts } from "@signalbox/runtime";
 import { serviceOf } from "./edge-routes.ts";
+import { refuse } from "./refuse.ts";
 
 /** The edge of the embedded mode: hands each request to the service that owns its path, without a hop. */
 export function createInProcessEdge(services: ReadonlyMap<ServiceName, ServiceParts>): {
@@ -44,20 +45,6 @@ function pathOf(url: string): string {
 }
 
 function refuseUnknown(request: IncomingMessage, response: ServerResponse): void {
-  const requestId = requestIdOf(request);
   const message = `Nothing is published at ${pathOf(request.url ?? "/").slice(0, 200)}.`;
-  const body = JSON.stringify({ error: { code: "not_found", message, request_id: requestId } });
-  response.writeHead(404, {
-    "content-type": "application/json; charset=utf-8",
-    "content-length": Buffer.byteLength(body),
-    "x-content-type-options": "nosniff",
-    "cache-control": "no-store",
-    "x-request-id": requestId,
-  });
-  response.end(body);
-}
-
-function requestIdOf(request: IncomingMessage): string {
-  const sent = request.headers["x-request-id"];
-  return typeof sent === "string" && /^[\w.-]{1,128}$/.test(sent) ? sent : uuidv7();
+  refuse(request, response, { status: 404, code: "not_found", message });
 }

@@ -23,6 +23,7 @@ import {
 import { createMetrics, type Logger, startTelemetry } from "@signalbox/telemetry";
 import { createInProcessEdge, createInternalEdge } from "../edge/in-process-edge.ts";
 import { startPostgres } from "../engines/postgres/start-postgres.ts";
+import { makeDataDirectory } from "./data-directory.ts";
 import { embeddedDefaults, eventsDatabase, type Surroundings } from "./embedded-defaults.ts";
 import { embeddedServices } from "./embedded-services.ts";
 import { keptSecret } from "./kept-secret.ts";
@@ -36,6 +37,8 @@ interface StartEmbedded {
   readonly log: Logger;
   readonly runner: ProcessRunner;
   readonly health: ProcessHealth;
+  /** Tells the person at the terminal what happens now. */
+  readonly tell: (step: string) => void;
 }
 
 export interface EmbeddedAddresses {
@@ -49,7 +52,7 @@ export interface EmbeddedAddresses {
  * the services are built the public one answers 503.
  */
 export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddresses> {
-  const { configuration, dataDirectory, runner, health, log } = given;
+  const { configuration, dataDirectory, runner, health, log, tell } = given;
   const startup = health.startup("services");
   const telemetry = await startTelemetry({
     service: "signalbox",
@@ -58,6 +61,8 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
     sampleRatio: configuration.get("telemetry.sample-ratio"),
   });
   runner.defer("telemetry", () => telemetry.close());
+  // Reading the code takes about as long as starting the database; what fails to load is told when it is built.
+  void Promise.allSettled(embeddedServices.map(({ load }) => load()));
 
   const services = new Map<ServiceName, ServiceParts>();
   const managed: ManagedService[] = [];
@@ -74,8 +79,6 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
     info: () => describeProcess("embedded", "embedded", configuration),
     authorize: () => services.get("account")?.authorizeManagement,
   });
-  const postgres = await startPostgres({ folder: join(dataDirectory, "postgres"), durable: true });
-  runner.defer("postgres", () => postgres.stop());
   const listen = (name: "http" | "internal", listener: RequestListener, upgrade?: typeof edge.upgrade) =>
     openListener(runner, {
       ...limits,
@@ -88,6 +91,11 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   const http = await listen("http", front.listener, edge.upgrade);
   const internal = await listen("internal", createInternalEdge(services));
 
+  await makeDataDirectory(dataDirectory);
+  tell(`the database in ${dataDirectory}`);
+  const postgres = await startPostgres({ folder: join(dataDirectory, "postgres"), durable: true });
+  runner.defer("postgres", () => postgres.stop());
+
   const surroundings: Surroundings = {
     databaseUrl: (database) => postgres.url(database),
     internalUrl: internal.url,
@@ -96,7 +104,9 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
     sealingKey: await keptSecret(join(dataDirectory, "keys"), () => `k1:${randomBytes(32).toString("base64")}`),
     blobsUrl: `file:${join(dataDirectory, "blobs")}`,
   };
+  tell("the event log");
   await ensureTopics(postgres.url(eventsDatabase), log);
+  tell(embeddedServices.map(({ name }) => name).join(", "));
   const contexts = await Promise.all(
     embeddedServices.map((service) => build(service, surroundings, given, services, managed)),
   );

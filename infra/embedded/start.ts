@@ -15,6 +15,16 @@ const variables = environment();
 const { profile, directory = process.cwd() } = startOptions(argv, variables);
 const sources = { argv, environment: variables, directory, profile };
 
+/** Progress goes to standard error: the first line of standard output is the base URL. */
+const tell = (step: string): void => void process.stderr.write(`Starting ${step}\n`);
+
+/** The log has the whole error; the last line a person sees is the sentence that helps. */
+function sayWhyAtExit(error: unknown): never {
+  const why = error instanceof Error ? error.message : String(error);
+  process.once("exit", () => process.stderr.write(`\nSignalbox did not start: ${why}\n`));
+  throw error;
+}
+
 try {
   const configuration = loadConfiguration({
     service: "embedded",
@@ -34,7 +44,8 @@ try {
     deadlineMs: configuration.get("shutdown.deadline"),
     graceMs: configuration.get("shutdown.grace"),
     start: async () => {
-      const addresses = await startEmbedded({ configuration, sources, dataDirectory, log, runner, health });
+      const given = { configuration, sources, dataDirectory, log, runner, health, tell };
+      const addresses = await startEmbedded(given).catch(sayWhyAtExit);
       const apiKeyFile = join(dataDirectory, "first-key");
       process.stdout.write(welcome({ ...addresses, apiKeyFile, startMs: systemClock.steadyMs() - startedMs }));
     },

@@ -8,8 +8,7 @@ export function welcome({
   apiKeyFile,
   startMs,
 }: EmbeddedAddresses & { readonly apiKeyFile: string; readonly startMs: number }): string {
-  return `
-${baseUrl}
+  return `${baseUrl}
 Signalbox is ready, ${(startMs / 1000).toFixed(1)} s after its start.
 
   Base URL     ${baseUrl}
