@@ -75,7 +75,7 @@ test("a job waits while the blob store is away and is answered when it is back, 
   const event = draft("image.render_requested", { subject: job.image_id, accountId: null, data: job });
   await publishEvents({ ...context, eventLog, service: "images" }, [event]);
   await eventually(() => context.logged.some(({ msg }) => String(msg).includes("waits for something that is away")));
-  assert.deepEqual(answers, []);
+  assert.equal(answers.length, 0);
   await s3.accept();
   const answer = await eventually(() => answers.filter(({ job_id }) => job_id === job.job_id)[0] ?? null);
   assert.deepEqual([answer.outcome, answer.renditions.length], ["rendered", 1]);
