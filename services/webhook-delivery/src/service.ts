@@ -92,6 +92,15 @@ async function openVerbs(context: ServiceContext<Properties>) {
   const endpoints = createEndpointStore(pool, createSealer(configuration.get("secrets.keys")));
   const deliveries = createDeliveryStore(pool);
   const due = createDueDeliveries(pool);
+  metrics.gauge(
+    "signalbox_webhook_due_age_seconds",
+    "How long the oldest due delivery has waited",
+    [],
+    async (gauge) => {
+      const oldest = await due.oldestDue().catch(() => null);
+      gauge.set({}, oldest === null ? 0 : Math.max(0, clock.nowMs() - oldest.getTime()) / 1000);
+    },
+  );
   const assertTarget = createAssertTarget(outbound);
   const writing = { pool, endpoints, deliveries, outbox, clock };
   const deliverDue = createDeliverDue({

@@ -23,13 +23,13 @@ export const internalToken = "internal-token-of-the-webhook-delivery-tests";
 export const endpointsPath = "/api/v1/webhooks/endpoints";
 export const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
 
-export interface SendOptions {
+interface SendOptions {
   readonly headers?: Record<string, string>;
   /** Text and bytes go as they are; anything else as JSON. */
   readonly body?: unknown;
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -37,7 +37,7 @@ export interface Answer {
   readonly body: any;
 }
 
-export interface NewEndpoint {
+interface NewEndpoint {
   readonly id: string;
   readonly secret: string;
 }
@@ -53,7 +53,7 @@ export interface DeliveryView {
   readonly next_attempt_at: string | null;
 }
 
-export interface AttemptView {
+interface AttemptView {
   readonly number: number;
   readonly status: number | null;
   readonly error: string | null;

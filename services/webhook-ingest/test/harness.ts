@@ -22,13 +22,13 @@ export const internalToken = "internal-token-of-the-webhook-ingest-tests";
 export const sourcesPath = "/api/v1/webhooks/sources";
 export const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
 
-export interface SendOptions {
+interface SendOptions {
   readonly headers?: Record<string, string>;
   /** Text and bytes go as they are; anything else as JSON. */
   readonly body?: unknown;
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;

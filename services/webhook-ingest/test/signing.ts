@@ -7,7 +7,7 @@ export interface Webhook {
   readonly body: string | Buffer;
 }
 
-export interface Content {
+interface Content {
   readonly id?: string;
   readonly type?: string;
   readonly body?: string | Buffer;
@@ -22,7 +22,7 @@ const sha256 = (key: string | Buffer, ...parts: (string | Buffer)[]) => {
 };
 const json = { "content-type": "application/json" };
 
-export const keyBytes = Buffer.alloc(32, 9);
+const keyBytes = Buffer.alloc(32, 9);
 export const secrets = {
   "standard-webhooks": `whsec_${keyBytes.toString("base64")}`,
   stripe: "whsec_stripe_test_secret",
