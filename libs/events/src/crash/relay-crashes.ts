@@ -51,7 +51,7 @@ export function testRelayCrashes(logUrl: () => string): void {
     };
     await Promise.all(Array.from({ length: writers }, (_, index) => write(writing, outbox, index, isEnough)));
     await eventually(async () => (await service.pool.query<{ rows: number }>(waiting)).rows[0]?.rows === 0, {
-      timeoutMs: 20_000,
+      timeoutMs: 60_000,
     });
     await relaying.stop();
     const crashes = relaying.crashes();

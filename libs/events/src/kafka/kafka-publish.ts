@@ -14,7 +14,7 @@ export interface KafkaPublisher {
 }
 
 /** All of a publish is over before the relay loses its patience, 5 s. */
-export const publishTimeouts = { connectionTimeout: 1_500, requestTimeout: 4_000 };
+export const publishTimeouts = { connectionTimeout: 2_000, requestTimeout: 4_000 };
 
 /**
  * Publishes with acknowledgement of all replicas. The producer is plain: kafkajs's idempotent one loses its sequence after
