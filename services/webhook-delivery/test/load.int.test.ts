@@ -45,6 +45,9 @@ test("what is due is found through an index, however much was delivered before",
   assert.doesNotMatch(leasePlan, /Seq Scan on (deliveries|webhook_events)/);
   await delivery.createImage(who.accountId);
   await eventually(() => receiver.requests.length === 1);
+  await eventually(async () =>
+    /signalbox_webhook_due_age_seconds\{[^}]*\} 0\n/.test(await delivery.context.metrics.text()),
+  );
   await receiver.close();
 });
 

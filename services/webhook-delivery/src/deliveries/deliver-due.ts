@@ -75,17 +75,16 @@ export function createDeliverDue(dependencies: Dependencies): DeliverDue {
     const free = Math.min(inFlightMax - inFlight.count(), inFlightMaxPerEndpoint);
     if (free <= 0) return 0;
     const now = clock.now();
-    const leased = await due.lease(free, now, new Date(now.getTime() + leaseMs), inFlight.fullEndpoints());
-    let begun = 0;
-    for (const delivery of leased) {
+    const until = new Date(now.getTime() + leaseMs);
+    const leased = await due.lease(free, now, until, inFlight.fullEndpoints());
+    const tooMany = leased.filter((delivery) => {
       const ownMax = Math.min(delivery.inFlightMax ?? inFlightMaxPerEndpoint, inFlightMaxPerEndpoint);
-      if (inFlight.countOf(delivery.endpointId) >= ownMax) await due.putBack(delivery);
-      else {
-        begin(delivery, ownMax);
-        begun++;
-      }
-    }
-    return begun;
+      if (inFlight.countOf(delivery.endpointId) >= ownMax) return true;
+      begin(delivery, ownMax);
+      return false;
+    });
+    if (tooMany.length > 0) await due.putBack(tooMany, until);
+    return leased.length - tooMany.length;
   }
 
   return {

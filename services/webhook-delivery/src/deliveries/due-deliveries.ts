@@ -55,7 +55,10 @@ const insertAttempt = sql(
      (id, delivery_id, endpoint_id, account_id, number, started_at, duration_ms, status, error, response)
    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 );
-const putBack = sql("due.put-back", "update deliveries set leased_until = null where id = $1 and attempts = $2");
+const putBack = sql(
+  "due.put-back",
+  "update deliveries set leased_until = null where id = any($1::text[]) and leased_until = $2",
+);
 const holdForAccount = sql(
   "due.hold-for-account",
   `update deliveries set status = 'held', next_attempt_at = $3, leased_until = null
@@ -79,8 +82,9 @@ export function createDueDeliveries(pool: Pool) {
       await tx.query(insertAttempt, [...place, startedAt, durationMs, status, error, response]);
       return true;
     },
-    /** Gives a lease back without an attempt. */
-    putBack: async (due: DueDelivery): Promise<void> => void (await pool.query(putBack, [due.id, due.attempts])),
+    /** Gives leases that were taken until `until` back, without an attempt. */
+    putBack: async (some: readonly DueDelivery[], until: Date): Promise<void> =>
+      void (await pool.query(putBack, [some.map(({ id }) => id), until])),
     /** Holds it, without an attempt, because its account may not act; to be looked at again at `recheckAt`. */
     holdForAccount: async (due: DueDelivery, recheckAt: Date): Promise<void> =>
       void (await pool.query(holdForAccount, [due.id, due.attempts, recheckAt])),
