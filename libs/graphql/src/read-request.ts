@@ -26,7 +26,7 @@ export async function readGraphqlRequest(request: IncomingMessage): Promise<Grap
 /** Checks the members of a request that has been parsed already. @throws AppError `invalid_request` naming the member. */
 export function graphqlRequestFrom(body: unknown): GraphqlRequest {
   if (!isObject(body)) throw new AppError("invalid_request", "The body must be a JSON object.");
-  const { query, variables, operationName } = body;
+  const { query, variables, operationName, extensions } = body;
   if (typeof query !== "string") {
     throw new AppError("invalid_request", "query must be a string.", { field: "query" });
   }
@@ -35,6 +35,9 @@ export function graphqlRequestFrom(body: unknown): GraphqlRequest {
   }
   if (operationName !== undefined && operationName !== null && typeof operationName !== "string") {
     throw new AppError("invalid_request", "operationName must be a string.", { field: "operationName" });
+  }
+  if (extensions !== undefined && extensions !== null && !isObject(extensions)) {
+    throw new AppError("invalid_request", "extensions must be an object.", { field: "extensions" });
   }
   return { query, variables: variables ?? undefined, operationName: operationName ?? undefined };
 }

@@ -59,21 +59,32 @@ async function answer(
   { mediaType, requestId }: Input,
   run: () => Promise<{ status: number; result: ExecutionResult }>,
 ): Promise<HttpResponse> {
-  const { status, result } = await run().catch((error: unknown) => {
+  const { status, result } = await run().then(withStatusOf(mediaType), (error: unknown) => {
     if (!isAppError(error) || error.code === "unsupported_media_type" || error.code === "forbidden") throw error;
     const extensions = { code: graphqlCodeOf(error.code), request_id: requestId };
     return { status: 400, result: { errors: [new GraphQLError(error.message, { extensions })] } };
   });
-  return bytes(Buffer.from(JSON.stringify(result)), `${mediaType}; charset=utf-8`, { status });
+  const headers = status === 405 ? { Allow: "POST" } : {};
+  return bytes(Buffer.from(JSON.stringify(result)), `${mediaType}; charset=utf-8`, { status, headers });
 }
+
+/**
+ * GraphQL over HTTP, "Status Codes": a client of `application/json` gets 200 for a well-formed request whose document is
+ * refused, because a JSON answer with another status could come from anything between us.
+ */
+const withStatusOf = (mediaType: string) => (outcome: { status: number; result: ExecutionResult }) =>
+  outcome.status === 400 && mediaType === "application/json" ? { ...outcome, status: 200 } : outcome;
 
 function requestFromQuery(given: {
   query: string;
   variables?: string | undefined;
   operationName?: string | undefined;
+  extensions?: string | undefined;
 }): GraphqlRequest {
+  const { query, operationName } = given;
   const variables = given.variables === undefined ? undefined : parsed(given.variables);
-  return graphqlRequestFrom({ query: given.query, variables, operationName: given.operationName });
+  const extensions = given.extensions === undefined ? undefined : parsed(given.extensions);
+  return graphqlRequestFrom({ query, variables, operationName, extensions });
 }
 
 function parsed(text: string): unknown {

@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { openPool, sql } from "@signalbox/storage";
+import { schemaDifference } from "@signalbox/storage/authoring";
+import { eventually, testPerson } from "@signalbox/testing";
+import { type Harness, prismaDirectory, setProperty, startConfig, unsetProperty } from "./harness.ts";
+
+let config: Harness;
+const operator = testPerson();
+before(async () => {
+  config = await startConfig();
+});
+after(() => config.close());
+
+const set = (name: string, value: unknown, expectedRevision = "0", reason: string | null = null) =>
+  config.graphql(operator, setProperty, { input: { name, value, expectedRevision, reason } });
+const unset = (name: string, expectedRevision: string) =>
+  config.graphql(operator, unsetProperty, { input: { name, expectedRevision } });
+const codeOf = ({ errors }: { errors?: { extensions: { code: string } }[] }) => errors?.[0]?.extensions.code;
+
+test("an override is applied without a restart, says who and why in its event, and is taken back", async () => {
+  const { data } = await set("server.name", "Harbour", "0", "A better name");
+  const { revision } = data.setProperty.override;
+  assert.deepEqual(data.setProperty, { override: { value: "Harbour", revision, reason: "A better name" }, errors: [] });
+  const [event] = await config.changesOf("server.name", 1);
+  assert.deepEqual(
+    { ...event?.data, changed_at: "" },
+    {
+      ...{ property: "server.name", set: true, value: "Harbour", revision: Number(revision), secrecy: "public" },
+      ...{ actor: operator.accountId, reason: "A better name", changed_at: "" },
+    },
+  );
+  const nameNow = async () => (await config.send(null, "/api/v2/settings/")).body.server.name;
+  await eventually(async () => (await nameNow()) === "Harbour");
+  assert.equal((await unset("server.name", revision)).data.unsetProperty.override, null);
+  await eventually(async () => (await nameNow()) === "Signalbox");
+  const [, gone] = await config.changesOf("server.name", 2);
+  assert.deepEqual([gone?.data.set, gone?.data.value], [false, null]);
+  assert.ok(Number(gone?.data.revision) > Number(revision), "one revision per change");
+});
+
+test("two operators who saw the same revision: the second is told of the conflict and changes nothing", async () => {
+  const { data } = await set("limits.maxPageSize", 60);
+  const late = await set("limits.maxPageSize", 70);
+  assert.equal(codeOf(late), "CONFLICT");
+  assert.equal(codeOf(await unset("limits.maxPageSize", "0")), "CONFLICT");
+  assert.equal(codeOf(await unset("defaults.pageSize", "7")), "CONFLICT");
+  const { revision } = data.setProperty.override;
+  assert.equal((await set("limits.maxPageSize", 80, revision)).data.setProperty.override.value, 80);
+  const events = await config.changesOf("limits.maxPageSize", 2);
+  assert.deepEqual(
+    events.map((event) => event.data.value),
+    [60, 80],
+  );
+});
+
+test("a value that the property would refuse is told in the payload, with what would be right", async () => {
+  const wrong = [
+    ["limits.maxPageSize", 0, "value", /1/],
+    ["limits.maxPageSize", "fifty", "value", /limits\.maxPageSize must be/],
+    ["defaults.locale", ["en"], "value", /defaults\.locale must be/],
+    ["features.reports", "on", "value", /enabled/],
+    ["server.name", "a\u0000b", "value", /NUL/],
+    ["server.name", "\ud800", "value", /half/],
+  ] as const;
+  for (const [name, value, field, message] of wrong) {
+    const { data, errors } = await set(name, value);
+    assert.equal(errors, undefined);
+    assert.equal(data.setProperty.override, null);
+    assert.equal(data.setProperty.errors[0].field, field, name);
+    assert.match(data.setProperty.errors[0].message, message);
+  }
+  const { data } = await set("server.name", "x", "seven");
+  assert.equal(data.setProperty.errors[0].field, "expectedRevision");
+  const reason = await set("server.name", "x", "0", "a\u0000b");
+  assert.equal(reason.data.setProperty.errors[0].field, "reason");
+});
+
+test("secrets and what is local to a process take no override, and an unknown name is not found", async () => {
+  for (const name of ["internal.token", "database.url", "http.trusted-proxies", "secrets.keys"]) {
+    const { data } = await set(name, "x");
+    assert.match(data?.setProperty.errors[0].message, /takes no override/, name);
+  }
+  assert.equal(codeOf(await set("no.such-property", 1)), "NOT_FOUND");
+});
+
+test("only config:admin changes properties and only config:read lists them", async () => {
+  const input = { name: "server.name", value: "x", expectedRevision: "0" };
+  const reader = testPerson({ scopes: ["config:read"] });
+  assert.equal(codeOf(await config.graphql(null, setProperty, { input })), "UNAUTHENTICATED");
+  assert.equal(codeOf(await config.graphql(reader, setProperty, { input })), "FORBIDDEN");
+  const list = "{ properties { name value masked source override { value } } }";
+  assert.equal(codeOf(await config.graphql(testPerson({ scopes: [] }), list)), "FORBIDDEN");
+  const { data } = await config.graphql(reader, list);
+  const token = data.properties.find(({ name }: { name: string }) => name === "internal.token");
+  assert.deepEqual([token.value, token.masked], [null, true]);
+});
+
+test("a second instance applies the overrides at its start and live, and reports what it runs with", async () => {
+  await set("features.reports", "preview");
+  const other = await config.another();
+  try {
+    assert.equal((await other.send(operator, "/api/v1/config/")).body.features.reports, "preview");
+    const [{ revision: seen } = { revision: "" }] = [
+      (await config.graphql(operator, "{ properties { name override { revision } } }")).data.properties.find(
+        ({ name }: { name: string }) => name === "features.reports",
+      ).override,
+    ];
+    const { data } = await set("features.reports", "enabled", seen);
+    const { revision } = data.setProperty.override;
+    const reported = await eventually(async () => {
+      const { services } = (await config.send(operator, "/api/v1/status/config")).body;
+      return (
+        services.length >= 2 && services.every((one: { revision: string }) => one.revision === revision) && services
+      );
+    });
+    const instances = reported.map(({ instance }: { instance: string }) => instance);
+    for (const { context } of [config, other]) assert.ok(instances.includes(context.instance));
+    const [own, same] = await eventually(async () => {
+      const answers = await Promise.all([config, other].map((one) => one.send(operator, "/api/v1/config/")));
+      return answers.every(({ body }) => body.features.reports === "enabled") && answers;
+    });
+    assert.equal(own?.headers.get("etag"), same?.headers.get("etag"), "the validator is that of the revision");
+  } finally {
+    await other.close();
+  }
+});
+
+test("a change and its event are one transaction", async () => {
+  const pool = openPool({ ...config.context, url: config.databaseUrl, max: 1, applicationName: "config-tests" });
+  await pool.query(sql("test.break", "alter table signalbox.outbox rename to outbox_away"));
+  const broken = await set("defaults.pageSize", 30);
+  await pool.query(sql("test.mend", "alter table signalbox.outbox_away rename to outbox"));
+  assert.equal(codeOf(broken), "INTERNAL");
+  const { data } = await set("defaults.pageSize", 40);
+  assert.equal(data.setProperty.override.value, 40, "the failed change left no override behind");
+  const [event] = await config.changesOf("defaults.pageSize", 1);
+  assert.equal(event?.data.value, 40);
+});
+
+test("the migrations build what the Prisma schema says", async () => {
+  assert.equal(await schemaDifference(prismaDirectory, config.databaseUrl), "");
+});

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { encodePrincipal, principalHeader } from "@signalbox/graphql";
+import { testPerson } from "@signalbox/testing";
+import { getIntrospectionQuery } from "graphql";
+import { type Harness, startGateway } from "./harness.ts";
+
+let gateway: Harness;
+const person = testPerson();
+before(async () => {
+  gateway = await startGateway();
+});
+after(() => gateway.close());
+
+const codesOf = ({ body }: { body: { errors?: { extensions: { code: string } }[] } }) =>
+  body.errors?.map(({ extensions }) => extensions.code);
+const joined = `{ viewer { id displayName images(first: 5) { edges { cursor node { id filename } } }
+  webhookEndpoints { edges { cursor } } } serverSettings { locale } }`;
+
+test("one query joins the account with its images and endpoints over four subgraphs", async () => {
+  const { status, body } = await gateway.query(person, joined);
+  assert.equal(status, 200);
+  assert.deepEqual(body, {
+    data: {
+      viewer: {
+        ...{ id: person.accountId, displayName: "Ada" },
+        images: { edges: [{ cursor: "of 5", node: { id: "img_1", filename: "photo.jpg" } }] },
+        webhookEndpoints: { edges: [{ cursor: "of 20" }] },
+      },
+      serverSettings: { locale: "en" },
+    },
+  });
+});
+
+test("subgraphs get the verified principal and the request id, never the credential", async () => {
+  await gateway.query(person, joined, { headers: { "x-request-id": "asked-as-this" } });
+  for (const name of ["account", "images", "config", "webhook-delivery"] as const) {
+    const headers = gateway.subgraphs.get(name)?.heard.at(-1);
+    assert.equal(headers?.["x-request-id"], "asked-as-this", name);
+    assert.equal(headers?.authorization, undefined, name);
+    const principal = JSON.parse(Buffer.from(String(headers?.[principalHeader]), "base64url").toString());
+    assert.equal(principal.accountId, person.accountId, name);
+  }
+});
+
+test("a principal that the caller sends along is not believed", async () => {
+  const forged = { [principalHeader]: encodePrincipal(testPerson({ accountId: "acc_somebody_else" }).principal) };
+  const anonymous = await gateway.query(null, "{ viewer { id } }", { headers: forged });
+  assert.deepEqual([anonymous.body.data, codesOf(anonymous)], [null, ["UNAUTHENTICATED"]]);
+  const own = await gateway.query(person, "{ viewer { id } }", { headers: forged });
+  assert.equal(own.body.data.viewer.id, person.accountId);
+});
+
+test("anonymous callers read the server settings and nothing of an account", async () => {
+  const settings = await gateway.query(null, "{ serverSettings { server { name } limits { pageSize } } }");
+  assert.deepEqual(settings.body.data.serverSettings, { server: { name: "Signalbox" }, limits: { pageSize: 100 } });
+  assert.equal((await gateway.query(null, "{ viewer { id } }", { headers: bad })).status, 401);
+});
+const bad = { authorization: "Bearer rubbish" };
+
+test("a page above the maximum is refused with the path of the client, aliases included", async () => {
+  const answer = await gateway.query(person, "{ me: viewer { id pictures: images(first: 101) { edges { cursor } } } }");
+  assert.deepEqual(codesOf(answer), ["VALIDATION_FAILED"]);
+  assert.deepEqual(answer.body.errors[0].path, ["me", "pictures"]);
+  assert.match(answer.body.errors[0].message, /100/);
+});
+
+test("errors keep their stable code, and what is not for clients becomes INTERNAL with the request id", async () => {
+  const known = await gateway.query(person, "{ viewer { timezone } }");
+  assert.deepEqual([codesOf(known), known.body.errors[0].message], [["NOT_FOUND"], "There is no time zone."]);
+  const inner = await gateway.query(person, "{ viewer { locale } }", { headers: { "x-request-id": "find-me" } });
+  assert.deepEqual(inner.body.errors[0].extensions, { code: "INTERNAL", request_id: "find-me" });
+  assert.ok(!/10\.1\.2\.3|ECONN|5432|account/.test(JSON.stringify(inner.body.errors)), inner.text);
+});
+
+test("the standard introspection query passes", async () => {
+  const { status, body } = await gateway.query(null, getIntrospectionQuery());
+  assert.equal(status, 200);
+  assert.ok(body.data.__schema.types.some(({ name }: { name: string }) => name === "Account"));
+});
+
+test("a mutation runs over POST with its variables", async () => {
+  const text = "mutation($input: UpdateAccountInput!) { updateAccount(input: $input) { account { displayName } } }";
+  const { body } = await gateway.query(person, text, { variables: { input: { displayName: "Eve" } } });
+  assert.equal(body.data.updateAccount.account.displayName, "Eve");
+});
+
+// Last: what goes away here does not come back.
+test("while a subgraph is away its fields fail as INTERNAL and the rest of the answer stands", async () => {
+  const { url, port, close } = gateway.subgraphs.get("webhook-delivery") ?? assert.fail();
+  await close();
+  const { status, body, text } = await gateway.query(
+    person,
+    "{ viewer { id webhookEndpoints { edges { cursor } } } serverSettings { locale } }",
+  );
+  assert.equal(status, 200);
+  const viewer = { id: person.accountId, webhookEndpoints: null };
+  assert.deepEqual(body.data, { viewer, serverSettings: { locale: "en" } });
+  assert.ok(body.errors.every(({ extensions }: { extensions: { code: string } }) => extensions.code === "INTERNAL"));
+  for (const inside of [url, String(port), "127.0.0.1", "ECONN", "webhook-delivery"]) {
+    assert.ok(!text.includes(inside), `${inside} was shown: ${text}`);
+  }
+});

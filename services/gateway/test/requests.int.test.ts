@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { testPerson } from "@signalbox/testing";
+import { type Harness, startGateway } from "./harness.ts";
+
+let gateway: Harness;
+const person = testPerson();
+before(async () => {
+  gateway = await startGateway({ "graphql.document-cache.max-entries": 3 });
+});
+after(() => gateway.close());
+
+const codeOf = ({ body }: { body: { errors?: { extensions: { code: string } }[] } }) =>
+  body.errors?.[0]?.extensions.code;
+const modern = { accept: "application/graphql-response+json" };
+const repeat = (count: number, of: (n: number) => string) => Array.from({ length: count }, (_, n) => of(n)).join(" ");
+
+test("every limit refuses with its own code before anything is fetched", async () => {
+  const before = gateway.subgraphs.get("config")?.heard.length;
+  const doubling = repeat(20, (n) => `fragment F${n} on Query { ...F${n + 1} ...F${n + 1} }`);
+  const documents = {
+    LIMIT_DEPTH: `{ __schema { types { ${"ofType { ".repeat(20)} name ${"} ".repeat(20)} } } }`,
+    LIMIT_ALIASES: `{ serverSettings { ${repeat(31, (n) => `a${n}: locale`)} } }`,
+    LIMIT_ROOT_FIELDS: `{ ${repeat(21, () => "serverSettings { locale }")} }`,
+    LIMIT_DIRECTIVES: `{ serverSettings { locale ${repeat(51, () => "@skip(if: false)")} } }`,
+    LIMIT_TOKENS: `{ serverSettings { ${"locale ".repeat(4_001)} } }`,
+    LIMIT_COST: `{ ...F0 } ${doubling} fragment F20 on Query { serverSettings { locale } }`,
+  };
+  for (const [code, document] of Object.entries(documents)) {
+    const answer = await gateway.query(person, document, { headers: modern });
+    assert.deepEqual([answer.status, codeOf(answer)], [400, code], code);
+    assert.ok(!answer.body.errors[0].message.startsWith("Syntax Error"), code);
+  }
+  assert.equal(gateway.subgraphs.get("config")?.heard.length, before);
+});
+
+test("documents that do not parse, do not validate or do not choose an operation are VALIDATION_FAILED", async () => {
+  for (const query of ["{", "{ nothing }", "query A { __typename } query B { __typename }", "subscription { x }", ""]) {
+    const [plain, answer] = [
+      await gateway.query(person, query),
+      await gateway.query(person, query, { headers: modern }),
+    ];
+    assert.deepEqual([plain.status, codeOf(plain)], [200, "VALIDATION_FAILED"], query);
+    assert.deepEqual([answer.status, codeOf(answer)], [400, "VALIDATION_FAILED"], query);
+  }
+});
+
+test("malformed requests are refused in the form of a GraphQL answer", async () => {
+  for (const body of [
+    "",
+    "no json",
+    "[]",
+    "null",
+    "{}",
+    '{"query":1}',
+    '{"query":"{ __typename }","variables":[]}',
+    '{"query":"{ __typename }","extensions":1}',
+  ]) {
+    const answer = await gateway.post(body);
+    assert.deepEqual([answer.status, codeOf(answer)], [400, "VALIDATION_FAILED"], body);
+  }
+  const batch = await gateway.post(JSON.stringify([{ query: "{ __typename }" }, { query: "{ __typename }" }]));
+  assert.equal(batch.status, 400);
+});
+
+test("another media type than JSON is 415, and one that cannot be written is 406", async () => {
+  const body = JSON.stringify({ query: "{ __typename }" });
+  for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]) {
+    const answer = await gateway.post(body, { "content-type": type });
+    assert.deepEqual([answer.status, answer.body.error.code], [415, "unsupported_media_type"], type);
+  }
+  assert.equal((await gateway.post(body, { accept: "text/html" })).status, 406);
+  const answer = await gateway.post(body, modern);
+  assert.match(answer.headers.get("content-type") ?? "", /^application\/graphql-response\+json/);
+});
+
+test("GET is for queries, and 405 for mutations", async () => {
+  assert.deepEqual((await gateway.get("{ serverSettings { locale } }")).body, {
+    data: { serverSettings: { locale: "en" } },
+  });
+  const mutation = await gateway.get('mutation { updateAccount(input: {displayName: "x"}) { account { id } } }');
+  assert.equal(mutation.status, 405);
+  assert.match(mutation.headers.get("allow") ?? "", /POST/);
+});
+
+test("GET is refused with credentials that a browser sends by itself, and across sites", async () => {
+  const basic = `Basic ${Buffer.from(`x:${person.token}`).toString("base64")}`;
+  const ambient = [{ cookie: "session=1" }, { authorization: basic }, { "sec-fetch-site": "cross-site" }];
+  for (const headers of ambient) {
+    const answer = await gateway.get("{ viewer { id } }", headers);
+    assert.deepEqual([answer.status, answer.body.error.code], [403, "forbidden"], JSON.stringify(headers));
+  }
+  const deliberate = await gateway.get("{ viewer { id } }", person.headers);
+  assert.equal(deliberate.body.data.viewer.id, person.accountId);
+});
+
+test("a document is answered alike however often and among however many others it comes", async () => {
+  for (let round = 0; round < 3; round++) {
+    for (let n = 0; n < 6; n++) {
+      const { body } = await gateway.query(person, `query Q${n} { serverSettings { locale } }`);
+      assert.deepEqual(body, { data: { serverSettings: { locale: "en" } } });
+    }
+  }
+});

@@ -1,0 +1,75 @@
+import { readFile } from "node:fs/promises";
+import type { IncomingHttpHeaders, RequestListener } from "node:http";
+import { AppError } from "@signalbox/core";
+import { connectionArguments, createSubgraph, type Resolvers, requirePrincipal } from "@signalbox/graphql";
+import { createInternalApp, createRoutes } from "@signalbox/http";
+import { type ServedListener, serveListener, type testContext } from "@signalbox/testing";
+
+export const subgraphNames = ["account", "images", "config", "webhook-ingest", "webhook-delivery"] as const;
+export type SubgraphName = (typeof subgraphNames)[number];
+
+/** A small stand-in behind the schema that the real service has, on an internal listener of its own. */
+export interface Subgraph extends ServedListener {
+  /** The headers of every request that passed the internal token. */
+  readonly heard: IncomingHttpHeaders[];
+}
+
+const account = (id: string) => ({ __typename: "Account", id, displayName: "Ada" });
+const page = (args: { first?: number }) => {
+  const { limit } = connectionArguments(args, { maxPageSize: 100, defaultPageSize: 20 });
+  return { edges: [{ cursor: `of ${limit}`, node: { id: "img_1" } }], pageInfo: { hasNextPage: false } };
+};
+
+const resolvers: Record<SubgraphName, Resolvers<unknown>> = {
+  account: {
+    Query: { viewer: (_parent, _args, context) => account(requirePrincipal(context).accountId) },
+    Mutation: {
+      updateAccount: (_parent, { input }) => ({
+        account: { ...account("acc_1"), displayName: input.displayName },
+        errors: [],
+      }),
+    },
+    Account: {
+      __resolveReference: ({ id }) => account(id),
+      locale: () => {
+        throw new Error("connect ECONNREFUSED 10.1.2.3:5432");
+      },
+      timezone: () => {
+        throw new AppError("not_found", "There is no time zone.");
+      },
+    },
+  },
+  images: {
+    Account: { __resolveReference: ({ id }) => ({ id }), images: (_parent, args) => page(args) },
+    Image: { filename: () => "photo.jpg" },
+  },
+  config: {
+    Query: {
+      serverSettings: () => ({
+        server: { name: "Signalbox", baseUrl: "https://signalbox.example" },
+        ...{ locale: "en", limits: { pageSize: 100 } },
+      }),
+    },
+  },
+  "webhook-ingest": {},
+  "webhook-delivery": {
+    Account: { __resolveReference: ({ id }) => ({ id }), webhookEndpoints: (_p, args) => page(args) },
+  },
+};
+
+/** Serves one subgraph behind the internal token. */
+export async function startSubgraph(
+  name: SubgraphName,
+  context: Parameters<typeof createInternalApp>[0]["context"] & ReturnType<typeof testContext>,
+  token: string,
+): Promise<Subgraph> {
+  const heard: IncomingHttpHeaders[] = [];
+  const typeDefs = await readFile(new URL(`../../${name}/schema.graphql`, import.meta.url), "utf8");
+  const graph = createSubgraph({ typeDefs, resolvers: resolvers[name], createLoaders: () => ({}), log: context.log });
+  const noting: RequestListener = (request, response) => {
+    heard.push(request.headers);
+    graph(request, response);
+  };
+  const app = createInternalApp({ context, tokens: [token], routes: createRoutes(), mounts: { "/graphql": noting } });
+  return { ...(await serveListener(app)), heard };
+}
