@@ -103,3 +103,36 @@ test("an entity is resolved for its owner, and another account reads as missing"
   assert.equal(data._entities[0].id, ids[0]);
   assert.equal(data._entities[1], null);
 });
+
+const setStatus = `mutation($input: SetAccountStatusInput!) {
+  setAccountStatus(input: $input) { account { id status } errors { field message } } }`;
+
+/** A key's principal reaches the subgraph in the same way as a token's. */
+async function asAdministrator(text: string, variables: object) {
+  const { body } = await account.sendInternal("/internal/principals", {
+    kind: "api-key",
+    value: await account.firstKey(),
+  });
+  const headers = { [principalHeader]: encodePrincipal(principalFromAnswer(body)) };
+  return (await account.sendInternal("/graphql", { query: text, variables }, headers)).body;
+}
+
+test("setAccountStatus moves an account as REST does, and says what it refuses", async () => {
+  const { accountId } = await principalOf(account.person());
+  const moved = await asAdministrator(setStatus, { input: { accountId, status: "suspended", reason: "spam" } });
+  assert.deepEqual(moved.data.setAccountStatus, { account: { id: accountId, status: "suspended" }, errors: [] });
+  const again = await asAdministrator(setStatus, { input: { accountId, status: "suspended", reason: "spam" } });
+  assert.equal(again.errors[0].extensions.code, "CONFLICT");
+  const empty = await asAdministrator(setStatus, { input: { accountId, status: "pending", reason: "" } });
+  const fields = empty.data.setAccountStatus.errors.map(({ field }: { field: string }) => field).sort();
+  assert.deepEqual(fields, ["reason", "status"]);
+  const nobody = await asAdministrator(setStatus, { input: { accountId: "acc_0", status: "active", reason: "x" } });
+  assert.equal(nobody.errors[0].extensions.code, "NOT_FOUND");
+});
+
+test("setAccountStatus is for administrators", async () => {
+  const person = account.person();
+  const { accountId } = await principalOf(person);
+  const refused = await query(person, setStatus, { input: { accountId, status: "suspended", reason: "x" } });
+  assert.equal(refused.errors[0].extensions.code, "FORBIDDEN");
+});

@@ -7,6 +7,7 @@ import { accountPatch } from "../accounts/account-body.ts";
 import { changesFrom } from "../accounts/account-routes.ts";
 import { actorOf } from "../audit/actor.ts";
 import type { Verbs } from "../service.ts";
+import { parseInput } from "./parse-input.ts";
 import type { AccountLoaders } from "./subgraph.ts";
 
 export type AccountContext = SubgraphContext<AccountLoaders>;
@@ -67,15 +68,12 @@ export function accountResolvers({ updateAccount, supportedLocales }: Verbs) {
   /** The same rules as PATCH: absent and null are two things here too. */
   function parsed(input: UpdateAccountInput) {
     const body = Object.entries(input).map(([name, value]) => [inputNames[name as keyof UpdateAccountInput], value]);
-    const result = patch.safeParse(Object.fromEntries(body));
-    if (result.success) return result.data;
-    const details = result.error.issues.map(({ path, message }) => {
-      const field = Object.entries(inputNames).find(([, name]) => name === path[0])?.[0] ?? "input";
-      return { field, code: "invalid", message };
-    });
-    throw new AppError("validation_error", "A member of the input is not valid.", { details });
+    return parseInput(patch, Object.fromEntries(body), inputNameOf);
   }
 }
+
+const inputNameOf = (member: string): string =>
+  Object.entries(inputNames).find(([, name]) => name === member)?.[0] ?? "input";
 
 function missing(): never {
   throw new AppError("not_found", "The account does not exist any more.");

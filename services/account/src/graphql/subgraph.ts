@@ -6,6 +6,7 @@ import type { Logger } from "@signalbox/telemetry";
 import type { Account } from "../accounts/account.ts";
 import type { Verbs } from "../service.ts";
 import { accountResolvers } from "./account-resolvers.ts";
+import { administrationResolvers } from "./administration-resolvers.ts";
 import { apiKeyResolvers } from "./api-key-resolvers.ts";
 
 /** What one request reads once, however many fields ask for it. */
@@ -26,10 +27,19 @@ export async function createAccountSubgraph(verbs: Verbs, log: Logger): Promise<
   });
 }
 
-/** Two tables add fields to `Account`. */
+/** Two tables add fields to `Account`, and two to `Mutation`. */
 function resolversOf(verbs: Verbs) {
-  const [accounts, apiKeys] = [accountResolvers(verbs), apiKeyResolvers(verbs)];
-  return { ...accounts, ...apiKeys, Account: { ...accounts.Account, ...apiKeys.Account } };
+  const [accounts, apiKeys, administration] = [
+    accountResolvers(verbs),
+    apiKeyResolvers(verbs),
+    administrationResolvers(verbs),
+  ];
+  return {
+    ...accounts,
+    ...apiKeys,
+    Account: { ...accounts.Account, ...apiKeys.Account },
+    Mutation: { ...accounts.Mutation, ...administration.Mutation },
+  };
 }
 
 function readOnce({ accounts }: Verbs, principal: Principal | null): () => Promise<Account | null> {
