@@ -10,10 +10,7 @@ import { root } from "../generate/repository.ts";
 import { holdEngines } from "./hold-engines.ts";
 import { sourceFiles } from "./source-files.ts";
 
-/**
- * Test files run at once. On two cores three finish soonest: the integration tests wait for engines about as long as they
- * compute, and with four the brokers' own time limits begin to show.
- */
+/** Test files run at once: one more than the two cores of the smallest machine, because files wait for engines half of their time. */
 const concurrency = 3;
 /** Longer than the slowest crash test; without it a test that hangs would hold the whole run. */
 const testTimeoutMs = 10 * 60_000;
