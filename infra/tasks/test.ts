@@ -10,7 +10,7 @@ import { root } from "../generate/repository.ts";
 import { holdEngines } from "./hold-engines.ts";
 import { sourceFiles } from "./source-files.ts";
 
-/** Test files run at once: one more than the two cores of the smallest machine, because files wait for engines half of their time. */
+/** Test files run at once: one more than the cores of the smallest machine, because files often wait for engines. */
 const concurrency = 3;
 /** Longer than the slowest crash test; without it a test that hangs would hold the whole run. */
 const testTimeoutMs = 10 * 60_000;
