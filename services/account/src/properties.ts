@@ -29,6 +29,16 @@ export const properties = defineProperties({
     reload: "live",
     effect: "New accounts wait in `pending` until a contact address is verified, unless their token says it is.",
   },
+  "account.retention-days": {
+    type: "integer",
+    default: 30,
+    unit: "days",
+    min: 1,
+    max: 3650,
+    secrecy: "public",
+    reload: "live",
+    effect: "How long a deleted account can be brought back before its personal data is erased and its things go.",
+  },
   "account.api-keys.environment": {
     type: "string",
     default: "dev",

@@ -12,7 +12,7 @@ import { createHttpApp, createIdempotencyStore, createInternalApp } from "@signa
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { createSealer, type Pool, prismaAdapter } from "@signalbox/storage";
 import { createAccessLog } from "./access/access-log.ts";
-import { createRepeatAccess, repeatAccessForever } from "./access/repeat-access.ts";
+import { createRepeatAccess } from "./access/repeat-access.ts";
 import { createAccountStore } from "./accounts/account-store.ts";
 import { createProvisionAccount } from "./accounts/provision-account.ts";
 import { createUpdateAccount } from "./accounts/update-account.ts";
@@ -22,6 +22,8 @@ import { createCreateFirstKey } from "./api-keys/create-first-key.ts";
 import { createIssueApiKey } from "./api-keys/issue-api-key.ts";
 import { createRevokeApiKey } from "./api-keys/revoke-api-key.ts";
 import { createAudit } from "./audit/audit.ts";
+import { createPurgeAccounts } from "./deletion/purge-accounts.ts";
+import { createPurgeStore } from "./deletion/purge-store.ts";
 import { PrismaClient } from "./generated/prisma/client.ts";
 import { createAccountSubgraph } from "./graphql/subgraph.ts";
 import { createPrincipalFromApiKey } from "./principals/principal-from-api-key.ts";
@@ -32,6 +34,7 @@ import type { Properties } from "./properties.ts";
 import { publicRoutes } from "./routes.ts";
 import { createChangeAccountStatus } from "./statuses/change-account-status.ts";
 import { createRequestRecovery } from "./statuses/request-recovery.ts";
+import { startWorkers } from "./workers.ts";
 
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
 
@@ -57,8 +60,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   });
   const sealer = createSealer(configuration.get("secrets.keys"));
   const idempotency = createIdempotencyStore({ service, pool, sealer, clock });
-  runner.worker("idempotency", idempotency.clean);
-  runner.worker("access repetition", repeatAccessForever(verbs.repeatAccess));
+  startWorkers(runner, { ...verbs, idempotency });
 
   return {
     public: createHttpApp({
@@ -132,6 +134,13 @@ export function createVerbs({ configuration, clock, log }: Configured, pool: Poo
     createFirstKey: createCreateFirstKey({ pool, provisionAccount, changeAccountStatus, issueApiKey }),
     revokeApiKey: createRevokeApiKey({ ...writing, apiKeys, accessLog }),
     repeatAccess: createRepeatAccess({ pool, accessLog, clock }),
+    purgeAccounts: createPurgeAccounts({
+      ...writing,
+      accounts,
+      accessLog,
+      purges: createPurgeStore(),
+      retentionDays: () => configuration.get("account.retention-days"),
+    }),
     supportedLocales: () => configuration.get("supported.locales"),
     pageLimits: {
       maxPageSize: () => configuration.get("limits.maxPageSize"),

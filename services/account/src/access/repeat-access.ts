@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { type Clock, hours, minutes } from "@signalbox/core";
+import { type Clock, hours } from "@signalbox/core";
 import { inTransaction, type Pool } from "@signalbox/storage";
 import type { AccessLog } from "./access-log.ts";
 
@@ -26,17 +25,6 @@ export function createRepeatAccess({ pool, accessLog, clock }: Dependencies) {
       const found = await inTransaction(pool, (tx) => accessLog.repeat(tx, { before, now, limit: batch }));
       total += found;
       if (found < batch) return total;
-    }
-  };
-}
-
-/** The worker around it: looks every minute for entries that are due. */
-export function repeatAccessForever(repeatAccess: () => Promise<number>) {
-  return async (signal: AbortSignal, beat: () => void): Promise<void> => {
-    while (!signal.aborted) {
-      beat();
-      await repeatAccess();
-      await sleep(minutes(1), undefined, { signal, ref: false }).catch(() => {});
     }
   };
 }

@@ -28,3 +28,9 @@ export function accountStatusChanged(account: Account, previous: AccountState, a
   const data = { ...viewAccount(account), changed: ["status"], previous_status: previous, actor };
   return draft("account.status_changed", { ...about(account), data: { ...data, reason: account.statusReason } });
 }
+
+/** The account was purged; nothing of it is told but its id and its times. */
+export function accountDeleted(account: Account, now: Date) {
+  const [created_at, deleted_at] = [account.createdAt.toISOString(), now.toISOString()];
+  return draft("account.deleted", { ...about(account), data: { id: account.id, created_at, deleted_at, changed: [] } });
+}

@@ -20,6 +20,7 @@ export type AuditAction =
   | "account.disable"
   | "account.delete"
   | "account.request_recovery"
+  | "account.purge"
   | "api_key.create"
   | "api_key.revoke";
 

@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { createManualClock, hours } from "@signalbox/core";
+import { createOutbox } from "@signalbox/events";
+import { openPool, sql } from "@signalbox/storage";
+import { createMetrics, createTracer } from "@signalbox/telemetry";
+import { eventually } from "@signalbox/testing";
+import { createVerbs } from "../src/service.ts";
+import { type Harness, startAccount } from "./harness.ts";
+
+const path = "/api/account/";
+const clock = createManualClock(new Date());
+let account: Harness;
+let administrator: Record<string, string>;
+let purgeAccounts: () => Promise<number>;
+/** Every row of the account service that holds `word` in any column. */
+let rowsWith: (word: string) => Promise<string[]>;
+
+before(async () => {
+  account = await startAccount();
+  administrator = { "x-api-key": await account.firstKey() };
+  const { log, configuration, runner } = account.context;
+  const metrics = createMetrics({ service: "account" });
+  const url = configuration.get("database.url");
+  const pool = openPool({ url, max: 4, applicationName: "deletion-tests", log, metrics, runner });
+  const tracer = createTracer("account");
+  const outbox = createOutbox({ pool, service: "account", log, metrics, clock, tracer, maxBytes: 1_000_000 });
+  purgeAccounts = createVerbs({ ...account.context, clock }, pool, outbox).purgeAccounts;
+  rowsWith = async (word) => {
+    const found: string[] = [];
+    for (const table of ["accounts", "identities", "api_keys", "access_entries", "audit_entries"]) {
+      const text = `select row_to_json(t)::text as row from ${table} t where row_to_json(t)::text like '%' || $1 || '%'`;
+      const { rows } = await pool.query<{ row: string }>(sql(`test.find-${table}`, text), [word]);
+      found.push(...rows.map(({ row }) => `${table} ${row}`));
+    }
+    return found;
+  };
+});
+after(() => account.close());
+
+const remove = (headers: Record<string, string>) => account.send("DELETE", path, { headers });
+const get = (headers: Record<string, string>, at = path) => account.send("GET", at, { headers });
+const undo = (id: string) =>
+  account.send("POST", `/api/accounts/${id}/status`, {
+    headers: administrator,
+    body: { status: "active", reason: "asked by phone" },
+  });
+const aboutPerson = () => ({
+  sub: crypto.randomUUID(),
+  name: `Name ${crypto.randomUUID()}`,
+  email: `${crypto.randomUUID()}@example.org`,
+  email_verified: true,
+});
+
+test("the owner deletes the account with a recent sign-in alone, and nothing works any more", async () => {
+  const claims = aboutPerson();
+  const { id } = (await get(account.person(claims))).body;
+  const longAgo = Math.floor(account.context.clock.nowMs() / 1000) - 901;
+  const refused = await remove(account.person({ ...claims, auth_time: longAgo }));
+  assert.deepEqual([refused.status, refused.body.error.details[0].code], [403, "step_up_required"]);
+
+  const headers = account.person(claims);
+  const deleted = await remove(headers);
+  assert.deepEqual([deleted.status, deleted.body], [204, null]);
+  await eventually(async () => (await get(headers)).status === 403, { timeoutMs: 2000 });
+  const seen = (await get(administrator, `/api/accounts/${id}`)).body;
+  assert.deepEqual([seen.status, seen.status_changed_by, seen.purged_at], ["deleted", "owner", null]);
+});
+
+test("an API key with account:security deletes its account, one without it does not", async () => {
+  const headers = account.person();
+  const keyWith = async (scopes: string[]) => {
+    const body = { name: "key", scopes };
+    return (await account.send("POST", "/api/account/api-keys/", { headers, body })).body.key;
+  };
+  assert.equal((await remove({ "x-api-key": await keyWith(["account:write"]) })).status, 403);
+  assert.equal((await remove({ "x-api-key": await keyWith(["account:security"]) })).status, 204);
+});
+
+test("an administrator undoes a deletion until the retention is over, and everything is as it was", async () => {
+  const claims = aboutPerson();
+  const headers = account.person(claims);
+  const { id } = (await get(headers)).body;
+  await remove(headers);
+  clock.set(new Date());
+  clock.advance(hours(24 * 30) - 60_000);
+  await purgeAccounts();
+  assert.equal((await undo(id)).status, 200);
+  await eventually(async () => (await get(headers)).status === 200);
+  const { display_name, contact_address, status } = (await get(headers)).body;
+  assert.deepEqual([display_name, contact_address, status], [claims.name, claims.email, "active"]);
+});
+
+test("after the retention nothing personal is left, others are told once, and the identity starts anew", async () => {
+  const claims = aboutPerson();
+  const headers = account.person(claims);
+  const { id, created_at } = (await get(headers)).body;
+  const key = { name: `Key of ${claims.name}`, scopes: ["account:read"] };
+  await account.send("POST", "/api/account/api-keys/", { headers, body: key });
+  await remove(headers);
+  clock.set(new Date());
+  clock.advance(hours(24 * 30));
+  const counts = await Promise.all([purgeAccounts(), purgeAccounts()]);
+  assert.ok(counts.reduce((sum, count) => sum + count) >= 1);
+  assert.equal(await purgeAccounts(), 0, "nothing is purged twice");
+
+  for (const word of [claims.sub, claims.name, claims.email]) assert.deepEqual(await rowsWith(word), []);
+  const tombstone = (await get(administrator, `/api/accounts/${id}`)).body;
+  assert.deepEqual([tombstone.status, tombstone.created_at], ["deleted", created_at]);
+  assert.equal(tombstone.purged_at, clock.now().toISOString());
+  assert.deepEqual([(await undo(id)).status, (await undo(id)).body.error.code], [409, "conflict"]);
+
+  const told = (await account.eventsOf(id, 6)).filter(({ name }) => name === "account.deleted");
+  const deleted_at = clock.now().toISOString();
+  assert.deepEqual(
+    told.map(({ data }) => data),
+    [{ id, created_at, deleted_at, changed: [] }],
+  );
+  const anew = await eventually(async () => {
+    const answer = await get(headers);
+    return answer.status === 200 && answer.body;
+  });
+  assert.notEqual(anew.id, id);
+});
