@@ -22,7 +22,7 @@ async function bare(): Promise<RequestListener> {
 async function typed(exporting: boolean): Promise<RequestListener> {
   const telemetry = await import("@signalbox/telemetry");
   if (exporting) {
-    telemetry.startTelemetry({ service: "account", version: "bench", otlpEndpoint: await discardingReceiver() });
+    await telemetry.startTelemetry({ service: "account", version: "bench", otlpEndpoint: await discardingReceiver() });
   }
   const { createHttpApp, createRateLimits, createRoutes, httpProperties, ok } = await import("@signalbox/http");
   const { createAuthenticator } = await import("@signalbox/auth");

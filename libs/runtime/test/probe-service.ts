@@ -28,7 +28,7 @@ export async function createService(context: ServiceContext<typeof probeProperti
   return {
     public: (request, response) => {
       requests.inc();
-      tracer.span("probe", { kind: "server" }, async () => {
+      void tracer.span("probe", { kind: "server" }, async () => {
         const waitMs = Number(new URL(request.url ?? "/", "http://probe").searchParams.get("wait") ?? 0);
         const started = clock.steadyMs();
         log.info({ path: request.url, waitMs }, "Request");

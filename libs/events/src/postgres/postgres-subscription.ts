@@ -87,7 +87,7 @@ export async function openPostgresSubscription(
     }
     const leaving = toGiveBack.flatMap((id) => readings.get(id) ?? []);
     for (const { abort } of leaving) abort.abort();
-    await Promise.all(leaving.map(({ busy }) => busy));
+    for (const { busy } of leaving) await busy;
     for (const id of toGiveBack) readings.delete(id);
     for (const partition of owned) {
       if (readings.has(partition.partitionId) || toGiveBack.includes(partition.partitionId)) continue;
@@ -183,7 +183,7 @@ export async function openPostgresSubscription(
       closing.abort();
       stopListening();
       await loops.catch(() => {});
-      await Promise.all([...readings.values()].map(({ busy }) => busy));
+      for (const { busy } of readings.values()) await busy;
       readings.clear();
       await membership.leave().catch(() => {}); // else the session runs out
       wakeUps.announce("members");

@@ -29,7 +29,7 @@ export function createReadEnvironment({ configuration, startedAt, isDraining, is
 }
 
 /** Every property of this service with its effective value, masked by its class, its name and its looks. */
-export function effectiveValues(configuration: Configuration<Properties>): EnvironmentResource["configuration"] {
+function effectiveValues(configuration: Configuration<Properties>): EnvironmentResource["configuration"] {
   return Object.fromEntries(
     Object.keys(properties).flatMap((name) => {
       const found = configuration.find(name);

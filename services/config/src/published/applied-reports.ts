@@ -1,7 +1,7 @@
 import type { EventData } from "@signalbox/contracts";
 import { type Clock, minutes } from "@signalbox/core";
 
-export type AppliedReport = EventData<"config.applied">;
+type AppliedReport = EventData<"config.applied">;
 
 interface Heard {
   readonly report: AppliedReport;
