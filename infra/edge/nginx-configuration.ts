@@ -15,10 +15,12 @@ export interface NginxOptions {
 const bodyBytesMax = 24 * MiB;
 
 const refusals: ReadonlyArray<[nginxStatus: string, status: number, code: string, message: string]> = [
+  ["400", 400, "invalid_request", "The request is not well formed."],
   ["404", 404, "not_found", "Nothing is published here."],
   ["413", 413, "payload_too_large", "The request body is too large."],
   ["414", 414, "invalid_request", "The request target is too long."],
   ["494", 431, "invalid_request", "The request headers are too large."],
+  ["500", 500, "server_error", "Something went wrong on our side."],
   ["502", 502, "bad_gateway", "The service behind this path did not answer."],
   ["503", 503, "unavailable", "The service behind this path is not available."],
   ["504", 504, "timeout", "The service behind this path did not answer in time."],
@@ -83,8 +85,9 @@ ${edgeRoutes
 function refusal([nginxStatus, status, code, message]: (typeof refusals)[number]): string {
   const body = `{"error":{"code":"${code}","message":"${message}","request_id":"$edge_request_id"}}`;
   const rewritten = nginxStatus === String(status) ? "" : ` =${status}`;
-  return `    error_page ${nginxStatus}${rewritten} @refuse_${status};
-    location @refuse_${status} {
+  // A path and not a named location: a target that was too long left no path behind, which nginx takes for its own error.
+  return `    error_page ${nginxStatus}${rewritten} /refused-by-the-edge/${status};
+    location = /refused-by-the-edge/${status} {
       internal;
       default_type "application/json; charset=utf-8";
       add_header X-Request-Id $edge_request_id always;

@@ -3,9 +3,9 @@ import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { createFirstKey } from "@signalbox/account-service/first-key";
 import type { Configuration } from "@signalbox/config";
-import { topics } from "@signalbox/contracts";
-import { type ServiceName, systemClock } from "@signalbox/core";
-import { openEventLog } from "@signalbox/events";
+import type { ServiceName } from "@signalbox/core";
+import type { eventsProperties } from "@signalbox/events";
+import type { SharedParts } from "@signalbox/foundation";
 import {
   createServiceContext,
   describeProcess,
@@ -27,6 +27,7 @@ import { makeDataDirectory } from "./data-directory.ts";
 import { embeddedDefaults, eventsDatabase, type Surroundings } from "./embedded-defaults.ts";
 import { embeddedServices } from "./embedded-services.ts";
 import { keptSecret } from "./kept-secret.ts";
+import { openSharedParts } from "./open-shared-parts.ts";
 import { loadServiceConfiguration, type Sources } from "./service-configurations.ts";
 import { whileStarting } from "./while-starting.ts";
 
@@ -64,6 +65,7 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   // Reading the code takes about as long as starting the database; what fails to load is told when it is built.
   void Promise.allSettled(embeddedServices.map(({ load }) => load()));
 
+  const processMetrics = createMetrics({ service: "embedded", process: true });
   const services = new Map<ServiceName, ServiceParts>();
   const managed: ManagedService[] = [];
   const edge = createInProcessEdge(services);
@@ -75,7 +77,7 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
     ...managementAddress(configuration),
     health,
     services: managed,
-    processMetrics: createMetrics({ service: "embedded", process: true }),
+    processMetrics,
     info: () => describeProcess("embedded", "embedded", configuration),
     authorize: () => services.get("account")?.authorizeManagement,
   });
@@ -105,10 +107,10 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
     blobsUrl: `file:${join(dataDirectory, "blobs")}`,
   };
   tell("the event log");
-  await ensureTopics(postgres.url(eventsDatabase), log);
-  tell(embeddedServices.map(({ name }) => name).join(", "));
+  const eventsUrl = postgres.url(eventsDatabase);
+  const shared = await openSharedParts({ url: eventsUrl, log, metrics: processMetrics, runner, health });
   const contexts = await Promise.all(
-    embeddedServices.map((service) => build(service, surroundings, given, services, managed)),
+    embeddedServices.map((service) => build(service, surroundings, given, services, managed, { ...shared, eventsUrl })),
   );
   const account: unknown = contexts.find(({ service }) => service === "account");
 
@@ -126,23 +128,14 @@ async function build(
   { sources, runner, health }: StartEmbedded,
   services: Map<ServiceName, ServiceParts>,
   managed: ManagedService[],
+  { eventsUrl, ...shared }: SharedParts & { readonly eventsUrl: string },
 ): Promise<ServiceContext<RuntimeProperties>> {
   const configuration = loadServiceConfiguration(name, properties, embeddedDefaults(name, surroundings), sources);
   const context = createServiceContext({ service: name, configuration, runner, health, shared: true });
   managed.push({ service: name, configuration: configuration as never, metrics: context.metrics });
   const createService = await load();
-  services.set(name, await createService(context as never));
+  // A service that is told to use another log opens that one for itself.
+  const own = (configuration as unknown as Configuration<typeof eventsProperties>).get("events.url");
+  services.set(name, await createService({ ...context, ...(own === eventsUrl ? shared : {}) } as never));
   return context;
-}
-
-/** In one process nobody else creates the topics; on Kafka `npm run topics` does. */
-async function ensureTopics(url: string, log: Logger): Promise<void> {
-  const metrics = createMetrics({ service: "embedded-topics" });
-  const eventLog = await openEventLog(url, { clientId: "topics", log, metrics, clock: systemClock });
-  try {
-    const problems = await eventLog.ensureTopics(topics);
-    if (problems.length > 0) throw new Error(problems.map(({ topic, problem }) => `${topic}: ${problem}`).join("; "));
-  } finally {
-    await eventLog.close();
-  }
 }

@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { createServer, type IncomingMessage } from "node:http";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { eventually, type ServedListener, serveListener } from "@signalbox/testing";
+import { engineNamed, freePort, startOwnEngine } from "../engines/index.ts";
+import { createInProcessEdge } from "./in-process-edge.ts";
+import { nginxConfiguration } from "./nginx-configuration.ts";
+
+interface Arrived {
+  readonly request: IncomingMessage;
+  bytes: number;
+}
+
+const arrived: Arrived[] = [];
+const closes: (() => Promise<unknown>)[] = [];
+let folder: string;
+let port: number;
+let url: string;
+
+before(async () => {
+  const service = await serveListener((request, response) => {
+    const one: Arrived = { request, bytes: 0 };
+    arrived.push(one);
+    request.on("data", (chunk: Buffer) => {
+      one.bytes += chunk.length;
+    });
+    if (request.url === "/images/hang-up") return void request.socket.destroy();
+    request.on("end", () => response.writeHead(request.url === "/images/none" ? 404 : 200).end('{"of":"service"}'));
+  });
+  // Takes connections and never answers.
+  const silent = createServer(() => {});
+  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+  port = await freePort();
+  folder = await mkdtemp(join(tmpdir(), "signalbox-edge-"));
+  const configuration = nginxConfiguration({
+    listen: `127.0.0.1:${port}`,
+    workDirectory: folder,
+    upstreams: {
+      images: `127.0.0.1:${service.port}`,
+      account: `127.0.0.1:${(silent.address() as { port: number }).port}`,
+      config: `127.0.0.1:${await freePort()}`,
+    },
+  });
+  // Waiting a minute for the time limit would prove the same.
+  await writeFile(
+    join(folder, "nginx.conf"),
+    configuration.replaceAll("proxy_read_timeout 60s", "proxy_read_timeout 1s"),
+  );
+  const engine = await startOwnEngine(engineNamed("nginx"), { port, folder });
+  url = `http://127.0.0.1:${port}`;
+  closes.push(
+    () => engine.close(),
+    () => service.close(),
+    async () => silent.closeAllConnections() ?? silent.close(),
+    () => rm(folder, { recursive: true, force: true }),
+  );
+});
+after(async () => {
+  for (const close of closes) await close();
+});
+
+/** Sends bytes as they are and reads what comes back until the connection closes. */
+function raw(text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = "";
+    const socket = connect(port, "127.0.0.1", () => socket.write(text));
+    socket.on("data", (chunk) => {
+      answer += chunk;
+    });
+    socket.on("end", () => resolve(answer)).on("error", reject);
+  });
+}
+
+const ask = (target: string, more = "") =>
+  raw(`GET ${target} HTTP/1.1\r\nHost: edge\r\nConnection: close\r\nX-Request-Id: asked-as-this\r\n${more}\r\n`);
+
+test("every refusal of nginx itself has the shape of our errors and the request id", async () => {
+  const post = "POST /images HTTP/1.1\r\nHost: edge\r\nConnection: close\r\nX-Request-Id: asked-as-this\r\n";
+  const refusals = [
+    [400, "invalid_request", raw("GET / HTTP/1.1\r\nConnection: close\r\n\r\n")],
+    [404, "not_found", ask("/nothing/here")],
+    [404, "not_found", ask("/refused-by-the-edge/502")],
+    [413, "payload_too_large", raw(`${post}Content-Length: 99999999\r\n\r\n`)],
+    [414, "invalid_request", ask(`/images/${"a".repeat(20_000)}`)],
+    [431, "invalid_request", ask("/images", `X-Long: ${"a".repeat(20_000)}\r\n`)],
+    [502, "bad_gateway", ask("/api/v1/config/")],
+    [502, "bad_gateway", ask("/images/hang-up")],
+    [504, "timeout", ask("/api/account/")],
+  ] as const;
+  for (const [status, code, answering] of refusals) {
+    const answer = await answering;
+    const [head = "", body = ""] = answer.split("\r\n\r\n");
+    assert.match(head, new RegExp(`^HTTP/1\\.1 ${status} `), `${code}: ${head}`);
+    assert.match(head, /content-type: application\/json/i, String(status));
+    assert.match(head, /cache-control: no-store/i);
+    assert.match(head, /x-content-type-options: nosniff/i);
+    assert.doesNotMatch(answer, /nginx\/\d|<html/i, "nginx shows neither its version nor a page of its own");
+    const { error } = JSON.parse(body.replace(/^[\da-f]+\r\n|\r\n0\r\n$/g, ""));
+    assert.equal(error.code, code, String(status));
+    assert.ok(error.message.length > 0);
+    const id = /x-request-id: (\S+)/i.exec(head)?.[1];
+    assert.equal(error.request_id, id, String(status));
+    // What does not fit is not read, so its request id is not known.
+    if (![400, 414, 431].includes(status)) assert.equal(id, "asked-as-this", String(status));
+  }
+});
+
+test("an answer of a service passes as it is, refusals included", async () => {
+  const answer = await fetch(`${url}/images/none`);
+  assert.deepEqual([answer.status, await answer.text()], [404, '{"of":"service"}']);
+});
+
+test("a request id is passed on when it is short and plain, and made when it is not", async () => {
+  const idFor = async (sent?: string) => {
+    await fetch(`${url}/images`, sent === undefined ? {} : { headers: { "x-request-id": sent } });
+    return String(arrived.at(-1)?.request.headers["x-request-id"]);
+  };
+  assert.equal(await idFor("asked-as.this_1"), "asked-as.this_1");
+  for (const bad of [undefined, "a b", 'a"b', "x".repeat(129)]) assert.match(await idFor(bad), /^[\da-f]{32}$/);
+});
+
+test("services learn the client's address from the connection, whatever the client says", async () => {
+  await fetch(`${url}/images`, { headers: { "x-forwarded-for": "203.0.113.7", "x-forwarded-proto": "gopher" } });
+  const headers = arrived.at(-1)?.request.headers;
+  assert.deepEqual([headers?.["x-forwarded-for"], headers?.["x-forwarded-proto"]], ["127.0.0.1", "http"]);
+});
+
+test("an upload reaches the service while it is still being sent, and is not written to disk", async () => {
+  const body = Buffer.alloc(1024 * 1024);
+  const socket = connect(port, "127.0.0.1");
+  const head = `POST /images HTTP/1.1\r\nHost: edge\r\nConnection: close\r\nContent-Length: ${body.length * 2}\r\n\r\n`;
+  socket.write(head);
+  socket.write(body);
+  await eventually(() => arrived.at(-1)?.request.method === "POST" && (arrived.at(-1)?.bytes ?? 0) === body.length);
+  const spooled = (await readdir(join(folder, "client_body"), { recursive: true, withFileTypes: true })).filter(
+    (entry) => entry.isFile(),
+  );
+  assert.deepEqual(spooled, []);
+  const answered = new Promise((resolve) => socket.once("data", resolve));
+  socket.write(body);
+  assert.match(String(await answered), /^HTTP\/1\.1 200 /);
+  socket.destroy();
+});
+
+test("both edges answer a path that is not published alike", async (t) => {
+  const inProcess: ServedListener = await serveListener(createInProcessEdge(new Map()).listener);
+  t.after(() => inProcess.close());
+  for (const path of ["/", "/nothing", "/internal/principals", "/imagesx", "/management/env"]) {
+    const headers = { "x-request-id": "asked-as-this" };
+    const [one, other] = await Promise.all([url, inProcess.url].map((edge) => fetch(edge + path, { headers })));
+    const bodies = (await Promise.all([one?.json(), other?.json()])) as {
+      error: { code: string; request_id: string };
+    }[];
+    assert.deepEqual([one?.status, other?.status], [404, 404], path);
+    for (const { error } of bodies) {
+      assert.deepEqual([error.code, error.request_id], ["not_found", "asked-as-this"]);
+    }
+    for (const name of ["content-type", "x-request-id", "cache-control", "x-content-type-options"]) {
+      assert.equal(one?.headers.get(name), other?.headers.get(name), name);
+    }
+  }
+});

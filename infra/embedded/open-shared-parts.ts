@@ -1,0 +1,31 @@
+import { openAccessStates } from "@signalbox/auth";
+import { topics } from "@signalbox/contracts";
+import { systemClock } from "@signalbox/core";
+import { openEventLog } from "@signalbox/events";
+import { openOverrides, type SharedParts } from "@signalbox/foundation";
+import type { ProcessHealth, ProcessRunner } from "@signalbox/runtime";
+import { createTracer, type Logger, type Metrics } from "@signalbox/telemetry";
+
+interface Process {
+  readonly url: string;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly runner: ProcessRunner;
+  readonly health: ProcessHealth;
+}
+
+/** One event log, one reader of access and one of configuration for all services of the process (DESIGN §3). */
+export async function openSharedParts({ url, log, metrics, runner, health }: Process): Promise<SharedParts> {
+  const service = "embedded";
+  const common = { service, instance: service, log, metrics, runner, health };
+  const parts = { ...common, clock: systemClock, tracer: createTracer(service) };
+  const eventLog = await openEventLog(url, { ...parts, clientId: service });
+  // In one process nobody else creates the topics; on Kafka `npm run topics` does.
+  const problems = await eventLog.ensureTopics(topics);
+  if (problems.length > 0) throw new Error(problems.map(({ topic, problem }) => `${topic}: ${problem}`).join("; "));
+  const [accessStates, overrides] = await Promise.all([
+    openAccessStates({ ...parts, eventLog }),
+    openOverrides(parts, eventLog),
+  ]);
+  return { eventLog, accessStates, overrides };
+}
