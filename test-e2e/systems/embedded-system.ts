@@ -1,8 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findPostgresUrl } from "@signalbox/infra/engines/index.ts";
+import { findPostgresUrl, startPostgres } from "@signalbox/infra/engines/index.ts";
 import { startProcess, type TestProcess } from "@signalbox/testing";
 import type { System, SystemOptions } from "./system.ts";
 
@@ -18,19 +18,8 @@ export interface EmbeddedSystem extends System {
 export async function startEmbeddedSystem(
   options: SystemOptions & { readonly dataDirectory?: string } = {},
 ): Promise<EmbeddedSystem> {
-  const dataDirectory = options.dataDirectory ?? (await mkdtemp(join(tmpdir(), "signalbox-e2e-")));
-  const properties = {
-    "embedded.data-directory": dataDirectory,
-    "http.port": "0",
-    "internal.port": "0",
-    "management.server.port": "0",
-    "http.strict-responses": "true",
-    ...options.properties,
-  };
-  const process = startProcess(
-    script,
-    Object.entries(properties).map(([name, value]) => `--${name}=${value}`),
-  );
+  const dataDirectory = options.dataDirectory ?? (await newDataDirectory());
+  const process = runEmbedded(dataDirectory, options.properties);
   const [, baseUrl = "", managementUrl = "", apiKey = ""] = await process.waitForOutput(
     /Base URL +(\S+)\n +Management +(\S+)\/management\n[\s\S]*?API key +(\S+)\n[\s\S]*Ctrl-C/,
     60_000,
@@ -51,7 +40,35 @@ export async function startEmbeddedSystem(
   };
 }
 
-/** Removes what a system left behind. */
-export async function removeData({ dataDirectory }: EmbeddedSystem): Promise<void> {
-  await rm(dataDirectory, { recursive: true, force: true });
+/** A folder that does not exist yet, as on a fresh clone. */
+export async function newDataDirectory(): Promise<string> {
+  const parent = await mkdtemp(join(tmpdir(), "signalbox-e2e-"));
+  // mkdtemp makes a folder for us alone; the database server may run under another account.
+  await chmod(parent, 0o755);
+  return join(parent, "data");
+}
+
+/** Runs the start without waiting for anything: also for starts that are to fail. */
+export function runEmbedded(dataDirectory: string, properties: SystemOptions["properties"] = {}): TestProcess {
+  const all = {
+    "embedded.data-directory": dataDirectory,
+    "http.port": "0",
+    "internal.port": "0",
+    "management.server.port": "0",
+    "http.strict-responses": "true",
+    ...properties,
+  };
+  const args = Object.entries(all).map(([name, value]) => `--${name}=${value}`);
+  return startProcess(script, args, {}, { ownGroup: true });
+}
+
+/** Removes what a system left behind; after a kill that includes its database server, which nobody stopped. */
+export async function removeData({ dataDirectory }: Pick<EmbeddedSystem, "dataDirectory">): Promise<void> {
+  const folder = join(dataDirectory, "postgres");
+  const runs = await findPostgresUrl(folder, "postgres").then(
+    () => true,
+    () => false,
+  );
+  if (runs) await (await startPostgres({ folder, durable: true })).stop();
+  await rm(dirname(dataDirectory), { recursive: true, force: true });
 }

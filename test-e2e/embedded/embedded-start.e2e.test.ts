@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { createClient, expectStatus } from "../journey/client.ts";
+import { newDataDirectory, removeData, runEmbedded, startEmbeddedSystem } from "../systems/embedded-system.ts";
+import { migrateByTheFuture } from "./migrate-by-the-future.ts";
+
+const opened = new AsyncDisposableStack();
+after(() => opened.disposeAsync());
+
+async function freshFolder(): Promise<string> {
+  const dataDirectory = await newDataDirectory();
+  opened.defer(() => removeData({ dataDirectory }));
+  return dataDirectory;
+}
+
+async function start(dataDirectory: string, properties: Record<string, string> = {}) {
+  const system = await startEmbeddedSystem({ dataDirectory, properties });
+  opened.defer(() => system.process.kill());
+  return system;
+}
+
+/** Runs a start that must fail, and gives the sentence a person reads last. */
+async function whyNot(dataDirectory: string, properties: Record<string, string> = {}): Promise<string> {
+  const process = runEmbedded(dataDirectory, properties);
+  const timer = setTimeout(() => process.signal("SIGKILL"), 60_000);
+  const { code } = await process.exited;
+  clearTimeout(timer);
+  assert.equal(code, 1, process.stdout + process.stderr);
+  return process.stderr;
+}
+
+test("a start says what it does, and where everything is, the base URL first", async () => {
+  const { process, baseUrl, managementUrl, apiKey } = await start(await freshFolder());
+  assert.match(process.stderr, /^Starting .+\n(Starting .+\n)+$/);
+  assert.ok(process.stdout.startsWith(`${baseUrl}\n`));
+  for (const text of [`${managementUrl}/management`, `${baseUrl}/graphql`, apiKey]) {
+    assert.ok(process.stdout.includes(text), text);
+  }
+  assert.equal(process.stdout.match(/^ {2}curl /gm)?.length, 3);
+  process.signalGroup("SIGINT");
+  assert.deepEqual(await process.exited, { code: 0, signal: null }, "Ctrl-C drains");
+  assert.doesNotMatch(process.stdout, /"level":"(warn|error)"/, "nothing was cut off by the stop");
+});
+
+test("what is kept is readable for this user alone", async () => {
+  const folder = await freshFolder();
+  const system = await start(folder);
+  const modeOf = async (name: string) => ((await stat(join(folder, name))).mode & 0o777).toString(8);
+  // Root's database server runs under another account, which must pass through.
+  assert.equal(await modeOf("."), process.getuid?.() === 0 ? "711" : "700");
+  for (const name of ["keys", "first-key"]) assert.equal(await modeOf(name), "600", name);
+  assert.equal(await modeOf("blobs"), "700");
+  await system.stop();
+});
+
+test("kill -9, and the next start has the data and the key", async () => {
+  const folder = await freshFolder();
+  const killed = await start(folder);
+  const body = { display_name: "Still here" };
+  expectStatus(await createClient(killed.baseUrl, killed.apiKey)("/api/account/", { method: "PATCH", body }), 200);
+  await killed.process.kill();
+  const next = await start(folder);
+  assert.equal(next.apiKey, killed.apiKey);
+  const account = expectStatus(await createClient(next.baseUrl, next.apiKey)("/api/account/"), 200);
+  assert.equal(account.json.display_name, "Still here");
+
+  const refusal = await whyNot(folder);
+  assert.match(
+    refusal,
+    /did not start: .*is in use by the process \d+; stop that one first\n$/,
+    "two starts on one folder",
+  );
+  expectStatus(await createClient(next.baseUrl, next.apiKey)("/api/account/"), 200);
+  await next.stop();
+
+  await migrateByTheFuture(folder, "signalbox_account");
+  assert.match(await whyNot(folder), /did not start: .*migrated by a newer version of .*account/);
+  await writeFile(join(folder, "postgres", "data", "PG_VERSION"), "99\n");
+  assert.match(await whyNot(folder), /did not start: the data folder .* is of PostgreSQL 99, this is PostgreSQL \d+/);
+  assert.equal(await readFile(join(folder, "postgres", "data", "PG_VERSION"), "utf8"), "99\n");
+});
+
+test("a second signal ends the process at once", async () => {
+  const { process } = await start(await freshFolder(), { "shutdown.grace": "20000", "shutdown.deadline": "40000" });
+  process.signal("SIGTERM");
+  const stillRunning = await Promise.race([process.exited, new Promise((resolve) => setTimeout(resolve, 300, "runs"))]);
+  assert.equal(stillRunning, "runs", "the first one drains");
+  process.signal("SIGTERM");
+  assert.deepEqual(await process.exited, { code: 143, signal: null });
+});
+
+test("a port in use is named with its property", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  opened.defer(() => void taken.close());
+  await new Promise((resolve) => taken.once("listening", resolve));
+  const { port } = taken.address() as { port: number };
+  for (const property of ["http.port", "management.server.port", "internal.port"]) {
+    const why = await whyNot(await freshFolder(), { [property]: String(port) });
+    assert.match(
+      why,
+      new RegExp(`${property} .*${port}: expected a free port on 127\\.0\\.0\\.1: this one is in use\n$`),
+    );
+  }
+});
+
+test("a wrong configuration names property, source and what would be right", async () => {
+  const folder = await freshFolder();
+  const why = await whyNot(folder, { "http.request-timeout": "soon", "log.levle": "info" });
+  assert.match(why, /http\.request-timeout \(from --http\.request-timeout\) is "?soon"?: expected an integer/);
+  assert.match(why, /log\.levle \(from --log\.levle\) .*did you mean log\.level\?/);
+  assert.match(
+    await whyNot(folder, { "images.limits.frames": "0" }),
+    /images\.limits\.frames \(from --images\.limits\.frames\) is "?0"?: expected an integer .*from 1 /,
+  );
+});

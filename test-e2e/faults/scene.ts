@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { createHmac, randomBytes } from "node:crypto";
+import { createReceiver, eventually, type Receiver, readFixture } from "@signalbox/testing";
+import { type Answer, type Client, createClient, expectStatus } from "../journey/client.ts";
+import { type EnginesSystem, services } from "../systems/engines-system.ts";
+import type { FaultyEngines } from "../systems/faulty-engines.ts";
+
+/** What every fault scenario finds: a system that has worked before, a subscriber, and a partner who posts webhooks. */
+export interface Scene {
+  readonly system: EnginesSystem;
+  readonly engines: FaultyEngines;
+  readonly send: Client;
+  readonly receiver: Receiver;
+  readonly imageId: string;
+  /** Posts a signed webhook of this id. */
+  partnerPosts(id: string): Promise<Answer>;
+  uploads(name: string): Promise<Answer>;
+}
+
+/** Recovery includes the longest pause between two attempts of every loop on the way. */
+export const recoveryMs = 60_000;
+
+export async function openScene(system: EnginesSystem, engines: FaultyEngines): Promise<Scene> {
+  const send = createClient(system.baseUrl, system.apiKey);
+  const receiver = await createReceiver();
+  const endpoint = { url: receiver.url, event_types: ["image.*", "webhook.received"] };
+  expectStatus(await send("/api/v1/webhooks/endpoints", { body: endpoint }), 201);
+  for (const path of ["/api/account/", "/api/v1/config/", "/graphql?query={viewer{id}}"]) {
+    expectStatus(await send(path), 200); // from here on every service knows this caller
+  }
+  const secret = `whsec_${randomBytes(24).toString("base64")}`;
+  const source = { name: "Partner", scheme: "standard-webhooks", secret };
+  const sourceId = expectStatus(await send("/api/v1/webhooks/sources", { body: source }), 201).json.id;
+  const scene = {
+    system,
+    engines,
+    send,
+    receiver,
+    partnerPosts: (id: string) => createClient(system.baseUrl)(`/ingest/${sourceId}`, signedWebhook(id, secret)),
+    uploads: (name: string) => upload(send, name),
+  };
+  const imageId = expectStatus(await scene.uploads("first"), 201).json.id;
+  expectStatus(await scene.partnerPosts("first"), 202);
+  await becomesReady({ ...scene, imageId }, imageId);
+  await delivered({ ...scene, imageId }, "webhook.received", "first");
+  return { ...scene, imageId };
+}
+
+async function upload(send: Client, name: string): Promise<Answer> {
+  const form = new FormData();
+  form.set("file", new Blob([await readFixture("photo.jpg")], { type: "image/jpeg" }), "photo.jpg");
+  form.set("title", name);
+  return await send("/images", { body: form });
+}
+
+function signedWebhook(id: string, secret: string) {
+  const body = Buffer.from(JSON.stringify({ type: "order.created", order: id }));
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const key = Buffer.from(secret.slice("whsec_".length), "base64");
+  const signature = createHmac("sha256", key).update(`msg_${id}.${timestamp}.`).update(body).digest("base64");
+  const headers = {
+    "content-type": "application/json",
+    "webhook-id": `msg_${id}`,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": `v1,${signature}`,
+  };
+  return { body, headers };
+}
+
+/** The subscriber has got an event of this type that mentions `text`. */
+export async function delivered({ receiver }: Scene, type: string, text: string): Promise<void> {
+  const isIt = (request: { headers: object; body: Buffer }) =>
+    (request.headers as Record<string, unknown>)["x-event-type"] === type && request.body.includes(`"${text}"`);
+  await receiver.waitFor(isIt, { timeoutMs: recoveryMs, message: `${type} of ${text} is delivered` });
+}
+
+export async function becomesReady({ send }: Scene, imageId: string): Promise<void> {
+  await eventually(
+    async () => {
+      assert.equal(expectStatus(await send(`/images/${imageId}`), 200).json.status, "ready");
+    },
+    { timeoutMs: recoveryMs, message: `${imageId} is ready` },
+  );
+}
+
+/** A refusal that says when to come back. */
+export function expectUnavailable(answer: Answer, code = "unavailable"): void {
+  expectStatus(answer, 503);
+  assert.equal(answer.json.error.code, code);
+  assert.match(answer.headers.get("retry-after") ?? "", /^[1-9]\d*$/);
+}
+
+/** Runs the scenario and checks that nobody had to be restarted for it. */
+export async function withoutRestarts({ system }: Scene, scenario: () => Promise<void>): Promise<void> {
+  const before = services.map((name) => system.process(name).current);
+  await scenario();
+  for (const [index, name] of services.entries()) {
+    const { current } = system.process(name);
+    assert.equal(current, before[index]);
+    assert.ok(current.isRunning, `${name} ended:\n${current.stdout.slice(-5_000)}${current.stderr}`);
+  }
+}
+
+/** Begins the outage, lets `meanwhile` see it for at least `lastsMs`, and ends it whatever happens. */
+export async function during(
+  outage: FaultyEngines["outages"]["database"],
+  lastsMs: number,
+  meanwhile: () => Promise<void>,
+): Promise<void> {
+  await outage.begin();
+  try {
+    // A promise about an outage of this length cannot be kept earlier.
+    await Promise.all([meanwhile(), new Promise((resolve) => setTimeout(resolve, lastsMs))]);
+  } finally {
+    await outage.end();
+  }
+}

@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import type { Answer } from "../journey/client.ts";
+
+/** CONTRACT §2, the table of codes. */
+const codes: Readonly<Record<number, readonly string[]>> = {
+  400: ["invalid_request"],
+  401: ["unauthorized"],
+  403: ["forbidden"],
+  404: ["not_found"],
+  405: ["method_not_allowed"],
+  406: ["not_acceptable"],
+  409: ["conflict"],
+  413: ["payload_too_large", "image_too_large"],
+  414: ["invalid_request"],
+  415: ["unsupported_media_type"],
+  422: ["validation_error"],
+  431: ["invalid_request"],
+};
+const withCorrelation = ["/api/v1/config", "/api/v2/settings", "/api/v1/env", "/api/v1/status"];
+
+/** A refusal of the caller's mistake in the one shape there is. `what` names the request when it is not. */
+export function expectRefusal(answer: Answer, what: string, path: string): void {
+  const shown = `${what}: ${answer.status} ${answer.bytes.toString("utf8").slice(0, 500)}`;
+  assert.match(answer.headers.get("content-type") ?? "", /^application\/json/, shown);
+  assert.equal(answer.headers.get("x-content-type-options"), "nosniff", shown);
+  assert.equal(answer.headers.get("x-powered-by"), null, shown);
+  assert.ok(answer.headers.get("x-request-id"), shown);
+  if (path === "/graphql" && answer.json.errors) expectGraphqlErrors(answer, shown);
+  else expectError(answer, shown, path);
+}
+
+function expectError({ status, headers, json: { error } }: Answer, shown: string, path: string): void {
+  assert.ok(status >= 400 && status < 500, shown);
+  assert.ok(codes[status]?.includes(error.code), shown);
+  assert.equal(typeof error.message, "string", shown);
+  assert.equal(error.request_id, headers.get("x-request-id"), shown);
+  if (withCorrelation.some((prefix) => path.startsWith(prefix))) {
+    assert.equal(error.correlationId, error.request_id, shown);
+  }
+  if (status === 405) assert.ok(headers.get("allow"), shown);
+}
+
+/** GraphQL answers in its own shape (CONTRACT §8), and under `application/json` with 200 also when it refuses. */
+function expectGraphqlErrors({ status, json: { data, errors } }: Answer, shown: string): void {
+  assert.ok(status === 200 || (status >= 400 && status < 500), shown);
+  assert.equal(data, undefined, shown);
+  assert.ok(errors.length > 0, shown);
+  for (const { extensions } of errors) assert.match(extensions?.code ?? "", /^(?!INTERNAL)[A-Z_]+$/, shown);
+}

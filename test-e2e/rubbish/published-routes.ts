@@ -1,0 +1,24 @@
+import { createClient, expectStatus } from "../journey/client.ts";
+import type { System } from "../systems/system.ts";
+
+const services = ["account", "images", "config", "webhook-ingest", "webhook-delivery", "gateway"];
+const known = ["get", "post", "put", "patch", "delete"];
+
+export interface PublishedRoute {
+  readonly path: string;
+  readonly methods: readonly string[];
+  /** The methods that take a body. */
+  readonly withBody: readonly string[];
+}
+
+/** Every route of the OpenAPI documents: what a client can know, it can get wrong. */
+export async function publishedRoutes(system: System): Promise<PublishedRoute[]> {
+  const send = createClient(system.baseUrl, system.apiKey);
+  const documents = services.map(async (service) => expectStatus(await send(`/openapi/${service}.json`), 200).json);
+  return (await Promise.all(documents)).flatMap(({ paths }) =>
+    Object.entries(paths as Record<string, Record<string, { requestBody?: object }>>).map(([path, item]) => {
+      const methods = Object.keys(item).filter((method) => known.includes(method));
+      return { path, methods, withBody: methods.filter((method) => item[method]?.requestBody !== undefined) };
+    }),
+  );
+}

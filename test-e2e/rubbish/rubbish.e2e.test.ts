@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { createOidcIssuer, type OidcIssuer, readFixture } from "@signalbox/testing";
+import { type Answer, type ClientRequest, createClient, expectStatus } from "../journey/client.ts";
+import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
+import { expectRefusal } from "./expect-refusal.ts";
+import { type PublishedRoute, publishedRoutes } from "./published-routes.ts";
+import { rubbishBodies, rubbishQueries, rubbishSegments } from "./rubbish-bodies.ts";
+
+const opened = new AsyncDisposableStack();
+let system: EmbeddedSystem;
+let issuer: OidcIssuer;
+let routes: PublishedRoute[];
+/** By the beginning of their paths. */
+let things: (readonly [prefix: string, id: string])[];
+
+before(async () => {
+  issuer = await createOidcIssuer();
+  opened.defer(() => issuer.close());
+  const trusted = [{ name: "tests", issuer: issuer.issuer, audience: issuer.audience }];
+  system = await startEmbeddedSystem({
+    properties: {
+      "auth.issuers": JSON.stringify(trusted),
+      // The test sends more in a second than a person in a day; what is refused here must be refused for what it is.
+      "http.rate-limit.credential.requests": "1000000",
+      "http.rate-limit.credential.burst": "1000000",
+      "http.rate-limit.anonymous.requests": "1000000",
+      "http.rate-limit.failed-sign-in.requests": "1000000",
+    },
+  });
+  opened.defer(() => removeData(system));
+  opened.defer(() => system.process.kill());
+  routes = await publishedRoutes(system);
+  assert.ok(routes.length > 30, "the documents list the product's routes");
+  things = await makeThings();
+});
+after(() => opened.disposeAsync());
+
+async function makeThings(): Promise<typeof things> {
+  const send = createClient(system.baseUrl, system.apiKey);
+  const form = new FormData();
+  form.set("file", new Blob([await readFixture("photo.jpg")], { type: "image/jpeg" }), "photo.jpg");
+  const secret = `whsec_${Buffer.alloc(24, 7).toString("base64")}`;
+  const source = { name: "Partner", scheme: "standard-webhooks", secret };
+  const endpoint = { url: "https://example.com/", event_types: ["image.*"] };
+  const idOf = async (path: string, body: unknown) => expectStatus(await send(path, { body }), 201).json.id as string;
+  const sourceId = await idOf("/api/v1/webhooks/sources", source);
+  return [
+    ["/images/", await idOf("/images", form)],
+    ["/ingest/", sourceId],
+    ["/api/v1/webhooks/sources/", sourceId],
+    ["/api/v1/webhooks/endpoints/", await idOf("/api/v1/webhooks/endpoints", endpoint)],
+  ];
+}
+
+/** The path with real things in it: what does not exist is refused before its body is looked at. */
+function filled(path: string): string {
+  const [, real] = things.find(([prefix]) => path.startsWith(prefix)) ?? ["", "rubbish"];
+  return filledWith(path, real);
+}
+
+const filledWith = (path: string, value: string): string => path.replace(/\{[^}]+\}/g, value);
+
+/** Sends all requests, several at a time, and expects each to be refused. */
+async function allRefused(requests: readonly { path: string; request: ClientRequest; what: string }[]): Promise<void> {
+  assert.ok(requests.length > 0);
+  const send = createClient(system.baseUrl, system.apiKey);
+  const rest = [...requests];
+  const problems: string[] = [];
+  const work = async () => {
+    for (let next = rest.pop(); next; next = rest.pop()) {
+      const name = `${next.request.method} ${next.path.slice(0, 120)} with ${next.what}`;
+      const path = next.path.split("?")[0] as string;
+      await send(next.path, next.request)
+        .then((answer) => expectRefusal(answer, name, path))
+        .catch((error: Error) => problems.push(`${name}: ${error.message} ${error.cause ?? ""}`));
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, work));
+  assert.deepEqual(problems, []);
+}
+
+test("a rubbish body is refused by every route that writes", async () => {
+  await allRefused(
+    routes.flatMap(({ path, methods, withBody }) =>
+      methods
+        .filter((method) => ["post", "put", "patch"].includes(method))
+        .flatMap((method) =>
+          rubbishBodies
+            .filter(({ bytes }) => bytes.length > 0 || withBody.includes(method))
+            .map(({ what, type, bytes: body }) => ({
+              path: filled(path),
+              what,
+              request: { method: method.toUpperCase(), body, headers: type === null ? {} : { "content-type": type } },
+            })),
+        ),
+    ),
+  );
+});
+
+test("a rubbish query is refused by every route", async () => {
+  await allRefused(
+    routes.flatMap(({ path, methods }) =>
+      methods.flatMap((method) =>
+        rubbishQueries.map((query) => ({
+          path: `${filled(path)}${query}`,
+          what: "this query",
+          request: { method: method.toUpperCase() },
+        })),
+      ),
+    ),
+  );
+});
+
+test("rubbish in a path is refused by every route", async () => {
+  await allRefused(
+    routes
+      .filter(({ path }) => path.includes("{"))
+      .flatMap(({ path, methods }) =>
+        methods.flatMap((method) =>
+          rubbishSegments.map((segment) => ({
+            path: filledWith(path, segment),
+            what: "this path",
+            request: { method: method.toUpperCase() },
+          })),
+        ),
+      ),
+  );
+});
+
+test("a method that a route does not have is refused with the ones it has", async () => {
+  const send = createClient(system.baseUrl, system.apiKey);
+  for (const { path } of routes) {
+    const answer = await send(filled(path), { method: "PROPFIND" });
+    expectRefusal(answer, `PROPFIND ${path}`, path);
+    expectStatus(answer, 405);
+  }
+});
+
+test("the same rubbish leaves the system as it was: it still works", async () => {
+  const send = createClient(system.baseUrl, system.apiKey);
+  for (const path of ["/api/account/", "/images", "/api/v1/config/", "/api/v1/webhooks/endpoints"]) {
+    expectStatus(await send(path), 200);
+  }
+  assert.doesNotMatch(system.process.stdout, /"level":"error"/, "none of it was taken for a fault of ours");
+});
+
+test("a good token of the issuer is believed by every service", async () => {
+  for (const path of ["/api/account/", "/images", "/api/v1/config/", "/api/v1/webhooks/endpoints"]) {
+    expectStatus(await bearer(issuer.sign(), path), 200);
+  }
+});
+
+test("expired, truncated, foreign, changed, unsigned and confused tokens are refused with 401 by every service", async () => {
+  const { wrong } = issuer;
+  const foreign = await createOidcIssuer();
+  opened.defer(() => foreign.close());
+  const tokens = {
+    expired: wrong.expired(),
+    truncated: wrong.truncated(),
+    "of a foreign key": wrong.foreignKey(),
+    "of a foreign issuer": foreign.sign(),
+    "for another audience": issuer.sign({ aud: "somebody-else" }),
+    changed: wrong.tampered(),
+    unsigned: wrong.unsigned(),
+    "signed with HS256 and our public key": wrong.confused(),
+    empty: ".",
+    long: "x".repeat(7_000),
+  };
+  for (const [what, token] of Object.entries(tokens)) {
+    for (const path of ["/api/account/", "/images", "/api/v1/env/", "/api/v1/webhooks/sources", "/graphql"]) {
+      const query = path === "/graphql" ? "?query={viewer{id}}" : "";
+      const answer = expectStatus(await bearer(token, `${path}${query}`), 401);
+      assert.equal(
+        answer.json.error?.code ?? answer.json.errors?.[0]?.extensions.code.toLowerCase(),
+        "unauthorized",
+        what,
+      );
+      assert.match(answer.headers.get("www-authenticate") ?? "", /^Bearer/i, what);
+    }
+  }
+});
+
+const bearer = (token: string, path: string): Promise<Answer> =>
+  createClient(system.baseUrl)(path, { headers: { authorization: `Bearer ${token}` } });

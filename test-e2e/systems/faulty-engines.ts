@@ -1,0 +1,43 @@
+import type { ServiceName } from "@signalbox/core";
+import { createTcpProxy, type OwnEngine, startEngine, type TcpProxy, testRedis, testS3 } from "@signalbox/testing";
+import type { SystemEngines } from "./system-engines.ts";
+
+/** Takes an engine away from every process of a system, and gives it back. */
+export interface Outage {
+  begin(): Promise<void>;
+  end(): Promise<void>;
+}
+
+export interface FaultyEngines extends SystemEngines {
+  readonly outages: Readonly<Record<"database" | "broker" | "cache" | "blobs", Outage>>;
+}
+
+/** PostgreSQL and Kafka to kill with -9, and Redis and S3 behind proxies that refuse. */
+export async function openFaultyEngines(): Promise<FaultyEngines> {
+  await using opened = new AsyncDisposableStack();
+  const keep = <T extends { close(): Promise<void> }>(part: T): T => {
+    opened.defer(() => part.close());
+    return part;
+  };
+  const postgres = keep(await startEngine("postgres"));
+  const kafka = keep(await startEngine("kafka"));
+  const [redis, s3] = await Promise.all([testRedis(), testS3()]);
+  const redisProxy = keep(await createTcpProxy({ port: Number(new URL(redis.url).port) }));
+  const s3Proxy = keep(await createTcpProxy({ port: Number(new URL(s3.origin).port) }));
+  const closes = opened.move();
+  return {
+    eventsUrl: kafka.url,
+    cacheUrl: redisProxy.urlFor(redis.url),
+    blobs: { ...s3, url: s3Proxy.urlFor(s3.url) },
+    databaseUrl: (service: ServiceName) => {
+      const url = new URL(postgres.url);
+      url.pathname = `signalbox_${service.replaceAll("-", "_")}`;
+      return url.href;
+    },
+    outages: { database: killed(postgres), broker: killed(kafka), cache: refused(redisProxy), blobs: refused(s3Proxy) },
+    close: () => closes.disposeAsync(),
+  };
+}
+
+const killed = (engine: OwnEngine): Outage => ({ begin: () => engine.kill(), end: () => engine.restart() });
+const refused = (proxy: TcpProxy): Outage => ({ begin: () => proxy.refuse(), end: () => proxy.accept() });
