@@ -15,6 +15,7 @@ import type { Supergraph } from "../supergraph/open-supergraph.ts";
 import { maskErrors } from "./mask-errors.ts";
 import type { OperationContext } from "./operation-context.ts";
 import { assertWithinLimits, type OperationLimits } from "./operation-limits.ts";
+import { rememberChecked } from "./remember-checked.ts";
 
 /** Runs an operation and answers what to write, with its HTTP status. Never throws. */
 export type ExecuteOperation = (
@@ -34,18 +35,9 @@ type Checked = { readonly document: DocumentNode } | { readonly refusal: readonl
 
 /** Parses, limits, validates, plans and runs one operation. Never throws: every failure is part of the result. */
 export function createExecuteOperation({ supergraph, limits, documentCacheMaxEntries, log }: Dependencies) {
-  const checkedDocuments = new Map<string, Checked>();
-
-  function checked(query: string): Checked {
-    const known = checkedDocuments.get(query);
-    if (known !== undefined) return known;
-    const fresh = check(supergraph.schema, query, limits());
-    checkedDocuments.set(query, fresh);
-    if (checkedDocuments.size > documentCacheMaxEntries) {
-      checkedDocuments.delete(checkedDocuments.keys().next().value as string);
-    }
-    return fresh;
-  }
+  const checked = rememberChecked(documentCacheMaxEntries, limits, (query, current) =>
+    check(supergraph.schema, query, current),
+  );
 
   const executeOperation: ExecuteOperation = async (request, context, { queriesOnly }) => {
     const outcome = checked(request.query);
