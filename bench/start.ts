@@ -1,0 +1,102 @@
+import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { systemClock } from "@signalbox/core";
+import { processTree } from "@signalbox/infra/engines/processes.ts";
+import { startProcess, type TestProcess } from "@signalbox/testing";
+import { rounded } from "./bench-parts.ts";
+
+const warmStarts = 5;
+const targets = { readyMs: 3_000, residentMiB: 600 };
+const task = fileURLToPath(new URL("../infra/tasks/run.mjs", import.meta.url));
+const script = "infra/embedded/start.ts";
+
+export const bench = {
+  name: "start",
+  description:
+    "What `npm start` runs, from the first process until every service serves: on an empty folder, then on its data; with the memory once ready. Beside it, an empty Node.",
+  run,
+};
+
+interface Start {
+  readonly readyMs: number;
+  readonly residentMiB: number;
+  /** Proportional: the buffers its processes share are counted once. */
+  readonly postgresMiB: number;
+}
+
+async function run() {
+  const parent = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
+  await chmod(parent, 0o755);
+  const folder = join(parent, "data");
+  try {
+    const bareMs = await emptyNode();
+    const first = await measure(folder);
+    const warm: Start[] = [];
+    for (let count = 0; count < warmStarts; count++) warm.push(await measure(folder));
+    const median = (of: (start: Start) => number) => warm.map(of).sort((a, b) => a - b)[warmStarts >> 1] as number;
+    const typical = {
+      readyMs: median(({ readyMs }) => readyMs),
+      residentMiB: median(({ residentMiB }) => residentMiB),
+      postgresMiB: median(({ postgresMiB }) => postgresMiB),
+    };
+    return {
+      name: bench.name,
+      rows: [
+        { start: "an empty Node", readyMs: bareMs },
+        { start: "first, empty folder", ...first },
+        { start: `warm, median of ${warmStarts}`, ...typical },
+      ],
+      targets: [
+        { what: "warm start, ms", wanted: targets.readyMs, measured: typical.readyMs },
+        { what: "memory of all services, MiB", wanted: targets.residentMiB, measured: typical.residentMiB },
+      ].map((target) => ({ ...target, met: target.measured <= target.wanted })),
+    };
+  } finally {
+    await rm(parent, { recursive: true, force: true });
+  }
+}
+
+async function emptyNode(): Promise<number> {
+  const startedMs = systemClock.steadyMs();
+  await startProcess("--eval=0").exited;
+  return Math.round(systemClock.steadyMs() - startedMs);
+}
+
+async function measure(folder: string): Promise<Start> {
+  const startedMs = systemClock.steadyMs();
+  const ports = ["http.port", "internal.port", "management.server.port"].map((name) => `--${name}=0`);
+  const process = startProcess(task, [script, `--embedded.data-directory=${folder}`, ...ports]);
+  try {
+    await process.waitForOutput(/Ctrl-C stops it/, 120_000);
+    const readyMs = Math.round(systemClock.steadyMs() - startedMs);
+    const tree = await processTree(process.pid);
+    const postmaster = await postmasterOf(folder);
+    const database = new Set(await processTree(postmaster));
+    const services = tree.filter((pid) => pid !== process.pid && !database.has(pid));
+    return { readyMs, residentMiB: await memoryOf("Rss", services), postgresMiB: await memoryOf("Pss", [...database]) };
+  } finally {
+    await stopped(process);
+  }
+}
+
+async function stopped(process: TestProcess): Promise<void> {
+  process.signal("SIGTERM");
+  await process.exited;
+}
+
+async function postmasterOf(folder: string): Promise<number> {
+  const text = await readFile(join(folder, "postgres", "data", "postmaster.pid"), "utf8");
+  return Number(text.split("\n")[0]);
+}
+
+/** proc(5), smaps_rollup: the resident or the proportional set size of these processes. */
+async function memoryOf(size: "Rss" | "Pss", pids: readonly number[]): Promise<number> {
+  let kib = 0;
+  for (const pid of pids) {
+    const text = await readFile(`/proc/${pid}/smaps_rollup`, "utf8").catch(() => "");
+    kib += Number(new RegExp(`^${size}: +(\\d+)`, "m").exec(text)?.[1] ?? 0);
+  }
+  return rounded(kib / 1024);
+}
