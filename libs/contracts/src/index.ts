@@ -45,6 +45,7 @@ export {
   accountSettingsExample,
 } from "./resources/account.ts";
 export { ApiKeyResource, apiKeyExample } from "./resources/api-key.ts";
+export { AuditEntryResource } from "./resources/audit-entry.ts";
 export { changed, identifier, jsonValue, timestamp } from "./resources/fields.ts";
 export { ImageResource, imageExample, imageStatuses, imageVisibilities, namedVariants } from "./resources/image.ts";
 export {

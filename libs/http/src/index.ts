@@ -1,5 +1,6 @@
 export { createHttpApp, type HttpAppOptions } from "./app/create-http-app.ts";
 export { createInternalApp, type InternalAppOptions } from "./app/create-internal-app.ts";
+export type { ForbiddenRequest } from "./app/edge.ts";
 export type { HttpContext } from "./app/http-context.ts";
 export type { Idempotency } from "./idempotency/idempotency.ts";
 export { createIdempotencyStore, type IdempotencyStore } from "./idempotency/idempotency-store.ts";

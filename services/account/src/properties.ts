@@ -39,6 +39,16 @@ export const properties = defineProperties({
     reload: "live",
     effect: "How long a deleted account can be brought back before its personal data is erased and its things go.",
   },
+  "account.audit.retention-days": {
+    type: "integer",
+    default: 365,
+    unit: "days",
+    min: 1,
+    max: 3650,
+    secrecy: "public",
+    reload: "live",
+    effect: "How long audit entries are kept.",
+  },
   "account.api-keys.environment": {
     type: "string",
     default: "dev",

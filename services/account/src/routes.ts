@@ -2,6 +2,7 @@ import { createRoutes } from "@signalbox/http";
 import { accountRoutes } from "./accounts/account-routes.ts";
 import { administrationRoutes } from "./administration/administration-routes.ts";
 import { apiKeyRoutes } from "./api-keys/api-key-routes.ts";
+import { auditRoutes } from "./audit/audit-routes.ts";
 import { settingsRoutes } from "./settings/settings-routes.ts";
 import { statusRoutes } from "./statuses/status-routes.ts";
 
@@ -9,6 +10,7 @@ type Dependencies = Parameters<typeof accountRoutes>[0] &
   Parameters<typeof settingsRoutes>[0] &
   Parameters<typeof statusRoutes>[0] &
   Parameters<typeof apiKeyRoutes>[0] &
+  Parameters<typeof auditRoutes>[0] &
   Parameters<typeof administrationRoutes>[0];
 
 /** Every public route of the account service. */
@@ -18,6 +20,7 @@ export function publicRoutes(dependencies: Dependencies) {
   routes.include(settingsRoutes(dependencies));
   routes.include(statusRoutes(dependencies));
   routes.include(apiKeyRoutes(dependencies));
+  routes.include(auditRoutes(dependencies));
   routes.include(administrationRoutes(dependencies));
   return routes;
 }

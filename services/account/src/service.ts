@@ -22,6 +22,9 @@ import { createCreateFirstKey } from "./api-keys/create-first-key.ts";
 import { createIssueApiKey } from "./api-keys/issue-api-key.ts";
 import { createRevokeApiKey } from "./api-keys/revoke-api-key.ts";
 import { createAudit } from "./audit/audit.ts";
+import { createAuditStore } from "./audit/audit-store.ts";
+import { createNoteRefusal } from "./audit/note-refusal.ts";
+import { createTrimAudit } from "./audit/trim-audit.ts";
 import { createPurgeAccounts } from "./deletion/purge-accounts.ts";
 import { createPurgeStore } from "./deletion/purge-store.ts";
 import { PrismaClient } from "./generated/prisma/client.ts";
@@ -69,6 +72,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
       authenticator,
       rateLimits,
       idempotency,
+      onForbidden: verbs.noteRefusal,
       openapi: { title: "Signalbox accounts", version: "1" },
     }),
     internal: createInternalApp({
@@ -89,6 +93,7 @@ export function createVerbs({ configuration, clock, log }: Configured, pool: Poo
   const accounts = createAccountStore(prisma);
   const apiKeys = createApiKeyStore(prisma);
   const audit = createAudit({ clock });
+  const auditEntries = createAuditStore(prisma);
   const accessLog = createAccessLog({ outbox });
   const writing = { pool, outbox, audit, clock };
 
@@ -123,6 +128,7 @@ export function createVerbs({ configuration, clock, log }: Configured, pool: Poo
 
   return {
     accounts,
+    auditEntries,
     directory: createAccountDirectory(prisma),
     apiKeys,
     principals,
@@ -133,6 +139,13 @@ export function createVerbs({ configuration, clock, log }: Configured, pool: Poo
     requestRecovery: createRequestRecovery({ ...writing, accounts }),
     createFirstKey: createCreateFirstKey({ pool, provisionAccount, changeAccountStatus, issueApiKey }),
     revokeApiKey: createRevokeApiKey({ ...writing, apiKeys, accessLog }),
+    noteRefusal: createNoteRefusal({
+      pool,
+      audit,
+      clock,
+      onFailure: (error) => log.error({ error }, "a refusal could not be written to the audit"),
+    }),
+    trimAudit: createTrimAudit({ pool, clock, retentionDays: () => configuration.get("account.audit.retention-days") }),
     repeatAccess: createRepeatAccess({ pool, accessLog, clock }),
     purgeAccounts: createPurgeAccounts({
       ...writing,

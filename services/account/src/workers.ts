@@ -7,6 +7,7 @@ interface Dependencies {
   readonly idempotency: Pick<IdempotencyStore, "clean">;
   readonly repeatAccess: () => Promise<unknown>;
   readonly purgeAccounts: () => Promise<unknown>;
+  readonly trimAudit: () => Promise<unknown>;
 }
 
 /** The long-running parts that are this service's own. */
@@ -14,6 +15,7 @@ export function startWorkers(runner: Pick<Runner, "worker">, dependencies: Depen
   runner.worker("idempotency", dependencies.idempotency.clean);
   runner.worker("access repetition", everyMinute(dependencies.repeatAccess));
   runner.worker("account purge", everyMinute(dependencies.purgeAccounts));
+  runner.worker("audit retention", everyMinute(dependencies.trimAudit));
 }
 
 /** Looks every minute for what is due. */

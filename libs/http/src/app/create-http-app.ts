@@ -8,6 +8,7 @@ import { createClientAddress } from "../request/client-address.ts";
 import type { Routes } from "../routes/create-routes.ts";
 import { compileRoutes } from "./compile-routes.ts";
 import { createEdge } from "./create-edge.ts";
+import type { ForbiddenRequest } from "./edge.ts";
 import { expressApp } from "./express-app.ts";
 import type { HttpContext } from "./http-context.ts";
 import { type Mounts, withMounts } from "./mounts.ts";
@@ -23,6 +24,8 @@ export interface HttpAppOptions {
   readonly openapi?: OpenApiInfo;
   /** Other listeners by path prefix, such as an OpenID provider; they get the request untouched. */
   readonly mounts?: Mounts;
+  /** Told of every 403 `forbidden` of a known caller, for an audit. The answer does not wait for it. */
+  readonly onForbidden?: (request: ForbiddenRequest) => void;
   /** Overrides `http.strict-responses`; tests set it. */
   readonly strict?: boolean;
 }
@@ -44,6 +47,7 @@ export function createHttpApp(options: HttpAppOptions): RequestListener {
     authenticator,
     rateLimits,
     idempotency,
+    onForbidden: options.onForbidden ?? null,
     strict: options.strict ?? context.configuration.get("http.strict-responses"),
   });
   return withMounts(expressApp(edge, compileRoutes(list)) as unknown as RequestListener, options.mounts ?? {});

@@ -32,6 +32,7 @@ export function createInternalApp(options: InternalAppOptions): RequestListener 
     authenticator: null,
     rateLimits: null,
     idempotency: null,
+    onForbidden: null,
     strict: options.strict ?? context.configuration.get("http.strict-responses"),
   });
   const app = withMounts(

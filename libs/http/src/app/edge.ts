@@ -1,9 +1,20 @@
-import type { Authenticator } from "@signalbox/auth";
+import type { Authenticator, Principal } from "@signalbox/auth";
+import type { AppError } from "@signalbox/core";
 import type { Histogram } from "@signalbox/telemetry";
 import type { IdempotencyStore } from "../idempotency/idempotency-store.ts";
 import type { RateLimits } from "../limits/rate-limits.ts";
 import type { ClientAddress } from "../request/client-address.ts";
 import type { HttpContext } from "./http-context.ts";
+
+/** A request that a known caller was not allowed to make. */
+export interface ForbiddenRequest {
+  readonly principal: Principal;
+  /** `DELETE /api/account/`: the route as it is declared, without what the caller filled in. */
+  readonly operation: string;
+  readonly error: AppError;
+  readonly requestId: string;
+  readonly clientAddress: string;
+}
 
 /** What all routes of an app share. */
 export interface Edge {
@@ -13,6 +24,7 @@ export interface Edge {
   readonly authenticator: Authenticator | null;
   readonly rateLimits: RateLimits | null;
   readonly idempotency: IdempotencyStore | null;
+  readonly onForbidden: ((request: ForbiddenRequest) => void) | null;
   readonly strict: boolean;
   readonly duration: Histogram<"method" | "route" | "status">;
   /** Values of live properties, kept current. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { AppError } from "@signalbox/core";
+import { AppError, isAppError } from "@signalbox/core";
 import type { Span } from "@signalbox/telemetry";
 import { ClientGone } from "../request/read-body.ts";
 import { responseOfError } from "../responses/error-status.ts";
@@ -45,8 +45,13 @@ async function throughSteps(exchange: Exchange): Promise<HttpResponse> {
     throw new Error(`${exchange.route.label}: the handler returned nothing`);
   } catch (error) {
     exchange.error = error;
+    if (isAppError(error) && error.code === "forbidden") tellForbidden(exchange, error);
     return responseOfError(error);
   }
+}
+
+function tellForbidden({ edge, principal, route, requestId, clientAddress }: Exchange, error: AppError): void {
+  if (principal) edge.onForbidden?.({ principal, operation: route.label, error, requestId, clientAddress });
 }
 
 /** The first answer counts: a handler that comes back after its deadline has nobody to tell. */

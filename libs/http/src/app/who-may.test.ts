@@ -175,3 +175,19 @@ test("while credentials cannot be checked it is 503, not 401", async (t) => {
   const response = await request("/mine");
   assert.deepEqual([response.status, response.headers.get("retry-after")], [503, "2"]);
 });
+
+test("an audit is told of every 403 of a known caller, and of nothing else", async (t) => {
+  const told: unknown[] = [];
+  const { request } = await serveRoutes(t, routes(), {
+    principals: { reader: testPrincipal({ accountId: "acc_r", only: ["images:read"] }) },
+    rateLimits: limits(),
+    onForbidden: ({ principal, operation, error, requestId }) =>
+      void told.push([principal.accountId, operation, error.details[0]?.code, requestId]),
+  });
+  const as = (who: string, method: string, path: string) =>
+    request(path, { method, headers: { authorization: `Bearer ${who}`, "x-request-id": `${who}-${method}` } });
+  await as("reader", "GET", "/mine");
+  await as("nobody", "POST", "/mine");
+  assert.equal((await as("reader", "POST", "/mine")).status, 403);
+  assert.deepEqual(told, [["acc_r", "POST /mine", "scope_required", "reader-POST"]]);
+});

@@ -35,24 +35,44 @@ interface AuditRecord {
   readonly by: Actor;
 }
 
-/** Writes down who changed what, in the transaction of the change. */
+interface RefusalRecord {
+  /** Who was refused. */
+  readonly accountId: string;
+  /** `DELETE /api/account/` or `Mutation.setAccountStatus`. */
+  readonly operation: string;
+  /** What was wrong: `scope`, `status`, `authorization`. */
+  readonly fields: readonly string[];
+  /** The stable code of the refusal. */
+  readonly reason: string | null;
+  readonly by: Actor;
+}
+
+/** Writes down who changed what, in the transaction of the change, and who was refused what. */
 export interface Audit {
   record(tx: Tx, entry: AuditRecord): Promise<void>;
+  recordRefusal(db: Pick<Tx, "query">, entry: RefusalRecord): Promise<void>;
 }
 
 const insertEntry = sql(
   "audit.insert",
-  `insert into audit_entries (id, account_id, action, fields, reason, actor_kind, actor_account_id, actor_credential,
-     actor_address, request_id, created_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+  `insert into audit_entries (id, account_id, action, outcome, fields, reason, actor_kind, actor_account_id,
+     actor_credential, actor_address, request_id, created_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 );
 
 export function createAudit({ clock }: { readonly clock: Clock }): Audit {
   return {
     async record(tx, { action, accountId, fields, reason = null, by }) {
-      const now = clock.now();
-      const actor = [by.kind, by.accountId, by.credential, by.address, by.requestId];
-      await tx.query(insertEntry, [uuidv7(now.getTime()), accountId, action, fields, reason, ...actor, now]);
+      await tx.query(insertEntry, valuesOf(accountId, [action, "done", fields, reason], by));
+    },
+    async recordRefusal(db, { operation, accountId, fields, reason, by }) {
+      await db.query(insertEntry, valuesOf(accountId, [operation, "refused", fields, reason], by));
     },
   };
+
+  function valuesOf(accountId: string, what: readonly unknown[], by: Actor): unknown[] {
+    const now = clock.now();
+    const actor = [by.kind, by.accountId, by.credential, by.address, by.requestId];
+    return [uuidv7(now.getTime()), accountId, ...what, ...actor, now];
+  }
 }

@@ -8,6 +8,7 @@ import type { Verbs } from "../service.ts";
 import { accountResolvers } from "./account-resolvers.ts";
 import { administrationResolvers } from "./administration-resolvers.ts";
 import { apiKeyResolvers } from "./api-key-resolvers.ts";
+import { notingRefusals } from "./noting-refusals.ts";
 
 /** What one request reads once, however many fields ask for it. */
 export interface AccountLoaders {
@@ -23,7 +24,7 @@ export async function createAccountSubgraph(verbs: Verbs, log: Logger): Promise<
     typeDefs: await readFile(schemaFile, "utf8"),
     log,
     createLoaders: (principal) => ({ ownAccount: readOnce(verbs, principal) }),
-    resolvers: resolversOf(verbs),
+    resolvers: notingRefusals(resolversOf(verbs), verbs.noteRefusal),
   });
 }
 

@@ -1,0 +1,25 @@
+import { z } from "zod";
+import { identifier, timestamp } from "./fields.ts";
+
+const actor = z.object({
+  kind: z.enum(["owner", "administrator", "system"]),
+  account_id: z.string().nullable().describe("The account that acted; null for the product itself."),
+  credential: z.string().nullable().describe("The id of the key or token; null where it is not yours to see."),
+  address: z.string().nullable().describe("Where the request came from, as far as it is known and yours to see."),
+});
+
+/** One line of an account's audit. */
+export const AuditEntryResource = z
+  .object({
+    id: identifier("The entry"),
+    action: z.string().describe("What was done, such as `account.update`; or the operation that was refused."),
+    outcome: z.enum(["done", "refused"]),
+    fields: z.array(z.string()).describe("Names of what changed or was wrong, never values."),
+    reason: z.string().nullable().describe("Why: what was said, or the code of the refusal."),
+    actor,
+    request_id: z.string().nullable(),
+    created_at: timestamp,
+  })
+  .meta({ id: "AuditEntry", description: "Who did what to an account, or was refused, when and why." });
+
+export type AuditEntryResource = z.output<typeof AuditEntryResource>;

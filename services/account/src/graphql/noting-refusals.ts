@@ -1,0 +1,35 @@
+import { isAppError } from "@signalbox/core";
+import type { Resolvers } from "@signalbox/graphql";
+import type { NoteRefusal } from "../audit/note-refusal.ts";
+import type { AccountContext } from "./account-resolvers.ts";
+import type { AccountLoaders } from "./subgraph.ts";
+
+type Table = Resolvers<AccountLoaders>;
+type Resolver = NonNullable<Table[string]>[string];
+
+/** The resolvers, with every refusal of a known caller going to the audit as it does at the REST edge. */
+export function notingRefusals(table: Table, noteRefusal: NoteRefusal): Table {
+  const types = Object.entries(table).map(([type, fields]) => {
+    const noting = Object.entries(fields).map(([name, resolve]) => [name, notingIn(`${type}.${name}`, resolve)]);
+    return [type, Object.fromEntries(noting)];
+  });
+  return Object.fromEntries(types);
+
+  function notingIn(operation: string, resolve: Resolver): Resolver {
+    return (parent, given, context) => {
+      try {
+        const result = resolve(parent, given, context);
+        return result instanceof Promise ? result.catch((error) => note(error, operation, context)) : result;
+      } catch (error) {
+        return note(error, operation, context);
+      }
+    };
+  }
+
+  function note(error: unknown, operation: string, { principal, requestId }: AccountContext): never {
+    if (principal && isAppError(error) && error.code === "forbidden") {
+      noteRefusal({ principal, operation, error, requestId, clientAddress: null });
+    }
+    throw error;
+  }
+}

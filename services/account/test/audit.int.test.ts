@@ -1,0 +1,170 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { principalFromAnswer } from "@signalbox/auth";
+import type { AuditEntryResource } from "@signalbox/contracts";
+import { createManualClock, hours } from "@signalbox/core";
+import { encodePrincipal, principalHeader } from "@signalbox/graphql";
+import { openPool } from "@signalbox/storage";
+import { createMetrics } from "@signalbox/telemetry";
+import { eventually } from "@signalbox/testing";
+import { createTrimAudit } from "../src/audit/trim-audit.ts";
+import { type Harness, startAccount } from "./harness.ts";
+
+let account: Harness;
+let administrator: Record<string, string>;
+before(async () => {
+  account = await startAccount();
+  administrator = { "x-api-key": await account.firstKey() };
+});
+after(() => account.close());
+
+const path = "/api/account/";
+const idOf = async (headers: Record<string, string>): Promise<string> =>
+  (await account.send("GET", path, { headers })).body.id;
+
+async function auditOf(headers: Record<string, string>, at = "/api/account/audit/"): Promise<AuditEntryResource[]> {
+  const { status, body } = await account.send("GET", at, { headers });
+  assert.equal(status, 200);
+  return body.items;
+}
+
+const distinct = (entries: AuditEntryResource[]): string[] => [
+  ...new Set(entries.map(({ action, reason, fields }) => [action, reason, ...fields].join(" | "))),
+];
+
+test("every change leaves who, what, when and from where, newest first, and never a value", async () => {
+  const headers = { ...account.person({ jti: "audited" }), "x-request-id": "audited-request" };
+  const secret = crypto.randomUUID();
+  const before = account.context.clock.nowMs();
+  await account.send("PATCH", path, { headers, body: { display_name: secret, locale: "de" } });
+  const issued = await account.send("POST", "/api/account/api-keys/", {
+    headers,
+    body: { name: secret, scopes: ["account:read"] },
+  });
+  await account.send("DELETE", issued.headers.get("location") as string, { headers });
+  const entries = await auditOf(headers);
+  assert.deepEqual(
+    entries.map(({ action, outcome, fields }) => [action, outcome, ...fields]),
+    [
+      ["api_key.revoke", "done", "status"],
+      ["api_key.create", "done", "name", "scopes", "expires_at"],
+      ["account.update", "done", "display_name", "locale"],
+      ["account.create", "done"],
+    ],
+  );
+  const { id, created_at, ...update } = entries[2] as AuditEntryResource;
+  assert.ok(id !== "" && Date.parse(created_at) >= before - 1);
+  assert.deepEqual(update, {
+    action: "account.update",
+    outcome: "done",
+    fields: ["display_name", "locale"],
+    reason: null,
+    actor: {
+      kind: "owner",
+      account_id: await idOf(headers),
+      credential: "jti:corp:audited",
+      address: "127.0.0.1",
+    },
+    request_id: "audited-request",
+  });
+  const text = JSON.stringify(entries);
+  assert.ok(!text.includes(secret) && !text.includes(issued.body.key), "names of fields, never values");
+});
+
+test("a write that changes nothing and one that fails leave no entry", async () => {
+  const headers = account.person({ name: "Ada" });
+  await account.send("PATCH", path, { headers, body: { display_name: "Ada" } });
+  await account.send("PATCH", path, { headers, body: { display_name: "" } });
+  await account.send("PATCH", path, { headers: { ...headers, "if-match": '"x"' }, body: { display_name: "Eve" } });
+  assert.deepEqual(
+    (await auditOf(headers)).map(({ action }) => action),
+    ["account.create"],
+  );
+});
+
+test("the owner reads what an administrator did and why, but not with which credential and from where", async () => {
+  const headers = account.person();
+  const id = await idOf(headers);
+  const body = { status: "suspended", reason: "Unpaid invoice" };
+  await account.send("POST", `/api/accounts/${id}/status`, { headers: administrator, body });
+  const [own] = await auditOf(headers);
+  const [whole] = await auditOf(administrator, `/api/accounts/${id}/audit/`);
+  assert.deepEqual([own?.action, own?.reason, own?.fields], ["account.suspend", "Unpaid invoice", ["status"]]);
+  assert.deepEqual([own?.actor.kind, own?.actor.credential, own?.actor.address], ["administrator", null, null]);
+  assert.equal(own?.actor.account_id, await idOf(administrator));
+  assert.match(whole?.actor.credential ?? "", /^key_/);
+  assert.equal(whole?.actor.address, "127.0.0.1");
+  assert.equal(whole?.id, own?.id);
+});
+
+test("what a known caller was refused is written down, once a minute for the same", async () => {
+  const claims = { sub: crypto.randomUUID() };
+  const longAgo = Math.floor(account.context.clock.nowMs() / 1000) - 901;
+  const headers = account.person({ ...claims, auth_time: longAgo });
+  const id = await idOf(headers);
+  for (let count = 0; count < 3; count++) await account.send("DELETE", path, { headers });
+  await account.send("PATCH", path, { headers, body: { contact_address: "eve@example.org" } });
+  await account.send("GET", `/api/accounts/${id}`, { headers });
+  const refusals = await eventually(async () => {
+    const entries = (await auditOf(headers)).filter(({ outcome }) => outcome === "refused");
+    return distinct(entries).length >= 3 && entries;
+  });
+  assert.deepEqual(distinct(refusals), [
+    "GET /api/accounts/:account_id | scope_required | scope",
+    "PATCH /api/account/ | step_up_required | authorization",
+    "DELETE /api/account/ | step_up_required | authorization",
+  ]);
+  // The clock may turn to the next minute in between, which writes a repeat once more.
+  assert.ok(refusals.length <= 4);
+  assert.equal(refusals[0]?.actor.account_id, id);
+});
+
+test("a refusal over GraphQL is written down as well", async () => {
+  const headers = account.person();
+  const value = headers.authorization.slice("Bearer ".length);
+  const { body } = await account.sendInternal("/internal/principals", { kind: "bearer", value });
+  const query = `mutation { setAccountStatus(input: { accountId: "acc_1", status: deleted, reason: "x" }) { errors { field } } }`;
+  await account.sendInternal("/graphql", { query }, { [principalHeader]: encodePrincipal(principalFromAnswer(body)) });
+  const [refusal] = await eventually(async () => {
+    const entries = (await auditOf(headers)).filter(({ outcome }) => outcome === "refused");
+    return entries.length > 0 && entries;
+  });
+  assert.deepEqual([refusal?.action, refusal?.reason], ["Mutation.setAccountStatus", "scope_required"]);
+});
+
+test("the audit is walked page by page, and another account's is not there", async () => {
+  const headers = account.person();
+  for (const display_name of ["one", "two", "three", "four"]) {
+    await account.send("PATCH", path, { headers, body: { display_name } });
+  }
+  const seen: string[] = [];
+  let cursor = "";
+  for (;;) {
+    const { body } = await account.send("GET", `/api/account/audit/?limit=2${cursor}`, { headers });
+    seen.push(...body.items.map(({ id }: AuditEntryResource) => id));
+    if (!body.has_more) break;
+    cursor = `&cursor=${encodeURIComponent(body.next_cursor)}`;
+  }
+  assert.equal(new Set(seen).size, 5);
+  assert.deepEqual(seen, [...seen].sort().reverse());
+  const nobody = await account.send("GET", "/api/accounts/acc_0/audit/", { headers: administrator });
+  assert.equal(nobody.status, 404);
+  assert.equal((await account.send("GET", "/api/account/audit/?cursor=x", { headers })).status, 400);
+});
+
+test("entries go when their retention is over, and not before", async () => {
+  const headers = account.person();
+  await idOf(headers);
+  const { log, configuration, runner } = account.context;
+  const metrics = createMetrics({ service: "account" });
+  const url = configuration.get("database.url");
+  const pool = openPool({ url, max: 2, applicationName: "audit-tests", log, metrics, runner });
+  const clock = createManualClock(new Date());
+  const trimAudit = createTrimAudit({ pool, clock, retentionDays: () => 2 });
+  clock.advance(hours(48) - 60_000);
+  await trimAudit();
+  assert.equal((await auditOf(headers)).length, 1);
+  clock.advance(120_000);
+  assert.ok((await trimAudit()) >= 1);
+  assert.deepEqual(await auditOf(headers), []);
+});
