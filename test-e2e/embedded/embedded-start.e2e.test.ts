@@ -18,7 +18,7 @@ async function freshFolder(): Promise<string> {
 
 async function start(dataDirectory: string, properties: Record<string, string> = {}) {
   const system = await startEmbeddedSystem({ dataDirectory, properties });
-  opened.defer(() => system.process.kill());
+  opened.defer(async () => void (await system.process.kill()));
   return system;
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startEnginesSystem } from "../systems/engines-system.ts";
 import { openFaultyEngines } from "../systems/faulty-engines.ts";
-import { blobsAway, brokerAway, cacheAway, databaseAway } from "./engine-outages.ts";
+import { blobsAway, brokerAway, cacheAway, databaseAway, enginesSilent } from "./engine-outages.ts";
 import { killedServices } from "./killed-services.ts";
 import { openScene, type Scene, withoutRestarts } from "./scene.ts";
 import { accountAway, configAway, subgraphAway } from "./service-outages.ts";
@@ -27,6 +27,7 @@ test("broker away for 30 s: requests succeed, their events arrive after", () =>
   withoutRestarts(scene, () => brokerAway(scene)));
 test("database away for 30 s: 503 with Retry-After, nothing is lost, all resumes by itself", () =>
   withoutRestarts(scene, () => databaseAway(scene)));
+test("engines that fall silent: nobody waits for ever", () => withoutRestarts(scene, () => enginesSilent(scene)));
 test("account service away: known principals work, unseen ones get 503", () => accountAway(scene));
 test("config service away: everybody goes on with the last configuration", () => configAway(scene));
 test("a subgraph away: a query answers with the rest", () => subgraphAway(scene));

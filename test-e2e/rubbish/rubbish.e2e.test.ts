@@ -29,7 +29,7 @@ before(async () => {
     },
   });
   opened.defer(() => removeData(system));
-  opened.defer(() => system.process.kill());
+  opened.defer(async () => void (await system.process.kill()));
   routes = await publishedRoutes(system);
   assert.ok(routes.length > 30, "the documents list the product's routes");
   things = await makeThings();

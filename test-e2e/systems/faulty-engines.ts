@@ -8,8 +8,13 @@ export interface Outage {
   end(): Promise<void>;
 }
 
+type EnginePart = "database" | "broker" | "cache" | "blobs";
+
 export interface FaultyEngines extends SystemEngines {
-  readonly outages: Readonly<Record<"database" | "broker" | "cache" | "blobs", Outage>>;
+  /** Gone: connections break and new ones are refused. */
+  readonly outages: Readonly<Record<EnginePart, Outage>>;
+  /** Silent: connections stay open and nothing answers. The harder fault, because nobody is told. */
+  readonly silences: Readonly<Record<EnginePart, Outage>>;
 }
 
 /** PostgreSQL and Kafka to kill with -9, and Redis and S3 behind proxies that refuse. */
@@ -35,9 +40,12 @@ export async function openFaultyEngines(): Promise<FaultyEngines> {
       return url.href;
     },
     outages: { database: killed(postgres), broker: killed(kafka), cache: refused(redisProxy), blobs: refused(s3Proxy) },
+    silences: { database: halted(postgres), broker: halted(kafka), cache: muted(redisProxy), blobs: muted(s3Proxy) },
     close: () => closes.disposeAsync(),
   };
 }
 
 const killed = (engine: OwnEngine): Outage => ({ begin: () => engine.kill(), end: () => engine.restart() });
 const refused = (proxy: TcpProxy): Outage => ({ begin: () => proxy.refuse(), end: () => proxy.accept() });
+const halted = (engine: OwnEngine): Outage => ({ begin: () => engine.pause(), end: () => engine.resume() });
+const muted = (proxy: TcpProxy): Outage => ({ begin: async () => proxy.pause(), end: async () => proxy.resume() });
