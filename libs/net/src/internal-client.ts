@@ -20,6 +20,8 @@ export interface InternalAnswer {
 export interface InternalClient {
   /** POSTs JSON. @throws AppError `unavailable` when the service does not answer within the deadline. */
   post(path: string, body: string | Buffer, headers?: Record<string, string>): Promise<InternalAnswer>;
+  /** GETs. @throws AppError `unavailable` as `post` does. */
+  get(path: string): Promise<InternalAnswer>;
   close(): Promise<void>;
 }
 
@@ -37,26 +39,29 @@ export function createInternalClient(options: InternalClientOptions): InternalCl
     bodyTimeout: options.deadlineMs,
     maxResponseSize: options.responseBytesMax,
   });
+  async function exchange(request: Pick<Dispatcher.RequestOptions, "method" | "path" | "body"> & { headers: Headers }) {
+    try {
+      const answer = await pool.request({
+        ...request,
+        path: prefix + request.path,
+        headers: { ...options.headers(), ...request.headers },
+      });
+      return { status: answer.statusCode, body: await bodyOf(answer) };
+    } catch (cause) {
+      const message = "A service that this request needs does not answer.";
+      throw new AppError("unavailable", message, { cause, retryAfterSeconds: 2 });
+    }
+  }
+
   return {
-    async post(path, body, headers = {}) {
-      try {
-        const answer = await pool.request({
-          method: "POST",
-          path: prefix + path,
-          headers: { "content-type": "application/json", ...options.headers(), ...headers },
-          body,
-        });
-        return { status: answer.statusCode, body: await bodyOf(answer) };
-      } catch (cause) {
-        throw new AppError("unavailable", "A service that this request needs does not answer.", {
-          cause,
-          retryAfterSeconds: 2,
-        });
-      }
-    },
+    post: (path, body, headers = {}) =>
+      exchange({ method: "POST", path, body, headers: { "content-type": "application/json", ...headers } }),
+    get: (path) => exchange({ method: "GET", path, headers: {} }),
     close: () => pool.close(),
   };
 }
+
+type Headers = Record<string, string>;
 
 async function bodyOf(answer: Dispatcher.ResponseData): Promise<Buffer> {
   return Buffer.from(await answer.body.arrayBuffer());

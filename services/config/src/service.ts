@@ -39,19 +39,21 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const { authenticator, authorizeManagement } = await openAccess(context, eventLog);
   const { rateLimits } = await openEdgeLimits(context);
 
+  const published = { routes: createServiceRoutes(verbs), openapi: { title: "Signalbox configuration", version: "1" } };
   return {
     public: createHttpApp({
       context,
-      routes: createServiceRoutes(verbs),
+      routes: published.routes,
       authenticator,
       rateLimits,
-      openapi: { title: "Signalbox configuration", version: "1" },
+      openapi: published.openapi,
     }),
     internal: createInternalApp({
       context,
       tokens: () => configuration.get("internal.token"),
       routes: createRoutes(),
       mounts: { "/graphql": await createConfigSubgraph(verbs, log) },
+      published,
     }),
     authorizeManagement,
   };

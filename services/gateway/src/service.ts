@@ -1,9 +1,11 @@
 import { internalTokenHeader } from "@signalbox/auth";
 import { MiB } from "@signalbox/core";
 import { followConfiguration, openAccess, openEdgeLimits, openServiceLog } from "@signalbox/foundation";
-import { createHttpApp } from "@signalbox/http";
+import { createHttpApp, openApiDocument } from "@signalbox/http";
 import { createInternalClient, type InternalClient } from "@signalbox/net";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
+import { createCollectOpenapi } from "./openapi/collect-openapi.ts";
+import { openapiRoutes } from "./openapi/openapi-routes.ts";
 import { createExecuteOperation } from "./operations/execute-operation.ts";
 import type { Properties } from "./properties.ts";
 import { createServiceRoutes } from "./routes.ts";
@@ -14,7 +16,7 @@ const subgraphs = ["account", "images", "config", "webhook-ingest", "webhook-del
 
 /** Serves one graph over the services' subgraphs. */
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
-  const { configuration, log, tracer, runner } = context;
+  const { configuration, log, tracer, runner, clock } = context;
   const eventLog = await openServiceLog(context);
   await followConfiguration(context, eventLog);
   const { authenticator, authorizeManagement } = await openAccess(context, eventLog);
@@ -36,14 +38,12 @@ export async function createService(context: ServiceContext<Properties>): Promis
     }),
   });
 
+  const openapi = { title: "Signalbox query endpoint", version: "1" };
+  const routes = createServiceRoutes(executeOperation);
+  const own = openApiDocument(routes, openapi);
+  routes.include(openapiRoutes(createCollectOpenapi({ clients, own, clock })));
   return {
-    public: createHttpApp({
-      context,
-      routes: createServiceRoutes(executeOperation),
-      authenticator,
-      rateLimits,
-      openapi: { title: "Signalbox query endpoint", version: "1" },
-    }),
+    public: createHttpApp({ context, routes, authenticator, rateLimits, openapi }),
     authorizeManagement,
   };
 }

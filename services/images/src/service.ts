@@ -64,20 +64,22 @@ export async function createService(context: Context): Promise<ServiceParts> {
   runner.worker("idempotency", idempotency.clean);
   startWorkers(runner, verbs);
 
+  const published = { routes: publicRoutes(verbs), openapi: { title: "Signalbox images", version: "1" } };
   return {
     public: createHttpApp({
       context,
-      routes: publicRoutes(verbs),
+      routes: published.routes,
       authenticator: access.authenticator,
       rateLimits,
       idempotency,
-      openapi: { title: "Signalbox images", version: "1" },
+      openapi: published.openapi,
     }),
     internal: createInternalApp({
       context,
       tokens: () => configuration.get("internal.token"),
       routes: createRoutes(),
       mounts: { "/graphql": await createImagesSubgraph(verbs, log) },
+      published,
     }),
     authorizeManagement: access.authorizeManagement,
   };

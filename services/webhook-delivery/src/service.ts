@@ -54,20 +54,22 @@ export async function createService(context: ServiceContext<Properties>): Promis
     retentionMs: () => configuration.get("webhook-delivery.retention"),
   });
 
+  const published = { routes: createServiceRoutes(verbs), openapi: { title: "Signalbox webhooks", version: "1" } };
   return {
     public: createHttpApp({
       context,
-      routes: createServiceRoutes(verbs),
+      routes: published.routes,
       authenticator: access.authenticator,
       rateLimits,
       idempotency,
-      openapi: { title: "Signalbox webhooks", version: "1" },
+      openapi: published.openapi,
     }),
     internal: createInternalApp({
       context,
       tokens: () => configuration.get("internal.token"),
       routes: createRoutes(),
       mounts: { "/graphql": await createDeliverySubgraph(verbs, log) },
+      published,
     }),
     authorizeManagement: access.authorizeManagement,
   };

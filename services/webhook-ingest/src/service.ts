@@ -49,20 +49,25 @@ export async function createService(context: ServiceContext<Properties>): Promis
     retentionMs: () => configuration.get("webhook-ingest.received.retention"),
   });
 
+  const published = {
+    routes: createServiceRoutes(verbs),
+    openapi: { title: "Signalbox webhook ingest", version: "1" },
+  };
   return {
     public: createHttpApp({
       context,
-      routes: createServiceRoutes(verbs),
+      routes: published.routes,
       authenticator: access.authenticator,
       rateLimits,
       idempotency,
-      openapi: { title: "Signalbox webhook ingest", version: "1" },
+      openapi: published.openapi,
     }),
     internal: createInternalApp({
       context,
       tokens: () => configuration.get("internal.token"),
       routes: createRoutes(),
       mounts: { "/graphql": await createIngestSubgraph(verbs, log) },
+      published,
     }),
     authorizeManagement: access.authorizeManagement,
   };

@@ -1,5 +1,7 @@
 import type { RequestListener } from "node:http";
 import { internalTokenHeader, internalTokenMatches } from "@signalbox/auth";
+import type { OpenApiInfo } from "../openapi/openapi-document.ts";
+import { openApiRoute } from "../openapi/openapi-route.ts";
 import { createClientAddress } from "../request/client-address.ts";
 import { requestIdOf } from "../request/request-id.ts";
 import { errorText } from "../responses/error-status.ts";
@@ -19,12 +21,14 @@ export interface InternalAppOptions {
   readonly routes: Routes;
   /** Other listeners by path prefix, such as the subgraph at `/graphql`, behind the same token. */
   readonly mounts?: Mounts;
+  /** The public table, whose document at `/openapi/<service>.json` the gateway merges into one. */
+  readonly published?: { readonly routes: Routes; readonly openapi: OpenApiInfo };
   readonly strict?: boolean;
 }
 
 /** Builds the internal listener: nothing answers without the internal token, not even with 404. */
 export function createInternalApp(options: InternalAppOptions): RequestListener {
-  const { context, routes, tokens } = options;
+  const { context, routes, tokens, published } = options;
   const personal = routes.list.find(({ spec }) => spec.auth !== "anonymous");
   if (personal) throw new Error(`${personal.path}: internal routes are "anonymous", the token stands before them`);
   const edge = createEdge(context, {
@@ -35,8 +39,9 @@ export function createInternalApp(options: InternalAppOptions): RequestListener 
     onForbidden: null,
     strict: options.strict ?? context.configuration.get("http.strict-responses"),
   });
+  const document = published ? [openApiRoute(context.service, published.routes, published.openapi)] : [];
   const app = withMounts(
-    expressApp(edge, compileRoutes(routes.list)) as unknown as RequestListener,
+    expressApp(edge, compileRoutes([...routes.list, ...document])) as unknown as RequestListener,
     options.mounts ?? {},
   );
   const live = typeof tokens === "function" ? tokens : () => tokens;

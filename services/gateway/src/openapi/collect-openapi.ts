@@ -1,0 +1,44 @@
+import { AppError, type Clock, minutes } from "@signalbox/core";
+import { mergeOpenApi } from "@signalbox/http";
+import type { InternalClient } from "@signalbox/net";
+
+interface Dependencies {
+  /** The internal listeners that publish a document, by the name of their service. */
+  readonly clients: ReadonlyMap<string, InternalClient>;
+  /** The gateway's own document. */
+  readonly own: Record<string, unknown>;
+  readonly clock: Clock;
+}
+
+/** Documents change with deployments: a service that was deployed a minute ago may still be shown as it was. */
+const freshMs = minutes(1);
+
+/**
+ * One OpenAPI document of all services, asked from each and kept for a minute. Throws AppError `unavailable` while one is
+ * away and nothing is kept: half a document would look like a whole one.
+ */
+export function createCollectOpenapi({ clients, own, clock }: Dependencies) {
+  let kept: { readonly document: Record<string, unknown>; readonly atMs: number } | null = null;
+
+  return async function collectOpenapi(): Promise<Record<string, unknown>> {
+    if (kept !== null && clock.steadyMs() - kept.atMs < freshMs) return kept.document;
+    try {
+      const documents = await Promise.all([...clients].map(([name, client]) => documentOf(name, client)));
+      const document = mergeOpenApi([own, ...documents], { title: "Signalbox", version: "1" });
+      kept = { document, atMs: clock.steadyMs() };
+      return document;
+    } catch (error) {
+      if (kept !== null) return kept.document;
+      throw error;
+    }
+  };
+}
+
+async function documentOf(name: string, client: InternalClient): Promise<Record<string, unknown>> {
+  const { status, body } = await client.get(`/openapi/${name}.json`);
+  if (status === 200) return JSON.parse(body.toString("utf8"));
+  throw new AppError("unavailable", "A service does not show its document now.", {
+    cause: new Error(`${name} answered ${status}`),
+    retryAfterSeconds: 5,
+  });
+}
