@@ -65,21 +65,23 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const idempotency = createIdempotencyStore({ service, pool, sealer, clock });
   startWorkers(runner, { ...verbs, idempotency });
 
+  const published = { routes: publicRoutes(verbs), openapi: { title: "Signalbox accounts", version: "1" } };
   return {
     public: createHttpApp({
       context,
-      routes: publicRoutes(verbs),
+      routes: published.routes,
       authenticator,
       rateLimits,
       idempotency,
       onForbidden: verbs.noteRefusal,
-      openapi: { title: "Signalbox accounts", version: "1" },
+      openapi: published.openapi,
     }),
     internal: createInternalApp({
       context,
       tokens: () => configuration.get("internal.token"),
       routes: principalRoutes(verbs),
       mounts: { "/graphql": await createAccountSubgraph(verbs, log) },
+      published,
     }),
     authorizeManagement: createManagementAuthorizer(authenticator),
   };

@@ -1,11 +1,19 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { AccountState } from "@signalbox/contracts";
-import { createManualClock, hours } from "@signalbox/core";
-import { createOutbox } from "@signalbox/events";
-import { inTransaction, openPool, type Pool, sql } from "@signalbox/storage";
+import {
+  type Credential,
+  createAuthenticator,
+  createPrincipalClient,
+  credentialFrom,
+  openAccessStates,
+  requireState,
+} from "@signalbox/auth";
+import type { AccessKind, AccountState } from "@signalbox/contracts";
+import { createManualClock, hours, isAppError } from "@signalbox/core";
+import { createOutbox, openEventLog } from "@signalbox/events";
+import { inTransaction, openPool, type Pool } from "@signalbox/storage";
 import { createMetrics, createTracer } from "@signalbox/telemetry";
-import { eventually } from "@signalbox/testing";
+import { eventually, testContext } from "@signalbox/testing";
 import { type AccessLog, createAccessLog } from "../src/access/access-log.ts";
 import { createRepeatAccess } from "../src/access/repeat-access.ts";
 import { type Harness, startAccount } from "./harness.ts";
@@ -13,10 +21,12 @@ import { type Harness, startAccount } from "./harness.ts";
 let account: Harness;
 let pool: Pool;
 let accessLog: AccessLog;
+let administrator: Record<string, string>;
 const clock = createManualClock(new Date());
 
 before(async () => {
   account = await startAccount();
+  administrator = { "x-api-key": await account.firstKey() };
   const { log, configuration, runner } = account.context;
   const metrics = createMetrics({ service: "account" });
   pool = openPool({
@@ -33,67 +43,115 @@ before(async () => {
 after(() => account.close());
 
 const path = "/api/account/";
-const setState = sql("test.set-state", "update accounts set status = $2, access_epoch = $3 where id = $1");
+/** Moves an account as an administrator does. */
+async function move(id: string, status: AccountState): Promise<void> {
+  const body = { status, reason: "x" };
+  const answer = await account.send("POST", `/api/accounts/${id}/status`, { headers: administrator, body });
+  assert.equal(answer.status, 200);
+}
 
-/** What a change of state will do: row and announcement in one transaction. */
-async function move(id: string, state: AccountState, epoch: number): Promise<void> {
-  await inTransaction(pool, async (tx) => {
-    await tx.query(setState, [id, state, epoch]);
-    await accessLog.announce(tx, { kind: "account", id, accountId: id, state, epoch }, clock.now());
+const rename = async (headers: Record<string, string>, harness = account) =>
+  (await harness.send("PATCH", path, { headers, body: { display_name: "Eve" } })).status;
+
+/** What any other service has: its own reader of the state topic, and account to ask for callers it has not seen. */
+async function startElsewhere() {
+  const context = testContext("images", {});
+  const { configuration } = account.context;
+  const eventLog = await openEventLog(configuration.get("events.url"), { ...context, clientId: "elsewhere" });
+  context.runner.defer("event log", () => eventLog.close());
+  const accessStates = await openAccessStates({ ...context, eventLog });
+  await accessStates.caughtUp;
+  const principals = createPrincipalClient({ ...account.principals, ...context });
+  const { authenticate } = createAuthenticator({ ...context, principals, accessStates, cacheMax: 100 });
+  const may = async (headers: Record<string, string>, access: AccessKind): Promise<string> => {
+    try {
+      requireState(await authenticate(credentialFrom(headers) as Credential), access);
+      return "yes";
+    } catch (error) {
+      if (!isAppError(error)) throw error;
+      return error.details[0]?.code ?? error.code;
+    }
+  };
+  return { may, close: context.close };
+}
+
+for (const state of ["suspended", "disabled", "deleted"] as const) {
+  test(`${state}: in force in every service within two seconds, for tokens and keys that are still good`, async () => {
+    const elsewhere = await startElsewhere();
+    const headers = account.person();
+    const { id } = (await account.send("GET", path, { headers })).body;
+    const body = { name: "key", scopes: ["account:read", "account:write"] };
+    const { key } = (await account.send("POST", "/api/account/api-keys/", { headers, body })).body;
+    const credentials = [headers, { "x-api-key": key }];
+    for (const each of credentials) {
+      assert.equal(await rename(each), 200);
+      assert.equal(await elsewhere.may(each, "write"), "yes");
+    }
+
+    await move(id, state);
+    const refusedEverywhere = async () => {
+      for (const each of credentials) {
+        if ((await rename(each)) !== 403 || (await elsewhere.may(each, "write")) !== `account_${state}`) return false;
+      }
+      return true;
+    };
+    await eventually(refusedEverywhere, { timeoutMs: 2000, message: "writes are refused in both services" });
+    assert.equal(await elsewhere.may(headers, "read"), state === "suspended" ? "yes" : `account_${state}`);
+
+    const later = await startElsewhere();
+    assert.equal(await later.may(headers, "write"), `account_${state}`, "after a restart as well");
+    await move(id, "active");
+    const backEverywhere = async () =>
+      (await rename(headers)) === 200 && (await elsewhere.may(headers, "write")) === "yes";
+    await eventually(backEverywhere, { timeoutMs: 2000, message: "writes are back in both services" });
+    await Promise.all([elsewhere.close(), later.close()]);
   });
 }
 
-const rename = (headers: Record<string, string>, harness = account) =>
-  harness.send("PATCH", path, { headers, body: { display_name: "Eve" } });
-
-test("a suspension holds within two seconds for a token that is still good, and so does its end", async () => {
+test("a revoked key stops in every service within two seconds, and the others of the account go on", async () => {
+  const elsewhere = await startElsewhere();
   const headers = account.person();
-  const { id } = (await account.send("GET", path, { headers })).body;
-  await move(id, "suspended", 1);
-  await eventually(async () => (await rename(headers)).status === 403, {
+  const make = async () => {
+    const body = { name: "key", scopes: ["account:read"] };
+    return (await account.send("POST", "/api/account/api-keys/", { headers, body })).body;
+  };
+  const [revoked, kept] = [await make(), await make()];
+  for (const { key } of [revoked, kept]) assert.equal(await elsewhere.may({ "x-api-key": key }, "read"), "yes");
+  await account.send("DELETE", `/api/account/api-keys/${revoked.id}`, { headers });
+  await eventually(async () => (await elsewhere.may({ "x-api-key": revoked.key }, "read")) === "unauthorized", {
     timeoutMs: 2000,
-    message: "writes are refused",
   });
-  assert.equal((await account.send("GET", path, { headers })).status, 200);
-  await move(id, "active", 2);
-  await eventually(async () => (await rename(headers)).status === 200, { timeoutMs: 2000, message: "writes are back" });
+  assert.equal(await elsewhere.may({ "x-api-key": kept.key }, "read"), "yes");
+  await elsewhere.close();
 });
 
-test("each state leaves what the contract says of the own account", async () => {
-  const claims = { sub: crypto.randomUUID() };
-  const headers = account.person(claims);
-  const { id } = (await account.send("GET", path, { headers })).body;
-  const expected = { pending: [200, 200], suspended: [200, 403], disabled: [200, 403], deleted: [403, 403] } as const;
-  for (const [epoch, [state, statuses]] of Object.entries(expected).entries()) {
-    await move(id, state as AccountState, epoch + 1);
-    await eventually(async () => {
-      assert.equal((await account.send("GET", path, { headers })).status, statuses[0], `${state}: read`);
-      assert.equal((await rename(headers)).status, statuses[1], `${state}: write`);
-    });
-  }
-});
-
-test("another instance that starts later knows what was said before", async () => {
+test("another instance of this service that starts later knows what was said before", async () => {
   const headers = account.person();
   const { id } = (await account.send("GET", path, { headers })).body;
-  await move(id, "suspended", 1);
+  await move(id, "suspended");
   const { configuration } = account.context;
   const second = await startAccount({
     "database.url": configuration.get("database.url"),
     "events.url": configuration.get("events.url"),
     "auth.issuers": configuration.get("auth.issuers"),
   });
-  assert.equal((await rename(headers, second)).status, 403);
+  assert.equal(await rename(headers, second), 403);
   await second.close();
 });
+
+/** Says it on the state topic by the clock of this test. */
+const announce = (id: string, state: AccountState, epoch: number) =>
+  inTransaction(pool, (tx) =>
+    accessLog.announce(tx, { kind: "account", id, accountId: id, state, epoch }, clock.now()),
+  );
 
 test("live entries are said again after an hour, once, and only they", async () => {
   const [suspended, active] = await Promise.all(
     [account.person(), account.person()].map(async (headers) => (await account.send("GET", path, { headers })).body.id),
   );
-  await move(suspended, "suspended", 1);
-  await move(active, "suspended", 1);
-  await move(active, "active", 2);
+  await announce(suspended, "suspended", 1);
+  await announce(active, "suspended", 1);
+  await announce(active, "active", 2);
   const repeatAccess = createRepeatAccess({ pool, accessLog, clock });
   const saidOf = async (id: string, count: number) =>
     (await account.eventsOf(id, count)).filter(({ name }) => name === "access.changed").length;

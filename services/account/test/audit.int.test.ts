@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { principalFromAnswer } from "@signalbox/auth";
 import type { AuditEntryResource } from "@signalbox/contracts";
 import { createManualClock, hours } from "@signalbox/core";
-import { encodePrincipal, principalHeader } from "@signalbox/graphql";
 import { openPool } from "@signalbox/storage";
 import { createMetrics } from "@signalbox/telemetry";
 import { eventually } from "@signalbox/testing";
@@ -121,10 +119,8 @@ test("what a known caller was refused is written down, once a minute for the sam
 
 test("a refusal over GraphQL is written down as well", async () => {
   const headers = account.person();
-  const value = headers.authorization.slice("Bearer ".length);
-  const { body } = await account.sendInternal("/internal/principals", { kind: "bearer", value });
-  const query = `mutation { setAccountStatus(input: { accountId: "acc_1", status: deleted, reason: "x" }) { errors { field } } }`;
-  await account.sendInternal("/graphql", { query }, { [principalHeader]: encodePrincipal(principalFromAnswer(body)) });
+  const text = `mutation { setAccountStatus(input: { accountId: "acc_1", status: deleted, reason: "x" }) { errors { field } } }`;
+  await account.query(headers, text);
   const [refusal] = await eventually(async () => {
     const entries = (await auditOf(headers)).filter(({ outcome }) => outcome === "refused");
     return entries.length > 0 && entries;

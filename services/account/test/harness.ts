@@ -1,8 +1,10 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
+import { credentialFrom, type Principal, principalFromAnswer, principalsPath } from "@signalbox/auth";
 import type { EventName } from "@signalbox/contracts";
 import { topics } from "@signalbox/contracts";
 import { decodeEvent, type EventLog, eventNameOf, openEventLog, type ReceivedEvent } from "@signalbox/events";
+import { encodePrincipal, principalHeader } from "@signalbox/graphql";
 import {
   createOidcIssuer,
   eventually,
@@ -27,9 +29,13 @@ export interface Harness {
   send(method: string, path: string, options?: SendOptions): Promise<Answer>;
   /** Sends a request to the internal listener, with the internal token. */
   sendInternal(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
+  /** Sends an operation as the gateway does: with the principal it has verified. Null for an anonymous caller. */
+  query(headers: Record<string, string> | null, text: string, variables?: object): Promise<Answer["body"]>;
   /** Headers of a person who signed in just now, with an account of their own. */
   person(claims?: Record<string, unknown>): { authorization: string };
   firstKey(): Promise<string>;
+  /** How another service asks who is calling. */
+  readonly principals: { readonly url: string; readonly token: string };
   /** The events of an account so far, in the order of the log, once `count` of them are there. */
   eventsOf(accountId: string, count: number): Promise<ReceivedEvent<EventName>[]>;
   close(): Promise<void>;
@@ -54,7 +60,9 @@ export async function startAccount(overrides: Overrides = {}): Promise<Harness> 
     "events.url": events.url,
     "internal.token": internalToken,
     "secrets.keys": `test:${Buffer.alloc(32, 7).toString("base64")}`,
-    "auth.issuers": JSON.stringify([{ name: "corp", issuer: issuer.issuer, audience: issuer.audience }]),
+    "auth.issuers": JSON.stringify([
+      { name: "corp", issuer: issuer.issuer, audience: issuer.audience, "roles-claim": "roles" },
+    ]),
     "http.strict-responses": true,
     ...overrides,
   });
@@ -65,17 +73,24 @@ export async function startAccount(overrides: Overrides = {}): Promise<Harness> 
   const received = await readEverything(log, context.instance);
   await eventually(async () => (await context.health.report()).startup.status === "up");
 
+  const sendInternal: Harness["sendInternal"] = (path, body, headers = {}) =>
+    send(internal.url, "POST", path, { body, headers: { "x-signalbox-internal-token": internalToken, ...headers } });
+
   return {
     context,
     issuer,
     send: (method, path, options) => send(open.url, method, path, options),
-    sendInternal: (path, body, headers = {}) =>
-      send(internal.url, "POST", path, { body, headers: { "x-signalbox-internal-token": internalToken, ...headers } }),
+    sendInternal,
+    async query(headers, text, variables = {}) {
+      const forwarded = headers ? { [principalHeader]: encodePrincipal(await principalOf(headers, sendInternal)) } : {};
+      return (await sendInternal("/graphql", { query: text, variables }, forwarded)).body;
+    },
     person: (claims = {}) => {
       const now = Math.floor(context.clock.nowMs() / 1000);
       return { authorization: `Bearer ${issuer.sign({ sub: crypto.randomUUID(), auth_time: now, ...claims })}` };
     },
     firstKey: () => createFirstKey(context),
+    principals: { url: internal.url, token: internalToken },
     eventsOf: (accountId, count) =>
       eventually(() => {
         const own = received.filter((event) => event.accountId === accountId);
@@ -87,6 +102,13 @@ export async function startAccount(overrides: Overrides = {}): Promise<Harness> 
       await Promise.all([database.close(), events.close(), issuer.close()]);
     },
   };
+}
+
+/** Who the account service says it is. */
+async function principalOf(headers: Record<string, string>, sendInternal: Harness["sendInternal"]): Promise<Principal> {
+  const credential = credentialFrom(headers);
+  if (!credential) throw new Error("these headers carry no credential");
+  return principalFromAnswer((await sendInternal(principalsPath, credential)).body);
 }
 
 /** What every test may look at: all records of the log, as any consumer would read them. */
