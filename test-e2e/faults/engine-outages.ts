@@ -80,14 +80,16 @@ export async function blobsAway(scene: Scene): Promise<void> {
 /** Nobody waits for ever: what needs a silent engine is refused in time, what does not goes on. */
 export async function enginesSilent(scene: Scene): Promise<void> {
   const { send, engines, partnerPosts, imageId } = scene;
-  await during(engines.silences.cache, shortMs, async () => void expectStatus(await send("/images"), 200));
-  await during(engines.silences.broker, shortMs, async () => {
-    expectStatus(await partnerPosts("silent-broker"), 202);
-  });
-  await during(engines.silences.blobs, shortMs, async () => {
-    expectStatus(await send(`/images/${imageId}`), 200);
-    expectUnavailable(await send(`/images/${imageId}/content?width=93`));
-  });
+  await Promise.all([
+    during(engines.silences.cache, shortMs, async () => void expectStatus(await send("/images"), 200)),
+    during(engines.silences.broker, shortMs, async () => {
+      expectStatus(await partnerPosts("silent-broker"), 202);
+    }),
+    during(engines.silences.blobs, shortMs, async () => {
+      expectStatus(await send(`/images/${imageId}`), 200);
+      expectUnavailable(await send(`/images/${imageId}/content?width=93`));
+    }),
+  ]);
   await during(engines.silences.database, shortMs, async () => {
     const answers = await Promise.all([send("/images"), partnerPosts("silent-database")]);
     for (const answer of answers) expectUnavailable(answer);
