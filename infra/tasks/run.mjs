@@ -4,7 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
-import { SetUpError, setUp } from "./set-up.mjs";
+import { compileCache, SetUpError, setUp } from "./set-up.mjs";
 
 /** Longer than the copies of one signal are apart, shorter than a person needs for the second Ctrl-C. */
 const echoMs = 250;
@@ -32,6 +32,8 @@ function run(node, argv) {
   const child = spawn(node, ["--import", endWithParent.href, ...argv], {
     stdio: "inherit",
     detached: process.platform !== "win32",
+    // Every process below loads the same few hundred modules: compiled once, a third of its start is saved.
+    env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
   });
   let lastMs = Number.NEGATIVE_INFINITY;
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {

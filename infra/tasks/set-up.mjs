@@ -11,6 +11,8 @@ import { fingerprint } from "./stamp.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const cache = join(root, "node_modules", ".cache", "signalbox");
+/** Where Node keeps what it compiled. Inside `node_modules`, so that a new installation begins afresh. */
+export const compileCache = join(cache, "compiled");
 const stampFile = join(cache, "set-up.json");
 const bundledNode = join(root, "node_modules", "node", "bin", process.platform === "win32" ? "node.exe" : "node");
 
