@@ -3,7 +3,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import { createReceiver, eventually, type Receiver, readFixture } from "@signalbox/testing";
 import { type Answer, type Client, createClient, expectStatus } from "../journey/client.ts";
 import { type EnginesSystem, services } from "../systems/engines-system.ts";
-import type { FaultyEngines } from "../systems/faulty-engines.ts";
+import type { FaultyEngines, Outage } from "../systems/faulty-engines.ts";
 
 /** What every fault scenario finds: a system that has worked before, a subscriber, and a partner who posts webhooks. */
 export interface Scene {
@@ -102,11 +102,7 @@ export async function withoutRestarts({ system }: Scene, scenario: () => Promise
 }
 
 /** Begins the outage, lets `meanwhile` see it for at least `lastsMs`, and ends it whatever happens. */
-export async function during(
-  outage: FaultyEngines["outages"]["database"],
-  lastsMs: number,
-  meanwhile: () => Promise<void>,
-): Promise<void> {
+export async function during(outage: Outage, lastsMs: number, meanwhile: () => Promise<void>): Promise<void> {
   await outage.begin();
   try {
     // A promise about an outage of this length cannot be kept earlier.
