@@ -155,25 +155,6 @@ test("a contact address is changed only after a recent sign-in, and sent back un
   assert.equal(same.status, 200);
 });
 
-test("absent, null, empty, false, 0 and [] are six different things in every member", async () => {
-  const headers = account.person({ name: "Ada", email: "ada@example.org", email_verified: true });
-  const expected: Record<string, readonly number[]> = {
-    //               null  ""   false  0    []
-    display_name: [422, 422, 422, 422, 422],
-    contact_address: [200, 422, 422, 422, 422],
-    locale: [422, 422, 422, 422, 422],
-    timezone: [422, 422, 422, 422, 422],
-  };
-  for (const [member, statuses] of Object.entries(expected)) {
-    const values = [null, "", false, 0, []];
-    for (const [at, value] of values.entries()) {
-      const { status, body } = await account.send("PATCH", path, { headers, body: { [member]: value } });
-      assert.equal(status, statuses[at], `${member}: ${JSON.stringify(value)}`);
-      if (status === 422) assert.equal(body.error.details[0].field, member);
-    }
-  }
-});
-
 test("If-None-Match spares the answer, and the validator does not depend on the token", async () => {
   const claims = { sub: crypto.randomUUID() };
   const first = await account.send("GET", path, { headers: account.person(claims) });
@@ -250,7 +231,7 @@ test("what the credential may not do is 403, and bad credentials are 401 with a 
 });
 
 test("methods that are not there say which are", async () => {
-  const { status, headers } = await account.send("DELETE", path, { headers: account.person() });
+  const { status, headers } = await account.send("POST", path, { headers: account.person() });
   assert.equal(status, 405);
-  for (const method of ["GET", "PATCH", "PUT"]) assert.ok(headers.get("allow")?.includes(method));
+  for (const method of ["GET", "PATCH", "PUT", "DELETE"]) assert.ok(headers.get("allow")?.includes(method));
 });

@@ -50,11 +50,13 @@ test("a new contact address waits while the old one stays in use", () => {
   assert.equal(touchesContact(changed), true);
 });
 
-test("sending the address in use gives up the waiting one", () => {
+test("the address in use, sent back, changes nothing, whether another one waits or not", () => {
   const waiting = changeAccount(account, { contactAddress: "new@example.org" }, now).account;
-  const changed = changeAccount(waiting, { contactAddress: "ada@example.org" }, now);
-  assert.equal(changed.account.pendingContactAddress, null);
-  assert.equal(changed.account.contactAddress, "ada@example.org");
+  const without = { ...waiting, contactAddress: null, contactAddressVerified: false };
+  for (const start of [account, waiting, without]) {
+    const changed = changeAccount(start, { contactAddress: start.contactAddress }, now);
+    assert.deepEqual(changed, { account: start, accountFields: [], settingsFields: [] });
+  }
 });
 
 test("null clears the address in use and the waiting one at once", () => {

@@ -64,13 +64,13 @@ export function touchesContact({ accountFields }: ChangedAccount): boolean {
 }
 
 /**
- * A new address waits until it confirms, so the old one stays in use. Null clears both at once; sending the address in
- * use gives up the waiting one.
+ * A new address waits until it confirms, so the old one stays in use; null clears both at once. The value in use changes
+ * nothing, nor does it give up a waiting one: whoever sends back what they read would do so unawares.
  */
 function contactAfter(account: Account, wanted: string | null | undefined) {
-  if (wanted === undefined) return {};
+  if (wanted === undefined || wanted === account.contactAddress) return {};
   if (wanted === null) return { contactAddress: null, contactAddressVerified: false, pendingContactAddress: null };
-  return { pendingContactAddress: wanted === account.contactAddress ? null : wanted };
+  return { pendingContactAddress: wanted };
 }
 
 function touched(before: Account, after: Account, names: Readonly<Partial<Record<Field, string>>>): string[] {
