@@ -53,8 +53,19 @@ test("contact addresses are e-mail addresses, internationalised ones included", 
 
 test("time zones are names of the IANA database", () => {
   judges(checkTimezone, {
-    good: ["UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires", "Asia/Kolkata", "Etc/GMT+8"],
-    bad: ["", "+02:00", "Europe/Atlantis", "GMT+2", "Europe/Berlin ", "Berlin", "../etc/passwd"],
+    good: [
+      ...Intl.supportedValuesOf("timeZone"),
+      ...["UTC", "GMT", "Etc/GMT+8", "EST5EDT", "America/Argentina/Buenos_Aires"],
+      // Aliases, old and new names of the same place.
+      ...["Asia/Calcutta", "Asia/Kolkata", "Europe/Kiev", "Europe/Kyiv", "US/Pacific", "Japan", "GB"],
+    ],
+    bad: [
+      ...["", "+02:00", "Europe/Atlantis", "GMT+2", "Europe/Berlin ", "Berlin", "../etc/passwd", "Factory"],
+      // Other programs look names up by their exact spelling.
+      ...["europe/berlin", "EUROPE/BERLIN", "utc", "asia/kolkata"],
+      // Known to ICU alone.
+      ...["IST", "PST", "ACT", "SystemV/EST5"],
+    ],
   });
 });
 

@@ -37,9 +37,14 @@ export const checkContactAddress: FieldRule = (address) => {
   return "This is not an e-mail address.";
 };
 
-/** A name of the IANA time zone database, as ICU knows it; offsets such as `+02:00` are none. */
+/** What IANA has of two and three letters. ICU knows more from Java's past, such as IST, which are several zones at once. */
+const shortZones = new Set("UTC UCT GMT WET CET MET EET EST MST HST PRC ROC ROK GB NZ".split(" "));
+const zoneName = /^[A-Z][A-Za-z0-9_+-]*(\/[A-Z][A-Za-z0-9_+-]*){0,2}$/;
+
+/** A name of the IANA time zone database, as ICU knows it and in its spelling; offsets such as `+02:00` are none. */
 export const checkTimezone: FieldRule = (name) => {
-  if (/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name) && isKnownToIcu(name)) return null;
+  const shaped = name.length <= 64 && zoneName.test(name) && !name.startsWith("SystemV/");
+  if (shaped && (name.length > 3 || shortZones.has(name)) && isKnownToIcu(name)) return null;
   return "This is not a time zone of the IANA database.";
 };
 
@@ -55,10 +60,11 @@ function isDomain(domain: string): boolean {
   return labels.length > 1 && labels.every((label) => domainLabel.test(label)) && /[a-z]/.test(last);
 }
 
+/** ICU takes names in any case, and answers with its own spelling or, for an alias, with another name. */
 function isKnownToIcu(timeZone: string): boolean {
   try {
-    new Intl.DateTimeFormat("en", { timeZone });
-    return true;
+    const known = new Intl.DateTimeFormat("en", { timeZone }).resolvedOptions().timeZone;
+    return known === timeZone || known.toLowerCase() !== timeZone.toLowerCase();
   } catch {
     return false;
   }
