@@ -16,7 +16,7 @@ import { createRepeatAccess } from "./access/repeat-access.ts";
 import { createAccountStore } from "./accounts/account-store.ts";
 import { createProvisionAccount } from "./accounts/provision-account.ts";
 import { createUpdateAccount } from "./accounts/update-account.ts";
-import { createAccountDirectory } from "./administration/account-directory.ts";
+import { createAccountSearchStore } from "./administration/account-search-store.ts";
 import { createApiKeyStore } from "./api-keys/api-key-store.ts";
 import { createCreateFirstKey } from "./api-keys/create-first-key.ts";
 import { createIssueApiKey } from "./api-keys/issue-api-key.ts";
@@ -131,7 +131,7 @@ export function createVerbs({ configuration, clock, log }: Configured, pool: Poo
   return {
     accounts,
     auditEntries,
-    directory: createAccountDirectory(prisma),
+    accountSearch: createAccountSearchStore(prisma),
     apiKeys,
     principals,
     clock,

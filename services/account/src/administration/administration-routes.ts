@@ -19,12 +19,12 @@ import { actorOf } from "../audit/actor.ts";
 import type { ChangeAccountStatusVerb } from "../statuses/change-account-status.ts";
 import { StatusByAdministrator } from "../statuses/status-body.ts";
 import { transitionRefused } from "../statuses/status-routes.ts";
-import type { AccountDirectory } from "./account-directory.ts";
+import type { AccountSearchStore } from "./account-search-store.ts";
 import { etagOfAdministered, viewAdministered } from "./administered-account.ts";
 
 interface Dependencies {
   readonly accounts: Pick<AccountStore, "find">;
-  readonly directory: AccountDirectory;
+  readonly accountSearch: AccountSearchStore;
   readonly changeAccountStatus: ChangeAccountStatusVerb;
   readonly pageLimits: { readonly maxPageSize: () => number; readonly pageSize: () => number };
 }
@@ -41,7 +41,7 @@ const filter = {
 };
 
 /** `/api/accounts/`: every account, for administrators. */
-export function administrationRoutes({ accounts, directory, changeAccountStatus, pageLimits }: Dependencies) {
+export function administrationRoutes({ accounts, accountSearch, changeAccountStatus, pageLimits }: Dependencies) {
   const routes = createRoutes({ errors: "account" });
   const answer = (account: Account) => ok(viewAdministered(account), { etag: etagOfAdministered(account) });
 
@@ -59,7 +59,7 @@ export function administrationRoutes({ accounts, directory, changeAccountStatus,
         createdBefore: query.created_before,
       };
       const after = query.cursor === undefined ? null : positionFrom(query.cursor);
-      const found = await directory.list(wanted, { after, limit: query.limit + 1 });
+      const found = await accountSearch.list(wanted, { after, limit: query.limit + 1 });
       return ok(pageFrom(found, query.limit, viewAdministered, cursorOf));
     },
   });

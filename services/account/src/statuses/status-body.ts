@@ -6,7 +6,7 @@ import type { FieldRule } from "../accounts/account-fields.ts";
 const reasonLengthMax = 500;
 
 /** A reason is prose: several lines are fine, an empty one says nothing. */
-export const checkReason: FieldRule = (reason) => {
+const checkReason: FieldRule = (reason) => {
   const length = [...reason].length;
   return reason.trim() !== "" && length <= reasonLengthMax ? null : `The reason has 1–${reasonLengthMax} characters.`;
 };

@@ -4,7 +4,7 @@ import { accountFrom } from "../accounts/account-store.ts";
 import type { Prisma, PrismaClient } from "../generated/prisma/client.ts";
 
 /** What administrators look for; an absent member does not narrow. */
-export interface AccountFilter {
+interface AccountFilter {
   readonly status?: AccountState | undefined;
   /** A part of the name or of a contact address, in any case; or a whole account id. */
   readonly search?: string | undefined;
@@ -19,7 +19,7 @@ interface AccountPosition {
   readonly id: string;
 }
 
-export interface AccountDirectory {
+export interface AccountSearchStore {
   /** Newest first, tombstones included. */
   list(
     filter: AccountFilter,
@@ -28,7 +28,7 @@ export interface AccountDirectory {
 }
 
 /** All accounts, for administrators. */
-export function createAccountDirectory(prisma: PrismaClient): AccountDirectory {
+export function createAccountSearchStore(prisma: PrismaClient): AccountSearchStore {
   return {
     async list(filter, { after, limit }) {
       const rows = await prisma.account.findMany({
