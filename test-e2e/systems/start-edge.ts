@@ -1,16 +1,18 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ServiceName } from "@signalbox/core";
 import { nginxConfiguration } from "@signalbox/infra/edge/nginx-configuration.ts";
-import { engineNamed, freePort, startOwnEngine } from "@signalbox/infra/engines/index.ts";
+import { engineNamed, enginesFolder, freePort, startOwnEngine } from "@signalbox/infra/engines/index.ts";
 
 /** Starts nginx as the edge of these services, with the configuration that is deployed. */
 export async function startEdge(
   upstreams: Readonly<Partial<Record<ServiceName, string>>>,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const port = await freePort();
-  const folder = await mkdtemp(join(tmpdir(), "signalbox-edge-"));
+  // Beside the other engines of single tests: what a killed test leaves there is swept by the next one.
+  const parent = join(enginesFolder, "own");
+  await mkdir(parent, { recursive: true });
+  const folder = await mkdtemp(join(parent, "nginx-"));
   const configuration = nginxConfiguration({ upstreams, listen: `127.0.0.1:${port}`, workDirectory: folder });
   await writeFile(join(folder, "nginx.conf"), configuration);
   const engine = await startOwnEngine(engineNamed("nginx"), { port, folder });
