@@ -23,7 +23,7 @@ import { createIssueApiKey } from "./api-keys/issue-api-key.ts";
 import { createRevokeApiKey } from "./api-keys/revoke-api-key.ts";
 import { createAudit } from "./audit/audit.ts";
 import { createAuditStore } from "./audit/audit-store.ts";
-import { createNoteRefusal } from "./audit/note-refusal.ts";
+import { createNoteRefusal, refusalOf } from "./audit/note-refusal.ts";
 import { createTrimAudit } from "./audit/trim-audit.ts";
 import { createPurgeAccounts } from "./deletion/purge-accounts.ts";
 import { createPurgeStore } from "./deletion/purge-store.ts";
@@ -73,7 +73,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
       authenticator,
       rateLimits,
       idempotency,
-      onForbidden: verbs.noteRefusal,
+      onForbidden: (request) => verbs.noteRefusal(refusalOf(request)),
       openapi: published.openapi,
     }),
     internal: createInternalApp({
@@ -90,12 +90,19 @@ export async function createService(context: ServiceContext<Properties>): Promis
 type Configured = Pick<ServiceContext<Properties>, "configuration" | "clock" | "log">;
 
 /** Joins the verbs to their stores. */
-export function createVerbs({ configuration, clock, log }: Configured, pool: Pool, outbox: Outbox) {
+export function createVerbs(context: Configured, pool: Pool, outbox: Outbox) {
+  const { configuration, clock, log } = context;
   const prisma = new PrismaClient({ adapter: prismaAdapter(pool) });
   const accounts = createAccountStore(prisma);
   const apiKeys = createApiKeyStore(prisma);
   const audit = createAudit({ clock });
   const auditEntries = createAuditStore(prisma);
+  const noteRefusal = createNoteRefusal({
+    pool,
+    audit,
+    clock,
+    onFailure: (error) => log.error({ error }, "a refusal could not be written to the audit"),
+  });
   const accessLog = createAccessLog({ outbox });
   const writing = { pool, outbox, audit, clock };
 
@@ -108,22 +115,7 @@ export function createVerbs({ configuration, clock, log }: Configured, pool: Poo
       requireVerifiedContact: configuration.get("account.require-verified-contact"),
     }),
   });
-  const tokens = createTokenVerifier({
-    issuers: parseIssuers(configuration.get("auth.issuers")),
-    clock,
-    clockSkewSeconds: configuration.get("auth.clock-skew"),
-    onKeysFailure: (issuer, error) => log.warn({ issuer, error }, "the keys of an issuer could not be read"),
-  });
-  const principals = createResolvePrincipal({
-    principalFromToken: createPrincipalFromToken({ tokens, provisionAccount }),
-    principalFromApiKey: createPrincipalFromApiKey({
-      apiKeys,
-      accounts,
-      clock,
-      onTouchFailure: (error) => log.warn({ error }, "the use of an API key could not be noted"),
-    }),
-  });
-
+  const principals = createPrincipals(context, { accounts, apiKeys, provisionAccount, noteRefusal });
   const keyEnvironment = configuration.get("account.api-keys.environment");
   const issueApiKey = createIssueApiKey({ ...writing, apiKeys, keyEnvironment });
   const changeAccountStatus = createChangeAccountStatus({ ...writing, accounts, accessLog });
@@ -141,12 +133,7 @@ export function createVerbs({ configuration, clock, log }: Configured, pool: Poo
     requestRecovery: createRequestRecovery({ ...writing, accounts }),
     createFirstKey: createCreateFirstKey({ pool, provisionAccount, changeAccountStatus, issueApiKey }),
     revokeApiKey: createRevokeApiKey({ ...writing, apiKeys, accessLog }),
-    noteRefusal: createNoteRefusal({
-      pool,
-      audit,
-      clock,
-      onFailure: (error) => log.error({ error }, "a refusal could not be written to the audit"),
-    }),
+    noteRefusal,
     trimAudit: createTrimAudit({ pool, clock, retentionDays: () => configuration.get("account.audit.retention-days") }),
     repeatAccess: createRepeatAccess({ pool, accessLog, clock }),
     purgeAccounts: createPurgeAccounts({
@@ -162,4 +149,25 @@ export function createVerbs({ configuration, clock, log }: Configured, pool: Poo
       pageSize: () => configuration.get("defaults.pageSize"),
     },
   };
+}
+
+type PrincipalParts = Omit<Parameters<typeof createPrincipalFromApiKey>[0], "clock" | "onTouchFailure"> &
+  Pick<Parameters<typeof createPrincipalFromToken>[0], "provisionAccount">;
+
+/** Whose credential is this: what this service's own edge asks, and every other service over the internal listener. */
+function createPrincipals({ configuration, clock, log }: Configured, parts: PrincipalParts) {
+  const tokens = createTokenVerifier({
+    issuers: parseIssuers(configuration.get("auth.issuers")),
+    clock,
+    clockSkewSeconds: configuration.get("auth.clock-skew"),
+    onKeysFailure: (issuer, error) => log.warn({ issuer, error }, "the keys of an issuer could not be read"),
+  });
+  return createResolvePrincipal({
+    principalFromToken: createPrincipalFromToken({ ...parts, tokens }),
+    principalFromApiKey: createPrincipalFromApiKey({
+      ...parts,
+      clock,
+      onTouchFailure: (error) => log.warn({ error }, "the use of an API key could not be noted"),
+    }),
+  });
 }

@@ -128,6 +128,20 @@ test("a refusal over GraphQL is written down as well", async () => {
   assert.deepEqual([refusal?.action, refusal?.reason], ["Mutation.setAccountStatus", "scope_required"]);
 });
 
+test("the use of a key that was revoked is written down, by whichever service it was tried", async () => {
+  const headers = account.person();
+  const body = { name: "lost", scopes: ["account:read"] };
+  const { id, key } = (await account.send("POST", "/api/account/api-keys/", { headers, body })).body;
+  await account.send("DELETE", `/api/account/api-keys/${id}`, { headers });
+  const asked = await account.sendInternal("/internal/principals", { kind: "api-key", value: key });
+  assert.equal(asked.status, 422);
+  const [use] = await eventually(async () => {
+    const entries = (await auditOf(headers)).filter(({ outcome }) => outcome === "refused");
+    return entries.length > 0 && entries;
+  });
+  assert.deepEqual([use?.action, use?.reason, use?.actor.credential], ["api_key.use", "revoked", id]);
+});
+
 test("the audit is walked page by page, and another account's is not there", async () => {
   const headers = account.person();
   for (const display_name of ["one", "two", "three", "four"]) {

@@ -157,3 +157,15 @@ test("an owner neither suspends nor revives, and turns the account off only afte
   const refused = await account.send("POST", "/api/account/status/", { headers: stale, body: { status: "disabled" } });
   assert.deepEqual([refused.status, refused.body.error.details[0].code], [403, "step_up_required"]);
 });
+
+test("a house whose first administrator shut themselves out is opened again with a new first key", async () => {
+  const id = await idOf(administrator);
+  assert.equal((await move(id, "deleted")).status, 200);
+  const again = { "x-api-key": await account.firstKey() };
+  assert.equal(await idOf(again), id);
+  const read = await eventually(async () => {
+    const answer = await get(again, `/api/accounts/${id}`);
+    return answer.status === 200 && answer.body;
+  });
+  assert.deepEqual([read.status, read.status_changed_by, read.status_reason], ["active", "administrator", "first key"]);
+});

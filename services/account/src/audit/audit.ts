@@ -35,22 +35,23 @@ interface AuditRecord {
   readonly by: Actor;
 }
 
-interface RefusalRecord {
-  /** Who was refused. */
+/** Something that was not allowed. */
+export interface Refusal {
+  /** Whose audit it belongs to. */
   readonly accountId: string;
-  /** `DELETE /api/account/` or `Mutation.setAccountStatus`. */
+  /** `DELETE /api/account/`, `Mutation.setAccountStatus` or `api_key.use`. */
   readonly operation: string;
   /** What was wrong: `scope`, `status`, `authorization`. */
   readonly fields: readonly string[];
   /** The stable code of the refusal. */
-  readonly reason: string | null;
+  readonly reason: string;
   readonly by: Actor;
 }
 
 /** Writes down who changed what, in the transaction of the change, and who was refused what. */
 export interface Audit {
   record(tx: Tx, entry: AuditRecord): Promise<void>;
-  recordRefusal(db: Pick<Tx, "query">, entry: RefusalRecord): Promise<void>;
+  recordRefusal(db: Pick<Tx, "query">, entry: Refusal): Promise<void>;
 }
 
 const insertEntry = sql(

@@ -2,16 +2,7 @@ import type { Principal } from "@signalbox/auth";
 import type { AppError, Clock } from "@signalbox/core";
 import type { Pool } from "@signalbox/storage";
 import { actorOf } from "./actor.ts";
-import type { Audit } from "./audit.ts";
-
-export interface RefusedRequest {
-  readonly principal: Principal;
-  readonly operation: string;
-  readonly error: AppError;
-  readonly requestId: string;
-  /** Null behind the gateway, which does not pass it on. */
-  readonly clientAddress: string | null;
-}
+import type { Audit, Refusal } from "./audit.ts";
 
 interface Dependencies {
   readonly pool: Pool;
@@ -31,13 +22,11 @@ export function createNoteRefusal({ pool, audit, clock, onFailure }: Dependencie
   const noted = new Set<string>();
   let minute = 0;
 
-  return function noteRefusal(request: RefusedRequest): void {
-    const { principal, operation, error } = request;
-    const reason = error.details[0]?.code ?? error.code;
-    if (!isNew(JSON.stringify([principal.accountId, principal.credential.id, operation, reason]))) return;
-    const fields = [...new Set(error.details.map(({ field }) => field))];
-    const entry = { accountId: principal.accountId, operation, fields, reason, by: actorOf(request) };
-    audit.recordRefusal(pool, entry).catch(onFailure);
+  return function noteRefusal(refusal: Refusal): void {
+    const { accountId, operation, reason, by } = refusal;
+    if (isNew(JSON.stringify([accountId, by.credential, operation, reason]))) {
+      audit.recordRefusal(pool, refusal).catch(onFailure);
+    }
   };
 
   function isNew(refusal: string): boolean {
@@ -51,3 +40,24 @@ export function createNoteRefusal({ pool, audit, clock, onFailure }: Dependencie
 }
 
 export type NoteRefusal = ReturnType<typeof createNoteRefusal>;
+
+interface RefusedRequest {
+  readonly principal: Principal;
+  readonly operation: string;
+  readonly error: AppError;
+  readonly requestId: string;
+  /** Null behind the gateway, which does not pass it on. */
+  readonly clientAddress: string | null;
+}
+
+/** A request that was answered with 403, as the audit of the caller's account has it. */
+export function refusalOf(request: RefusedRequest): Refusal {
+  const { principal, operation, error } = request;
+  return {
+    accountId: principal.accountId,
+    operation,
+    reason: error.details[0]?.code ?? error.code,
+    fields: [...new Set(error.details.map(({ field }) => field))],
+    by: actorOf(request),
+  };
+}

@@ -1,6 +1,6 @@
 import { isAppError } from "@signalbox/core";
 import type { Resolvers } from "@signalbox/graphql";
-import type { NoteRefusal } from "../audit/note-refusal.ts";
+import { type NoteRefusal, refusalOf } from "../audit/note-refusal.ts";
 import type { AccountContext } from "./account-resolvers.ts";
 import type { AccountLoaders } from "./subgraph.ts";
 
@@ -28,7 +28,7 @@ export function notingRefusals(table: Table, noteRefusal: NoteRefusal): Table {
 
   function note(error: unknown, operation: string, { principal, requestId }: AccountContext): never {
     if (principal && isAppError(error) && error.code === "forbidden") {
-      noteRefusal({ principal, operation, error, requestId, clientAddress: null });
+      noteRefusal(refusalOf({ principal, operation, error, requestId, clientAddress: null }));
     }
     throw error;
   }

@@ -1,26 +1,34 @@
 import { digestApiKey, type Principal, parseApiKey, sameDigest } from "@signalbox/auth";
 import { AppError, type Clock } from "@signalbox/core";
 import type { AccountStore } from "../accounts/account-store.ts";
-import { statusOf } from "../api-keys/api-key.ts";
+import { type ApiKey, type ApiKeyStatus, statusOf } from "../api-keys/api-key.ts";
 import type { ApiKeyStore } from "../api-keys/api-key-store.ts";
+import type { Refusal } from "../audit/audit.ts";
+import type { NoteRefusal } from "../audit/note-refusal.ts";
 
 interface Dependencies {
   readonly apiKeys: Pick<ApiKeyStore, "findByDigest" | "touch">;
   readonly accounts: Pick<AccountStore, "find">;
   readonly clock: Clock;
+  readonly noteRefusal: NoteRefusal;
   /** Told when a use could not be noted; the key is good all the same. */
   readonly onTouchFailure: (error: unknown) => void;
 }
 
 /** The principal of an API key: it acts for the account that made it, with the scopes it was given. */
-export function createPrincipalFromApiKey({ apiKeys, accounts, clock, onTouchFailure }: Dependencies) {
+export function createPrincipalFromApiKey(dependencies: Dependencies) {
+  const { apiKeys, accounts, clock, noteRefusal, onTouchFailure } = dependencies;
+
   return async function principalFromApiKey(text: string): Promise<Principal> {
     if (!parseApiKey(text)) throw refused("The API key is mistyped.");
     const digest = digestApiKey(text);
     const key = await apiKeys.findByDigest(digest);
     if (!key || !sameDigest(key.digest, digest)) throw refused("The API key is not known.");
     const status = statusOf(key, clock.now());
-    if (status !== "active") throw refused(`The API key is ${status}.`);
+    if (status !== "active") {
+      noteRefusal(endedKeyUsed(key, status));
+      throw refused(`The API key is ${status}.`);
+    }
     const account = await accounts.find(key.accountId);
     if (!account) throw refused("The API key is not known.");
 
@@ -38,3 +46,9 @@ export function createPrincipalFromApiKey({ apiKeys, accounts, clock, onTouchFai
 }
 
 const refused = (message: string) => new AppError("unauthorized", message);
+
+/** Somebody still has a key that was ended: its owner wants to know. Where from, the asking service has not said. */
+function endedKeyUsed({ id, accountId }: ApiKey, status: ApiKeyStatus): Refusal {
+  const by = { kind: "owner", accountId, credential: id, address: null, requestId: null } as const;
+  return { accountId, operation: "api_key.use", reason: status, fields: ["status"], by };
+}
