@@ -1,33 +1,33 @@
 import { fileURLToPath } from "node:url";
-import { internalTokenHeader } from "@signalbox/auth";
-import { draft, type EventData, topics } from "@signalbox/contracts";
+import { draft, type EventData } from "@signalbox/contracts";
 import { type Clock, systemClock } from "@signalbox/core";
-import { decodeEvent, eventNameOf, openEventLog, publishEvents, type ReceivedEvent } from "@signalbox/events";
-import { encodePrincipal, principalHeader } from "@signalbox/graphql";
+import { publishEvents, type ReceivedEvent } from "@signalbox/events";
 import {
-  eventually,
-  serveListener,
+  createSender,
+  createSubgraphClient,
+  internalToken,
+  readEvents,
+  type SubgraphClient,
+  serveService,
   startAccountStandIn,
+  type TestAnswer,
   type TestContext,
   type TestPerson,
   testContext,
   testDatabase,
+  testEventLog,
 } from "@signalbox/testing";
 import { properties } from "../src/properties.ts";
 import { createService } from "../src/service.ts";
 
 type Overrides = NonNullable<Parameters<typeof testContext<typeof properties>>[2]>;
 
-export const internalToken = "internal-token-of-the-config-tests-0123";
 export const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
 export const routes = ["/api/v1/config/", "/api/v2/settings/", "/api/v1/env/", "/api/v1/status/config"] as const;
 
-interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: each test asserts the members it reads.
-  readonly body: any;
+interface SendOptions {
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
 }
 
 /** The config service on a database and an event log of its own, spoken to over HTTP. */
@@ -35,9 +35,9 @@ export interface Harness {
   readonly context: TestContext<typeof properties>;
   readonly databaseUrl: string;
   readonly eventsUrl: string;
-  send(who: TestPerson | null, path: string, options?: { method?: string; headers?: object }): Promise<Answer>;
+  send(who: TestPerson | null, path: string, options?: SendOptions): Promise<TestAnswer>;
   /** Sends an operation as the gateway does: with the principal it has verified. */
-  graphql(who: TestPerson | null, query: string, variables?: object): Promise<Answer["body"]>;
+  readonly graphql: SubgraphClient;
   /** Says what an instance of some service says of itself. */
   report(report: Partial<EventData<"config.applied">>): Promise<void>;
   /** The `config.changed` of a property so far, in the order of the log, once `count` of them are there. */
@@ -76,60 +76,29 @@ async function startInstance(overrides: Overrides, clock: Clock): Promise<Harnes
     { clock },
   );
   const eventsUrl = context.configuration.get("events.url");
-  const log = await openEventLog(eventsUrl, { ...context, clientId: "config-tests" });
-  await log.ensureTopics(topics);
-  const parts = await createService(context);
-  const [open, internal] = [await serveListener(parts.public), await serveListener(parts.internal)];
-  const changes: ReceivedEvent<"config.changed">[] = [];
-  await log.broadcast({
-    service: "config-tests",
-    instance: context.instance,
-    topics: ["signalbox.config.v1"],
-    from: "start",
-    onRecord: (record) => {
-      if (eventNameOf(record.headers) === "config.changed") changes.push(decodeEvent("config.changed", record));
-    },
-  });
-  await eventually(async () => (await context.health.report()).startup.status === "up");
+  const eventLog = await testEventLog(eventsUrl, context);
+  const service = await serveService(context, await createService(context));
+  const { eventsAbout } = await readEvents(eventLog, context, ["signalbox.config.v1"]);
+  const send = createSender(service.url);
 
   return {
     context,
     databaseUrl: context.configuration.get("database.url"),
     eventsUrl,
-    async send(who, path, { method = "GET", headers = {} } = {}) {
-      const response = await fetch(open.url + path, { method, headers: { ...who?.headers, ...headers } });
-      const text = await response.text();
-      const isJson = response.headers.get("content-type")?.includes("json") && text !== "";
-      return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : null };
-    },
-    async graphql(who, query, variables = {}) {
-      const headers = {
-        "content-type": "application/json",
-        [internalTokenHeader]: internalToken,
-        ...(who === null ? {} : { [principalHeader]: encodePrincipal(who.principal) }),
-      };
-      const body = JSON.stringify({ query, variables });
-      return (await fetch(`${internal.url}/graphql`, { method: "POST", headers, body })).json();
-    },
+    send: (who, path, { method = "GET", headers = {} } = {}) => send(who, method, path, { headers }),
+    graphql: createSubgraphClient(service.internalUrl),
     report: (report) => {
       const data = {
         ...{ service: "images", instance: "images-1", revision: 0, published: {}, pending_restart: [], problems: [] },
         ...{ loaded_at: clock.now().toISOString(), ...report },
       };
       const subject = `${data.service}/${data.instance}`;
-      return publishEvents({ ...context, eventLog: log }, [
-        draft("config.applied", { subject, accountId: null, data }),
-      ]);
+      return publishEvents({ ...context, eventLog }, [draft("config.applied", { subject, accountId: null, data })]);
     },
-    changesOf: (property, count) =>
-      eventually(() => {
-        const own = changes.filter(({ subject }) => subject === property);
-        return own.length >= count && own;
-      }),
+    changesOf: (property, count) => eventsAbout(property, count, "config.changed"),
     another: () => startInstance({ ...overrides }, clock),
     async close() {
-      await Promise.all([open.close(), internal.close()]);
-      await context.close();
+      await service.close();
       await account.close();
     },
   };

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { testPerson } from "@signalbox/testing";
+import { internalToken, testPerson } from "@signalbox/testing";
 import { properties } from "../src/properties.ts";
-import { type Harness, internalToken, routes, setProperty, startConfig } from "./harness.ts";
+import { type Harness, routes, setProperty, startConfig } from "./harness.ts";
 
 const operator = testPerson();
 const list = "{ properties { name value source override { value } } serverSettings { server { name } } }";

@@ -1,13 +1,15 @@
-import { topics } from "@signalbox/contracts";
-import { openEventLog } from "@signalbox/events";
 import {
+  createSender,
   eventually,
+  internalToken,
   serveListener,
   startAccountStandIn,
+  type TestAnswer,
   type TestContext,
   type TestPerson,
   testContext,
   testDatabase,
+  testEventLog,
 } from "@signalbox/testing";
 import { properties } from "../src/properties.ts";
 import { createService } from "../src/service.ts";
@@ -15,24 +17,18 @@ import { type Subgraph, type SubgraphName, startSubgraph, subgraphNames } from "
 
 type Overrides = NonNullable<Parameters<typeof testContext<typeof properties>>[2]>;
 
-const internalToken = "internal-token-of-the-gateway-tests-012";
-
-interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: each test asserts the members it reads.
-  readonly body: any;
-}
-
 /** The gateway in front of five small subgraphs, spoken to over HTTP. */
 export interface Harness {
   readonly context: TestContext<typeof properties>;
   readonly url: string;
   readonly subgraphs: ReadonlyMap<SubgraphName, Subgraph>;
-  query(who: TestPerson | null, query: string, options?: { variables?: object; headers?: object }): Promise<Answer>;
-  post(body: string, headers?: object): Promise<Answer>;
-  get(query: string, headers?: object): Promise<Answer>;
+  query(
+    who: TestPerson | null,
+    query: string,
+    options?: { variables?: object; headers?: Record<string, string> },
+  ): Promise<TestAnswer>;
+  post(body: string, headers?: Record<string, string>): Promise<TestAnswer>;
+  get(query: string, headers?: Record<string, string>): Promise<TestAnswer>;
   close(): Promise<void>;
 }
 
@@ -58,13 +54,13 @@ export async function startGateway(overrides: Overrides = {}): Promise<Harness> 
     "http.strict-responses": true,
     ...overrides,
   });
-  const log = await openEventLog(events.url, { ...context, clientId: "gateway-tests" });
-  await log.ensureTopics(topics);
+  await testEventLog(events.url, context);
   const { url, close } = await serveListener((await createService(context)).public);
   await eventually(async () => (await context.health.report()).startup.status === "up");
 
-  const post: Harness["post"] = async (body, headers = {}) =>
-    answerOf(await fetch(`${url}/graphql`, { method: "POST", body, headers: { ...json, ...headers } }));
+  const send = createSender(url);
+  const post: Harness["post"] = (body, headers = {}) =>
+    send(null, "POST", "/graphql", { body, headers: { ...json, ...headers } });
   return {
     context,
     url,
@@ -72,8 +68,7 @@ export async function startGateway(overrides: Overrides = {}): Promise<Harness> 
     post,
     query: (who, query, { variables, headers } = {}) =>
       post(JSON.stringify({ query, variables }), { ...who?.headers, ...headers }),
-    get: async (query, headers = {}) =>
-      answerOf(await fetch(`${url}/graphql?query=${encodeURIComponent(query)}`, { headers: { ...headers } })),
+    get: (query, headers = {}) => send(null, "GET", `/graphql?query=${encodeURIComponent(query)}`, { headers }),
     async close() {
       await close();
       await Promise.all([context.close(), bare.close()]);
@@ -100,9 +95,4 @@ function joined(others: string, graphql: string) {
     if (answer === null) return void response.destroy();
     response.writeHead(answer.status, json).end(Buffer.from(await answer.arrayBuffer()));
   });
-}
-
-async function answerOf(response: Response): Promise<Answer> {
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, text, body: text === "" ? null : JSON.parse(text) };
 }

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, before, test } from "node:test";
 import { sniffImage } from "@signalbox/imaging";
-import { eventually, type FixtureName, readFixture } from "@signalbox/testing";
-import { type Harness, type Person, startImages } from "./harness.ts";
+import { eventually, type FixtureName, readFixture, type TestPerson, testPerson } from "@signalbox/testing";
+import { type Harness, startImages } from "./harness.ts";
 
 let images: Harness;
 before(async () => {
@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => images.close());
 
-const uploaded = async (who: Person, name: FixtureName, fields: Record<string, string> = {}) =>
+const uploaded = async (who: TestPerson, name: FixtureName, fields: Record<string, string> = {}) =>
   (await images.upload(who, await readFixture(name), fields)).body;
 const typeOf = (bytes: Buffer) => {
   const sniffed = sniffImage(bytes);
@@ -19,7 +19,7 @@ const typeOf = (bytes: Buffer) => {
 };
 
 test("the format is negotiated, says so in Vary, and each has a validator of its own", async () => {
-  const who = images.person();
+  const who = testPerson();
   const { id } = await uploaded(who, "photo.jpg");
   const path = `/images/${id}/content?width=320`;
   const accepts = { "image/webp": "image/webp", "*/*": "image/jpeg", "image/avif;q=0, image/png": "image/png" };
@@ -43,7 +43,7 @@ test("the format is negotiated, says so in Vary, and each has a validator of its
 });
 
 test("what the client has is 304, before any rendition exists", async () => {
-  const who = images.person();
+  const who = testPerson();
   const { id, sha256 } = await uploaded(who, "small.webp");
   const path = `/images/${id}/content?width=33`;
   const headers = { accept: "image/webp" };
@@ -63,7 +63,7 @@ test("what the client has is 304, before any rendition exists", async () => {
 });
 
 test("sizes are as asked, never enlarged unless asked, and refused beyond the bounds", async () => {
-  const who = images.person();
+  const who = testPerson();
   const { id } = await uploaded(who, "alpha.png");
   const { width, height } = (await images.send(who, "GET", `/images/${id}`)).body;
   const sizeOf = async (query: string) => {
@@ -90,7 +90,7 @@ test("sizes are as asked, never enlarged unless asked, and refused beyond the bo
 });
 
 test("content is a re-encode: nothing of what was hidden in the file is served", async () => {
-  const who = images.person();
+  const who = testPerson();
   for (const name of ["photo-rotated.jpg", "polyglot.jpg"] as const) {
     const original = await readFixture(name);
     const { id, width, height } = (await images.upload(who, original)).body;
@@ -103,10 +103,10 @@ test("content is a re-encode: nothing of what was hidden in the file is served",
 });
 
 test("the owner downloads the very bytes, as an attachment, and nobody shows them inline", async () => {
-  const who = images.person();
+  const who = testPerson();
   const original = await readFixture("small.tiff");
   const { id } = (await images.upload(who, original)).body;
-  await images.send(who, "PATCH", `/images/${id}`, { json: { filename: 'ti"ff ü.tiff' } });
+  await images.send(who, "PATCH", `/images/${id}`, { body: { filename: 'ti"ff ü.tiff' } });
   const { status, headers, bytes } = await images.send(who, "GET", `/images/${id}/original`);
   assert.equal(status, 200);
   assert.ok(bytes.equals(original));
@@ -121,13 +121,13 @@ test("the owner downloads the very bytes, as an attachment, and nobody shows the
 });
 
 test("a private image needs its owner, a public one opens its content alone", async () => {
-  const [owner, other] = [images.person(), images.person()];
+  const [owner, other] = [testPerson(), testPerson()];
   const { id } = await uploaded(owner, "one-pixel.png");
   const content = `/images/${id}/content`;
   assert.equal((await images.send(null, "GET", content)).status, 404);
   assert.equal((await images.send(other, "GET", content)).status, 404);
-  assert.equal((await images.send({ accountId: "", authorization: "Bearer bad" }, "GET", content)).status, 401);
-  await images.send(owner, "PATCH", `/images/${id}`, { json: { visibility: "public" } });
+  assert.equal((await images.send(null, "GET", content, { headers: { authorization: "Bearer bad" } })).status, 401);
+  await images.send(owner, "PATCH", `/images/${id}`, { body: { visibility: "public" } });
   for (const who of [null, other, owner]) {
     const { status, headers } = await images.send(who, "GET", content);
     assert.equal(status, 200);
@@ -137,12 +137,12 @@ test("a private image needs its owner, a public one opens its content alone", as
     assert.equal((await images.send(null, "GET", path)).status, 401, path);
     assert.equal((await images.send(other, "GET", path)).status, 404, path);
   }
-  await images.send(owner, "PATCH", `/images/${id}`, { json: { visibility: "private" } });
+  await images.send(owner, "PATCH", `/images/${id}`, { body: { visibility: "private" } });
   assert.equal((await images.send(null, "GET", content)).status, 404);
 });
 
 test("many callers of a rendition that nobody made get it from one rendering, and the next from the store", async () => {
-  const who = images.person();
+  const who = testPerson();
   const { id, sha256 } = await uploaded(who, "photo.jpg");
   const path = `/images/${id}/content?width=411&format=webp`;
   const answers = await Promise.all(Array.from({ length: 12 }, () => images.send(who, "GET", path)));
@@ -157,7 +157,7 @@ test("many callers of a rendition that nobody made get it from one rendering, an
 });
 
 test("AVIF that takes too long is made in the background: another format now, 503 when nothing else will do", async () => {
-  const who = images.person();
+  const who = testPerson();
   const { id } = await uploaded(who, "photo.jpg");
   const path = `/images/${id}/content?width=640`;
   const instead = await images.send(who, "GET", path, { headers: { accept: "image/avif,image/webp,*/*;q=0.5" } });

@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { createTcpProxy, eventually, readFixture, type TcpProxy, testRedis, testS3 } from "@signalbox/testing";
+import {
+  createTcpProxy,
+  eventually,
+  readFixture,
+  type TcpProxy,
+  testPerson,
+  testRedis,
+  testS3,
+} from "@signalbox/testing";
 import { type Harness, startImages } from "./harness.ts";
 
 let images: Harness;
@@ -23,7 +31,7 @@ after(async () => {
 });
 
 test("on S3 and Redis an image comes in, is shown in any form, and its original comes out again", async () => {
-  const who = images.person();
+  const who = testPerson();
   const photo = await readFixture("photo.jpg");
   const { status, body } = await images.upload(who, photo);
   assert.equal(status, 201);
@@ -36,14 +44,14 @@ test("on S3 and Redis an image comes in, is shown in any form, and its original 
 });
 
 test("while the store is away records work and bytes are 503, and afterwards all is as before", async () => {
-  const who = images.person();
+  const who = testPerson();
   const photo = await readFixture("small.webp");
   const { body } = await images.upload(who, photo);
   const content = `/images/${body.id}/content?width=20`;
   const { headers } = await images.send(who, "GET", content);
   await s3.refuse();
   try {
-    assert.equal((await images.send(who, "PATCH", `/images/${body.id}`, { json: { title: "away" } })).status, 200);
+    assert.equal((await images.send(who, "PATCH", `/images/${body.id}`, { body: { title: "away" } })).status, 200);
     const same = { headers: { "if-none-match": headers.get("etag") ?? "" } };
     assert.equal((await images.send(who, "GET", content, same)).status, 304);
     for (const answer of [await images.send(who, "GET", `${content}1`), await images.upload(who, photo)]) {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import type { RequestListener } from "node:http";
 import { after, before, test } from "node:test";
-import { readFixture } from "@signalbox/testing";
-import { type Harness, listen, startImages } from "./harness.ts";
+import { readFixture, type ServedListener, serveListener, testPerson } from "@signalbox/testing";
+import { type Harness, startImages } from "./harness.ts";
 
 let images: Harness;
-let source: Awaited<ReturnType<typeof listen>>;
+let source: ServedListener;
 let photo: Buffer;
 
 const serve: RequestListener = (request, response) => {
@@ -32,7 +32,7 @@ const serve: RequestListener = (request, response) => {
 
 before(async () => {
   photo = await readFixture("photo.jpg");
-  [images, source] = await Promise.all([startImages(), listen(serve)]);
+  [images, source] = await Promise.all([startImages(), serveListener(serve)]);
 });
 after(async () => {
   await source.close();
@@ -40,13 +40,13 @@ after(async () => {
 });
 
 test("an image is imported from a URL, by either route, after a redirect too", async () => {
-  const who = images.person();
+  const who = testPerson();
   for (const [route, path] of [
     ["/images/import", "/gallery/hills%20at%20dawn.jpg"],
     ["/images", "/moved"],
   ]) {
     const json = { source_url: source.url + path, alt_text: "Hills", visibility: "public" };
-    const { status, headers, body } = await images.send(who, "POST", route as string, { json });
+    const { status, headers, body } = await images.send(who, "POST", route as string, { body: json });
     assert.equal(status, 201, route);
     assert.equal(headers.get("location"), `/images/${body.id}`);
     assert.deepEqual([body.filename, body.alt_text, body.visibility], ["hills at dawn.jpg", "Hills", "public"]);
@@ -55,7 +55,7 @@ test("an image is imported from a URL, by either route, after a redirect too", a
 });
 
 test("a URL that must not be fetched is 422 on its field, before and behind a redirect", async () => {
-  const who = images.person();
+  const who = testPerson();
   const urls = [
     "ftp://example.com/a.jpg",
     "file:///etc/passwd",
@@ -67,33 +67,33 @@ test("a URL that must not be fetched is 422 on its field, before and behind a re
     `${source.url}/to-metadata`,
   ];
   for (const url of urls) {
-    const { status, body } = await images.send(who, "POST", "/images/import", { json: { source_url: url } });
+    const { status, body } = await images.send(who, "POST", "/images/import", { body: { source_url: url } });
     assert.deepEqual([status, body.error.field], [422, "source_url"], url);
   }
 });
 
 test("a source that cannot be reached, fails or breaks off is 502", async () => {
-  const who = images.person();
-  const closed = await listen(() => {});
+  const who = testPerson();
+  const closed = await serveListener(() => {});
   await closed.close();
   for (const url of [`${closed.url}/a.jpg`, `${source.url}/none`, `${source.url}/broken`]) {
-    const { status, body } = await images.send(who, "POST", "/images/import", { json: { source_url: url } });
+    const { status, body } = await images.send(who, "POST", "/images/import", { body: { source_url: url } });
     assert.deepEqual([status, body.error.code, body.error.field], [502, "bad_gateway", "source_url"], url);
   }
 });
 
 test("what comes is judged as an upload is: no image, too large", async () => {
-  const who = images.person();
+  const who = testPerson();
   const from = (path: string) =>
-    images.send(who, "POST", "/images/import", { json: { source_url: source.url + path } });
+    images.send(who, "POST", "/images/import", { body: { source_url: source.url + path } });
   assert.equal((await from("/page")).status, 422);
   const large = await from("/endless");
   assert.deepEqual([large.status, large.body.error.code], [413, "image_too_large"]);
 });
 
 test("without a source it is 400, and members nobody knows are 422", async () => {
-  const who = images.person();
-  assert.equal((await images.send(who, "POST", "/images/import", { json: { alt_text: "x" } })).status, 400);
+  const who = testPerson();
+  assert.equal((await images.send(who, "POST", "/images/import", { body: { alt_text: "x" } })).status, 400);
   const json = { source_url: `${source.url}/moved`, colour: "red" };
-  assert.equal((await images.send(who, "POST", "/images/import", { json })).status, 422);
+  assert.equal((await images.send(who, "POST", "/images/import", { body: json })).status, 422);
 });

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { draft, eventOf } from "@signalbox/contracts";
 import { schemaDifference } from "@signalbox/storage/authoring";
-import { eventually, readFixture, testDatabase } from "@signalbox/testing";
-import { type Harness, type Person, prismaDirectory, startImages } from "./harness.ts";
+import { eventually, readFixture, type TestPerson, testDatabase, testPerson } from "@signalbox/testing";
+import { type Harness, prismaDirectory, startImages } from "./harness.ts";
 
 let images: Harness;
 let pixel: Buffer;
@@ -12,21 +12,21 @@ before(async () => {
 });
 after(() => images.close());
 
-const uploaded = async (who: Person, fields: Record<string, string> = {}) =>
+const uploaded = async (who: TestPerson, fields: Record<string, string> = {}) =>
   (await images.upload(who, pixel, fields)).body;
 
 test("a patch changes what it names, says so once, and a patch that changes nothing leaves no trace", async () => {
-  const who = images.person();
+  const who = testPerson();
   const { id, updated_at } = await uploaded(who, { title: "Before", caption: "kept" });
   const path = `/images/${id}`;
   const changes = { title: null, tags: ["a", "b", "a"], filename: "new.png", focal_point: { x: 0.25, y: 1 } };
-  const first = await images.send(who, "PATCH", path, { json: changes });
+  const first = await images.send(who, "PATCH", path, { body: changes });
   assert.equal(first.status, 200);
   assert.deepEqual([first.body.title, first.body.caption, first.body.tags], [null, "kept", ["a", "b"]]);
   assert.deepEqual([first.body.filename, first.body.focal_point], ["new.png", { x: 0.25, y: 1 }]);
   assert.notEqual(first.body.updated_at, updated_at);
 
-  const again = await images.send(who, "PATCH", path, { json: changes });
+  const again = await images.send(who, "PATCH", path, { body: changes });
   assert.deepEqual(again.body, first.body);
   assert.equal(again.headers.get("etag"), first.headers.get("etag"));
   const events = await images.eventsOf(who.accountId, 3);
@@ -41,41 +41,41 @@ test("a patch changes what it names, says so once, and a patch that changes noth
 });
 
 test("a put replaces the five fields and leaves visibility and focal point", async () => {
-  const who = images.person();
+  const who = testPerson();
   const { id } = await uploaded(who, { title: "T", caption: "C", alt_text: "A", tags: "x", visibility: "public" });
-  const { status, body } = await images.send(who, "PUT", `/images/${id}`, { json: { filename: "f.png" } });
+  const { status, body } = await images.send(who, "PUT", `/images/${id}`, { body: { filename: "f.png" } });
   assert.equal(status, 200);
   assert.deepEqual(
     [body.title, body.caption, body.alt_text, body.tags, body.visibility],
     [null, null, null, [], "public"],
   );
-  const lacking = await images.send(who, "PUT", `/images/${id}`, { json: { title: "x" } });
+  const lacking = await images.send(who, "PUT", `/images/${id}`, { body: { title: "x" } });
   assert.deepEqual([lacking.status, lacking.body.error.field], [422, "filename"]);
 });
 
 test("read-only, unknown and invalid members are 422 with every failing field", async () => {
-  const who = images.person();
+  const who = testPerson();
   const { id } = await uploaded(who);
   const json = { id: "x", colour: 1, tags: null, filename: "a/b", focal_point: { x: 2, y: 0 } };
-  const { status, body } = await images.send(who, "PATCH", `/images/${id}`, { json });
+  const { status, body } = await images.send(who, "PATCH", `/images/${id}`, { body: json });
   assert.equal(status, 422);
   const fields = body.error.details.map(({ field }: { field: string }) => field).sort();
   assert.deepEqual(fields, ["colour", "filename", "focal_point.x", "id", "tags"]);
 });
 
 test("a write on what somebody else changed meanwhile is 409", async () => {
-  const who = images.person();
+  const who = testPerson();
   const created = await images.upload(who, pixel);
   const path = `/images/${created.body.id}`;
   const headers = { "if-match": created.headers.get("etag") ?? "" };
-  assert.equal((await images.send(who, "PATCH", path, { headers, json: { title: "one" } })).status, 200);
-  assert.equal((await images.send(who, "PATCH", path, { headers, json: { title: "two" } })).status, 409);
+  assert.equal((await images.send(who, "PATCH", path, { headers, body: { title: "one" } })).status, 200);
+  assert.equal((await images.send(who, "PATCH", path, { headers, body: { title: "two" } })).status, 409);
   assert.equal((await images.send(who, "DELETE", path, { headers })).status, 409);
   assert.equal((await images.send(who, "GET", path)).body.title, "one");
 });
 
 test("a deleted image is gone, once, with its event", async () => {
-  const who = images.person();
+  const who = testPerson();
   const { id } = await uploaded(who, { visibility: "public" });
   assert.equal((await images.send(who, "DELETE", `/images/${id}`)).status, 204);
   for (const path of [`/images/${id}`, `/images/${id}/content`, `/images/${id}/original`]) {
@@ -87,19 +87,19 @@ test("a deleted image is gone, once, with its event", async () => {
 });
 
 test("an image of another account reads as missing on every route", async () => {
-  const [owner, other] = [images.person(), images.person()];
+  const [owner, other] = [testPerson(), testPerson()];
   const { id } = await uploaded(owner);
   for (const path of ["", "/content", "/original"]) {
     assert.equal((await images.send(other, "GET", `/images/${id}${path}`)).status, 404, path);
   }
-  assert.equal((await images.send(other, "PATCH", `/images/${id}`, { json: { title: "mine" } })).status, 404);
-  assert.equal((await images.send(other, "PUT", `/images/${id}`, { json: { filename: "f" } })).status, 404);
+  assert.equal((await images.send(other, "PATCH", `/images/${id}`, { body: { title: "mine" } })).status, 404);
+  assert.equal((await images.send(other, "PUT", `/images/${id}`, { body: { filename: "f" } })).status, 404);
   assert.equal((await images.send(other, "DELETE", `/images/${id}`)).status, 404);
   assert.equal((await images.send(owner, "GET", `/images/${id}`)).status, 200);
 });
 
 test("pages show every image once, newest first, and filters narrow them", async () => {
-  const who = images.person();
+  const who = testPerson();
   const ids: string[] = [];
   for (let count = 0; count < 5; count++) {
     const fields = { tags: count % 2 ? "odd" : "even", visibility: count === 0 ? "public" : "private" };
@@ -135,7 +135,7 @@ test("pages show every image once, newest first, and filters narrow them", async
 });
 
 test("when an account is purged its images go, with an event for each", async () => {
-  const [who, other] = [images.person(), images.person()];
+  const [who, other] = [testPerson(), testPerson()];
   const owned = [await uploaded(who), await uploaded(who)];
   const kept = await uploaded(other);
   const data = { ...eventOf("account.deleted").example, id: who.accountId };
@@ -148,7 +148,7 @@ test("when an account is purged its images go, with an event for each", async ()
 });
 
 test("the graph shows an account's images, changes and deletes them by the same rules", async () => {
-  const who = images.person();
+  const who = testPerson();
   const { id } = await uploaded(who, { title: "T" });
   const list = `query ($id: ID!) { _entities(representations: [{ __typename: "Account", id: $id }]) {
     ... on Account { images(first: 10) { edges { node { id title altText variants { name } } } pageInfo { hasNextPage } } } } }`;
@@ -166,7 +166,7 @@ test("the graph shows an account's images, changes and deletes them by the same 
   assert.deepEqual(changed.data.updateImage, { image: { altText: "A", focalPoint: { x: 0.5 } }, errors: [] });
   const refused = await images.graphql(who, update, { id, input: { filename: "a/b" } });
   assert.equal(refused.data.updateImage.errors[0].field, "filename");
-  const foreign = await images.graphql(images.person(), update, { id, input: { title: "mine" } });
+  const foreign = await images.graphql(testPerson(), update, { id, input: { title: "mine" } });
   assert.equal(foreign.errors[0].extensions.code, "NOT_FOUND");
   const removed = await images.graphql(who, "mutation ($id: ID!) { deleteImage(id: $id) { deletedImageId } }", { id });
   assert.equal(removed.data.deleteImage.deletedImageId, id);

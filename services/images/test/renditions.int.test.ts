@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { draft, type EventData } from "@signalbox/contracts";
 import type { ReceivedEvent } from "@signalbox/events";
-import { eventually, readFixture } from "@signalbox/testing";
-import { type Harness, type Person, startImages } from "./harness.ts";
+import { eventually, readFixture, type TestPerson, testPerson } from "@signalbox/testing";
+import { type Harness, startImages } from "./harness.ts";
 
 type Job = ReceivedEvent<"image.render_requested">;
 type Answer = EventData<"image.rendered">;
@@ -15,12 +15,12 @@ before(async () => {
 after(() => images.close());
 
 /** An uploaded image, and the job that went out for it. */
-async function uploaded(who: Person) {
+async function uploaded(who: TestPerson) {
   const { id, sha256 } = (await images.upload(who, await readFixture("photo.jpg"))).body;
   return { id, sha256, job: await jobOf(who, 1) };
 }
 
-async function jobOf(who: Person, attempt: number): Promise<Job> {
+async function jobOf(who: TestPerson, attempt: number): Promise<Job> {
   return eventually(async () => {
     const events = await images.eventsOf(who.accountId, 2);
     const jobs = events.filter((event) => event.name === "image.render_requested") as Job[];
@@ -40,13 +40,13 @@ async function answer(job: Job, change: Partial<Answer> = {}): Promise<void> {
   await images.publish(draft("image.rendered", { subject: image_id, accountId: job.accountId, data }));
 }
 
-const statusOf = async (who: Person, id: string) => (await images.send(who, "GET", `/images/${id}`)).body.status;
-const namesOf = async (who: Person, count: number) =>
+const statusOf = async (who: TestPerson, id: string) => (await images.send(who, "GET", `/images/${id}`)).body.status;
+const namesOf = async (who: TestPerson, count: number) =>
   (await images.eventsOf(who.accountId, count)).map(({ name }) => name);
 const failure = { code: "decode_failed", message: "No.", retryable: false };
 
 test("the job names the variants, the thumbnail first, under the keys that requests for them have", async () => {
-  const who = images.person();
+  const who = testPerson();
   const { id, sha256, job } = await uploaded(who);
   const named = job.data.renditions.map(({ name, format }) => `${name} ${format}`);
   assert.deepEqual(named, ["thumbnail jpeg", "thumbnail webp", "small jpeg", "medium jpeg", "large jpeg"]);
@@ -65,20 +65,20 @@ test("the job names the variants, the thumbnail first, under the keys that reque
 });
 
 test("an image becomes ready when its variants are stored, with one event, however often the answer comes", async () => {
-  const who = images.person();
+  const who = testPerson();
   const { id, job } = await uploaded(who);
   const before = (await images.send(who, "GET", `/images/${id}`)).headers.get("etag");
   await answer(job);
   await answer(job);
   await eventually(async () => (await statusOf(who, id)) === "ready");
   assert.notEqual((await images.send(who, "GET", `/images/${id}`)).headers.get("etag"), before);
-  await images.send(who, "PATCH", `/images/${id}`, { json: { title: "after" } });
+  await images.send(who, "PATCH", `/images/${id}`, { body: { title: "after" } });
   const names = await namesOf(who, 4);
   assert.equal(names.filter((name) => name === "image.rendition_ready").length, 1);
 });
 
 test("a failure that may pass is tried again under a new job, and then the image has failed, with one event", async () => {
-  const who = images.person();
+  const who = testPerson();
   const { id, job } = await uploaded(who);
   const failed: Partial<Answer> = { outcome: "failed", renditions: [], failure: { ...failure, retryable: true } };
   await answer(job, failed);
@@ -97,7 +97,7 @@ test("a failure that may pass is tried again under a new job, and then the image
 });
 
 test("a failure that cannot pass is final at once", async () => {
-  const who = images.person();
+  const who = testPerson();
   const { id, job } = await uploaded(who);
   await answer(job, { outcome: "failed", renditions: [], failure });
   await eventually(async () => (await statusOf(who, id)) === "failed");
@@ -105,7 +105,7 @@ test("a failure that cannot pass is final at once", async () => {
 });
 
 test("an answer about an image that is gone changes nothing, and later answers are heard", async () => {
-  const who = images.person();
+  const who = testPerson();
   const [gone, kept] = [await uploaded(who), (await images.upload(who, await readFixture("alpha.png"))).body];
   await images.send(who, "DELETE", `/images/${gone.id}`);
   await answer(gone.job);

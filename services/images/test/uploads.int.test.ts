@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
-import { eventually, fixtureNames, readFixture } from "@signalbox/testing";
+import { eventually, fixtureNames, readFixture, testPerson } from "@signalbox/testing";
 import { type Harness, startImages } from "./harness.ts";
 
 let images: Harness;
@@ -18,7 +18,7 @@ const waitingFiles = async (): Promise<string[]> => {
 };
 
 test("an uploaded photograph is 201 with its record, its place, its event and the job for its variants", async () => {
-  const who = images.person();
+  const who = testPerson();
   const photo = await readFixture("photo-rotated.jpg");
   const fields = { title: "Hills", alt_text: "Green hills", tags: ["sea", "sky", "sea"], visibility: "public" };
   const { status, headers, body } = await images.upload(who, photo, fields, "hügel & täler.jpg");
@@ -48,7 +48,7 @@ test("an uploaded photograph is 201 with its record, its place, its event and th
 });
 
 test("the same file twice makes two records and one blob", async () => {
-  const who = images.person();
+  const who = testPerson();
   const file = await readFixture("alpha.png");
   const [one, two] = [await images.upload(who, file), await images.upload(who, file)];
   assert.deepEqual([one.status, two.status], [201, 201]);
@@ -64,7 +64,7 @@ test("every fixture is taken or refused with the status and the reason that it d
     "truncated.jpg": [422, "validation_error"],
     "bomb.png": [413, "image_too_large"],
   };
-  const who = images.person();
+  const who = testPerson();
   for (const name of fixtureNames) {
     const { status, body } = await images.upload(who, await readFixture(name), {}, name);
     const [wanted, code] = expected[name] ?? [201, undefined];
@@ -75,7 +75,7 @@ test("every fixture is taken or refused with the status and the reason that it d
 });
 
 test("a type is judged by the file's bytes, whatever the name and the client say", async () => {
-  const who = images.person();
+  const who = testPerson();
   const { status, body } = await images.upload(who, await readFixture("alpha.png"), {}, "lie.jpg");
   assert.deepEqual([status, body.mime_type], [201, "image/png"]);
   for (const file of [Buffer.alloc(0), Buffer.from("just text"), randomBytes(5000)]) {
@@ -86,7 +86,7 @@ test("a type is judged by the file's bytes, whatever the name and the client say
 test("a file that is one byte too large is 413, announced or not", async () => {
   const small = await startImages({ "limits.maxUploadBytes": 100_000 });
   try {
-    const who = small.person();
+    const who = testPerson();
     const photo = await readFixture("photo.jpg");
     const refused = await small.upload(who, photo);
     assert.deepEqual([refused.status, refused.body.error.code], [413, "image_too_large"]);
@@ -109,14 +109,14 @@ test("a file that is one byte too large is 413, announced or not", async () => {
 });
 
 test("an upload that stops half-way leaves nothing: no record, no event, no blob, no file", async () => {
-  const who = images.person();
+  const who = testPerson();
   const before = await images.blobKeys();
   const photo = await readFixture("photo.jpg");
   const { hostname, port } = new URL(images.url);
   const socket = connect(Number(port), hostname);
   const head = `--b\r\ncontent-disposition: form-data; name="file"; filename="a.jpg"\r\n\r\n`;
   socket.write(
-    `POST /images HTTP/1.1\r\nhost: x\r\nauthorization: ${who.authorization}\r\n` +
+    `POST /images HTTP/1.1\r\nhost: x\r\nauthorization: ${who.headers.authorization}\r\n` +
       `content-type: multipart/form-data; boundary=b\r\ncontent-length: ${photo.length + 500}\r\n\r\n${head}`,
   );
   socket.write(photo.subarray(0, 300_000));
@@ -128,7 +128,7 @@ test("an upload that stops half-way leaves nothing: no record, no event, no blob
 });
 
 test("forms that are not what they should be are refused by their first fault, with the part's name", async () => {
-  const who = images.person();
+  const who = testPerson();
   const file = await readFixture("one-pixel.png");
   const cases: [Record<string, string | string[]>, number, string][] = [
     [{ title: "x".repeat(201) }, 422, "title"],
@@ -166,14 +166,14 @@ test("forms that are not what they should be are refused by their first fault, w
 });
 
 test("a folder in a file name is dropped, and a name that cannot be kept is 422", async () => {
-  const who = images.person();
+  const who = testPerson();
   const file = await readFixture("one-pixel.png");
   assert.equal((await images.upload(who, file, {}, "../../etc/passwd.png")).body.filename, "passwd.png");
   assert.equal((await images.upload(who, file, {}, `${"x".repeat(256)}.png`)).status, 422);
 });
 
 test("the same key repeats the answer, and another file under it is 422", async () => {
-  const who = images.person();
+  const who = testPerson();
   const [one, other] = [await readFixture("one-pixel.png"), await readFixture("alpha.png")];
   const send = (file: Buffer) => {
     const form = new FormData();
@@ -188,6 +188,6 @@ test("the same key repeats the answer, and another file under it is 422", async 
 
 test("without credentials it is 401, without the scope 403", async () => {
   const file = await readFixture("one-pixel.png");
-  assert.equal((await images.upload(images.person(["images:read"]), file)).status, 403);
-  assert.equal((await images.send(null, "POST", "/images", { json: {} })).status, 401);
+  assert.equal((await images.upload(testPerson({ scopes: ["images:read"] }), file)).status, 403);
+  assert.equal((await images.send(null, "POST", "/images", { body: {} })).status, 401);
 });

@@ -5,24 +5,26 @@ import {
   createReceiver,
   eventually,
   freePort,
+  internalToken,
   type Receiver,
   startProcess,
   type TestDatabase,
+  type TestPerson,
   type TestProcess,
   testDatabase,
+  testPerson,
 } from "@signalbox/testing";
-import { type Person, person } from "./account-stand-in.ts";
-import { type Harness, internalToken, sayImageCreated, startDelivery } from "./harness.ts";
+import { type Harness, sayImageCreated, startDelivery } from "./harness.ts";
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 let databases: TestDatabase[];
 let receiver: Receiver;
-let who: Person;
+let who: TestPerson;
 let made: Harness | null;
 beforeEach(async () => {
   databases = await Promise.all([testDatabase(), testDatabase()]);
   receiver = await createReceiver();
-  who = person();
+  who = testPerson();
   made = null;
 });
 afterEach(async () => {

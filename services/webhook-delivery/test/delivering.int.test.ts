@@ -1,21 +1,20 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, test } from "node:test";
 import { draft, eventOf } from "@signalbox/contracts";
-import { createReceiver, eventually, type Receiver } from "@signalbox/testing";
-import { type Person, person } from "./account-stand-in.ts";
+import { createReceiver, eventually, type Receiver, type TestPerson, testPerson } from "@signalbox/testing";
 import { type DeliveryView, endpointsPath, type Harness, startDelivery } from "./harness.ts";
 import { assertSigned, plainSignature, standardSignature } from "./verifying.ts";
 
 let delivery: Harness;
 let receiver: Receiver;
-let who: Person;
+let who: TestPerson;
 before(async () => {
   delivery = await startDelivery({ "webhook-delivery.attempts.in-flight-max-per-endpoint": 4 });
 });
 after(() => delivery.close());
 beforeEach(async () => {
   receiver = await createReceiver();
-  who = person();
+  who = testPerson();
 });
 afterEach(() => receiver.close());
 
@@ -68,7 +67,7 @@ test("one event makes one delivery for each endpoint that wants it, and none for
     await newEndpoint({ event_types: ["*"] }),
   ];
   await newEndpoint({ event_types: ["account.updated"] });
-  await delivery.newEndpoint(person(), { url: receiver.url, event_types: ["*"] });
+  await delivery.newEndpoint(testPerson(), { url: receiver.url, event_types: ["*"] });
   await delivery.createImage(who.accountId);
   const ofImage = await eventually(async () => {
     const all = await delivery.deliveriesOf(who, "&status=succeeded");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { schemaDifference } from "@signalbox/storage/authoring";
-import { person } from "./account-stand-in.ts";
+import { testPerson } from "@signalbox/testing";
 import { endpointsPath, type Harness, prismaDirectory, startDelivery } from "./harness.ts";
 
 let delivery: Harness;
@@ -15,7 +15,7 @@ const pathOf = ({ id }: { id: string }) => `${endpointsPath}/${id}`;
 const changedIn = (event: { data: unknown }) => (event.data as { changed?: string[] }).changed;
 
 test("a new endpoint shows its secret once, and every other field from then on", async () => {
-  const who = person();
+  const who = testPerson();
   const { status, headers, body } = await delivery.send(who, "POST", endpointsPath, { body: given });
   assert.equal(status, 201);
   assert.equal(headers.get("location"), pathOf(body));
@@ -40,7 +40,7 @@ test("a new endpoint shows its secret once, and every other field from then on",
 });
 
 test("a patch merges, a patch that changes nothing leaves no trace, an outdated one is 409", async () => {
-  const who = person();
+  const who = testPerson();
   const endpoint = await delivery.newEndpoint(who, { ...given, settings: { timeout_seconds: 5 } });
   const etag = (await delivery.send(who, "GET", pathOf(endpoint))).headers.get("etag") ?? "";
   const body = { description: "Orders", settings: { max_in_flight: 2 } };
@@ -58,7 +58,7 @@ test("a patch merges, a patch that changes nothing leaves no trace, an outdated 
 });
 
 test("a url that could never be delivered to is 422 on url, in every notation", async () => {
-  const who = person();
+  const who = testPerson();
   for (const url of [
     ...[
       "http://receiver.example/",
@@ -85,8 +85,8 @@ test("a url that could never be delivered to is 422 on url, in every notation", 
 });
 
 test("a member that is unknown, read-only or unfit is named", async () => {
-  const endpoint = await delivery.newEndpoint(person(), given);
-  const who = person();
+  const endpoint = await delivery.newEndpoint(testPerson(), given);
+  const who = testPerson();
   const own = await delivery.newEndpoint(who, given);
   const wrong = { secret: "x", colour: "red", event_types: ["image.exploded"], settings: { timeout_seconds: 0 } };
   const { status, body } = await delivery.send(who, "PATCH", pathOf(own), { body: wrong });
@@ -109,20 +109,20 @@ test("a member that is unknown, read-only or unfit is named", async () => {
 });
 
 test("an account has so many endpoints and no more", async () => {
-  const who = person();
+  const who = testPerson();
   for (let count = 0; count < 5; count++) await delivery.newEndpoint(who, given);
   assert.equal((await delivery.send(who, "POST", endpointsPath, { body: given })).status, 409);
 });
 
 test("a secret is revealed and rotated after a recent sign-in alone", async () => {
-  const who = person();
+  const who = testPerson();
   const endpoint = await delivery.newEndpoint(who, given);
   const reveal = `${pathOf(endpoint)}/secret/reveal`;
   assert.deepEqual((await delivery.send(who, "POST", reveal)).body, { secret: endpoint.secret });
   const rotated = await delivery.send(who, "POST", `${pathOf(endpoint)}/secret/rotate`);
   assert.notEqual(rotated.body.secret, endpoint.secret);
   assert.deepEqual((await delivery.send(who, "POST", reveal)).body, { secret: rotated.body.secret });
-  const stale = person({ accountId: who.accountId, authTimeMs: Date.now() - 16 * 60_000 });
+  const stale = testPerson({ accountId: who.accountId, authTimeMs: Date.now() - 16 * 60_000 });
   for (const action of ["reveal", "rotate"]) {
     const refused = await delivery.send(stale, "POST", `${pathOf(endpoint)}/secret/${action}`);
     assert.deepEqual([refused.status, refused.body.error.details[0].code], [403, "step_up_required"]);
@@ -130,7 +130,7 @@ test("a secret is revealed and rotated after a recent sign-in alone", async () =
 });
 
 test("pause and resume move the status, say so, and refuse a disabled endpoint", async () => {
-  const who = person();
+  const who = testPerson();
   const endpoint = await delivery.newEndpoint(who, given);
   const act = async (action: string) => (await delivery.send(who, "POST", `${pathOf(endpoint)}/${action}`)).body.status;
   assert.deepEqual([await act("pause"), await act("pause"), await act("resume")], ["paused", "paused", "enabled"]);
@@ -138,7 +138,7 @@ test("pause and resume move the status, say so, and refuse a disabled endpoint",
 });
 
 test("endpoints are listed page by page, and the graph shows them to their account", async () => {
-  const who = person();
+  const who = testPerson();
   const ids = [];
   for (let count = 0; count < 3; count++) ids.push((await delivery.newEndpoint(who, given)).id);
   const first = (await delivery.send(who, "GET", `${endpointsPath}?limit=2`)).body;
@@ -153,7 +153,7 @@ test("endpoints are listed page by page, and the graph shows them to their accou
   const { edges, pageInfo } = data._entities[0].webhookEndpoints;
   assert.deepEqual(edges[0].node, { id: ids[0], url: given.url, eventTypes: given.event_types, status: "enabled" });
   assert.deepEqual([edges.length, pageInfo.hasNextPage], [2, true]);
-  const foreign = await delivery.graphql(who, query, { of: [{ __typename: "Account", id: person().accountId }] });
+  const foreign = await delivery.graphql(who, query, { of: [{ __typename: "Account", id: testPerson().accountId }] });
   assert.deepEqual(foreign.data._entities[0].webhookEndpoints.edges, []);
 });
 

@@ -1,41 +1,31 @@
 import { fileURLToPath } from "node:url";
-import { internalTokenHeader } from "@signalbox/auth";
-import { type AccountState, draft, type EventName, eventOf, topics } from "@signalbox/contracts";
+import { type AccountState, draft, eventOf } from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
-import {
-  decodeEvent,
-  type EventLog,
-  eventNameOf,
-  openEventLog,
-  publishEvents,
-  type ReceivedEvent,
-} from "@signalbox/events";
-import { encodePrincipal, principalHeader } from "@signalbox/graphql";
+import { publishEvents } from "@signalbox/events";
 import { openPool, type Pool } from "@signalbox/storage";
-import { eventually, type TestContext, testContext, testDatabase } from "@signalbox/testing";
+import {
+  createSender,
+  createSubgraphClient,
+  type EventReader,
+  internalToken,
+  readEvents,
+  type Send,
+  type SubgraphClient,
+  serveService,
+  startAccountStandIn,
+  type TestContext,
+  type TestPerson,
+  testContext,
+  testDatabase,
+  testEventLog,
+} from "@signalbox/testing";
 import { properties } from "../src/properties.ts";
 import { createService } from "../src/service.ts";
-import { listen, type Person, startAccountStandIn } from "./account-stand-in.ts";
 
 type Overrides = NonNullable<Parameters<typeof testContext<typeof properties>>[2]>;
 
-export const internalToken = "internal-token-of-the-webhook-delivery-tests";
 export const endpointsPath = "/api/v1/webhooks/endpoints";
 export const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
-
-interface SendOptions {
-  readonly headers?: Record<string, string>;
-  /** Text and bytes go as they are; anything else as JSON. */
-  readonly body?: unknown;
-}
-
-interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: each test asserts the members it reads.
-  readonly body: any;
-}
 
 interface NewEndpoint {
   readonly id: string;
@@ -67,16 +57,17 @@ export interface Harness {
   readonly url: string;
   /** The service's own database, to look into. */
   readonly pool: Pool;
-  send(who: Person | null, method: string, path: string, options?: SendOptions): Promise<Answer>;
+  readonly send: Send;
   /** Registers an endpoint and shows it with its secret. */
-  newEndpoint(who: Person, endpoint: object): Promise<NewEndpoint>;
-  deliveriesOf(who: Person, query?: string): Promise<DeliveryView[]>;
-  attemptsOf(who: Person, deliveryId: string): Promise<AttemptView[]>;
+  newEndpoint(who: TestPerson, endpoint: object): Promise<NewEndpoint>;
+  deliveriesOf(who: TestPerson, query?: string): Promise<DeliveryView[]>;
+  attemptsOf(who: TestPerson, deliveryId: string): Promise<AttemptView[]>;
   /** Says that an image of the account was created; answers its id. */
   createImage(accountId: string): Promise<string>;
-  graphql(who: Person, query: string, variables?: object): Promise<Answer["body"]>;
+  /** Sends an operation as the gateway does. */
+  readonly graphql: SubgraphClient;
   /** The events of an account so far, in the order of the log, once `count` of them are there. */
-  eventsOf(accountId: string, count: number, name?: EventName): Promise<ReceivedEvent<EventName>[]>;
+  readonly eventsOf: EventReader["eventsOf"];
   /** Says on the log what the account service says when the state of an account changes. */
   changeState(accountId: string, state: AccountState): Promise<void>;
   /** Says on the log what another service says. */
@@ -97,12 +88,9 @@ export async function startDelivery(overrides: Overrides = {}): Promise<Harness>
     "webhook-delivery.outbound.allow": "127.0.0.1:*",
     ...overrides,
   });
-  const log = await openEventLog(context.configuration.get("events.url"), { ...context, clientId: "delivery-tests" });
-  await log.ensureTopics(topics);
-  const parts = await createService(context);
-  const [open, internal] = [await listen(parts.public), await listen(parts.internal)];
-  const received = await readEverything(log, context.instance);
-  await eventually(async () => (await context.health.report()).startup.status === "up");
+  const eventLog = await testEventLog(context.configuration.get("events.url"), context);
+  const service = await serveService(context, await createService(context));
+  const { eventsOf } = await readEvents(eventLog, context, ["signalbox.webhook-delivery.v1"]);
   const pool = openPool({
     ...context,
     url: context.configuration.get("database.url"),
@@ -110,22 +98,13 @@ export async function startDelivery(overrides: Overrides = {}): Promise<Harness>
     applicationName: "delivery-tests",
   });
   const publish: Harness["publish"] = (...drafts) =>
-    publishEvents({ ...context, eventLog: log, service: "account" }, drafts);
+    publishEvents({ ...context, eventLog, service: "account" }, drafts);
+  const send = createSender(service.url);
   let epoch = 0;
-
-  const send: Harness["send"] = async (who, method, path, { headers = {}, body } = {}) => {
-    const isRaw = body === undefined || typeof body === "string" || body instanceof Uint8Array;
-    const response = await fetch(open.url + path, {
-      method,
-      headers: { ...who?.headers, ...(isRaw ? {} : { "content-type": "application/json" }), ...headers },
-      ...(body === undefined ? {} : { body: (isRaw ? body : JSON.stringify(body)) as string }),
-    });
-    return answerOf(response);
-  };
 
   return {
     context,
-    url: open.url,
+    url: service.url,
     pool,
     send,
     async newEndpoint(who, endpoint) {
@@ -143,20 +122,8 @@ export async function startDelivery(overrides: Overrides = {}): Promise<Harness>
       await publish(event);
       return event.subject;
     },
-    async graphql({ principal }, query, variables = {}) {
-      const headers = {
-        "content-type": "application/json",
-        [internalTokenHeader]: internalToken,
-        [principalHeader]: encodePrincipal(principal),
-      };
-      const body = JSON.stringify({ query, variables });
-      return (await fetch(`${internal.url}/graphql`, { method: "POST", headers, body })).json();
-    },
-    eventsOf: (accountId, count, name) =>
-      eventually(() => {
-        const own = received.filter((event) => event.accountId === accountId && (!name || event.name === name));
-        return own.length >= count && own;
-      }),
+    graphql: createSubgraphClient(service.internalUrl),
+    eventsOf,
     async changeState(accountId, state) {
       const data = {
         ...{ kind: "account" as const, id: accountId, account_id: accountId },
@@ -166,8 +133,7 @@ export async function startDelivery(overrides: Overrides = {}): Promise<Harness>
     },
     publish,
     async close() {
-      await Promise.all([open.close(), internal.close()]);
-      await context.close();
+      await service.close();
       await Promise.all([database.close(), events.close(), account.close()]);
     },
   };
@@ -176,7 +142,7 @@ export async function startDelivery(overrides: Overrides = {}): Promise<Harness>
 /** Says on the log that an image of the account was created, while no service runs. */
 export async function sayImageCreated(eventsUrl: string, accountId: string): Promise<void> {
   const context = testContext("images", {});
-  const eventLog = await openEventLog(eventsUrl, { ...context, clientId: "delivery-tests" });
+  const eventLog = await testEventLog(eventsUrl, context);
   await publishEvents({ ...context, eventLog, service: "images" }, [imageCreated(accountId)]);
   await context.close();
 }
@@ -184,25 +150,4 @@ export async function sayImageCreated(eventsUrl: string, accountId: string): Pro
 function imageCreated(accountId: string) {
   const id = randomId("img");
   return draft("image.created", { subject: id, accountId, data: { ...eventOf("image.created").example, id } });
-}
-
-async function readEverything(log: EventLog, instance: string): Promise<ReceivedEvent<EventName>[]> {
-  const received: ReceivedEvent<EventName>[] = [];
-  await log.broadcast({
-    service: "delivery-tests",
-    instance,
-    topics: ["signalbox.webhook-delivery.v1"],
-    from: "start",
-    onRecord: (record) => {
-      const name = eventNameOf(record.headers);
-      if (name) received.push(decodeEvent(name, record));
-    },
-  });
-  return received;
-}
-
-async function answerOf(response: Response): Promise<Answer> {
-  const text = await response.text();
-  const isJson = response.headers.get("content-type")?.includes("json") && text !== "";
-  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : null };
 }

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { createReceiver, eventually, type OwnEngine, type Receiver, startEngine } from "@signalbox/testing";
-import { person } from "./account-stand-in.ts";
+import { createReceiver, eventually, type OwnEngine, type Receiver, startEngine, testPerson } from "@signalbox/testing";
 import { type Harness, startDelivery } from "./harness.ts";
 import { assertSigned } from "./verifying.ts";
 
@@ -18,7 +17,7 @@ after(async () => {
 });
 
 test("on Kafka an event goes through the fan-out to the subscriber, and its fate comes back as an event", async () => {
-  const who = person();
+  const who = testPerson();
   const settings = { retry_schedule_seconds: [0, 0] };
   const endpoint = await delivery.newEndpoint(who, { url: receiver.url, settings });
   receiver.answerNext({ status: 500 });

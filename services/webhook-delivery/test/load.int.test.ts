@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { createReceiver, eventually } from "@signalbox/testing";
+import { createReceiver, eventually, testPerson } from "@signalbox/testing";
 import { createDueDeliveries } from "../src/deliveries/due-deliveries.ts";
-import { person } from "./account-stand-in.ts";
 import { type Harness, startDelivery } from "./harness.ts";
 
 let delivery: Harness;
@@ -28,7 +27,7 @@ async function fill(accountId: string, endpointId: string, count: number): Promi
 }
 
 test("what is due is found through an index, however much was delivered before", async () => {
-  const who = person();
+  const who = testPerson();
   const receiver = await createReceiver();
   const { id } = await delivery.newEndpoint(who, { url: receiver.url });
   await fill(who.accountId, id, 20_000);

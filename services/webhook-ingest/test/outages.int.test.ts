@@ -1,9 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { createTcpProxy, eventually, freePort, startProcess, type TcpProxy, testDatabase } from "@signalbox/testing";
-import { person, startAccountStandIn } from "./account-stand-in.ts";
-import { createTopics, type Harness, internalToken, sourcesPath, startIngest } from "./harness.ts";
+import {
+  createTcpProxy,
+  eventually,
+  freePort,
+  internalToken,
+  startAccountStandIn,
+  startProcess,
+  type TcpProxy,
+  testDatabase,
+  testPerson,
+} from "@signalbox/testing";
+import { createTopics, type Harness, sourcesPath, startIngest } from "./harness.ts";
 import { secrets, sign } from "./signing.ts";
 
 const hmac = { name: "Shop", scheme: "hmac", secret: secrets.hmac };
@@ -28,7 +37,7 @@ async function behindProxy(
 
 test("while its database is away a partner is answered 503 and when to come back; then it works by itself", async () => {
   await behindProxy("database.url", async (ingest, proxy) => {
-    const source = await ingest.newSource(person(), hmac);
+    const source = await ingest.newSource(testPerson(), hmac);
     await proxy.refuse();
     const answer = await ingest.post(source, sign("hmac"));
     assert.deepEqual([answer.status, answer.body.error.code], [503, "unavailable"]);
@@ -40,7 +49,7 @@ test("while its database is away a partner is answered 503 and when to come back
 
 test("while the event log is away deliveries are taken, and their events follow when it is back", async () => {
   await behindProxy("events.url", async (ingest, proxy) => {
-    const who = person();
+    const who = testPerson();
     const source = await ingest.newSource(who, hmac);
     await ingest.eventsOf(who.accountId, 1);
     await proxy.refuse();
@@ -72,7 +81,7 @@ test("what was answered 202 survives kill -9 right after, and its event comes ou
     SIGNALBOX_HTTP_PORT: String(port),
     SIGNALBOX_MANAGEMENT_SERVER_PORT: String(managementPort),
   });
-  const who = person();
+  const who = testPerson();
   const url = `http://127.0.0.1:${port}`;
   const headers = { ...who.headers, "content-type": "application/json" };
   await first.waitForOutput(/The service is ready/);

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { request } from "node:http";
 import { after, before, test } from "node:test";
 import { draft } from "@signalbox/contracts";
-import { eventually } from "@signalbox/testing";
-import { person } from "./account-stand-in.ts";
+import { eventually, testPerson } from "@signalbox/testing";
 import { type Harness, sourcesPath, startIngest } from "./harness.ts";
 import { secrets, sign } from "./signing.ts";
 
@@ -14,13 +13,13 @@ before(async () => {
 after(() => ingest.close());
 
 const hmac = { scheme: "hmac", secret: secrets.hmac };
-const receivedOf = async (who: ReturnType<typeof person>, { id }: { id: string }) =>
+const receivedOf = async (who: ReturnType<typeof testPerson>, { id }: { id: string }) =>
   (await ingest.send(who, "GET", `${sourcesPath}/${id}/received`)).body.items;
 const dataOf = async (accountId: string) =>
   (await ingest.eventsOf(accountId, 1, "webhook.received")).map(({ data }) => data as Record<string, unknown>);
 
 test("a repeated delivery id is 202 again, with one row and one event", async () => {
-  const who = person();
+  const who = testPerson();
   const source = await ingest.newSource(who, hmac);
   const webhook = sign("hmac", { id: "d-1" });
   for (let count = 0; count < 3; count++) assert.equal((await ingest.post(source, webhook)).status, 202);
@@ -35,7 +34,7 @@ test("a repeated delivery id is 202 again, with one row and one event", async ()
 });
 
 test("twenty repetitions at once have one effect", async () => {
-  const who = person();
+  const who = testPerson();
   const source = await ingest.newSource(who, hmac);
   const webhook = sign("hmac", { id: "once" });
   const answers = await Promise.all(Array.from({ length: 20 }, () => ingest.post(source, webhook)));
@@ -46,7 +45,7 @@ test("twenty repetitions at once have one effect", async () => {
 });
 
 test("the same delivery id at two sources is two deliveries", async () => {
-  const who = person();
+  const who = testPerson();
   for (const source of [await ingest.newSource(who, hmac), await ingest.newSource(who, hmac)]) {
     assert.equal((await ingest.post(source, sign("hmac", { id: "d-1" }))).status, 202);
     assert.equal((await receivedOf(who, source)).length, 1);
@@ -54,7 +53,7 @@ test("the same delivery id at two sources is two deliveries", async () => {
 });
 
 test("a body over the limit is 413, announced or chunked, and one at the limit is taken", async () => {
-  const source = await ingest.newSource(person(), hmac);
+  const source = await ingest.newSource(testPerson(), hmac);
   const limit = ingest.context.configuration.get("limits.maxWebhookBytes");
   const bodyOf = (bytes: number) => `"${"x".repeat(bytes - 2)}"`;
   assert.equal((await ingest.post(source, sign("hmac", { body: bodyOf(limit) }))).status, 202);
@@ -81,7 +80,7 @@ function postChunked(path: string, { headers, body }: ReturnType<typeof sign>): 
 }
 
 test("a body that is not the JSON it says it is is 400", async () => {
-  const who = person();
+  const who = testPerson();
   const source = await ingest.newSource(who, hmac);
   for (const body of [
     "{",
@@ -103,7 +102,7 @@ test("what is not JSON travels as the text or the bytes it is", async () => {
     ["application/x-www-form-urlencoded", "a=1&b=2", { payload_text: "a=1&b=2" }],
     ["application/octet-stream", Buffer.from([0, 255, 1]), { payload_base64: "AP8B" }],
   ] as const) {
-    const who = person();
+    const who = testPerson();
     const source = await ingest.newSource(who, hmac);
     const { headers } = sign("hmac", { body });
     const answer = await ingest.post(source, { body, headers: { ...headers, "content-type": type } });
@@ -114,7 +113,7 @@ test("what is not JSON travels as the text or the bytes it is", async () => {
 });
 
 test("a type outside event_types is 400, and one inside is taken", async () => {
-  const who = person();
+  const who = testPerson();
   const source = await ingest.newSource(who, { ...hmac, event_types: ["order.created"] });
   assert.equal((await ingest.post(source, sign("hmac", { type: "order.deleted" }))).status, 400);
   assert.equal((await ingest.post(source, sign("hmac", { type: "order.created" }))).status, 202);
@@ -122,7 +121,7 @@ test("a type outside event_types is 400, and one inside is taken", async () => {
 });
 
 test("while paused a source answers 503 and when to come back, and takes deliveries again afterwards", async () => {
-  const who = person();
+  const who = testPerson();
   const source = await ingest.newSource(who, hmac);
   const path = `${sourcesPath}/${source.id}`;
   await ingest.send(who, "PATCH", path, { body: { status: "paused" } });
@@ -134,7 +133,7 @@ test("while paused a source answers 503 and when to come back, and takes deliver
 });
 
 test("the sources of a suspended account take nothing, and take again once it is active", async () => {
-  const who = person();
+  const who = testPerson();
   const source = await ingest.newSource(who, hmac);
   for (const [state, status] of [
     ["suspended", 403],
@@ -153,7 +152,7 @@ test("a source that nobody registered is 404", async () => {
 });
 
 test("U+0000 and lone surrogates in ids, types and payloads break nothing", async () => {
-  const who = person();
+  const who = testPerson();
   const source = await ingest.newSource(who, { scheme: "stripe", secret: secrets.stripe });
   const body = String.raw`{"id":"d\u0000\ud800","type":"t\u0000\udfff","text":"\u0000 \ud83d","__proto__":{"a":1}}`;
   for (let count = 0; count < 2; count++) {
@@ -166,7 +165,7 @@ test("U+0000 and lone surrogates in ids, types and payloads break nothing", asyn
 });
 
 test("a payload that JSON would blow up travels as base 64", async () => {
-  const who = person();
+  const who = testPerson();
   const source = await ingest.newSource(who, hmac);
   const body = `[${Array.from({ length: 150_000 }, () => "1e20").join(",")}]`;
   assert.equal((await ingest.post(source, sign("hmac", { body }))).status, 202);
@@ -175,7 +174,7 @@ test("a payload that JSON would blow up travels as base 64", async () => {
 });
 
 test("a delivery is taken whatever the partner says it accepts", async () => {
-  const source = await ingest.newSource(person(), hmac);
+  const source = await ingest.newSource(testPerson(), hmac);
   for (const accept of ["application/json", "image/png", "text/html;q=0"]) {
     const { headers, body } = sign("hmac");
     assert.equal((await ingest.post(source, { body, headers: { ...headers, accept } })).status, 202, accept);
@@ -183,7 +182,7 @@ test("a delivery is taken whatever the partner says it accepts", async () => {
 });
 
 test("of rejections the newest are kept, so many a source", async () => {
-  const [noisy, quiet] = [person(), person()];
+  const [noisy, quiet] = [testPerson(), testPerson()];
   const [source, other] = [await ingest.newSource(noisy, hmac), await ingest.newSource(quiet, hmac)];
   const wrong = { headers: {}, body: "{}" };
   for (const each of [other, source]) {
@@ -205,17 +204,17 @@ test("of rejections the newest are kept, so many a source", async () => {
 });
 
 test("rejections of one source are written so often a second and else only counted", async () => {
-  const who = person();
+  const who = testPerson();
   const source = await ingest.newSource(who, hmac);
   await Promise.all(Array.from({ length: 40 }, () => ingest.post(source, { headers: {}, body: "{}" })));
   assert.match(await ingest.context.metrics.text(), /signalbox_webhook_rejections_dropped_total\{[^}]*\} [1-9]/);
 });
 
-const rejectionsOf = async (who: ReturnType<typeof person>, { id }: { id: string }) =>
+const rejectionsOf = async (who: ReturnType<typeof testPerson>, { id }: { id: string }) =>
   (await ingest.send(who, "GET", `${sourcesPath}/${id}/rejections`)).body.items;
 
 test("a purged account leaves no source behind", async () => {
-  const [who, other] = [person(), person()];
+  const [who, other] = [testPerson(), testPerson()];
   const [source, kept] = [await ingest.newSource(who, hmac), await ingest.newSource(other, hmac)];
   const now = new Date().toISOString();
   const data = { id: who.accountId, created_at: now, deleted_at: now, changed: [] };

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { after, before, test } from "node:test";
-import { eventually } from "@signalbox/testing";
-import { person } from "./account-stand-in.ts";
+import { eventually, testPerson } from "@signalbox/testing";
 import { type Harness, sourcesPath, startIngest } from "./harness.ts";
 import { type Scheme, schemes, secrets, sign, type Webhook } from "./signing.ts";
 
@@ -12,10 +11,10 @@ before(async () => {
 });
 after(() => ingest.close());
 
-const newSource = (scheme: Scheme, who = person()) => ingest.newSource(who, { scheme, secret: secrets[scheme] });
+const newSource = (scheme: Scheme, who = testPerson()) => ingest.newSource(who, { scheme, secret: secrets[scheme] });
 
 /** The reasons kept for a source, newest first, once `count` are there. */
-async function reasons(who: ReturnType<typeof person>, id: string, count: number): Promise<string[]> {
+async function reasons(who: ReturnType<typeof testPerson>, id: string, count: number): Promise<string[]> {
   return eventually(async () => {
     const { body } = await ingest.send(who, "GET", `${sourcesPath}/${id}/rejections`);
     return body.items.length >= count && body.items.map(({ reason }: { reason: string }) => reason);
@@ -34,7 +33,7 @@ const timed = ["standard-webhooks", "stripe", "slack", "hmac"] as const;
 
 for (const scheme of schemes) {
   test(`${scheme}: a webhook with a right signature is taken, shown and announced`, async () => {
-    const who = person();
+    const who = testPerson();
     const source = await newSource(scheme, who);
     const answer = await ingest.post(source, sign(scheme, { id: "d-1", type: "order.created" }));
     assert.deepEqual([answer.status, answer.text], [202, ""]);
@@ -54,7 +53,7 @@ for (const scheme of schemes) {
   });
 
   test(`${scheme}: a forged, foreign or missing signature is 401, and the owner learns which`, async () => {
-    const who = person();
+    const who = testPerson();
     const source = await newSource(scheme, who);
     const right = sign(scheme);
     const name = signatureHeaders[scheme];
@@ -80,7 +79,7 @@ for (const scheme of schemes) {
 
 for (const scheme of timed) {
   test(`${scheme}: a signed time outside the tolerance is 401 both ways, inside it is taken`, async () => {
-    const who = person();
+    const who = testPerson();
     const source = await newSource(scheme, who);
     for (const ageSeconds of [310, -310]) {
       assert.equal((await ingest.post(source, sign(scheme, { ageSeconds }))).status, 401);
@@ -93,7 +92,7 @@ for (const scheme of timed) {
 }
 
 test("a missing or unreadable time is 401", async () => {
-  const who = person();
+  const who = testPerson();
   const source = await newSource("hmac", who);
   const { "x-timestamp": _, ...timeless } = sign("hmac").headers;
   const body = sign("hmac").body;
@@ -112,14 +111,17 @@ test("a missing or unreadable time is 401", async () => {
 });
 
 test("the secret of one source opens no other", async () => {
-  const [own, other] = [await newSource("hmac"), await ingest.newSource(person(), { scheme: "hmac", secret: "other" })];
+  const [own, other] = [
+    await newSource("hmac"),
+    await ingest.newSource(testPerson(), { scheme: "hmac", secret: "other" }),
+  ];
   const webhook = sign("hmac");
   assert.equal((await ingest.post(own, webhook)).status, 202);
   assert.equal((await ingest.post(other, webhook)).status, 401);
 });
 
 test("a new secret counts at once, and the old one no more", async () => {
-  const who = person();
+  const who = testPerson();
   const source = await ingest.newSource(who, { scheme: "hmac", secret: "old" });
   assert.equal((await ingest.post(source, sign("hmac"))).status, 401);
   await ingest.send(who, "PATCH", `${sourcesPath}/${source.id}`, { body: { secret: secrets.hmac } });
@@ -127,7 +129,7 @@ test("a new secret counts at once, and the old one no more", async () => {
 });
 
 test("the settings of hmac say where a sender keeps what we need", async () => {
-  const who = person();
+  const who = testPerson();
   const source = await ingest.newSource(who, {
     scheme: "hmac",
     secret: secrets.hmac,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { schemaDifference } from "@signalbox/storage/authoring";
-import { person } from "./account-stand-in.ts";
+import { testPerson } from "@signalbox/testing";
 import { type Harness, prismaDirectory, sourcesPath, startIngest } from "./harness.ts";
 import { schemes, secrets, sign } from "./signing.ts";
 
@@ -17,7 +17,7 @@ const changedIn = (event: { data: unknown } | undefined) =>
 const pathOf = ({ id }: { id: string }) => `${sourcesPath}/${id}`;
 
 test("a new source is shown with every field, found again, and announced", async () => {
-  const who = person();
+  const who = testPerson();
   const { status, headers, body } = await ingest.send(who, "POST", sourcesPath, { body: hmac });
   assert.equal(status, 201);
   assert.match(body.id, /^src_/);
@@ -47,7 +47,7 @@ test("a new source is shown with every field, found again, and announced", async
 });
 
 test("the secret is in no answer, no event, no row and no log line", async () => {
-  const who = person();
+  const who = testPerson();
   const secret = "a-secret-that-is-easy-to-find-0123456789";
   const source = await ingest.newSource(who, { scheme: "hmac", secret });
   await ingest.send(who, "PATCH", pathOf(source), { body: { secret: `${secret}-2` } });
@@ -60,7 +60,7 @@ test("the secret is in no answer, no event, no row and no log line", async () =>
 });
 
 test("a patch changes what it names, a patch that changes nothing leaves no trace", async () => {
-  const who = person();
+  const who = testPerson();
   const source = await ingest.newSource(who, { ...hmac, settings: { separator: ":", signature_prefix: "v0=" } });
   const first = await ingest.send(who, "PATCH", pathOf(source), {
     headers: { "content-type": "application/merge-patch+json" },
@@ -80,7 +80,7 @@ test("a patch changes what it names, a patch that changes nothing leaves no trac
 });
 
 test("a write on an outdated state is 409, and nothing changes", async () => {
-  const who = person();
+  const who = testPerson();
   const source = await ingest.newSource(who, hmac);
   const etag = (await ingest.send(who, "GET", pathOf(source))).headers.get("etag") ?? "";
   const headers = { "if-match": etag };
@@ -91,7 +91,7 @@ test("a write on an outdated state is 409, and nothing changes", async () => {
 });
 
 test("a member that is unknown, read-only or unfit is named, all of them at once", async () => {
-  const who = person();
+  const who = testPerson();
   const source = await ingest.newSource(who, hmac);
   const { status, body } = await ingest.send(who, "PATCH", pathOf(source), {
     body: { nickname: "x", id: "src_1", scheme: "github", name: "", event_types: [], settings: { speed: 1 } },
@@ -122,7 +122,9 @@ test("a secret that the scheme could not verify with is 422 on secret", async ()
     ["github", "with\u0007bell"],
     ["hmac", "x".repeat(513)],
   ]) {
-    const { status, body } = await ingest.send(person(), "POST", sourcesPath, { body: { ...hmac, scheme, secret } });
+    const { status, body } = await ingest.send(testPerson(), "POST", sourcesPath, {
+      body: { ...hmac, scheme, secret },
+    });
     assert.equal(status, 422, scheme);
     assert.equal(body.error.details[0].field, "secret");
   }
@@ -132,14 +134,14 @@ test("settings are for hmac alone", async () => {
   for (const scheme of schemes.filter((name) => name !== "hmac")) {
     const settings = { separator: ":" };
     const body = { name: "Shop", scheme, secret: secrets[scheme], settings };
-    const answer = await ingest.send(person(), "POST", sourcesPath, { body });
+    const answer = await ingest.send(testPerson(), "POST", sourcesPath, { body });
     assert.deepEqual([answer.status, answer.body.error.details[0].field], [422, "settings"]);
   }
 });
 
 test("another account's source reads as missing, whatever is asked of it", async () => {
-  const source = await ingest.newSource(person(), hmac);
-  const other = person();
+  const source = await ingest.newSource(testPerson(), hmac);
+  const other = testPerson();
   for (const [method, path, body] of [
     ["GET", pathOf(source)],
     ["PATCH", pathOf(source), { name: "Mine" }],
@@ -155,13 +157,13 @@ test("another account's source reads as missing, whatever is asked of it", async
 
 test("who may do what follows the scopes", async () => {
   assert.equal((await ingest.send(null, "GET", sourcesPath)).status, 401);
-  const reader = person({ scopes: ["webhooks:read"] });
+  const reader = testPerson({ scopes: ["webhooks:read"] });
   assert.equal((await ingest.send(reader, "GET", sourcesPath)).status, 200);
   assert.equal((await ingest.send(reader, "POST", sourcesPath, { body: hmac })).status, 403);
 });
 
 test("sources are listed oldest first, page by page", async () => {
-  const who = person();
+  const who = testPerson();
   for (const name of ["a", "b", "c"]) await ingest.newSource(who, { ...hmac, name });
   const first = (await ingest.send(who, "GET", `${sourcesPath}?limit=2`)).body;
   const rest = (await ingest.send(who, "GET", `${sourcesPath}?limit=2&cursor=${first.next_cursor}`)).body;
@@ -171,7 +173,7 @@ test("sources are listed oldest first, page by page", async () => {
 });
 
 test("a deleted source takes nothing more and leaves nothing behind", async () => {
-  const who = person();
+  const who = testPerson();
   const source = await ingest.newSource(who, hmac);
   assert.equal((await ingest.post(source, sign("hmac"))).status, 202);
   assert.equal((await ingest.send(who, "DELETE", pathOf(source))).status, 204);
@@ -183,7 +185,7 @@ test("a deleted source takes nothing more and leaves nothing behind", async () =
 });
 
 test("a creation that is repeated under its key makes one source", async () => {
-  const who = person();
+  const who = testPerson();
   const headers = { "idempotency-key": crypto.randomUUID() };
   const answers = [];
   for (let count = 0; count < 2; count++) {
@@ -194,7 +196,7 @@ test("a creation that is repeated under its key makes one source", async () => {
 });
 
 test("the graph shows the account its sources", async () => {
-  const who = person();
+  const who = testPerson();
   const source = await ingest.newSource(who, { ...hmac, event_types: ["a"] });
   const query = `query($of: [_Any!]!) { _entities(representations: $of) { ... on Account {
     webhookSources(first: 1) { edges { node { id name eventTypes ingestPath forward } } pageInfo { hasNextPage } } } } }`;
@@ -207,7 +209,7 @@ test("the graph shows the account its sources", async () => {
     ],
     pageInfo: { hasNextPage: false },
   });
-  const foreign = await ask(person().accountId);
+  const foreign = await ask(testPerson().accountId);
   assert.deepEqual(foreign.data._entities[0].webhookSources.edges, []);
 });
 

@@ -1,0 +1,15 @@
+import type { TestPerson } from "./account-stand-in.ts";
+import { internalHeaders } from "./internal-headers.ts";
+import { createSender, type TestAnswer } from "./sender.ts";
+
+/** Sends an operation as a person, or as nobody; answers `data` and `errors`. */
+export type SubgraphClient = (who: TestPerson | null, query: string, variables?: object) => Promise<TestAnswer["body"]>;
+
+/** Speaks to the subgraph behind an internal listener as the gateway does: with the principal it has verified. */
+export function createSubgraphClient(internalUrl: string): SubgraphClient {
+  const send = createSender(internalUrl);
+  return async (who, query, variables = {}) => {
+    const options = { headers: internalHeaders(who), body: { query, variables } };
+    return (await send(null, "POST", "/graphql", options)).body;
+  };
+}
