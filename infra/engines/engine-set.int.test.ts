@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import type { RunningEngine } from "./engine.ts";
+import type { Engine, RunningEngine } from "./engine.ts";
 import { EngineAbsentError } from "./engine.ts";
 import { createEngineSet } from "./engine-set.ts";
 import { findProgram } from "./find-program.ts";
@@ -40,6 +40,24 @@ test("stopping ends the engine and forgets it", async () => {
   await set.stop(quiet);
   assert.equal(await isRunning(running), false);
   assert.equal((await set.states())[0]?.state, "stopped");
+});
+
+test("engines that are ready at the same moment are all remembered", async () => {
+  const names = ["postgres", "kafka", "s3", "redis"] as const;
+  const ready = (name: (typeof names)[number]): Engine => ({
+    ...redis,
+    name,
+    fetch: async () => name,
+    start: async (place) => ({ ...place, name, url: `test://${name}`, port: 1, pid: 0, identity: "none", details: {} }),
+  });
+  for (let round = 0; round < 20; round++) {
+    const own = createEngineSet({ folder: join(folder, `round-${round}`), engines: names.map(ready) });
+    await own.start(quiet);
+    assert.deepEqual(
+      (await own.states()).map(({ endpoint }) => endpoint?.url).sort(),
+      names.map((name) => `test://${name}`).sort(),
+    );
+  }
 });
 
 test("an absent program is named with the command that installs it", async () => {

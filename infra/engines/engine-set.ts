@@ -43,13 +43,16 @@ export function createEngineSet({ folder, engines }: EngineSetOptions): EngineSe
     start: (report) =>
       locked(async () => {
         const endpoints = await readEndpoints(endpointsFile);
+        // One write after the other: engines that are ready at the same moment would take each other's unfinished file.
+        let written = Promise.resolve();
         await allOrFirstError(engines, async (engine) => {
           const known = endpoints[engine.name];
           if ((await stateOf(engine, known)) === "running") return report(`${engine.name} runs already`);
           const running = await startFresh(engine, known);
           endpoints[engine.name] = running;
           // Written after each one: should another engine fail, this one is still known and can be stopped.
-          await writeEndpoints(endpoints, endpointsFile);
+          written = written.then(() => writeEndpoints(endpoints, endpointsFile));
+          await written;
           report(`${engine.name} started on port ${running.port}`);
         });
         return endpoints;
