@@ -1,5 +1,5 @@
 export { followConfiguration } from "./follow-configuration.ts";
-export { openAccess } from "./open-access.ts";
+export { openAccess, openStates } from "./open-access.ts";
 export { openDatabase } from "./open-database.ts";
 export { openEdgeLimits } from "./open-edge-limits.ts";
 export { openOutbox } from "./open-outbox.ts";

@@ -14,9 +14,10 @@ import type { EventLog } from "@signalbox/events";
 import type { ServiceContext } from "@signalbox/runtime";
 import type { SharedParts } from "./shared-parts.ts";
 
-type Context = Omit<ServiceContext<unknown>, "configuration"> & {
+type StatesContext = Omit<ServiceContext<unknown>, "configuration"> & Pick<SharedParts, "accessStates">;
+type Context = StatesContext & {
   readonly configuration: Pick<Configuration<typeof internalProperties & typeof principalProperties>, "get">;
-} & Pick<SharedParts, "accessStates">;
+};
 
 export interface Access {
   readonly authenticator: Authenticator;
@@ -24,11 +25,15 @@ export interface Access {
   readonly authorizeManagement: ReturnType<typeof createManagementAuthorizer>;
 }
 
+/** What accounts may do now: the process's reader of the state topic where it has one, else one of the service's own. */
+export async function openStates(context: StatesContext, eventLog: EventLog): Promise<AccessStates> {
+  return context.accessStates ?? (await openAccessStates({ ...context, eventLog }));
+}
+
 /** Who is asking, and what their account may do now. */
 export async function openAccess(context: Context, eventLog: EventLog): Promise<Access> {
-  const { configuration, service, instance, log, metrics, runner, health, clock } = context;
-  const accessStates =
-    context.accessStates ?? (await openAccessStates({ eventLog, service, instance, log, metrics, runner, health }));
+  const { configuration, clock } = context;
+  const accessStates = await openStates(context, eventLog);
   const authenticator = createAuthenticator({
     principals: principalClient(context),
     accessStates,

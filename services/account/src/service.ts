@@ -1,13 +1,14 @@
 import { fileURLToPath } from "node:url";
-import {
-  createAuthenticator,
-  createManagementAuthorizer,
-  createTokenVerifier,
-  openAccessStates,
-  parseIssuers,
-} from "@signalbox/auth";
+import { createAuthenticator, createManagementAuthorizer, createTokenVerifier, parseIssuers } from "@signalbox/auth";
 import type { Outbox } from "@signalbox/events";
-import { followConfiguration, openDatabase, openEdgeLimits, openOutbox, openServiceLog } from "@signalbox/foundation";
+import {
+  followConfiguration,
+  openDatabase,
+  openEdgeLimits,
+  openOutbox,
+  openServiceLog,
+  openStates,
+} from "@signalbox/foundation";
 import { createHttpApp, createIdempotencyStore, createInternalApp } from "@signalbox/http";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { createSealer, type Pool, prismaAdapter } from "@signalbox/storage";
@@ -46,12 +47,12 @@ export type Verbs = ReturnType<typeof createVerbs>;
 
 /** Knows the accounts: who exists, who is asking, what they may do, and the settings they chose. */
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
-  const { configuration, service, instance, log, metrics, runner, health, clock } = context;
+  const { configuration, service, log, runner, clock } = context;
   const pool = await openDatabase(context, prismaDirectory);
   const eventLog = await openServiceLog(context);
   await followConfiguration(context, eventLog);
   const { outbox } = openOutbox(context, pool, eventLog);
-  const accessStates = await openAccessStates({ eventLog, service, instance, log, metrics, runner, health });
+  const accessStates = await openStates(context, eventLog);
   const { rateLimits } = await openEdgeLimits(context);
 
   const verbs = createVerbs(context, pool, outbox);

@@ -12,9 +12,9 @@ import {
   pageOf,
   pageParameters,
   type Routes,
-  readCursor,
+  readTimeCursor,
   refused,
-  writeCursor,
+  writeTimeCursor,
 } from "@signalbox/http";
 import { z } from "zod";
 import type { Verbs } from "../service.ts";
@@ -57,7 +57,7 @@ export function deliveryRoutes({ deliveries, limits }: Verbs): Routes {
     responses: { 200: pageOf(WebhookDeliveryResource) },
     handle: async ({ principal, query: { limit, cursor, endpoint_id: endpointId, status } }) => {
       const rows = await deliveries.list(principal.accountId, { endpointId, status }, limit, positionOf(cursor));
-      const cursorOf = ({ createdAt, id }: Delivery) => writeCursor([createdAt.toISOString(), id]);
+      const cursorOf = ({ createdAt, id }: Delivery) => writeTimeCursor(createdAt, id);
       return ok(pageFrom(rows, limit, viewDelivery, cursorOf));
     },
   });
@@ -84,7 +84,7 @@ export function deliveryRoutes({ deliveries, limits }: Verbs): Routes {
     handle: async ({ principal, query: { limit, cursor, endpoint_id: endpointId, delivery_id: deliveryId } }) => {
       const filter = { endpointId, deliveryId };
       const rows = await deliveries.listAttempts(principal.accountId, filter, limit, positionOf(cursor));
-      const cursorOf = ({ startedAt, id }: Attempt) => writeCursor([startedAt.toISOString(), id]);
+      const cursorOf = ({ startedAt, id }: Attempt) => writeTimeCursor(startedAt, id);
       return ok(pageFrom(rows, limit, viewAttempt, cursorOf));
     },
   });
@@ -104,13 +104,8 @@ export function deliveryRoutes({ deliveries, limits }: Verbs): Routes {
   return routes;
 }
 
-const Position = z.tuple([z.iso.datetime(), z.string()]);
-
-function positionOf(cursor: string | undefined): ListPosition | undefined {
-  if (cursor === undefined) return undefined;
-  const [at, id] = readCursor(cursor, Position);
-  return { at: new Date(at), id };
-}
+const positionOf = (cursor: string | undefined): ListPosition | undefined =>
+  cursor === undefined ? undefined : readTimeCursor(cursor);
 
 const viewAttempt = (attempt: Attempt) => ({
   id: attempt.id,

@@ -10,10 +10,10 @@ import {
   pageOf,
   pageParameters,
   type Routes,
-  readCursor,
+  readTimeCursor,
   refused,
   strongEtag,
-  writeCursor,
+  writeTimeCursor,
 } from "@signalbox/http";
 import { z } from "zod";
 import type { Verbs } from "../service.ts";
@@ -113,12 +113,10 @@ export function endpointRoutes({ endpoints, createEndpoint, endpointWrites, limi
   return routes;
 }
 
-const Position = z.tuple([z.iso.datetime(), z.string()]);
-
 /** Where a page of endpoints ends: oldest first. */
-export const endpointCursor = ({ createdAt, id }: Endpoint): string => writeCursor([createdAt.toISOString(), id]);
+export const endpointCursor = ({ createdAt, id }: Endpoint): string => writeTimeCursor(createdAt, id);
 
 export function readEndpointCursor(cursor: string): { createdAt: Date; id: string } {
-  const [createdAt, id] = readCursor(cursor, Position);
-  return { createdAt: new Date(createdAt), id };
+  const { at, id } = readTimeCursor(cursor);
+  return { createdAt: at, id };
 }

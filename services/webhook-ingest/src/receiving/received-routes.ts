@@ -6,9 +6,9 @@ import {
   pageOf,
   pageParameters,
   type Routes,
-  readCursor,
+  readTimeCursor,
   refused,
-  writeCursor,
+  writeTimeCursor,
 } from "@signalbox/http";
 import { z } from "zod";
 import type { Verbs } from "../service.ts";
@@ -51,9 +51,7 @@ export function receivedRoutes({ sources, deliveries, limits }: Verbs): Routes {
     handle: async ({ principal, params, query: { limit, cursor } }) => {
       if ((await sources.find(principal.accountId, params.id)) === null) return refused(404, "not_found");
       const rows = await deliveries.list(params.id, limit, positionOf(cursor));
-      return ok(
-        pageFrom(rows, limit, viewReceived, ({ receivedAt, id }) => writeCursor([receivedAt.toISOString(), id])),
-      );
+      return ok(pageFrom(rows, limit, viewReceived, ({ receivedAt, id }) => writeTimeCursor(receivedAt, id)));
     },
   });
   routes.get(`${path}/rejections`, {
@@ -64,21 +62,14 @@ export function receivedRoutes({ sources, deliveries, limits }: Verbs): Routes {
     handle: async ({ principal, params, query: { limit, cursor } }) => {
       if ((await sources.find(principal.accountId, params.id)) === null) return refused(404, "not_found");
       const rows = await deliveries.listRejections(params.id, limit, positionOf(cursor));
-      return ok(
-        pageFrom(rows, limit, viewRejection, ({ rejectedAt, id }) => writeCursor([rejectedAt.toISOString(), id])),
-      );
+      return ok(pageFrom(rows, limit, viewRejection, ({ rejectedAt, id }) => writeTimeCursor(rejectedAt, id)));
     },
   });
   return routes;
 }
 
-const Position = z.tuple([z.iso.datetime(), z.string()]);
-
-function positionOf(cursor: string | undefined): ListPosition | undefined {
-  if (cursor === undefined) return undefined;
-  const [at, id] = readCursor(cursor, Position);
-  return { at: new Date(at), id };
-}
+const positionOf = (cursor: string | undefined): ListPosition | undefined =>
+  cursor === undefined ? undefined : readTimeCursor(cursor);
 
 const viewReceived = ({ id, deliveryId, eventType, contentType, bodyBytes, receivedAt }: ListedDelivery) => ({
   id,

@@ -10,10 +10,10 @@ import {
   pageOf,
   pageParameters,
   type Routes,
-  readCursor,
+  readTimeCursor,
   refused,
   strongEtag,
-  writeCursor,
+  writeTimeCursor,
 } from "@signalbox/http";
 import { z } from "zod";
 import type { Verbs } from "../service.ts";
@@ -108,12 +108,10 @@ export function sourceRoutes({ sources, createSource, changeSource, deleteSource
   return routes;
 }
 
-const Position = z.tuple([z.iso.datetime(), z.string()]);
-
 /** Where a page of sources ends: oldest first. */
-export const sourceCursor = ({ createdAt, id }: Source): string => writeCursor([createdAt.toISOString(), id]);
+export const sourceCursor = ({ createdAt, id }: Source): string => writeTimeCursor(createdAt, id);
 
 export function readSourceCursor(cursor: string): { createdAt: Date; id: string } {
-  const [createdAt, id] = readCursor(cursor, Position);
-  return { createdAt: new Date(createdAt), id };
+  const { at, id } = readTimeCursor(cursor);
+  return { createdAt: at, id };
 }
