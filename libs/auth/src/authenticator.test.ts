@@ -109,6 +109,40 @@ test("a revoked credential is refused although it is remembered", async () => {
   await assert.rejects(authenticate(credential), unauthorized);
 });
 
+test("one token of a client is revoked without the client", async () => {
+  const { authenticate, world } = given();
+  const ofToken = (tokenId: string) => () => ({
+    ...principalOf({ state: "active", epoch: 1 }),
+    credential: { kind: "client" as const, id: "cli_1", tokenId, authTimeMs: null },
+  });
+  world.answer = ofToken("jti:signalbox:1");
+  await authenticate(credential);
+  world.revoke("jti:signalbox:1");
+  await assert.rejects(authenticate(credential), unauthorized);
+  world.answer = ofToken("jti:signalbox:2");
+  const next = { kind: "bearer", value: "the.next.token" } as const;
+  await authenticate(next);
+  world.revoke("cli_1");
+  await assert.rejects(authenticate(next), unauthorized);
+});
+
+test("the use of a key is told to the source once a minute, and that of a person's token every five", async () => {
+  for (const [kind, interval] of [["api-key", minutes(1)] as const, ["token", minutes(5)] as const]) {
+    const { authenticate, world } = given();
+    world.answer = () => ({
+      ...principalOf({ state: "active", epoch: 1 }),
+      credential: { kind, id: "key_1", authTimeMs: null },
+    });
+    await authenticate(credential);
+    world.clock.advance(interval - 1);
+    await authenticate(credential);
+    assert.equal(world.asked, 1, kind);
+    world.clock.advance(1);
+    await authenticate(credential);
+    assert.equal(world.asked, 2, kind);
+  }
+});
+
 test("while account is away known principals keep working and unseen credentials are unavailable", async () => {
   const { authenticate, world } = given();
   await authenticate(credential);

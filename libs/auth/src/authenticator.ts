@@ -18,8 +18,6 @@ interface Dependencies {
   readonly clock: Clock;
   /** How many principals are remembered, and as many refused credentials. */
   readonly cacheMax: number;
-  /** After this long a remembered principal is asked for again, so that a lost access change heals. Default 5 minutes. */
-  readonly refreshAfterMs?: number;
 }
 
 interface Known {
@@ -33,6 +31,11 @@ interface Known {
 
 /** How long a refusal is remembered: it spares the source a client that repeats itself, and heals by itself soon. */
 const refusalMs = seconds(10);
+/**
+ * After this long a remembered principal is asked for again, so that a lost access change heals. Keys and clients show
+ * when they were last used, to the minute, which the source learns by being asked.
+ */
+const refreshAfterMs = { token: minutes(5), "api-key": minutes(1), client: minutes(1) } as const;
 /** How long a remembered principal is used without asking again, once the source turned out to be away. */
 const awayRetryMs = seconds(5);
 
@@ -42,7 +45,7 @@ const awayRetryMs = seconds(5);
  * state last read from the state topic, and unseen credentials are `unavailable`.
  */
 export function createAuthenticator(dependencies: Dependencies): Authenticator {
-  const { principals, accessStates, clock, cacheMax, refreshAfterMs = minutes(5) } = dependencies;
+  const { principals, accessStates, clock, cacheMax } = dependencies;
   const known = createBoundedMap<Known>(cacheMax);
   const refusedUntilMs = createBoundedMap<number>(cacheMax);
   const inFlight = new Map<string, Promise<Principal>>();
@@ -70,7 +73,7 @@ export function createAuthenticator(dependencies: Dependencies): Authenticator {
     if ((refusedUntilMs.get(digest) ?? 0) > clock.nowMs()) throw refused();
     try {
       const principal = await principals.resolve(credential);
-      remember(digest, principal, clock.nowMs() + refreshAfterMs);
+      remember(digest, principal, clock.nowMs() + refreshAfterMs[principal.credential.kind]);
       return principal;
     } catch (error) {
       const remembered = known.get(digest);
@@ -100,7 +103,8 @@ export function createAuthenticator(dependencies: Dependencies): Authenticator {
   /** The last word is with time, revocations and the account's newest state, whichever way the principal came. */
   function admitted(principal: Principal): Principal {
     if (principal.expiresAt !== null && principal.expiresAt.getTime() <= clock.nowMs()) throw refused();
-    if (accessStates.isRevoked(principal.credential.id)) throw refused();
+    const { id, tokenId } = principal.credential;
+    if (accessStates.isRevoked(id) || (tokenId !== undefined && accessStates.isRevoked(tokenId))) throw refused();
     const newest = accessStates.stateOf(principal.accountId);
     if (newest === null || newest.epoch <= principal.epoch) return principal;
     return { ...principal, state: newest.state, epoch: newest.epoch };

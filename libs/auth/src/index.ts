@@ -4,7 +4,8 @@ export { createApiKey, digestApiKey, looksLikeApiKey, type ParsedApiKey, parseAp
 export { type Authenticator, createAuthenticator } from "./authenticator.ts";
 export { type Credential, credentialBytesMax, credentialFrom, digestCredential } from "./credential.ts";
 export { internalTokenHeader, internalTokenMatches } from "./internal-token.ts";
-export { type Issuer, parseIssuers, tokenAlgorithms } from "./issuers.ts";
+export { builtInIssuer, type Issuer, parseIssuers, tokenAlgorithms } from "./issuers.ts";
+export type { KeySet } from "./local-keys.ts";
 export { createManagementAuthorizer } from "./management-authorizer.ts";
 export type { Principal, PrincipalCredential } from "./principal.ts";
 export { createPrincipalClient } from "./principal-client.ts";

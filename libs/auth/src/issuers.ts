@@ -15,6 +15,9 @@ export const tokenAlgorithms = [
   "EdDSA",
 ] as const;
 
+/** Our name of the issuer that runs when no other is configured. */
+export const builtInIssuer = "signalbox";
+
 const Issuer = z.strictObject({
   /** Our name of the issuer. Accounts are bound to it, so the issuer may move to another address. */
   name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "use a–z, 0–9 and hyphens"),
@@ -42,6 +45,10 @@ export function parseIssuers(text: string): readonly Issuer[] {
   const parsed = z
     .array(Issuer)
     .refine((all) => isUnique(all.map(({ name }) => name)), "two issuers have one name")
+    .refine(
+      (all) => all.every(({ name }) => name !== builtInIssuer),
+      `the name ${builtInIssuer} is the built-in issuer's`,
+    )
     .refine((all) => isUnique(all.map(({ issuer }) => issuer)), "two entries have one issuer")
     .safeParse(json(text));
   if (parsed.success) return parsed.data;

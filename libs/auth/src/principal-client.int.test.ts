@@ -44,6 +44,13 @@ test("the answer of account arrives as the principal it was made from", async ()
   assert.deepEqual(await client.resolve(credential), principal);
 });
 
+test("the token of a client arrives with both of its names", async () => {
+  const credentialOf = { kind: "client", id: "cli_1", tokenId: "jti:signalbox:1", authTimeMs: null } as const;
+  const ofClient = { ...principal, credential: credentialOf };
+  const { client } = await given((_request, response) => response.end(JSON.stringify(answerFromPrincipal(ofClient))));
+  assert.deepEqual(await client.resolve(credential), ofClient);
+});
+
 test("a credential that account refuses is unauthorized, with account's own sentence", async () => {
   const { client } = await given((_request, response) => {
     response.statusCode = 422;

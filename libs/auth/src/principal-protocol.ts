@@ -21,6 +21,7 @@ export const PrincipalAnswer = z.object({
   credential: z.object({
     kind: z.enum(["token", "api-key", "client"]),
     id: z.string(),
+    token_id: z.string().optional(),
     auth_time: z.iso.datetime().nullable(),
   }),
   expires_at: z.iso.datetime().nullable(),
@@ -30,27 +31,37 @@ export type PrincipalAnswer = z.output<typeof PrincipalAnswer>;
 
 /** The principal as it crosses the network. */
 export function answerFromPrincipal(principal: Principal): PrincipalAnswer {
-  const { kind, id, authTimeMs } = principal.credential;
+  const { kind, id, tokenId, authTimeMs } = principal.credential;
   return {
     account_id: principal.accountId,
     state: principal.state,
     epoch: principal.epoch,
     scopes: [...principal.scopes],
     roles: [...principal.roles],
-    credential: { kind, id, auth_time: authTimeMs === null ? null : new Date(authTimeMs).toISOString() },
+    credential: {
+      kind,
+      id,
+      ...(tokenId !== undefined && { token_id: tokenId }),
+      auth_time: authTimeMs === null ? null : new Date(authTimeMs).toISOString(),
+    },
     expires_at: principal.expiresAt?.toISOString() ?? null,
   };
 }
 
 export function principalFromAnswer(answer: PrincipalAnswer): Principal {
-  const { kind, id, auth_time } = answer.credential;
+  const { kind, id, token_id, auth_time } = answer.credential;
   return {
     accountId: answer.account_id,
     state: answer.state,
     epoch: answer.epoch,
     scopes: new Set(answer.scopes),
     roles: answer.roles,
-    credential: { kind, id, authTimeMs: auth_time === null ? null : Date.parse(auth_time) },
+    credential: {
+      kind,
+      id,
+      ...(token_id !== undefined && { tokenId: token_id }),
+      authTimeMs: auth_time === null ? null : Date.parse(auth_time),
+    },
     expiresAt: answer.expires_at === null ? null : new Date(answer.expires_at),
   };
 }

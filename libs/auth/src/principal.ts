@@ -15,8 +15,10 @@ export interface Principal {
 
 export interface PrincipalCredential {
   readonly kind: "token" | "api-key" | "client";
-  /** The key's id, or `jti:…` / `sub:…` of a token: fit for logs and audit, and what a revocation names. */
+  /** The id of the key or client, or `jti:…` / `sub:…` of a token: fit for logs and audit, and what a revocation names. */
   readonly id: string;
+  /** `jti:…` of a client's token, whose revocation ends this one token and not the client. */
+  readonly tokenId?: string;
   /** When a person last proved who they are (`auth_time`, OpenID Connect Core §2), in milliseconds. */
   readonly authTimeMs: number | null;
 }

@@ -82,3 +82,8 @@ test("a wrong issuer list stops with every wrong member named", () => {
   const twice = [issuer(), issuer()].map(({ name, issuer: url, audience }) => ({ name, issuer: url, audience }));
   assert.throws(() => parseIssuers(JSON.stringify(twice)), /two issuers have one name/);
 });
+
+test("no configured issuer takes the name of the built-in one", () => {
+  const taken = [{ name: "signalbox", issuer: "https://corp.example", audience: "us" }];
+  assert.throws(() => parseIssuers(JSON.stringify(taken)), /built-in/);
+});

@@ -4,7 +4,7 @@ import { type Clock, createManualClock, isAppError, minutes, seconds } from "@si
 import { createOidcIssuer, type OidcIssuer } from "@signalbox/testing";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { credentialBytesMax } from "./credential.ts";
-import { parseIssuers } from "./issuers.ts";
+import { builtInIssuer, parseIssuers } from "./issuers.ts";
 import { createTokenVerifier } from "./token-verifier.ts";
 
 let issuer: OidcIssuer;
@@ -162,3 +162,37 @@ test("an issuer that was never reached makes its tokens unavailable, not wrong",
   await verify(away.sign());
   await away.close();
 });
+
+test("the keys of an issuer in this process are read at each token, without a request", async () => {
+  const [first, second] = await Promise.all([signingKey("1"), signingKey("2")]);
+  let published = { keys: [first.publicJwk] };
+  const verifier = createTokenVerifier({
+    issuers: [ownIssuer],
+    clock: createManualClock(new Date()),
+    clockSkewSeconds: 30,
+    onKeysFailure: () => assert.fail("nothing is fetched"),
+    localKeys: { signalbox: () => published },
+  });
+  assert.equal((await verifier.verify(await first.sign())).subject, "ada");
+  await assert.rejects(verifier.verify(await second.sign()), refused);
+  published = { keys: [second.publicJwk] };
+  await verifier.verify(await second.sign());
+  await assert.rejects(verifier.verify(await first.sign()), refused);
+});
+
+const ownIssuer = {
+  name: builtInIssuer,
+  issuer: "https://signalbox.example/oauth",
+  audience: "https://signalbox.example",
+  algorithms: ["ES256" as const],
+  roles: {},
+};
+
+async function signingKey(kid: string) {
+  const { publicKey, privateKey } = await generateKeyPair("ES256");
+  const claims = { iss: ownIssuer.issuer, aud: ownIssuer.audience, sub: "ada", exp: secondsFromNow(300) };
+  return {
+    publicJwk: { ...(await exportJWK(publicKey)), kid },
+    sign: () => new SignJWT(claims).setProtectedHeader({ alg: "ES256", kid }).sign(privateKey),
+  };
+}

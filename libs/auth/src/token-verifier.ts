@@ -9,6 +9,7 @@ import {
 } from "jose";
 import { createIssuerKeys } from "./issuer-keys.ts";
 import type { Issuer } from "./issuers.ts";
+import { createLocalKeys, type KeySet } from "./local-keys.ts";
 import { accessOfToken, type TokenAccess } from "./token-claims.ts";
 
 /** What a good token says. */
@@ -36,6 +37,8 @@ interface Dependencies {
   /** How far clocks may differ, both ways. */
   readonly clockSkewSeconds: number;
   readonly onKeysFailure: (issuer: string, error: unknown) => void;
+  /** The keys of issuers that run in this process, by our name of them; the others are asked over HTTP. */
+  readonly localKeys?: Readonly<Record<string, () => KeySet>>;
   readonly fetch?: (url: string) => Promise<unknown>;
 }
 
@@ -46,16 +49,8 @@ const nameLengthMax = 255;
 
 /** Creates the verifier of access tokens from the configured issuers. */
 export function createTokenVerifier(dependencies: Dependencies): TokenVerifier {
-  const { issuers, clock, clockSkewSeconds, onKeysFailure, fetch } = dependencies;
-  const byIdentifier = new Map(
-    issuers.map((issuer) => {
-      const onFailure = (error: unknown) => onKeysFailure(issuer.name, error);
-      return [
-        issuer.issuer,
-        { issuer, keys: createIssuerKeys({ issuer: issuer.issuer, clock, onFailure, ...(fetch && { fetch }) }) },
-      ];
-    }),
-  );
+  const { issuers, clock, clockSkewSeconds, onKeysFailure, localKeys = {}, fetch } = dependencies;
+  const byIdentifier = new Map(issuers.map((issuer) => [issuer.issuer, { issuer, keys: keysOf(issuer) }]));
 
   return {
     async verify(token) {
@@ -66,6 +61,13 @@ export function createTokenVerifier(dependencies: Dependencies): TokenVerifier {
       return { ...describe(trusted.issuer, claims, clockSkewSeconds), ...accessOfToken(trusted.issuer, claims) };
     },
   };
+
+  function keysOf({ name, issuer }: Issuer): JWTVerifyGetKey {
+    const local = localKeys[name];
+    if (local) return createLocalKeys(local);
+    const onFailure = (error: unknown) => onKeysFailure(name, error);
+    return createIssuerKeys({ issuer, clock, onFailure, ...(fetch && { fetch }) });
+  }
 
   async function checked(token: string, issuer: Issuer, keys: JWTVerifyGetKey): Promise<JWTPayload> {
     try {

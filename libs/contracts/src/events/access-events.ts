@@ -3,20 +3,20 @@ import { accountStates } from "../access/account-state.ts";
 import { defineEvent } from "../define-event.ts";
 import { identifier, timestamp } from "../resources/fields.ts";
 
-/** The state of a thing that can act. Keys and clients are `active` or `revoked`; accounts have their own states. */
+/** The state of a thing that can act. Credentials are `active` or `revoked`; accounts have their own states. */
 export const accessStates = [...accountStates, "revoked"] as const;
 
 export const accessChanged = defineEvent({
   name: "access.changed",
   version: 1,
   topic: "signalbox.access.v1",
-  subject: "`account:`, `key:` or `client:` and the id",
+  subject: "`account:`, `key:`, `client:` or `token:` and the id",
   audience: "internal",
   description:
-    "What an account, key or client may do now, for enforcement everywhere. A reader applies only a higher epoch.",
+    "What an account, key, client or access token may do now, for enforcement everywhere. A reader applies only a higher epoch.",
   data: z.object({
-    kind: z.enum(["account", "key", "client"]),
-    id: identifier("The account, key or client"),
+    kind: z.enum(["account", "key", "client", "token"]),
+    id: identifier("The account, key, client, or token as `jti:<issuer>:<jti>`"),
     account_id: identifier("The account it acts for"),
     state: z.enum(accessStates),
     epoch: z.int().describe("Rises with every change of this subject, a change of scopes included."),

@@ -1,24 +1,46 @@
-import type { Principal, TokenVerifier } from "@signalbox/auth";
+import { builtInIssuer, type Principal, type TokenVerifier, type VerifiedToken } from "@signalbox/auth";
+import { AppError } from "@signalbox/core";
+import type { Account } from "../accounts/account.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
 import type { ProvisionAccountVerb } from "../accounts/provision-account.ts";
 
 interface Dependencies {
   readonly tokens: TokenVerifier;
+  readonly accounts: Pick<AccountStore, "find">;
   readonly provisionAccount: ProvisionAccountVerb;
 }
 
-/** The principal of an access token; the first use of an identity makes its account. */
-export function createPrincipalFromToken({ tokens, provisionAccount }: Dependencies) {
+/**
+ * The principal of an access token. The first use of an identity makes its account; a token of the built-in issuer says
+ * for which account it acts.
+ */
+export function createPrincipalFromToken({ tokens, accounts, provisionAccount }: Dependencies) {
   return async function principalFromToken(text: string): Promise<Principal> {
-    const { issuer, subject, id, claims, kind, scopes, roles, authTimeMs, expiresAt } = await tokens.verify(text);
-    const account = await provisionAccount({ identity: { issuer, subject }, claims, credential: id });
+    const token = await tokens.verify(text);
+    const account = await accountOf(token);
     return {
       accountId: account.id,
       state: account.status,
       epoch: account.accessEpoch,
-      scopes,
-      roles,
-      credential: { kind, id, authTimeMs },
-      expiresAt,
+      scopes: token.scopes,
+      roles: token.roles,
+      credential: credentialOf(token),
+      expiresAt: token.expiresAt,
     };
   };
+
+  async function accountOf({ issuer, subject, id, claims }: VerifiedToken): Promise<Account> {
+    if (issuer !== builtInIssuer) {
+      return provisionAccount({ identity: { issuer, subject }, claims, credential: id });
+    }
+    const account = await accounts.find(String(claims.account_id));
+    if (account && account.purgedAt === null) return account;
+    throw new AppError("unauthorized", "The account of this token does not exist any more.");
+  }
+}
+
+/** A client of ours is known by its own id, so that its tokens share one allowance and end with it. */
+function credentialOf({ issuer, kind, id, subject, authTimeMs }: VerifiedToken): Principal["credential"] {
+  if (issuer === builtInIssuer && kind === "client") return { kind, id: subject, tokenId: id, authTimeMs: null };
+  return { kind, id, authTimeMs };
 }
