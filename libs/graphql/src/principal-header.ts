@@ -7,6 +7,9 @@ import { AppError } from "@signalbox/core";
  */
 export const principalHeader = "x-signalbox-principal";
 
+/** The address of the client that the gateway answers, for the audit. Believed for the same reason. */
+export const clientAddressHeader = "x-signalbox-client-address";
+
 /** Writes the principal as a header value: base64url of JSON, because header values are not UTF-8 safe. */
 export function encodePrincipal(principal: Principal): string {
   const json = JSON.stringify({

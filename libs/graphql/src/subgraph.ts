@@ -6,7 +6,7 @@ import type { Logger } from "@signalbox/telemetry";
 import { type ExecutionResult, execute, GraphQLError, parse } from "graphql";
 import { createDocumentCache } from "./document-cache.ts";
 import { toGraphqlError } from "./error-mapping.ts";
-import { decodePrincipal, principalHeader } from "./principal-header.ts";
+import { clientAddressHeader, decodePrincipal, principalHeader } from "./principal-header.ts";
 import { type GraphqlRequest, readGraphqlRequest } from "./read-request.ts";
 import { scalarResolversOf } from "./scalars.ts";
 
@@ -14,6 +14,8 @@ import { scalarResolversOf } from "./scalars.ts";
 export interface SubgraphContext<Loaders> {
   readonly principal: Principal | null;
   readonly requestId: string;
+  /** Where the operation came from; null when the caller of the subgraph does not say. */
+  readonly clientAddress: string | null;
   readonly loaders: Loaders;
 }
 
@@ -62,6 +64,7 @@ export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): Requ
     return {
       principal,
       requestId: String(request.headers["x-request-id"] ?? ""),
+      clientAddress: request.headers[clientAddressHeader]?.toString() ?? null,
       loaders: options.createLoaders(principal),
     };
   }

@@ -6,7 +6,7 @@ import { openPool } from "@signalbox/storage";
 import { createMetrics } from "@signalbox/telemetry";
 import { eventually } from "@signalbox/testing";
 import { createTrimAudit } from "../src/audit/trim-audit.ts";
-import { type Harness, startAccount } from "./harness.ts";
+import { addressBehindGateway, type Harness, startAccount } from "./harness.ts";
 
 let account: Harness;
 let administrator: Record<string, string>;
@@ -117,8 +117,9 @@ test("what a known caller was refused is written down, once a minute for the sam
   assert.equal(refusals[0]?.actor.account_id, id);
 });
 
-test("a refusal over GraphQL is written down as well", async () => {
+test("changes and refusals over GraphQL are written down as well, with the client's address", async () => {
   const headers = account.person();
+  await account.query(headers, `mutation { updateAccount(input: { displayName: "Ada" }) { account { id } } }`);
   const text = `mutation { setAccountStatus(input: { accountId: "acc_1", status: deleted, reason: "x" }) { errors { field } } }`;
   await account.query(headers, text);
   const [refusal] = await eventually(async () => {
@@ -126,6 +127,8 @@ test("a refusal over GraphQL is written down as well", async () => {
     return entries.length > 0 && entries;
   });
   assert.deepEqual([refusal?.action, refusal?.reason], ["Mutation.setAccountStatus", "scope_required"]);
+  const update = (await auditOf(headers)).find(({ action }) => action === "account.update");
+  assert.deepEqual([refusal?.actor.address, update?.actor.address], [addressBehindGateway, addressBehindGateway]);
 });
 
 test("the use of a key that was revoked is written down, by whichever service it was tried", async () => {

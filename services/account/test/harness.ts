@@ -4,7 +4,7 @@ import { credentialFrom, type Principal, principalFromAnswer, principalsPath } f
 import type { EventName } from "@signalbox/contracts";
 import { topics } from "@signalbox/contracts";
 import { decodeEvent, type EventLog, eventNameOf, openEventLog, type ReceivedEvent } from "@signalbox/events";
-import { encodePrincipal, principalHeader } from "@signalbox/graphql";
+import { clientAddressHeader, encodePrincipal, principalHeader } from "@signalbox/graphql";
 import {
   createOidcIssuer,
   eventually,
@@ -19,6 +19,8 @@ import { createService } from "../src/service.ts";
 
 type Overrides = NonNullable<Parameters<typeof testContext<typeof properties>>[2]>;
 
+/** Where GraphQL operations come from, as the gateway tells. */
+export const addressBehindGateway = "203.0.113.9";
 const internalToken = "internal-token-of-the-account-tests-01";
 
 /** The account service on a database and an event log of its own, spoken to over HTTP. */
@@ -83,7 +85,8 @@ export async function startAccount(overrides: Overrides = {}): Promise<Harness> 
     sendInternal,
     async query(headers, text, variables = {}) {
       const forwarded = headers ? { [principalHeader]: encodePrincipal(await principalOf(headers, sendInternal)) } : {};
-      return (await sendInternal("/graphql", { query: text, variables }, forwarded)).body;
+      const from = { [clientAddressHeader]: addressBehindGateway };
+      return (await sendInternal("/graphql", { query: text, variables }, { ...forwarded, ...from })).body;
     },
     person: (claims = {}) => {
       const now = Math.floor(context.clock.nowMs() / 1000);

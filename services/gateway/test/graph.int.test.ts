@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { encodePrincipal, principalHeader } from "@signalbox/graphql";
+import { clientAddressHeader, encodePrincipal, principalHeader } from "@signalbox/graphql";
 import { testPerson } from "@signalbox/testing";
 import { getIntrospectionQuery } from "graphql";
 import { type Harness, startGateway } from "./harness.ts";
@@ -32,12 +32,13 @@ test("one query joins the account with its images and endpoints over four subgra
   });
 });
 
-test("subgraphs get the verified principal and the request id, never the credential", async () => {
+test("subgraphs get the verified principal, the request id and the client's address, never the credential", async () => {
   await gateway.query(person, joined, { headers: { "x-request-id": "asked-as-this" } });
   for (const name of ["account", "images", "config", "webhook-delivery"] as const) {
     const headers = gateway.subgraphs.get(name)?.heard.at(-1);
     assert.equal(headers?.["x-request-id"], "asked-as-this", name);
     assert.equal(headers?.authorization, undefined, name);
+    assert.equal(headers?.[clientAddressHeader], "127.0.0.1", name);
     const principal = JSON.parse(Buffer.from(String(headers?.[principalHeader]), "base64url").toString());
     assert.equal(principal.accountId, person.accountId, name);
   }

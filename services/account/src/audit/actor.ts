@@ -4,7 +4,7 @@ import type { Actor } from "./audit.ts";
 interface Request {
   readonly principal: Principal;
   readonly requestId: string;
-  /** Null behind the gateway, which does not pass it on. */
+  /** Null when it is not known. */
   readonly clientAddress: string | null;
 }
 

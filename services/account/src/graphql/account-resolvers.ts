@@ -44,7 +44,7 @@ export function accountResolvers({ updateAccount, supportedLocales }: Verbs) {
       updateAccount: (_parent: unknown, { input }: { input: UpdateAccountInput }, context: AccountContext) => {
         const principal = allowed(context, "account:write", "own-account:write");
         return mutationPayload("account", async () => {
-          const by = actorOf({ principal, requestId: context.requestId, clientAddress: null });
+          const by = actorOf({ ...context, principal });
           const result = await updateAccount({ principal, changes: changesFrom(parsed(input)), by });
           return result.outcome === "not-found" ? missing() : result.account;
         });

@@ -21,7 +21,7 @@ export function administrationResolvers({ changeAccountStatus }: Verbs) {
         return mutationPayload("account", async () => {
           const { accountId, ...body } = input;
           const { status, reason } = parseInput(StatusByAdministrator, { ...body });
-          const by = actorOf({ principal, requestId: context.requestId, clientAddress: null }, "administrator");
+          const by = actorOf({ ...context, principal }, "administrator");
           const result = await changeAccountStatus({ accountId, to: status, reason, principal, by });
           switch (result.outcome) {
             case "changed":

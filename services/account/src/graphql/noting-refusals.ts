@@ -26,9 +26,9 @@ export function notingRefusals(table: Table, noteRefusal: NoteRefusal): Table {
     };
   }
 
-  function note(error: unknown, operation: string, { principal, requestId }: AccountContext): never {
+  function note(error: unknown, operation: string, { principal, requestId, clientAddress }: AccountContext): never {
     if (principal && isAppError(error) && error.code === "forbidden") {
-      noteRefusal(refusalOf({ principal, operation, error, requestId, clientAddress: null }));
+      noteRefusal(refusalOf({ principal, operation, error, requestId, clientAddress }));
     }
     throw error;
   }

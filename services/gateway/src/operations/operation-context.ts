@@ -4,4 +4,5 @@ import type { Principal } from "@signalbox/auth";
 export interface OperationContext {
   readonly principal: Principal | null;
   readonly requestId: string;
+  readonly clientAddress: string;
 }

@@ -1,5 +1,5 @@
 import type { GraphQLDataSource } from "@apollo/gateway";
-import { encodePrincipal, principalHeader } from "@signalbox/graphql";
+import { clientAddressHeader, encodePrincipal, principalHeader } from "@signalbox/graphql";
 import type { InternalClient } from "@signalbox/net";
 import type { Tracer } from "@signalbox/telemetry";
 import type { OperationContext } from "../operations/operation-context.ts";
@@ -19,12 +19,13 @@ export function createSubgraphDataSource({
 }): GraphQLDataSource<OperationContext> {
   return {
     async process({ request, context }) {
-      const { principal, requestId } = context as OperationContext;
+      const { principal, requestId, clientAddress } = context as OperationContext;
       const { query, variables, operationName } = request;
       return tracer.span(`fetch ${name}`, { kind: "client" }, async () => {
         const traceparent = tracer.traceparent();
         const answer = await client.post("/graphql", JSON.stringify({ query, variables, operationName }), {
           "x-request-id": requestId,
+          [clientAddressHeader]: clientAddress,
           ...(principal === null ? {} : { [principalHeader]: encodePrincipal(principal) }),
           ...(traceparent === undefined ? {} : { traceparent }),
         });
