@@ -11,7 +11,7 @@ import { createEdge } from "./create-edge.ts";
 import type { ForbiddenRequest } from "./edge.ts";
 import { expressApp } from "./express-app.ts";
 import type { HttpContext } from "./http-context.ts";
-import { type Mounts, withMounts } from "./mounts.ts";
+import { guarded, type Mounts, withMounts } from "./mounts.ts";
 
 export interface HttpAppOptions {
   readonly context: HttpContext;
@@ -22,7 +22,7 @@ export interface HttpAppOptions {
   readonly idempotency?: IdempotencyStore;
   /** Served at `/openapi/<service>.json`; left out, it is not. */
   readonly openapi?: OpenApiInfo;
-  /** Other listeners by path prefix, such as an OpenID provider; they get the request untouched. */
+  /** Other listeners by path prefix, such as an OpenID provider; they are counted and logged as any route. */
   readonly mounts?: Mounts;
   /** Told of every 403 `forbidden` of a known caller, for an audit. The answer does not wait for it. */
   readonly onForbidden?: (request: ForbiddenRequest) => void;
@@ -50,5 +50,6 @@ export function createHttpApp(options: HttpAppOptions): RequestListener {
     onForbidden: options.onForbidden ?? null,
     strict: options.strict ?? context.configuration.get("http.strict-responses"),
   });
-  return withMounts(expressApp(edge, compileRoutes(list)) as unknown as RequestListener, options.mounts ?? {});
+  const app = expressApp(edge, compileRoutes(list)) as unknown as RequestListener;
+  return withMounts(app, guarded(edge, options.mounts ?? {}));
 }

@@ -1,4 +1,11 @@
 import type { IncomingMessage, RequestListener } from "node:http";
+import { leftTo } from "../responses/http-response.ts";
+import { countAnonymous } from "../steps/authenticate.ts";
+import { refuseGuessing } from "../steps/count-request.ts";
+import { handle } from "../steps/handle.ts";
+import { compileRoute } from "./compile-route.ts";
+import type { Edge } from "./edge.ts";
+import { serve } from "./serve.ts";
 
 /** Listeners that answer everything under a path prefix by themselves. */
 export type Mounts = Readonly<Record<string, RequestListener>>;
@@ -11,6 +18,21 @@ export function withMounts(app: RequestListener, mounts: Mounts): RequestListene
     const found = entries.find(([prefix]) => isUnder(request, prefix));
     (found ? found[1] : app)(request, response);
   };
+}
+
+/** The listeners behind the public edge: counted by address, with the common headers, a span and a log line. */
+export function guarded(edge: Edge, mounts: Mounts): Mounts {
+  return Object.fromEntries(
+    Object.entries(mounts).map(([prefix, listener]) => [prefix, guard(edge, prefix, listener)]),
+  );
+}
+
+function guard(edge: Edge, prefix: string, listener: RequestListener): RequestListener {
+  const handled = leftTo(listener);
+  const spec = { summary: "", auth: "anonymous", responses: { 200: "empty" }, handle: () => handled } as const;
+  const route = compileRoute({ method: "get", path: prefix, spec });
+  const guarded = { ...route, steps: [refuseGuessing, countAnonymous, handle] };
+  return (request, response) => void serve(edge, guarded, request, response, {});
 }
 
 function isUnder({ url = "" }: IncomingMessage, prefix: string): boolean {

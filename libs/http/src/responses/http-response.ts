@@ -1,3 +1,4 @@
+import type { RequestListener } from "node:http";
 import type { Readable } from "node:stream";
 import type { ErrorCode, ErrorDetail } from "@signalbox/core";
 
@@ -14,6 +15,7 @@ type ResponseBody =
   | { readonly kind: "empty" }
   | { readonly kind: "bytes"; readonly bytes: Uint8Array; readonly contentType: string }
   | { readonly kind: "stream"; readonly stream: Readable; readonly contentType: string; readonly length?: number }
+  | { readonly kind: "listener"; readonly listener: RequestListener }
   | { readonly kind: "error"; readonly error: Refusal };
 
 /** A refusal before it is written: the code is for programs, the message for people. */
@@ -74,6 +76,11 @@ export function stream(
     status,
     body: { kind: "stream", stream: readable, contentType, ...(length === undefined ? {} : { length }) },
   };
+}
+
+/** Leaves the answer to a listener, which finds the common headers set and may replace them. */
+export function leftTo(listener: RequestListener): HttpResponse {
+  return { status: 200, body: { kind: "listener", listener } };
 }
 
 /** A refusal that is an expected outcome. For one that crosses layers throw an `AppError`. */

@@ -1,6 +1,8 @@
+import type { RequestListener } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { KiB } from "@signalbox/core";
 import type { Exchange } from "../app/exchange.ts";
+import { countFailedSignIn } from "../steps/count-request.ts";
 import { isNotModified } from "./conditional.ts";
 import { discardBody } from "./discard-body.ts";
 import { errorText } from "./error-status.ts";
@@ -23,6 +25,7 @@ export async function send(exchange: Exchange, answer: HttpResponse): Promise<vo
   const headers = responseHeaders(exchange, response);
   exchange.status = status;
   if (body.kind === "stream") return sendStream(exchange, response, headers);
+  if (body.kind === "listener") return sendByListener(exchange, body.listener, headers);
   if (payload !== null) {
     headers.push("Content-Type", body.kind === "bytes" ? body.contentType : "application/json");
     headers.push(
@@ -77,6 +80,20 @@ async function write(
   else response.write(content);
   await discardBody(request);
   response.end();
+}
+
+async function sendByListener(
+  exchange: Exchange,
+  listener: RequestListener,
+  headers: readonly string[],
+): Promise<void> {
+  const { request, response } = exchange;
+  for (let at = 0; at < headers.length; at += 2) response.setHeader(String(headers[at]), String(headers[at + 1]));
+  const closed = new Promise((resolve) => response.once("close", resolve));
+  listener(request, response);
+  await closed;
+  exchange.status = response.statusCode;
+  if (exchange.status === 401) countFailedSignIn(exchange);
 }
 
 async function sendStream(exchange: Exchange, { status, body }: HttpResponse, headers: string[]): Promise<void> {

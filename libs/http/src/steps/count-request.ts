@@ -1,6 +1,7 @@
 import type { RateLimiter } from "@signalbox/cache";
 import { AppError } from "@signalbox/core";
-import type { Exchange } from "../app/exchange.ts";
+import type { Exchange, Step } from "../app/exchange.ts";
+import { addressBucket } from "../request/client-address.ts";
 
 type Kind = "credential" | "anonymous" | "failedSignIn";
 
@@ -21,14 +22,29 @@ export function countRequest(exchange: Exchange, kind: Kind, key: string): void 
   take(exchange, rateLimits[kind], key);
 }
 
+/** Notes a failed sign-in that was answered already. */
+export function countFailedSignIn(exchange: Exchange): void {
+  exchange.edge.rateLimits?.failedSignIn.take(addressBucket(exchange.clientAddress));
+}
+
+/** Before somebody else judges credentials: whoever failed too often waits. @throws AppError `rate_limited`. */
+export const refuseGuessing: Step = (exchange) => {
+  const limiter = exchange.edge.rateLimits?.failedSignIn;
+  const { remaining, resetSeconds } = limiter?.take(addressBucket(exchange.clientAddress), 0) ?? { remaining: 1 };
+  if (remaining <= 0) throw tooMany(resetSeconds);
+  return null;
+};
+
 function take(exchange: Exchange, limiter: RateLimiter | undefined, key: string): void {
   if (!limiter) return;
   const { allowed, remaining, resetSeconds } = limiter.take(key);
   exchange.limiter = limiter;
   exchange.remaining = remaining;
   exchange.resetSeconds = resetSeconds;
-  if (allowed) return;
-  throw new AppError("rate_limited", "Too many requests. Try again later.", {
+  if (!allowed) throw tooMany(resetSeconds);
+}
+
+const tooMany = (resetSeconds = 1) =>
+  new AppError("rate_limited", "Too many requests. Try again later.", {
     retryAfterSeconds: Math.max(1, resetSeconds),
   });
-}
