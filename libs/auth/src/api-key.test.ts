@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { test } from "node:test";
+import { crc32 } from "node:zlib";
 import { createApiKey, digestApiKey, parseApiKey, sameDigest } from "./api-key.ts";
 
 test("a new key has the published shape and passes its own check digits", () => {
@@ -11,6 +13,20 @@ test("a new key has the published shape and passes its own check digits", () => 
 test("the check digits of a key are the CRC32 that scanners compute without us", () => {
   assert.notEqual(parseApiKey("sbx_dev_0000000000000000000000000000000zsXXQ"), null);
   assert.equal(parseApiKey("sbx_dev_0000000000000000000000000000000zsXXR"), null);
+});
+
+test("the page for secret scanners has the expression, the steps and the vector that keys are made by", async () => {
+  const page = await readFile(new URL("../../../docs/how-to/find-leaked-keys.md", import.meta.url), "utf8");
+  const valueOf = (step: string) => new RegExp(`^\\| ${step} \\| \`(.+)\` \\|$`, "m").exec(page)?.[1] ?? "";
+  const expression = new RegExp(/^\\bsbx.*$/m.exec(page)?.[0] ?? "nothing", "g");
+  const [key, body] = [valueOf("key"), valueOf("before the last six")];
+  assert.equal(crc32(body).toString(16).padStart(8, "0"), valueOf("CRC-32"));
+  assert.equal(body + valueOf("check digits"), key);
+  assert.notEqual(parseApiKey(key), null);
+  for (const made of [key, createApiKey("dev"), createApiKey("a1b2c3d4e5f6g7h8")]) {
+    assert.deepEqual(`KEY="${made}"\n`.match(expression), [made]);
+  }
+  assert.equal(`${key}A`.match(expression), null);
 });
 
 test("one wrong character anywhere in a key is noticed before any look-up", () => {

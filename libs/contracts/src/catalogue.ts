@@ -19,6 +19,7 @@ const declarations = [
   account.accountStatusChanged,
   account.accountDeleted,
   apiKey.apiKeyCreated,
+  apiKey.apiKeyUpdated,
   apiKey.apiKeyRevoked,
   image.imageCreated,
   image.imageUpdated,

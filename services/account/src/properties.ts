@@ -57,6 +57,16 @@ export const properties = defineProperties({
     reload: "restart",
     effect: "The second part of new API keys (`sbx_dev_…`), so that a key of a test system is told apart at sight.",
   },
+  "account.api-keys.max": {
+    type: "integer",
+    default: 100,
+    unit: "keys",
+    min: 1,
+    max: 10_000,
+    secrecy: "public",
+    reload: "live",
+    effect: "How many good API keys an account may have. Keys in the overlap of a rotation may be as many again.",
+  },
 });
 
 export type Properties = typeof properties;

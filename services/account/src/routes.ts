@@ -1,6 +1,7 @@
 import { createRoutes } from "@signalbox/http";
 import { accountRoutes } from "./accounts/account-routes.ts";
 import { administrationRoutes } from "./administration/administration-routes.ts";
+import { apiKeyIssueRoutes } from "./api-keys/api-key-issue-routes.ts";
 import { apiKeyRoutes } from "./api-keys/api-key-routes.ts";
 import { auditRoutes } from "./audit/audit-routes.ts";
 import { settingsRoutes } from "./settings/settings-routes.ts";
@@ -9,6 +10,7 @@ import { statusRoutes } from "./statuses/status-routes.ts";
 type Dependencies = Parameters<typeof accountRoutes>[0] &
   Parameters<typeof settingsRoutes>[0] &
   Parameters<typeof statusRoutes>[0] &
+  Parameters<typeof apiKeyIssueRoutes>[0] &
   Parameters<typeof apiKeyRoutes>[0] &
   Parameters<typeof auditRoutes>[0] &
   Parameters<typeof administrationRoutes>[0];
@@ -19,6 +21,7 @@ export function publicRoutes(dependencies: Dependencies) {
   routes.include(accountRoutes(dependencies));
   routes.include(settingsRoutes(dependencies));
   routes.include(statusRoutes(dependencies));
+  routes.include(apiKeyIssueRoutes(dependencies));
   routes.include(apiKeyRoutes(dependencies));
   routes.include(auditRoutes(dependencies));
   routes.include(administrationRoutes(dependencies));

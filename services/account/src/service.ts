@@ -18,10 +18,13 @@ import { createAccountStore } from "./accounts/account-store.ts";
 import { createProvisionAccount } from "./accounts/provision-account.ts";
 import { createUpdateAccount } from "./accounts/update-account.ts";
 import { createAccountSearchStore } from "./administration/account-search-store.ts";
+import { createAnnounceEndedKeys } from "./api-keys/announce-ended-keys.ts";
 import { createApiKeyStore } from "./api-keys/api-key-store.ts";
 import { createCreateFirstKey } from "./api-keys/create-first-key.ts";
 import { createIssueApiKey } from "./api-keys/issue-api-key.ts";
+import { createRenameApiKey } from "./api-keys/rename-api-key.ts";
 import { createRevokeApiKey } from "./api-keys/revoke-api-key.ts";
+import { createRotateApiKey } from "./api-keys/rotate-api-key.ts";
 import { createAudit } from "./audit/audit.ts";
 import { createAuditStore } from "./audit/audit-store.ts";
 import { createNoteRefusal, refusalOf } from "./audit/note-refusal.ts";
@@ -117,8 +120,11 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox) {
     }),
   });
   const principals = createPrincipals(context, { accounts, apiKeys, provisionAccount, noteRefusal });
-  const keyEnvironment = configuration.get("account.api-keys.environment");
-  const issueApiKey = createIssueApiKey({ ...writing, apiKeys, keyEnvironment });
+  const keyRules = {
+    keyEnvironment: configuration.get("account.api-keys.environment"),
+    keysMax: () => configuration.get("account.api-keys.max"),
+  };
+  const issueApiKey = createIssueApiKey({ ...writing, ...keyRules, apiKeys });
   const changeAccountStatus = createChangeAccountStatus({ ...writing, accounts, accessLog });
 
   return {
@@ -133,7 +139,10 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox) {
     changeAccountStatus,
     requestRecovery: createRequestRecovery({ ...writing, accounts }),
     createFirstKey: createCreateFirstKey({ pool, provisionAccount, changeAccountStatus, issueApiKey }),
+    renameApiKey: createRenameApiKey({ ...writing, apiKeys }),
+    rotateApiKey: createRotateApiKey({ ...writing, ...keyRules, apiKeys, accessLog }),
     revokeApiKey: createRevokeApiKey({ ...writing, apiKeys, accessLog }),
+    announceEndedKeys: createAnnounceEndedKeys({ ...writing, apiKeys, accessLog }),
     noteRefusal,
     trimAudit: createTrimAudit({ pool, clock, retentionDays: () => configuration.get("account.audit.retention-days") }),
     repeatAccess: createRepeatAccess({ pool, accessLog, clock }),

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { minutes } from "@signalbox/core";
+import { minutes, seconds } from "@signalbox/core";
 import type { IdempotencyStore } from "@signalbox/http";
 import type { Runner } from "@signalbox/runtime";
 
 interface Dependencies {
   readonly idempotency: Pick<IdempotencyStore, "clean">;
   readonly repeatAccess: () => Promise<unknown>;
+  readonly announceEndedKeys: () => Promise<unknown>;
   readonly purgeAccounts: () => Promise<unknown>;
   readonly trimAudit: () => Promise<unknown>;
 }
@@ -13,18 +14,20 @@ interface Dependencies {
 /** The long-running parts that are this service's own. */
 export function startWorkers(runner: Pick<Runner, "worker">, dependencies: Dependencies): void {
   runner.worker("idempotency", dependencies.idempotency.clean);
-  runner.worker("access repetition", everyMinute(dependencies.repeatAccess));
-  runner.worker("account purge", everyMinute(dependencies.purgeAccounts));
-  runner.worker("audit retention", everyMinute(dependencies.trimAudit));
+  runner.worker("access repetition", every(minutes(1), dependencies.repeatAccess));
+  // An index tells in a moment that nothing is due, and a key is told of in the second of its end.
+  runner.worker("key expiry", every(seconds(1), dependencies.announceEndedKeys));
+  runner.worker("account purge", every(minutes(1), dependencies.purgeAccounts));
+  runner.worker("audit retention", every(minutes(1), dependencies.trimAudit));
 }
 
-/** Looks every minute for what is due. */
-function everyMinute(work: () => Promise<unknown>) {
+/** Looks for what is due, and again after `pauseMs`. */
+function every(pauseMs: number, work: () => Promise<unknown>) {
   return async (signal: AbortSignal, beat: () => void): Promise<void> => {
     while (!signal.aborted) {
       beat();
       await work();
-      await sleep(minutes(1), undefined, { signal, ref: false }).catch(() => {});
+      await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
     }
   };
 }

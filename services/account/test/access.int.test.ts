@@ -1,21 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import {
-  type Credential,
-  createAuthenticator,
-  createPrincipalClient,
-  credentialFrom,
-  openAccessStates,
-  requireState,
-} from "@signalbox/auth";
-import type { AccessKind, AccountState } from "@signalbox/contracts";
-import { createManualClock, hours, isAppError } from "@signalbox/core";
-import { createOutbox, openEventLog } from "@signalbox/events";
+import type { AccountState } from "@signalbox/contracts";
+import { createManualClock, hours } from "@signalbox/core";
+import { createOutbox } from "@signalbox/events";
 import { inTransaction, openPool, type Pool } from "@signalbox/storage";
 import { createMetrics, createTracer } from "@signalbox/telemetry";
-import { eventually, testContext } from "@signalbox/testing";
+import { eventually } from "@signalbox/testing";
 import { type AccessLog, createAccessLog } from "../src/access/access-log.ts";
 import { createRepeatAccess } from "../src/access/repeat-access.ts";
+import { startElsewhere } from "./elsewhere.ts";
 import { type Harness, startAccount } from "./harness.ts";
 
 let account: Harness;
@@ -53,31 +46,9 @@ async function move(id: string, status: AccountState): Promise<void> {
 const rename = async (headers: Record<string, string>, harness = account) =>
   (await harness.send("PATCH", path, { headers, body: { display_name: "Eve" } })).status;
 
-/** What any other service has: its own reader of the state topic, and account to ask for callers it has not seen. */
-async function startElsewhere() {
-  const context = testContext("images", {});
-  const { configuration } = account.context;
-  const eventLog = await openEventLog(configuration.get("events.url"), { ...context, clientId: "elsewhere" });
-  context.runner.defer("event log", () => eventLog.close());
-  const accessStates = await openAccessStates({ ...context, eventLog });
-  await accessStates.caughtUp;
-  const principals = createPrincipalClient({ ...account.principals, ...context });
-  const { authenticate } = createAuthenticator({ ...context, principals, accessStates, cacheMax: 100 });
-  const may = async (headers: Record<string, string>, access: AccessKind): Promise<string> => {
-    try {
-      requireState(await authenticate(credentialFrom(headers) as Credential), access);
-      return "yes";
-    } catch (error) {
-      if (!isAppError(error)) throw error;
-      return error.details[0]?.code ?? error.code;
-    }
-  };
-  return { may, close: context.close };
-}
-
 for (const state of ["suspended", "disabled", "deleted"] as const) {
   test(`${state}: in force in every service within two seconds, for tokens and keys that are still good`, async () => {
-    const elsewhere = await startElsewhere();
+    const elsewhere = await startElsewhere(account);
     const headers = account.person();
     const { id } = (await account.send("GET", path, { headers })).body;
     const body = { name: "key", scopes: ["account:read", "account:write"] };
@@ -98,7 +69,7 @@ for (const state of ["suspended", "disabled", "deleted"] as const) {
     await eventually(refusedEverywhere, { timeoutMs: 2000, message: "writes are refused in both services" });
     assert.equal(await elsewhere.may(headers, "read"), state === "suspended" ? "yes" : `account_${state}`);
 
-    const later = await startElsewhere();
+    const later = await startElsewhere(account);
     assert.equal(await later.may(headers, "write"), `account_${state}`, "after a restart as well");
     await move(id, "active");
     const backEverywhere = async () =>
@@ -109,7 +80,7 @@ for (const state of ["suspended", "disabled", "deleted"] as const) {
 }
 
 test("a revoked key stops in every service within two seconds, and the others of the account go on", async () => {
-  const elsewhere = await startElsewhere();
+  const elsewhere = await startElsewhere(account);
   const headers = account.person();
   const make = async () => {
     const body = { name: "key", scopes: ["account:read"] };

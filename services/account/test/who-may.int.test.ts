@@ -51,6 +51,8 @@ const operations: Readonly<Record<string, Operation>> = {
   "POST /api/account/api-keys/": secure(201, { name: "key", scopes: ["account:security"] }),
   "GET /api/account/api-keys/": ownRead("account:read"),
   "GET /api/account/api-keys/{key_id}": ownRead("account:read"),
+  "PATCH /api/account/api-keys/{key_id}": secure(200, { name: "other" }),
+  "POST /api/account/api-keys/{key_id}/rotate": secure(201, {}),
   "DELETE /api/account/api-keys/{key_id}": secure(204),
   "GET /api/accounts/": adminRead,
   "GET /api/accounts/{account_id}": adminRead,

@@ -9,7 +9,13 @@ const shared = {
   subject: "API key id",
   audience: "account",
 } as const;
-const data = ApiKeyResource.extend({ changed });
+const { replaces, replaced_by } = ApiKeyResource.shape;
+/** Keys were made before they could be rotated, and events of them are still in the log. */
+const data = ApiKeyResource.extend({
+  changed,
+  replaces: replaces.optional(),
+  replaced_by: replaced_by.optional(),
+});
 
 export const apiKeyCreated = defineEvent({
   ...shared,
@@ -19,10 +25,18 @@ export const apiKeyCreated = defineEvent({
   example: { ...apiKeyExample, changed: [] },
 });
 
+export const apiKeyUpdated = defineEvent({
+  ...shared,
+  name: "api_key.updated",
+  description: "A key was renamed, or another key replaces it and it ends with the overlap.",
+  data: ApiKeyResource.extend({ changed }),
+  example: { ...apiKeyExample, name: "deploy to production", changed: ["name"] },
+});
+
 export const apiKeyRevoked = defineEvent({
   ...shared,
   name: "api_key.revoked",
-  description: "A key stopped working: revoked by someone, or at its expiry.",
+  description: "A key stopped working: revoked by someone, replaced by rotation, or at its expiry.",
   data: data.extend({ reason: z.enum(["revoked", "rotated", "expired", "account"]) }),
   example: {
     ...apiKeyExample,

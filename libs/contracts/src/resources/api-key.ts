@@ -16,6 +16,8 @@ export const ApiKeyResource = z
     expires_at: timestamp.nullable(),
     last_used_at: timestamp.nullable().describe("To the minute."),
     revoked_at: timestamp.nullable(),
+    replaces: identifier("The key that this one replaces").nullable(),
+    replaced_by: identifier("The key that replaces this one").nullable(),
   })
   .meta({ id: "ApiKey", description: "An API key, without its secret." });
 
@@ -32,4 +34,6 @@ export const apiKeyExample: ApiKeyResource = {
   expires_at: null,
   last_used_at: null,
   revoked_at: null,
+  replaces: null,
+  replaced_by: null,
 };

@@ -1,4 +1,5 @@
 import { isRole, isScope } from "@signalbox/contracts";
+import { minutes } from "@signalbox/core";
 import { sql, type Tx } from "@signalbox/storage";
 import type { PrismaClient } from "../generated/prisma/client.ts";
 import type { ApiKey } from "./api-key.ts";
@@ -17,27 +18,60 @@ export interface ApiKeyStore {
   insert(tx: Tx, key: ApiKey): Promise<void>;
   /** Reads the key and keeps others from changing it until the transaction ends. */
   lock(tx: Tx, accountId: string, keyId: string): Promise<ApiKey | null>;
-  markRevoked(tx: Tx, key: ApiKey): Promise<void>;
-  /** Notes the use of a key, at most once a minute: it says nothing else, so it may be lost. */
+  /** Writes what may change of a locked key: its name, its end, its epoch, what replaces it. */
+  save(tx: Tx, key: ApiKey): Promise<void>;
+  /**
+   * How many keys of the account are good: all, and those that nothing replaces yet. No other key can be added until the
+   * transaction ends.
+   */
+  countLive(tx: Tx, accountId: string, now: Date): Promise<{ readonly live: number; readonly current: number }>;
+  /** Takes up to `limit` keys that ended by themselves and that nobody told of, each once, with their next epoch. */
+  takeEnded(tx: Tx, now: Date, limit: number): Promise<ApiKey[]>;
+  /**
+   * Notes the use of a key, once in each minute of the clock: a service that tells of it every sixty seconds is heard each
+   * time. It says nothing else, so it may be lost.
+   */
   touch(keyId: string, at: Date): Promise<void>;
 }
 
 type Row = Omit<ApiKey, "scopes" | "roles"> & { scopes: string[]; roles: string[] };
 
+const columns = `id, account_id as "accountId", name, hint, digest, scopes, roles, access_epoch as "accessEpoch",
+  created_at as "createdAt", expires_at as "expiresAt", last_used_at as "lastUsedAt", revoked_at as "revokedAt",
+  replaces, replaced_by as "replacedBy"`;
+
 const insertKey = sql(
   "api-key.insert",
-  `insert into api_keys (id, account_id, name, hint, digest, scopes, roles, access_epoch, created_at, expires_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+  `insert into api_keys (id, account_id, name, hint, digest, scopes, roles, access_epoch, created_at, expires_at, replaces)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 );
 
-const lockKey = sql(
-  "api-key.lock",
-  `select id, account_id as "accountId", name, hint, digest, scopes, roles, access_epoch as "accessEpoch",
-     created_at as "createdAt", expires_at as "expiresAt", last_used_at as "lastUsedAt", revoked_at as "revokedAt"
-   from api_keys where account_id = $1 and id = $2 for update`,
+const lockKey = sql("api-key.lock", `select ${columns} from api_keys where account_id = $1 and id = $2 for update`);
+
+/** Who revokes a key tells of its end in the same transaction, and nobody has to tell it again at its expiry. */
+const saveKey = sql(
+  "api-key.save",
+  `update api_keys set name = $2, expires_at = $3, revoked_at = $4, access_epoch = $5, replaced_by = $6,
+     end_told_at = coalesce(end_told_at, $4)
+   where id = $1`,
 );
 
-const revokeKey = sql("api-key.revoke", "update api_keys set revoked_at = $2, access_epoch = $3 where id = $1");
+const lockOwner = sql("api-key.lock-owner", "select 1 from accounts where id = $1 for update");
+
+const countLiveKeys = sql(
+  "api-key.count-live",
+  `select count(*)::int as live, (count(*) filter (where replaced_by is null))::int as current from api_keys
+   where account_id = $1 and revoked_at is null and (expires_at is null or expires_at > $2)`,
+);
+
+const takeEndedKeys = sql(
+  "api-key.take-ended",
+  `update api_keys set end_told_at = $1, access_epoch = access_epoch + 1
+   where id in (
+     select id from api_keys where end_told_at is null and revoked_at is null and expires_at <= $1
+     order by expires_at limit $2 for update skip locked)
+   returning ${columns}`,
+);
 
 /** API keys in PostgreSQL: Prisma reads, prepared statements write. */
 export function createApiKeyStore(prisma: PrismaClient): ApiKeyStore {
@@ -59,21 +93,30 @@ export function createApiKeyStore(prisma: PrismaClient): ApiKeyStore {
       return rows.map(keyFrom);
     },
     async insert(tx, key) {
-      const { id, accountId, name, hint, digest, scopes, roles, accessEpoch, createdAt, expiresAt } = key;
-      const values = [id, accountId, name, hint, digest, scopes, roles, accessEpoch, createdAt, expiresAt];
+      const { id, accountId, name, hint, digest, scopes, roles, accessEpoch, createdAt, expiresAt, replaces } = key;
+      const values = [id, accountId, name, hint, digest, scopes, roles, accessEpoch, createdAt, expiresAt, replaces];
       await tx.query(insertKey, values);
     },
     async lock(tx, accountId, keyId) {
       const { rows } = await tx.query<Row>(lockKey, [accountId, keyId]);
       return rows[0] ? keyFrom(rows[0]) : null;
     },
-    async markRevoked(tx, { id, revokedAt, accessEpoch }) {
-      await tx.query(revokeKey, [id, revokedAt, accessEpoch]);
+    async save(tx, { id, name, expiresAt, revokedAt, accessEpoch, replacedBy }) {
+      await tx.query(saveKey, [id, name, expiresAt, revokedAt, accessEpoch, replacedBy]);
+    },
+    async countLive(tx, accountId, now) {
+      await tx.query(lockOwner, [accountId]);
+      const { rows } = await tx.query<{ live: number; current: number }>(countLiveKeys, [accountId, now]);
+      return rows[0] ?? { live: 0, current: 0 };
+    },
+    async takeEnded(tx, now, limit) {
+      const { rows } = await tx.query<Row>(takeEndedKeys, [now, limit]);
+      return rows.map(keyFrom);
     },
     async touch(keyId, at) {
-      const minuteAgo = new Date(at.getTime() - 60_000);
+      const minute = new Date(at.getTime() - (at.getTime() % minutes(1)));
       await prisma.apiKey.updateMany({
-        where: { id: keyId, OR: [{ lastUsedAt: null }, { lastUsedAt: { lte: minuteAgo } }] },
+        where: { id: keyId, OR: [{ lastUsedAt: null }, { lastUsedAt: { lt: minute } }] },
         data: { lastUsedAt: at },
       });
     },

@@ -15,6 +15,9 @@ export interface ApiKey {
   readonly expiresAt: Date | null;
   readonly lastUsedAt: Date | null;
   readonly revokedAt: Date | null;
+  /** By rotation: the id of the key that this one replaces, and of the key that replaces this one. */
+  readonly replaces: string | null;
+  readonly replacedBy: string | null;
 }
 
 export type ApiKeyStatus = ApiKeyResource["status"];
@@ -37,5 +40,7 @@ export function viewApiKey(key: ApiKey, now: Date): ApiKeyResource {
     expires_at: key.expiresAt?.toISOString() ?? null,
     last_used_at: key.lastUsedAt?.toISOString() ?? null,
     revoked_at: key.revokedAt?.toISOString() ?? null,
+    replaces: key.replaces,
+    replaced_by: key.replacedBy,
   };
 }

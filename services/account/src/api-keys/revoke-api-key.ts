@@ -19,7 +19,7 @@ export type RevokeApiKeyOutcome = "revoked" | "already-revoked" | "not-found";
 
 interface Dependencies {
   readonly pool: Pool;
-  readonly apiKeys: Pick<ApiKeyStore, "lock" | "markRevoked">;
+  readonly apiKeys: Pick<ApiKeyStore, "lock" | "save">;
   readonly accessLog: Pick<AccessLog, "announce">;
   readonly outbox: Pick<Outbox, "append">;
   readonly audit: Audit;
@@ -42,7 +42,7 @@ export function createRevokeApiKey({ pool, apiKeys, accessLog, outbox, audit, cl
     const now = clock.now();
     const { id, accountId } = key;
     const revoked: ApiKey = { ...key, revokedAt: now, accessEpoch: key.accessEpoch + 1 };
-    await apiKeys.markRevoked(tx, revoked);
+    await apiKeys.save(tx, revoked);
     await audit.record(tx, { action: "api_key.revoke", accountId, fields: ["status"], by });
     await outbox.append(tx, [apiKeyRevoked(revoked, "revoked", now)]);
     await accessLog.announce(tx, { kind: "key", id, accountId, state: "revoked", epoch: revoked.accessEpoch }, now);

@@ -22,7 +22,10 @@ export type AuditAction =
   | "account.request_recovery"
   | "account.purge"
   | "api_key.create"
-  | "api_key.revoke";
+  | "api_key.update"
+  | "api_key.rotate"
+  | "api_key.revoke"
+  | "api_key.expire";
 
 interface AuditRecord {
   readonly action: AuditAction;

@@ -1,7 +1,7 @@
 import { type ConnectionArguments, connection, connectionArguments } from "@signalbox/graphql";
 import type { Account } from "../accounts/account.ts";
 import { type ApiKey, statusOf } from "../api-keys/api-key.ts";
-import { cursorOf, positionFrom } from "../api-keys/api-key-routes.ts";
+import { cursorOf, positionFrom } from "../api-keys/api-key-position.ts";
 import type { Verbs } from "../service.ts";
 import { type AccountContext, allowed } from "./account-resolvers.ts";
 

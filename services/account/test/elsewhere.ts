@@ -1,0 +1,38 @@
+import {
+  type Credential,
+  createAuthenticator,
+  createPrincipalClient,
+  credentialFrom,
+  openAccessStates,
+  type Principal,
+  requireState,
+} from "@signalbox/auth";
+import type { AccessKind } from "@signalbox/contracts";
+import { isAppError } from "@signalbox/core";
+import { openEventLog } from "@signalbox/events";
+import { testContext } from "@signalbox/testing";
+import type { Harness } from "./harness.ts";
+
+/** What any other service has: its own reader of the state topic, and account to ask for callers it has not seen. */
+export async function startElsewhere(account: Harness) {
+  const context = testContext("images", {});
+  const { configuration } = account.context;
+  const eventLog = await openEventLog(configuration.get("events.url"), { ...context, clientId: "elsewhere" });
+  context.runner.defer("event log", () => eventLog.close());
+  const accessStates = await openAccessStates({ ...context, eventLog });
+  await accessStates.caughtUp;
+  const principals = createPrincipalClient({ ...account.principals, ...context });
+  const { authenticate } = createAuthenticator({ ...context, principals, accessStates, cacheMax: 100 });
+  const principalOf = (headers: Record<string, string>): Promise<Principal> =>
+    authenticate(credentialFrom(headers) as Credential);
+  const may = async (headers: Record<string, string>, access: AccessKind): Promise<string> => {
+    try {
+      requireState(await principalOf(headers), access);
+      return "yes";
+    } catch (error) {
+      if (!isAppError(error)) throw error;
+      return error.details[0]?.code ?? error.code;
+    }
+  };
+  return { may, principalOf, close: context.close };
+}
