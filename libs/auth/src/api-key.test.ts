@@ -17,11 +17,11 @@ test("the check digits of a key are the CRC32 that scanners compute without us",
 
 test("the page for secret scanners has the expression, the steps and the vector that keys are made by", async () => {
   const page = await readFile(new URL("../../../docs/how-to/find-leaked-keys.md", import.meta.url), "utf8");
-  const valueOf = (step: string) => new RegExp(`^\\| ${step} \\| \`(.+)\` \\|$`, "m").exec(page)?.[1] ?? "";
+  const cellOf = (step: string) => new RegExp(`^\\| ${step} \\| \`(.+)\` \\|$`, "m").exec(page)?.[1] ?? "";
   const expression = new RegExp(/^\\bsbx.*$/m.exec(page)?.[0] ?? "nothing", "g");
-  const [key, body] = [valueOf("key"), valueOf("before the last six")];
-  assert.equal(crc32(body).toString(16).padStart(8, "0"), valueOf("CRC-32"));
-  assert.equal(body + valueOf("check digits"), key);
+  const [key, body] = [cellOf("key"), cellOf("before the last six")];
+  assert.equal(crc32(body).toString(16).padStart(8, "0"), cellOf("CRC-32"));
+  assert.equal(body + cellOf("check digits"), key);
   assert.notEqual(parseApiKey(key), null);
   for (const made of [key, createApiKey("dev"), createApiKey("a1b2c3d4e5f6g7h8")]) {
     assert.deepEqual(`KEY="${made}"\n`.match(expression), [made]);

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { EventName } from "@signalbox/contracts";
-import { createManualClock, hours, seconds } from "@signalbox/core";
+import { hours, minutes, seconds } from "@signalbox/core";
 import type { ReceivedEvent } from "@signalbox/events";
 import { eventually } from "@signalbox/testing";
+import { createApiKeyStore } from "../src/api-keys/api-key-store.ts";
 import { startElsewhere } from "./elsewhere.ts";
 import { type Harness, startAccount } from "./harness.ts";
+import { openInside } from "./inside.ts";
 
 let account: Harness;
 before(async () => {
@@ -161,7 +163,8 @@ test("nobody is shown a key that may more than they do", async () => {
   assert.equal((await rotate({ "x-api-key": wide.key }, wide.id)).status, 201, "a key may rotate itself");
 
   const first = { "x-api-key": await account.firstKey() };
-  const whole = (await account.sendInternal("/internal/principals", { kind: "api-key", value: first["x-api-key"] })).body;
+  const whole = (await account.sendInternal("/internal/principals", { kind: "api-key", value: first["x-api-key"] }))
+    .body;
   const plain = await newKey(first, { scopes: whole.scopes });
   const upwards = await rotate({ "x-api-key": plain.key }, whole.credential.id);
   assert.deepEqual([upwards.status, upwards.body.error.details[0].field], [403, "roles"]);
@@ -223,4 +226,35 @@ test("the end of a key is told once, in the second of its end, with the reason",
   const entries = (await account.send("GET", "/api/account/audit/", { headers })).body.items;
   const ended = entries.filter(({ action }: { action: string }) => action === "api_key.expire");
   assert.deepEqual(ended.map(({ reason }: { reason: string }) => reason).sort(), ["expired", "rotated"]);
+});
+
+test("several instances share the telling: of each end there is one event", async () => {
+  const instances = [openInside(account), openInside(account)];
+  const people = Array.from({ length: 5 }, () => account.person());
+  const expires_at = new Date(account.context.clock.nowMs() + 700).toISOString();
+  const keys = await Promise.all(people.map((headers) => newKey(headers, { expires_at })));
+  let told = false;
+  const telling = instances.map(async ({ verbs }) => {
+    while (!told) await verbs.announceEndedKeys();
+  });
+  const ofAll = await Promise.all(people.map((headers, at) => saidOf(headers, keys[at].id, 3)));
+  told = true;
+  await Promise.all(telling);
+  const counts = ofAll.map((said) => said.filter(({ name }) => name === "api_key.revoked").length);
+  assert.deepEqual(counts, [1, 1, 1, 1, 1]);
+});
+
+test("the last use of a key is written once in each minute, and is never older than the minute before", async () => {
+  const headers = account.person();
+  const { id } = await newKey(headers);
+  const apiKeys = createApiKeyStore(openInside(account).prisma);
+  const minute = Math.ceil(account.context.clock.nowMs() / minutes(1)) * minutes(1);
+  const usedAt = async (ms: number) => {
+    await apiKeys.touch(id, new Date(ms));
+    return Date.parse((await read(headers, id)).last_used_at) - minute;
+  };
+  const offsets = [100, seconds(59), minutes(1), minutes(1) + seconds(59), minutes(2) - 1, minutes(2) + 100];
+  const seen: number[] = [];
+  for (const offset of offsets) seen.push(await usedAt(minute + offset));
+  assert.deepEqual(seen, [100, 100, minutes(1), minutes(1), minutes(1), minutes(2) + 100]);
 });

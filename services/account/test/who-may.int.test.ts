@@ -70,7 +70,7 @@ async function personIn(state: AccountState) {
   const contact = state === "pending" ? {} : { email: "ada@example.org", email_verified: true };
   const all = account.person({ ...claims, ...contact, scope: scopes.join(" ") });
   const { id } = (await account.send("GET", "/api/account/", { headers: all })).body;
-  const body = { name: "before", scopes: ["account:read"] };
+  const body = { name: "before", scopes: ["account:security"] };
   const key = await account.send("POST", "/api/account/api-keys/", { headers: all, body });
   if (state !== "pending" && state !== "active") {
     const change = { status: state, reason: "x" };

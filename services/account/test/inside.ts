@@ -1,0 +1,18 @@
+import { createOutbox } from "@signalbox/events";
+import { openPool, prismaAdapter } from "@signalbox/storage";
+import { createMetrics, createTracer } from "@signalbox/telemetry";
+import { PrismaClient } from "../src/generated/prisma/client.ts";
+import { createVerbs } from "../src/service.ts";
+import type { Harness } from "./harness.ts";
+
+/** Another instance of the service's verbs and stores on the same database, for promises that several instances keep. */
+export function openInside(account: Harness) {
+  const { log, configuration, runner, clock } = account.context;
+  const metrics = createMetrics({ service: "account" });
+  const url = configuration.get("database.url");
+  const pool = openPool({ url, max: 4, applicationName: `inside-${crypto.randomUUID()}`, log, metrics, runner });
+  const tracer = createTracer("account");
+  const outbox = createOutbox({ pool, service: "account", log, metrics, clock, tracer, maxBytes: 1_000_000 });
+  const prisma = new PrismaClient({ adapter: prismaAdapter(pool) });
+  return { pool, outbox, prisma, verbs: createVerbs(account.context, pool, outbox) };
+}
