@@ -41,6 +41,18 @@ test("only a higher epoch changes an account: repeated and late records do nothi
   assert.deepEqual(seen, [{ kind: "account", id: "acc_1", accountId: "acc_1" }]);
 });
 
+test("what the topic forgets is forgotten, and nothing else", () => {
+  const table = createAccessTable();
+  apply(table, { kind: "account", id: "acc_1", account_id: "acc_1", state: "suspended", epoch: 4 });
+  apply(table, { kind: "token", id: "jti:corp:1", state: "revoked", epoch: 1 });
+  apply(table, { kind: "key", id: "key_1", state: "revoked", epoch: 1 });
+  table.forget("account:acc_1");
+  table.forget("token:jti:corp:1");
+  table.forget("unheard-of");
+  assert.deepEqual([table.stateOf("acc_1"), table.isRevoked("jti:corp:1")], [null, false]);
+  assert.equal(table.isRevoked("key_1"), true);
+});
+
 test("a listener that stopped hears no more", () => {
   const table = createAccessTable();
   const seen: AccessChange[] = [];

@@ -80,7 +80,10 @@ export async function openAccessStates(dependencies: Dependencies): Promise<Acce
   return { ...states, caughtUp, isCaughtUp: () => isCaughtUp, ageMs: () => reader.ageMs() };
 
   function applyRecord(record: ReceivedRecord): void {
-    if (record.value === null) return; // compaction forgot a subject that nobody needs to know any more
+    if (record.value === null) {
+      states.forget(record.key);
+      return;
+    }
     const read = readAccessRecord(record);
     // Ending the reader over one record would hide every later suspension, so it is reported and passed over.
     if (read === null) log.error({ key: record.key, offset: String(record.offset) }, "an access record is unreadable");
@@ -101,6 +104,12 @@ export function createAccessTable() {
     onChange(listener: (change: AccessChange) => void): () => void {
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+    /** By the key of the topic: `account:…`, or `key:…` and the other kinds of credential. */
+    forget(subject: string): void {
+      const [kind, id = ""] = subject.split(/:(.*)/s);
+      if (kind === "account") accounts.delete(id);
+      else credentials.delete(id);
     },
     apply(record: AccessRecord): void {
       const known = record.kind === "account" ? accounts.get(record.id) : credentials.get(record.id);

@@ -22,7 +22,7 @@ export async function readEvents(
     topics,
     from: "start",
     onRecord: (record) => {
-      const name = eventNameOf(record.headers);
+      const name = record.value && eventNameOf(record.headers);
       if (name) received.push(decodeEvent(name, record));
     },
   });

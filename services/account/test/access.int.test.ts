@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { AccountState } from "@signalbox/contracts";
 import { createManualClock, hours } from "@signalbox/core";
-import { createOutbox } from "@signalbox/events";
-import { inTransaction, openPool, type Pool } from "@signalbox/storage";
+import { createOutbox, openEventLog } from "@signalbox/events";
+import { inTransaction, openPool, type Pool, sql } from "@signalbox/storage";
 import { createMetrics, createTracer } from "@signalbox/telemetry";
 import { eventually } from "@signalbox/testing";
 import { type AccessLog, createAccessLog } from "../src/access/access-log.ts";
@@ -15,6 +15,8 @@ let account: Harness;
 let pool: Pool;
 let accessLog: AccessLog;
 let administrator: Record<string, string>;
+/** The subjects that the state topic was told to forget. */
+const tombstones: string[] = [];
 const clock = createManualClock(new Date());
 
 before(async () => {
@@ -32,6 +34,16 @@ before(async () => {
   });
   const parts = { pool, service: "account", log, metrics, clock, tracer: createTracer("account"), maxBytes: 1_000_000 };
   accessLog = createAccessLog({ outbox: createOutbox(parts) });
+  const eventLog = await openEventLog(configuration.get("events.url"), { ...account.context, clientId: "tombstones" });
+  await eventLog.broadcast({
+    service: "access-tests",
+    instance: account.context.instance,
+    topics: ["signalbox.access.v1"],
+    from: "start",
+    onRecord: ({ key, value }) => {
+      if (value === null) tombstones.push(key);
+    },
+  });
 });
 after(() => account.close());
 
@@ -140,4 +152,18 @@ test("live entries are said again after an hour, once, and only they", async () 
   await repeatAccess();
   assert.equal(await saidOf(suspended, 4), 3, "a blocked account is live for as long as it is blocked");
   assert.equal(await saidOf(active, 4), 3);
+  const { rows } = await pool.query<{ id: string }>(
+    sql("", `select account_id as id from access_entries where account_id = any ($1)`),
+    [[suspended, active]],
+  );
+  assert.deepEqual(
+    rows.map(({ id }) => id),
+    [suspended],
+    "what is over is forgotten",
+  );
+  const forgotten = await eventually(() => tombstones.length > 0 && tombstones);
+  assert.deepEqual(
+    [forgotten.includes(`account:${active}`), forgotten.includes(`account:${suspended}`)],
+    [true, false],
+  );
 });

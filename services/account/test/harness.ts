@@ -123,7 +123,7 @@ async function readEverything(log: EventLog, instance: string): Promise<Received
     topics: ["signalbox.account.v1", "signalbox.access.v1"],
     from: "start",
     onRecord: (record) => {
-      const name = eventNameOf(record.headers);
+      const name = record.value && eventNameOf(record.headers);
       if (name) received.push(decodeEvent(name, record));
     },
   });

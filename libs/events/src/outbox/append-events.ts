@@ -1,4 +1,4 @@
-import type { EventDraft, EventName } from "@signalbox/contracts";
+import { type EventDraft, type EventName, eventOf, topics } from "@signalbox/contracts";
 import { AppError, type Clock, uuidv7 } from "@signalbox/core";
 import { type Statement, sql, type Tx } from "@signalbox/storage";
 import type { Tracer } from "@signalbox/telemetry";
@@ -40,17 +40,33 @@ export async function appendEvents(
   if (drafts.length === 0) return { eventIds: [], shards: [] };
   const time = options.time ?? clock.now();
   const traceparent = options.traceparent ?? tracer.traceparent();
-  const eventIds: string[] = [];
-  const values: unknown[] = [];
-  for (const draft of drafts) {
+  const rows = drafts.map((draft) => {
     const id = uuidv7(clock.nowMs());
     const { topic, key, headers, value } = encodeEvent(draft, { service, id, time, traceparent });
     if (value.length > maxBytes) throw tooLarge(draft.name, value.length, maxBytes);
-    eventIds.push(id);
-    values.push(id, topic, key, JSON.stringify(headers), value);
-  }
-  const { rows } = await tx.query<{ shard: number }>(insertStatement(drafts.length), values);
-  return { eventIds, shards: rows.map((row) => row.shard) };
+    return [id, topic, key, JSON.stringify(headers), value];
+  });
+  return insert(tx, rows);
+}
+
+/** Writes a tombstone for each subject of an event whose topic is compacted. @throws Error when it is not. */
+export async function appendTombstones(
+  tx: Tx,
+  name: EventName,
+  subjects: readonly string[],
+  { clock }: Pick<AppendParts, "clock">,
+): Promise<Appended> {
+  const { topic } = eventOf(name);
+  if (topics.find((spec) => spec.name === topic)?.cleanup !== "compact") throw new Error(`${topic} is not compacted`);
+  if (subjects.length === 0) return { eventIds: [], shards: [] };
+  const rows = subjects.map((subject) => [uuidv7(clock.nowMs()), topic, subject, "{}", null]);
+  return insert(tx, rows);
+}
+
+/** Rows of id, topic, key, headers and payload. */
+async function insert(tx: Tx, rows: readonly (readonly unknown[])[]): Promise<Appended> {
+  const inserted = await tx.query<{ shard: number }>(insertStatement(rows.length), rows.flat());
+  return { eventIds: rows.map(([id]) => String(id)), shards: inserted.rows.map((row) => row.shard) };
 }
 
 /** Prepared per number of rows: a transaction appends a handful, and each count has its own plan. */

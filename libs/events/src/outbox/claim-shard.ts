@@ -16,7 +16,7 @@ const lockWaiting = sql(
 const claim = sql(
   "outbox.claim",
   `with page as (
-     select id, octet_length(payload) as bytes from signalbox.outbox
+     select id, coalesce(octet_length(payload), 0) as bytes from signalbox.outbox
      where shard = $1 and topic <> all ($2) order by id limit $3
    ), sized as (
      select id, row_number() over by_id as place, sum(bytes) over by_id as total from page window by_id as (order by id)

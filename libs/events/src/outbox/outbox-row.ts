@@ -7,7 +7,8 @@ export interface OutboxRow {
   readonly topic: string;
   readonly key: string;
   readonly headers: string;
-  readonly payload: Buffer;
+  /** Null for a tombstone. */
+  readonly payload: Buffer | null;
   readonly created_at: Date;
 }
 

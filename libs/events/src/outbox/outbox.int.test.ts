@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { draft, eventOf } from "@signalbox/contracts";
 import { newId } from "@signalbox/core";
 import { inTransaction, sql } from "@signalbox/storage";
 import { eventually } from "@signalbox/testing";
@@ -40,6 +41,8 @@ describe("the outbox", () => {
   async function append(box: Outbox, key: string, ...titles: string[]): Promise<void> {
     for (const title of titles) await inTransaction(service.pool, (tx) => box.append(tx, [imageUpdated(key, title)]));
   }
+  const tokenRevoked = (subject: string) =>
+    draft("access.changed", { subject, accountId: "acc_1", data: eventOf("access.changed").example });
   const titlesOf = (published: readonly LogRecord[], key: string) =>
     published.filter((one) => one.key === key).map((one) => decodeEvent("image.updated", one).data.title);
 
@@ -48,6 +51,30 @@ describe("the outbox", () => {
     workers.worker("relay", (signal, beat) => box.runRelay(eventLog, signal, beat));
     return workers;
   }
+
+  test("a state topic is told to forget subjects, after what was said of them; no other topic is", async () => {
+    const { eventLog, published } = logThat(async () => {});
+    const box = outbox();
+    const workers = relay(box, eventLog);
+    const subject = `token:jti:corp:${newId("jti")}`;
+    await inTransaction(service.pool, async (tx) => {
+      await box.append(tx, [tokenRevoked(subject)]);
+      await box.forget(tx, "access.changed", [subject]);
+      await box.forget(tx, "access.changed", []);
+    });
+    await emptied();
+    const topic = "signalbox.access.v1";
+    assert.deepEqual(
+      published.map((record) => [record.topic, record.key, record.value === null]),
+      [
+        [topic, subject, false],
+        [topic, subject, true],
+      ],
+    );
+    const refused = inTransaction(service.pool, (tx) => box.forget(tx, "image.updated", ["img_1"]));
+    await assert.rejects(refused, /not compacted/);
+    await workers.stop();
+  });
 
   test("a committed event is published once with its bytes, key and headers, and leaves no row", async () => {
     const { eventLog, published } = logThat(async () => {});

@@ -3,7 +3,7 @@ import type { Clock } from "@signalbox/core";
 import type { Pool, Tx } from "@signalbox/storage";
 import type { Logger, Metrics, Tracer } from "@signalbox/telemetry";
 import type { EventLog } from "../event-log.ts";
-import { type AppendOptions, appendEvents } from "./append-events.ts";
+import { type Appended, type AppendOptions, appendEvents, appendTombstones } from "./append-events.ts";
 import { createOutboxMetrics } from "./outbox-metrics.ts";
 import { runRelay } from "./relay.ts";
 import { createShardQueue, type ShardQueue } from "./shard-queue.ts";
@@ -12,6 +12,8 @@ import { createShardQueue, type ShardQueue } from "./shard-queue.ts";
 export interface Outbox {
   /** Adds the events to the transaction and returns their ids. Append after the aggregate's row is locked. */
   append(tx: Tx, drafts: readonly EventDraft<EventName>[], options?: AppendOptions): Promise<string[]>;
+  /** Makes a state topic forget subjects of an event: nobody needs to know of them any more. */
+  forget(tx: Tx, name: EventName, subjects: readonly string[]): Promise<void>;
   /** The worker that publishes; run one per instance: `runner.worker("outbox relay", (s, b) => outbox.runRelay(log, s, b))`. */
   runRelay(eventLog: EventLog, signal: AbortSignal, beat: () => void): Promise<void>;
 }
@@ -38,9 +40,11 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
   return {
     async append(tx, drafts, appendOptions = {}) {
-      const { eventIds, shards } = await appendEvents(tx, drafts, appendOptions, options);
-      tx.afterCommit(() => queue?.add(shards));
-      return eventIds;
+      return announced(tx, await appendEvents(tx, drafts, appendOptions, options));
+    },
+
+    async forget(tx, name, subjects) {
+      announced(tx, await appendTombstones(tx, name, subjects, options));
     },
 
     async runRelay(eventLog, signal, beat) {
@@ -48,4 +52,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
       await runRelay({ pool, eventLog, queue, log, metrics, clock, publishTimeoutMs, idlePollMs }, signal, beat);
     },
   };
+
+  function announced(tx: Tx, { eventIds, shards }: Appended): string[] {
+    tx.afterCommit(() => queue?.add(shards));
+    return eventIds;
+  }
 }

@@ -123,7 +123,9 @@ function reportDead(log: Logger, metrics: OutboxMetrics, { row, reason }: Refuse
 }
 
 function isFull(rows: readonly OutboxRow[]): boolean {
-  return rows.length === pageRowsMax || rows.reduce((sum, row) => sum + row.payload.length, 0) > pageBytesMax / 2;
+  return (
+    rows.length === pageRowsMax || rows.reduce((sum, row) => sum + (row.payload?.length ?? 0), 0) > pageBytesMax / 2
+  );
 }
 
 function isLockTimeout(error: unknown): boolean {

@@ -16,9 +16,6 @@ const takeDueAccount = sql(
 const deleteIdentities = sql("purge.identities", "delete from identities where account_id = $1");
 const deleteKeys = sql("purge.api-keys", "delete from api_keys where account_id = $1");
 
-/** The last word on a purged account has been said: nobody can act as it any more, so nothing needs repeating. */
-const deleteAccessEntries = sql("purge.access-entries", "delete from access_entries where account_id = $1");
-
 /** What administrators did stays as it is. */
 const eraseActors = sql(
   "purge.audit",
@@ -33,7 +30,7 @@ export function createPurgeStore(): PurgeStore {
       return rows[0]?.id ?? null;
     },
     async erase(tx, accountId) {
-      for (const statement of [deleteIdentities, deleteKeys, deleteAccessEntries, eraseActors]) {
+      for (const statement of [deleteIdentities, deleteKeys, eraseActors]) {
         await tx.query(statement, [accountId]);
       }
     },
