@@ -4,6 +4,7 @@ export { eventually } from "./eventually.ts";
 export { type FixtureName, fixtureNames, fixturePath, readFixture } from "./fixtures.ts";
 export { internalHeaders, internalToken } from "./internal-headers.ts";
 export { createOidcIssuer, type OidcIssuer, type TokenClaims } from "./oidc/oidc-issuer.ts";
+export { accessibilityProblems, openBrowser } from "./open-browser.ts";
 export { createOtlpReceiver, type OtlpReceiver } from "./otlp/otlp-receiver.ts";
 export type { ReceivedSpan } from "./otlp/received-span.ts";
 export { type EventReader, readEvents } from "./read-events.ts";

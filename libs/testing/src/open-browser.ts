@@ -1,0 +1,42 @@
+import { access, constants } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+
+/** Under which names the system's packages install it. */
+const programs = ["chromium", "chromium-browser", "google-chrome"];
+/** It would look for its maker's hosts at every start; tests talk to this machine alone. */
+const quiet = ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic"];
+
+/** A headless Chromium of the machine, with a profile of its own. @throws Error that says how to install one. */
+export async function openBrowser(): Promise<Browser> {
+  const executablePath = await findOnPath(programs);
+  if (executablePath === null) throw new Error("chromium is not on PATH; install it with: apt-get install -y chromium");
+  // As root, which build servers often are, Chromium cannot make its sandbox. The pages are our own.
+  const chromiumSandbox = process.getuid?.() !== 0;
+  // Loaded here because nearly every test imports this library, and few need a browser.
+  const { chromium } = await import("playwright-core");
+  return chromium.launch({ executablePath, chromiumSandbox, args: quiet });
+}
+
+/** What is wrong with the page for people with disabilities, by the rules of axe (WCAG 2.2 A and AA); empty when nothing is. */
+export async function accessibilityProblems(page: Page): Promise<string[]> {
+  const { default: axe } = await import("axe-core");
+  // Evaluated from outside, so that the page's Content-Security-Policy stays as strict as it is.
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(() =>
+    (globalThis as unknown as { axe: typeof import("axe-core") }).axe.run(),
+  );
+  return violations.map(({ id, help, nodes }) => `${id}: ${help} (${nodes.map(({ html }) => html).join(", ")})`);
+}
+
+async function findOnPath(names: readonly string[]): Promise<string | null> {
+  const folders = (process.env.PATH ?? "").split(delimiter);
+  for (const path of names.flatMap((name) => folders.map((folder) => join(folder, name)))) {
+    const runs = await access(path, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (runs) return path;
+  }
+  return null;
+}
