@@ -1,5 +1,6 @@
 import { access, constants } from "node:fs/promises";
 import { delimiter, join } from "node:path";
+import { environment } from "@signalbox/config";
 import type { Browser, Page } from "playwright-core";
 
 /** Under which names the system's packages install it. */
@@ -30,7 +31,7 @@ export async function accessibilityProblems(page: Page): Promise<string[]> {
 }
 
 async function findOnPath(names: readonly string[]): Promise<string | null> {
-  const folders = (process.env.PATH ?? "").split(delimiter);
+  const folders = (environment().PATH ?? "").split(delimiter);
   for (const path of names.flatMap((name) => folders.map((folder) => join(folder, name)))) {
     const runs = await access(path, constants.X_OK).then(
       () => true,
