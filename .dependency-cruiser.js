@@ -35,6 +35,7 @@ const homes = {
   "@opentelemetry/[^/]+": "libs/telemetry",
   "@apollo/subgraph": "libs/graphql",
   "@apollo/gateway": "services/gateway",
+  nodemailer: "services/account/src/mail",
 };
 
 /** Tests, and what only tests import: fixtures, a service's harness, and the suite that every adapter of a port runs. */

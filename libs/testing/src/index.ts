@@ -3,6 +3,7 @@ export { startAccountStandIn, type TestPerson, testPerson } from "./account-stan
 export { eventually } from "./eventually.ts";
 export { type FixtureName, fixtureNames, fixturePath, readFixture } from "./fixtures.ts";
 export { internalHeaders, internalToken } from "./internal-headers.ts";
+export { createMailbox, type Mailbox, type ReceivedMail } from "./mailbox.ts";
 export { createOidcIssuer, type OidcIssuer, type TokenClaims } from "./oidc/oidc-issuer.ts";
 export { accessibilityProblems, openBrowser } from "./open-browser.ts";
 export { createOtlpReceiver, type OtlpReceiver } from "./otlp/otlp-receiver.ts";

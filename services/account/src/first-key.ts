@@ -22,7 +22,7 @@ export async function createFirstKey(context: Context): Promise<string> {
   try {
     const maxBytes = configuration.get("events.message.max-bytes");
     const outbox = createOutbox({ pool, service, log, metrics, clock, tracer, maxBytes });
-    return await createVerbs({ configuration, log, clock }, pool, outbox).createFirstKey();
+    return await createVerbs({ configuration, log, clock, metrics }, pool, outbox).createFirstKey();
   } finally {
     for (const close of closes.reverse()) await close();
   }

@@ -6,6 +6,7 @@ import { eventsProperties } from "@signalbox/events/properties";
 import { httpProperties } from "@signalbox/http/properties";
 import { runtimeProperties } from "@signalbox/runtime/properties";
 import { databaseProperties, secretsProperties } from "@signalbox/storage/properties";
+import { mailboxPattern } from "./mail/mailbox.ts";
 
 /** Every property of the account service. */
 export const properties = defineProperties({
@@ -48,6 +49,24 @@ export const properties = defineProperties({
     secrecy: "public",
     reload: "live",
     effect: "How long audit entries are kept.",
+  },
+  "mail.url": {
+    type: "string",
+    default: "log:",
+    pattern: "log:|smtps?://[^/?#]+",
+    secrecy: "secret",
+    reload: "restart",
+    local: true,
+    effect:
+      "The mail server: smtp://user:password@host:port (STARTTLS), smtps://… (TLS), or log:, which prints mails to standard error.",
+  },
+  "mail.from": {
+    type: "string",
+    default: "Signalbox <signalbox@localhost>",
+    pattern: mailboxPattern,
+    secrecy: "internal",
+    reload: "restart",
+    effect: "Who mails come from: an address, or `Name <address>`.",
   },
   "account.api-keys.environment": {
     type: "string",

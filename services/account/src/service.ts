@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { createAuthenticator, createManagementAuthorizer, createTokenVerifier, parseIssuers } from "@signalbox/auth";
+import { seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import {
   followConfiguration,
@@ -11,7 +12,7 @@ import {
 } from "@signalbox/foundation";
 import { createHttpApp, createIdempotencyStore, createInternalApp } from "@signalbox/http";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
-import { createSealer, type Pool, prismaAdapter } from "@signalbox/storage";
+import { createSealer, databaseOptions, openPool, type Pool, prismaAdapter } from "@signalbox/storage";
 import { createAccessLog } from "./access/access-log.ts";
 import { createRepeatAccess } from "./access/repeat-access.ts";
 import { createAccountStore } from "./accounts/account-store.ts";
@@ -29,10 +30,17 @@ import { createAudit } from "./audit/audit.ts";
 import { createAuditStore } from "./audit/audit-store.ts";
 import { createNoteRefusal, refusalOf } from "./audit/note-refusal.ts";
 import { createTrimAudit } from "./audit/trim-audit.ts";
+import { createOneTimeCodes } from "./codes/one-time-codes.ts";
+import { createTrimCodes } from "./codes/trim-codes.ts";
 import { createPurgeAccounts } from "./deletion/purge-accounts.ts";
 import { createPurgeStore } from "./deletion/purge-store.ts";
 import { PrismaClient } from "./generated/prisma/client.ts";
 import { createAccountSubgraph } from "./graphql/subgraph.ts";
+import { createMailQueue } from "./mail/mail-queue.ts";
+import { createMails } from "./mail/mails.ts";
+import { openMailTransport } from "./mail/open-mail-transport.ts";
+import { createSendDueMails } from "./mail/send-due-mails.ts";
+import { createWakeUp } from "./mail/wake-up.ts";
 import { createPrincipalFromApiKey } from "./principals/principal-from-api-key.ts";
 import { createPrincipalFromToken } from "./principals/principal-from-token.ts";
 import { principalRoutes } from "./principals/principal-routes.ts";
@@ -58,7 +66,13 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const accessStates = await openStates(context, eventLog);
   const { rateLimits } = await openEdgeLimits(context);
 
-  const verbs = createVerbs(context, pool, outbox);
+  const counting = openPool({
+    ...databaseOptions(configuration),
+    ...context,
+    max: 2,
+    applicationName: "account-tries",
+  });
+  const verbs = createVerbs(context, pool, outbox, counting);
   const authenticator = createAuthenticator({
     principals: verbs.principals,
     accessStates,
@@ -91,10 +105,13 @@ export async function createService(context: ServiceContext<Properties>): Promis
   };
 }
 
-type Configured = Pick<ServiceContext<Properties>, "configuration" | "clock" | "log">;
+type Configured = Pick<ServiceContext<Properties>, "configuration" | "clock" | "log" | "metrics">;
 
-/** Joins the verbs to their stores. */
-export function createVerbs(context: Configured, pool: Pool, outbox: Outbox) {
+/**
+ * Joins the verbs to their stores. `counting` is for statements that count whatever becomes of the transaction around
+ * them: a pool of its own, or transactions could take all connections and then wait for one.
+ */
+export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, counting: Pool = pool) {
   const { configuration, clock, log } = context;
   const prisma = new PrismaClient({ adapter: prismaAdapter(pool) });
   const accounts = createAccountStore(prisma);
@@ -109,6 +126,8 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox) {
   });
   const accessLog = createAccessLog({ outbox });
   const writing = { pool, outbox, audit, clock };
+  const { mails, sendDueMails } = createMailing(context, pool);
+  const oneTimeCodes = createOneTimeCodes({ keys: configuration.get("secrets.keys"), counting, clock });
 
   const provisionAccount = createProvisionAccount({
     ...writing,
@@ -144,6 +163,10 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox) {
     revokeApiKey: createRevokeApiKey({ ...writing, apiKeys, accessLog }),
     announceEndedKeys: createAnnounceEndedKeys({ ...writing, apiKeys, accessLog }),
     noteRefusal,
+    mails,
+    oneTimeCodes,
+    sendDueMails,
+    trimCodes: createTrimCodes({ pool, clock }),
     trimAudit: createTrimAudit({ pool, clock, retentionDays: () => configuration.get("account.audit.retention-days") }),
     repeatAccess: createRepeatAccess({ pool, accessLog, clock }),
     purgeAccounts: createPurgeAccounts({
@@ -158,6 +181,18 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox) {
       maxPageSize: () => configuration.get("limits.maxPageSize"),
       pageSize: () => configuration.get("defaults.pageSize"),
     },
+  };
+}
+
+/** The queue of mails, and the worker that sends what is in it. */
+function createMailing({ configuration, clock, log, metrics }: Configured, pool: Pool) {
+  const queue = createMailQueue(pool, createSealer(configuration.get("secrets.keys")));
+  // Another instance that was killed leaves mails behind; this is how soon they are looked for.
+  const wakeUp = createWakeUp(seconds(1));
+  const transport = openMailTransport(configuration.get("mail.url"), configuration.get("mail.from"));
+  return {
+    mails: createMails({ queue, clock, baseUrl: configuration.get("http.base-url"), wake: wakeUp.wake }),
+    sendDueMails: createSendDueMails({ queue, transport, wakeUp, clock, log, metrics }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { minutes, seconds } from "@signalbox/core";
 import type { IdempotencyStore } from "@signalbox/http";
-import type { Runner } from "@signalbox/runtime";
+import type { Runner, Work } from "@signalbox/runtime";
 
 interface Dependencies {
   readonly idempotency: Pick<IdempotencyStore, "clean">;
@@ -9,6 +9,8 @@ interface Dependencies {
   readonly announceEndedKeys: () => Promise<unknown>;
   readonly purgeAccounts: () => Promise<unknown>;
   readonly trimAudit: () => Promise<unknown>;
+  readonly sendDueMails: Work;
+  readonly trimCodes: () => Promise<unknown>;
 }
 
 /** The long-running parts that are this service's own. */
@@ -19,6 +21,8 @@ export function startWorkers(runner: Pick<Runner, "worker">, dependencies: Depen
   runner.worker("key expiry", every(seconds(1), dependencies.announceEndedKeys));
   runner.worker("account purge", every(minutes(1), dependencies.purgeAccounts));
   runner.worker("audit retention", every(minutes(1), dependencies.trimAudit));
+  runner.worker("mail", dependencies.sendDueMails);
+  runner.worker("code retention", every(minutes(1), dependencies.trimCodes));
 }
 
 /** Looks for what is due, and again after `pauseMs`. */

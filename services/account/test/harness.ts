@@ -3,11 +3,14 @@ import type { AddressInfo } from "node:net";
 import { credentialFrom, type Principal, principalFromAnswer, principalsPath } from "@signalbox/auth";
 import type { EventName } from "@signalbox/contracts";
 import { topics } from "@signalbox/contracts";
+import type { Clock } from "@signalbox/core";
 import { decodeEvent, type EventLog, eventNameOf, openEventLog, type ReceivedEvent } from "@signalbox/events";
 import { clientAddressHeader, encodePrincipal, principalHeader } from "@signalbox/graphql";
 import {
+  createMailbox,
   createOidcIssuer,
   eventually,
+  type Mailbox,
   type OidcIssuer,
   type TestContext,
   testContext,
@@ -16,6 +19,11 @@ import {
 import { createFirstKey } from "../src/first-key.ts";
 import { properties } from "../src/properties.ts";
 import { createService } from "../src/service.ts";
+
+interface Options {
+  /** Moves by hand; by default the system's. */
+  readonly clock?: Clock;
+}
 
 type Overrides = NonNullable<Parameters<typeof testContext<typeof properties>>[2]>;
 
@@ -27,6 +35,8 @@ const internalToken = "internal-token-of-the-account-tests-01";
 export interface Harness {
   readonly context: TestContext<typeof properties>;
   readonly issuer: OidcIssuer;
+  /** Gets every mail that the service sends. */
+  readonly mailbox: Mailbox;
   /** Sends a request to the public listener. A body that is no text is sent as JSON. */
   send(method: string, path: string, options?: SendOptions): Promise<Answer>;
   /** Sends a request to the internal listener, with the internal token. */
@@ -55,19 +65,22 @@ interface Answer {
   readonly body: any;
 }
 
-export async function startAccount(overrides: Overrides = {}): Promise<Harness> {
+export async function startAccount(overrides: Overrides = {}, options: Options = {}): Promise<Harness> {
   const [database, events, issuer] = await Promise.all([testDatabase(), testDatabase(), createOidcIssuer()]);
-  const context = testContext("account", properties, {
+  const mailbox = await createMailbox();
+  const given = {
     "database.url": database.url,
     "events.url": events.url,
     "internal.token": internalToken,
+    "mail.url": mailbox.url,
     "secrets.keys": `test:${Buffer.alloc(32, 7).toString("base64")}`,
     "auth.issuers": JSON.stringify([
       { name: "corp", issuer: issuer.issuer, audience: issuer.audience, "roles-claim": "roles" },
     ]),
     "http.strict-responses": true,
     ...overrides,
-  });
+  };
+  const context = testContext("account", properties, given, options);
   const log = await openEventLog(context.configuration.get("events.url"), { ...context, clientId: "account-tests" });
   await log.ensureTopics(topics);
   const parts = await createService(context);
@@ -81,6 +94,7 @@ export async function startAccount(overrides: Overrides = {}): Promise<Harness> 
   return {
     context,
     issuer,
+    mailbox,
     send: (method, path, options) => send(open.url, method, path, options),
     sendInternal,
     async query(headers, text, variables = {}) {
@@ -102,7 +116,7 @@ export async function startAccount(overrides: Overrides = {}): Promise<Harness> 
     async close() {
       await Promise.all([open.close(), internal.close()]);
       await context.close();
-      await Promise.all([database.close(), events.close(), issuer.close()]);
+      await Promise.all([database.close(), events.close(), issuer.close(), mailbox.close()]);
     },
   };
 }

@@ -3,7 +3,7 @@ import { sql, type Tx } from "@signalbox/storage";
 export interface PurgeStore {
   /** The id of an account that was deleted at `deletedBefore` or earlier, locked; null when nothing is due. */
   takeDue(tx: Tx, deletedBefore: Date): Promise<string | null>;
-  /** Removes what leads back to a person: logins, keys, and addresses and credentials in the audit. */
+  /** Removes what leads back to a person: logins, mails and codes, keys, and addresses and credentials in the audit. */
   erase(tx: Tx, accountId: string): Promise<void>;
 }
 
@@ -14,6 +14,8 @@ const takeDueAccount = sql(
 );
 
 const deleteIdentities = sql("purge.identities", "delete from identities where account_id = $1");
+const deleteMails = sql("purge.mails", "delete from outgoing_mails where account_id = $1");
+const deleteCodes = sql("purge.codes", "delete from one_time_codes where account_id = $1");
 const deleteKeys = sql("purge.api-keys", "delete from api_keys where account_id = $1");
 
 /** What administrators did stays as it is. */
@@ -30,7 +32,7 @@ export function createPurgeStore(): PurgeStore {
       return rows[0]?.id ?? null;
     },
     async erase(tx, accountId) {
-      for (const statement of [deleteIdentities, deleteKeys, eraseActors]) {
+      for (const statement of [deleteIdentities, deleteMails, deleteCodes, deleteKeys, eraseActors]) {
         await tx.query(statement, [accountId]);
       }
     },

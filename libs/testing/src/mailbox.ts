@@ -1,0 +1,104 @@
+import { once } from "node:events";
+import type { AddressInfo, Server } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from "smtp-server";
+import { eventually } from "./eventually.ts";
+import { readMail } from "./read-mail.ts";
+
+export interface ReceivedMail {
+  /** The addresses of the SMTP conversation, which decide where a mail goes. */
+  readonly from: string;
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  /** Names in lower case, values as they came. */
+  readonly headers: ReadonlyMap<string, string>;
+}
+
+/** What the server says instead of taking a mail; the text may name the recipient, as real servers do. */
+interface Refusal {
+  readonly code: number;
+  readonly message?: string;
+}
+
+export interface Mailbox {
+  /** For `mail.url`. */
+  readonly url: string;
+  /** What arrived so far, oldest first. */
+  readonly mails: readonly ReceivedMail[];
+  /** Waits for the mail number `count` to an address, old or new, and answers it. */
+  mailTo(address: string, count?: number): Promise<ReceivedMail>;
+  /** Answers every recipient so; `null` takes mails again. */
+  refuse(refusal: Refusal | null): void;
+  /** Waits so long before a mail is taken. */
+  delay(milliseconds: number): void;
+  /** Closes the port and every connection: a server that is gone. */
+  leave(): Promise<void>;
+  /** Is there again, on the same port. */
+  comeBack(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A real SMTP server on a free port of 127.0.0.1, with SMTPUTF8, for every address. */
+export async function createMailbox(): Promise<Mailbox> {
+  const mails: ReceivedMail[] = [];
+  let refusal: Refusal | null = null;
+  let delayMs = 0;
+
+  const receive = async (stream: SMTPServerDataStream, { envelope }: SMTPServerSession) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of stream) chunks.push(chunk);
+    if (delayMs > 0) await sleep(delayMs, undefined, { ref: false });
+    const [from, to] = [envelope.mailFrom ? envelope.mailFrom.address : "", envelope.rcptTo[0]?.address ?? ""];
+    mails.push({ from, to, ...readMail(Buffer.concat(chunks).toString()) });
+  };
+
+  const listen = async (port: number): Promise<SMTPServer> => {
+    const server = new SMTPServer({
+      authOptional: true,
+      disabledCommands: ["STARTTLS"],
+      disableReverseLookup: true,
+      closeTimeout: 1,
+      onRcptTo: ({ address }, _session, callback) => {
+        if (!refusal) return callback();
+        const { code, message = `no such mailbox here: <${address}>` } = refusal;
+        callback(Object.assign(new Error(message), { responseCode: code }));
+      },
+      onData: (stream, session, callback) => {
+        receive(stream, session).then(() => callback(), callback);
+      },
+    });
+    // A client that goes away in the middle is no failure of the test.
+    server.on("error", () => {});
+    await once(server.listen(port, "127.0.0.1"), "listening");
+    return server;
+  };
+  const stop = (server: SMTPServer) => new Promise<void>((resolve) => server.close(resolve));
+
+  let server: SMTPServer | null = await listen(0);
+  const { port } = (server.server as Server).address() as AddressInfo;
+  const leave = async () => {
+    if (server) await stop(server);
+    server = null;
+  };
+
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    mails,
+    mailTo: (address, count = 1) =>
+      eventually(() => mails.filter(({ to }) => to === address)[count - 1] ?? null, {
+        message: `mail number ${count} arrives`,
+      }),
+    refuse: (next) => {
+      refusal = next;
+    },
+    delay: (milliseconds) => {
+      delayMs = milliseconds;
+    },
+    leave,
+    comeBack: async () => {
+      server ??= await listen(port);
+    },
+    close: leave,
+  };
+}

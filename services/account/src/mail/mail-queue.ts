@@ -1,0 +1,81 @@
+import { type Pool, type SealedPlace, type Sealer, sql, type Tx } from "@signalbox/storage";
+import type { Mail, MailKind } from "./mail.ts";
+
+interface NewMail extends Mail {
+  readonly accountId: string | null;
+  readonly kind: MailKind;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+/** A mail that this instance has leased. */
+export interface QueuedMail {
+  readonly id: string;
+  readonly kind: string;
+  /** Who it is for and what it says, sealed: it holds a code or a link. */
+  readonly sealed: string;
+  /** Attempts begun, this one included. */
+  readonly attempts: number;
+}
+
+const insertMail = sql(
+  "mail.insert",
+  `insert into outgoing_mails (id, account_id, kind, sealed, attempts, due_at, created_at, expires_at)
+   values ($1, $2, $3, $4, 0, $5, $5, $6)`,
+);
+
+const leaseMails = sql(
+  "mail.lease",
+  `update outgoing_mails set due_at = $2, attempts = attempts + 1
+   where id in (
+     select id from outgoing_mails where due_at <= $1 and expires_at > $1
+     order by due_at limit $3 for update skip locked)
+   returning id, kind, sealed, attempts`,
+);
+
+const deleteMail = sql("mail.delete", "delete from outgoing_mails where id = $1");
+/** Only the last attempt may say when the next one is: an earlier one may have outlived its lease. */
+const postponeMail = sql("mail.postpone", "update outgoing_mails set due_at = $3 where id = $1 and attempts = $2");
+const deleteOutdated = sql(
+  "mail.delete-outdated",
+  "delete from outgoing_mails where expires_at <= $1 returning id, kind, sealed, attempts",
+);
+const oldestMail = sql("mail.oldest", "select min(created_at) as at from outgoing_mails");
+
+/** Mails that wait to be sent: rows of PostgreSQL, leased to one instance at a time. */
+export function createMailQueue(pool: Pool, sealer: Sealer) {
+  return {
+    async insert(tx: Tx, mail: NewMail): Promise<void> {
+      const { id, accountId, kind, to, subject, text, createdAt, expiresAt } = mail;
+      const sealed = sealer.seal(JSON.stringify({ to, subject, text }), placeOf(id));
+      await tx.query(insertMail, [id, accountId, kind, sealed, createdAt, expiresAt]);
+    },
+    /** Leases up to `count` mails that are due at `at`. After `until` another instance may take them. */
+    async lease(count: number, at: Date, until: Date): Promise<readonly QueuedMail[]> {
+      return (await pool.query<QueuedMail>(leaseMails, [at, until, count])).rows;
+    },
+    /** @throws SealError when the key that sealed it is gone. */
+    open({ id, sealed }: QueuedMail): Mail {
+      const { to, subject, text } = JSON.parse(sealer.open(sealed, placeOf(id)).toString());
+      return { id, to, subject, text };
+    },
+    async remove({ id }: QueuedMail): Promise<void> {
+      await pool.query(deleteMail, [id]);
+    },
+    async postpone({ id, attempts }: QueuedMail, dueAt: Date): Promise<void> {
+      await pool.query(postponeMail, [id, attempts, dueAt]);
+    },
+    /** Removes what nobody needs any more, and answers what that was. */
+    async removeOutdated(at: Date): Promise<readonly QueuedMail[]> {
+      return (await pool.query<QueuedMail>(deleteOutdated, [at])).rows;
+    },
+    /** Since when the mail that waits longest has waited; null when none does. */
+    async oldest(): Promise<Date | null> {
+      return (await pool.query<{ at: Date | null }>(oldestMail)).rows[0]?.at ?? null;
+    },
+  };
+}
+
+export type MailQueue = ReturnType<typeof createMailQueue>;
+
+const placeOf = (row: string): SealedPlace => ({ service: "account", table: "outgoing_mails", row });

@@ -1,0 +1,78 @@
+import { type Clock, minutes, seconds } from "@signalbox/core";
+import type { Logger, Metrics } from "@signalbox/telemetry";
+import type { MailQueue, QueuedMail } from "./mail-queue.ts";
+import { MailRefused, type MailTransport } from "./mail-transport.ts";
+import type { WakeUp } from "./wake-up.ts";
+
+interface Dependencies {
+  readonly queue: MailQueue;
+  readonly transport: MailTransport;
+  readonly wakeUp: WakeUp;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Mails sent at the same time. */
+const batch = 10;
+/** Longer than the deadline of one mail, or a mail on its way is sent by another instance too. */
+const leaseMs = minutes(1);
+const retryMsMax = minutes(5);
+
+/**
+ * The worker that sends. A mail that a crash interrupts between the server's answer and the removal of its row is sent
+ * again when its lease is over: at least once, with the same `Message-ID`.
+ */
+export function createSendDueMails({ queue, transport, wakeUp, clock, log, metrics }: Dependencies) {
+  const outcomes = metrics.counter("signalbox_mails_total", "Attempts to send a mail, by what came of them.", [
+    "kind",
+    "outcome",
+  ]);
+  metrics.gauge("signalbox_mail_oldest_seconds", "How long the oldest unsent mail has waited.", [], async (gauge) => {
+    const oldest = await queue.oldest().catch(() => null);
+    gauge.set({}, oldest === null ? 0 : (clock.nowMs() - oldest.getTime()) / 1000);
+  });
+
+  return async function sendDueMails(signal: AbortSignal, beat: () => void): Promise<void> {
+    while (!signal.aborted) {
+      beat();
+      wakeUp.reset();
+      const now = clock.now();
+      for (const mail of await queue.removeOutdated(now)) conclude(mail, "out_of_date");
+      const leased = await queue.lease(batch, now, new Date(now.getTime() + leaseMs));
+      await Promise.all(leased.map(attempt));
+      if (leased.length === 0) await wakeUp.wait(signal);
+    }
+  };
+
+  async function attempt(mail: QueuedMail): Promise<void> {
+    try {
+      await transport.send(queue.open(mail));
+    } catch (error) {
+      // A sealed mail whose key is gone will not open later either.
+      if (error instanceof MailRefused || (error as Error).name === "SealError") {
+        await queue.remove(mail);
+        return conclude(mail, "refused", error);
+      }
+      const waitMs = retryAfterMs(mail.attempts);
+      await queue.postpone(mail, new Date(clock.nowMs() + waitMs));
+      return conclude(mail, "failed", error);
+    }
+    await queue.remove(mail);
+    conclude(mail, "sent");
+  }
+
+  /** One line per attempt, and one for a mail that was given up. Never the address: the id finds it in the queue. */
+  function conclude({ id, kind, attempts }: QueuedMail, outcome: string, error?: unknown): void {
+    outcomes.inc({ kind, outcome });
+    const line = { mailId: id, kind, attempts, outcome, ...(error !== undefined && { error }) };
+    if (outcome === "sent") log.info(line, "mail");
+    else log.warn(line, "mail");
+  }
+}
+
+/** One second, then twice as long each time, apart from one another. */
+function retryAfterMs(attempts: number): number {
+  const wholeMs = Math.min(retryMsMax, seconds(1) * 2 ** Math.min(attempts - 1, 20));
+  return Math.round(wholeMs * (0.75 + Math.random() / 4));
+}

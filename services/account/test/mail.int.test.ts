@@ -1,0 +1,199 @@
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, test } from "node:test";
+import { hours, minutes } from "@signalbox/core";
+import { inTransaction, sql } from "@signalbox/storage";
+import { eventually } from "@signalbox/testing";
+import { type OpenVerbs, openVerbs } from "./verbs.ts";
+
+let account: OpenVerbs;
+beforeEach(async () => {
+  account = await openVerbs();
+});
+afterEach(() => account.close());
+
+const fresh = () => `${crypto.randomUUID()}@example.org`;
+
+/** Puts a sign-in code into the queue, as a verb does, that is of use for ten minutes. */
+const enqueue = (to: string, { code = "12345678", locale = "en", from = account } = {}) =>
+  inTransaction(from.pool, (tx) => {
+    const expiresAt = new Date(account.clock.nowMs() + minutes(10));
+    return from.verbs.mails.enqueue(tx, { kind: "sign-in-code", to, accountId: null, locale, expiresAt, code });
+  });
+
+const rows = async (): Promise<string[]> => {
+  const text = "select row_to_json(t)::text as row from outgoing_mails as t";
+  return (await account.pool.query<{ row: string }>(sql("test.mails", text))).rows.map(({ row }) => row);
+};
+const queueIsEmpty = () => eventually(async () => (await rows()).length === 0);
+const outcomes = () => account.logged.filter(({ msg }) => msg === "mail").map(({ outcome }) => outcome);
+/** Moves the clock past the next attempt of whatever waits. */
+const nextAttempt = () => account.clock.advance(minutes(5));
+
+test("a mail leaves after its transaction, as text in the language of its reader, and nothing of it stays", async () => {
+  account.sendMails();
+  const [english, german] = [fresh(), fresh()];
+  await enqueue(english);
+  await enqueue(german, { locale: "de", code: "00000042" });
+  const mail = await account.mailbox.mailTo(english);
+  assert.equal(mail.subject, "Your sign-in code");
+  assert.match(mail.text, /^ {4}12345678$/m);
+  assert.equal(mail.from, "signalbox@localhost");
+  assert.match(mail.headers.get("content-type") ?? "", /^text\/plain; charset=utf-8/i);
+  assert.equal(mail.headers.get("auto-submitted"), "auto-generated");
+  assert.match((await account.mailbox.mailTo(german)).text, /zehn Minuten/);
+  await queueIsEmpty();
+});
+
+test("a rolled back change sends nothing", async () => {
+  account.sendMails();
+  const [to, later] = [fresh(), fresh()];
+  const work = inTransaction(account.pool, async (tx) => {
+    const expiresAt = new Date(account.clock.nowMs() + minutes(10));
+    const mail = { kind: "sign-in-code", to, accountId: null, locale: "en", expiresAt, code: "1" } as const;
+    await account.verbs.mails.enqueue(tx, mail);
+    throw new Error("something else failed");
+  });
+  await assert.rejects(work, /something else failed/);
+  await enqueue(later);
+  await account.mailbox.mailTo(later);
+  assert.deepEqual(
+    account.mailbox.mails.map((mail) => mail.to),
+    [later],
+  );
+});
+
+test("the queue shows neither the address nor the code, and no log line ever does", async () => {
+  const to = fresh();
+  await enqueue(to, { code: "87654321" });
+  const [row = ""] = await rows();
+  assert.ok(row.includes("sign-in-code"));
+  account.sendMails();
+  account.mailbox.refuse({ code: 451 });
+  await eventually(() => outcomes().includes("failed"));
+  account.mailbox.refuse({ code: 550 });
+  nextAttempt();
+  await eventually(() => outcomes().includes("refused"));
+  for (const text of [row, JSON.stringify(account.logged)]) {
+    assert.ok(!text.includes("87654321") && !text.includes(to), text);
+  }
+});
+
+test("while the mail server is away mails wait, and leave when it is back", async () => {
+  await account.mailbox.leave();
+  account.sendMails();
+  const addresses = Array.from({ length: 25 }, fresh);
+  for (const to of addresses) await enqueue(to);
+  await eventually(() => outcomes().filter((outcome) => outcome === "failed").length >= addresses.length);
+  assert.equal((await rows()).length, addresses.length);
+
+  await account.mailbox.comeBack();
+  nextAttempt();
+  await queueIsEmpty();
+  assert.deepEqual(account.mailbox.mails.map(({ to }) => to).sort(), [...addresses].sort());
+  assert.match(await account.metrics(), /signalbox_mails_total\{[^}]*outcome="sent"[^}]*\} 25/);
+});
+
+test("a refusal for now is tried again, one for good is final", async () => {
+  const to = fresh();
+  account.mailbox.refuse({ code: 451 });
+  account.sendMails();
+  await enqueue(to);
+  await eventually(() => outcomes().length === 1);
+  account.mailbox.refuse(null);
+  nextAttempt();
+  await account.mailbox.mailTo(to);
+
+  account.mailbox.refuse({ code: 550 });
+  await enqueue(fresh());
+  await eventually(() => outcomes().includes("refused"));
+  await queueIsEmpty();
+  assert.deepEqual(outcomes(), ["failed", "sent", "refused"]);
+});
+
+test("what is out of date is not sent any more: it is given up with one line and goes", async () => {
+  await account.mailbox.leave();
+  account.sendMails();
+  const to = fresh();
+  await enqueue(to);
+  await eventually(() => outcomes().includes("failed"));
+  account.clock.advance(minutes(10));
+  await queueIsEmpty();
+  await account.mailbox.comeBack();
+  account.clock.advance(hours(1));
+  assert.deepEqual(outcomes().filter((outcome) => outcome === "out_of_date").length, 1);
+  assert.match(await account.metrics(), /signalbox_mails_total\{[^}]*outcome="out_of_date"[^}]*\} 1/);
+  assert.equal(account.mailbox.mails.length, 0);
+});
+
+test("several instances share the queue, and each mail leaves once", async () => {
+  const others = [await account.another(), await account.another()];
+  const addresses = Array.from({ length: 60 }, fresh);
+  for (const to of addresses) await enqueue(to);
+  for (const instance of [account, ...others]) instance.sendMails();
+  await queueIsEmpty();
+  assert.deepEqual(account.mailbox.mails.map(({ to }) => to).sort(), [...addresses].sort());
+  await Promise.all(others.map((instance) => instance.close()));
+});
+
+test("a mail whose sender died between sending and removing is sent again, under the same Message-ID", async () => {
+  const to = fresh();
+  await enqueue(to);
+  // What a sender leaves that was killed there: the mail is out, its row is leased and stays.
+  const dying = await account.another();
+  await account.pool.query(
+    sql("test.die", "create function die() returns trigger as $$ begin raise 'killed'; end $$ language plpgsql"),
+  );
+  await account.pool.query(
+    sql("test.keep", "create trigger die before delete on outgoing_mails for each row execute function die()"),
+  );
+  dying.sendMails();
+  const first = await account.mailbox.mailTo(to);
+  await dying.close();
+  await account.pool.query(sql("test.let-go", "drop trigger die on outgoing_mails"));
+  assert.equal((await rows()).length, 1);
+
+  account.sendMails();
+  account.clock.advance(minutes(1));
+  const second = await account.mailbox.mailTo(to, 2);
+  assert.equal(second.headers.get("message-id"), first.headers.get("message-id"));
+  await queueIsEmpty();
+});
+
+test("a server that is slow delays no mail but those it holds", async () => {
+  account.mailbox.delay(300);
+  account.sendMails();
+  const addresses = Array.from({ length: 10 }, fresh);
+  for (const to of addresses) await enqueue(to);
+  await queueIsEmpty();
+  assert.equal(account.mailbox.mails.length, addresses.length);
+});
+
+test("addresses in any script arrive as they are", async () => {
+  account.sendMails();
+  await enqueue("jörg@bücher.example");
+  await queueIsEmpty();
+  assert.deepEqual(
+    account.mailbox.mails.map(({ to }) => to),
+    ["jörg@bücher.example"],
+  );
+});
+
+test("an address that would add headers or recipients is never spoken", async () => {
+  account.sendMails();
+  const hostile = ["a@example.org\r\nBcc: victim@example.org", "a@example.org>\r\nRCPT TO:<victim@example.org"];
+  for (const to of hostile) await enqueue(to);
+  await queueIsEmpty();
+  for (const { to, headers } of account.mailbox.mails) {
+    assert.ok(!to.includes("victim") || !headers.has("bcc"));
+    assert.equal(headers.get("bcc"), undefined);
+  }
+});
+
+test("an instance that cannot open a mail any more gives it up", async () => {
+  const other = await account.another({ "secrets.keys": `next:${Buffer.alloc(32, 8).toString("base64")}` });
+  await enqueue(fresh());
+  other.sendMails();
+  await queueIsEmpty();
+  assert.equal(account.mailbox.mails.length, 0);
+  await other.close();
+});

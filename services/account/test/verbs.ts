@@ -1,0 +1,75 @@
+import { fileURLToPath } from "node:url";
+import { type Clock, createManualClock, type ManualClock } from "@signalbox/core";
+import { createOutbox } from "@signalbox/events";
+import { openDatabase } from "@signalbox/foundation";
+import { databaseOptions, openPool, type Pool } from "@signalbox/storage";
+import { createMailbox, type Mailbox, testContext, testDatabase } from "@signalbox/testing";
+import { properties } from "../src/properties.ts";
+import { createVerbs, type Verbs } from "../src/service.ts";
+
+/** Verbs on a database of their own, without listeners and workers: a test starts what it wants to watch. */
+export interface OpenVerbs extends Instance {
+  readonly mailbox: Mailbox;
+  readonly clock: ManualClock;
+  /** Another instance of the service on the same database. */
+  another(overrides?: Overrides): Promise<Instance>;
+  close(): Promise<void>;
+}
+
+interface Instance {
+  readonly verbs: Verbs;
+  readonly pool: Pool;
+  readonly logged: readonly Readonly<Record<string, unknown>>[];
+  readonly metrics: () => Promise<string>;
+  /** Runs the worker that sends mails until the instance is closed. */
+  sendMails(): void;
+  close(): Promise<void>;
+}
+
+type Overrides = NonNullable<Parameters<typeof testContext<typeof properties>>[2]>;
+
+const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
+
+export async function openVerbs(): Promise<OpenVerbs> {
+  const [database, mailbox, clock] = [await testDatabase(), await createMailbox(), createManualClock(new Date())];
+  const given = {
+    "database.url": database.url,
+    "mail.url": mailbox.url,
+    "events.url": database.url,
+    "internal.token": "internal-token-of-the-account-tests-01",
+    "secrets.keys": `test:${Buffer.alloc(32, 7).toString("base64")}`,
+  };
+  const instance = await openInstance(given, clock);
+  return {
+    ...instance,
+    mailbox,
+    clock,
+    another: (overrides = {}) => openInstance({ ...given, ...overrides }, clock),
+    async close() {
+      await instance.close();
+      await mailbox.close();
+      await database.close();
+    },
+  };
+}
+
+async function openInstance(given: Overrides, clock: Clock): Promise<Instance> {
+  const context = testContext("account", properties, given, { clock });
+  const pool = await openDatabase(context, prismaDirectory);
+  const outbox = createOutbox({ ...context, pool, maxBytes: 1_000_000 });
+  const counting = openPool({
+    ...databaseOptions(context.configuration),
+    ...context,
+    max: 2,
+    applicationName: "tries",
+  });
+  const verbs = createVerbs(context, pool, outbox, counting);
+  return {
+    verbs,
+    pool,
+    logged: context.logged,
+    metrics: () => context.metrics.text(),
+    sendMails: () => context.runner.worker("mail", verbs.sendDueMails),
+    close: () => context.close(),
+  };
+}
