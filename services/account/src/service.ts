@@ -27,9 +27,10 @@ import { createRenameApiKey } from "./api-keys/rename-api-key.ts";
 import { createRevokeApiKey } from "./api-keys/revoke-api-key.ts";
 import { createRotateApiKey } from "./api-keys/rotate-api-key.ts";
 import { createAudit } from "./audit/audit.ts";
+import { createAuditDayStore } from "./audit/audit-day-store.ts";
 import { createAuditStore } from "./audit/audit-store.ts";
+import { createKeepAuditDays } from "./audit/keep-audit-days.ts";
 import { createNoteRefusal, refusalOf } from "./audit/note-refusal.ts";
-import { createTrimAudit } from "./audit/trim-audit.ts";
 import { createOneTimeCodes } from "./codes/one-time-codes.ts";
 import { createTrimCodes } from "./codes/trim-codes.ts";
 import { createPurgeAccounts } from "./deletion/purge-accounts.ts";
@@ -117,7 +118,8 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
   const accounts = createAccountStore(prisma);
   const apiKeys = createApiKeyStore(prisma);
   const audit = createAudit({ clock });
-  const auditEntries = createAuditStore(prisma);
+  const auditRetention = { clock, retentionDays: () => configuration.get("account.audit.retention-days") };
+  const auditEntries = createAuditStore({ ...auditRetention, prisma });
   const noteRefusal = createNoteRefusal({
     pool,
     audit,
@@ -167,13 +169,13 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
     oneTimeCodes,
     sendDueMails,
     trimCodes: createTrimCodes({ pool, clock }),
-    trimAudit: createTrimAudit({ pool, clock, retentionDays: () => configuration.get("account.audit.retention-days") }),
+    keepAuditDays: createKeepAuditDays({ ...auditRetention, auditDays: createAuditDayStore({ pool }) }),
     repeatAccess: createRepeatAccess({ pool, accessLog, clock }),
     purgeAccounts: createPurgeAccounts({
       ...writing,
       accounts,
       accessLog,
-      purges: createPurgeStore(),
+      purges: createPurgeStore({ pool }),
       retentionDays: () => configuration.get("account.retention-days"),
     }),
     supportedLocales: () => configuration.get("supported.locales"),

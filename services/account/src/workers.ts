@@ -8,9 +8,9 @@ interface Dependencies {
   readonly repeatAccess: () => Promise<unknown>;
   readonly announceEndedKeys: () => Promise<unknown>;
   readonly purgeAccounts: () => Promise<unknown>;
-  readonly trimAudit: () => Promise<unknown>;
   readonly sendDueMails: Work;
   readonly trimCodes: () => Promise<unknown>;
+  readonly keepAuditDays: () => Promise<unknown>;
 }
 
 /** The long-running parts that are this service's own. */
@@ -20,9 +20,9 @@ export function startWorkers(runner: Pick<Runner, "worker">, dependencies: Depen
   // An index tells in a moment that nothing is due, and a key is told of in the second of its end.
   runner.worker("key expiry", every(seconds(1), dependencies.announceEndedKeys));
   runner.worker("account purge", every(minutes(1), dependencies.purgeAccounts));
-  runner.worker("audit retention", every(minutes(1), dependencies.trimAudit));
   runner.worker("mail", dependencies.sendDueMails);
   runner.worker("code retention", every(minutes(1), dependencies.trimCodes));
+  runner.worker("audit days", every(minutes(1), dependencies.keepAuditDays));
 }
 
 /** Looks for what is due, and again after `pauseMs`. */

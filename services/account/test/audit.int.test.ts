@@ -1,11 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { AuditEntryResource } from "@signalbox/contracts";
-import { createManualClock, hours } from "@signalbox/core";
-import { openPool } from "@signalbox/storage";
-import { createMetrics } from "@signalbox/telemetry";
 import { eventually } from "@signalbox/testing";
-import { createTrimAudit } from "../src/audit/trim-audit.ts";
 import { addressBehindGateway, type Harness, startAccount } from "./harness.ts";
 
 let account: Harness;
@@ -163,21 +159,4 @@ test("the audit is walked page by page, and another account's is not there", asy
   const nobody = await account.send("GET", "/api/accounts/acc_0/audit/", { headers: administrator });
   assert.equal(nobody.status, 404);
   assert.equal((await account.send("GET", "/api/account/audit/?cursor=x", { headers })).status, 400);
-});
-
-test("entries go when their retention is over, and not before", async () => {
-  const headers = account.person();
-  await idOf(headers);
-  const { log, configuration, runner } = account.context;
-  const metrics = createMetrics({ service: "account" });
-  const url = configuration.get("database.url");
-  const pool = openPool({ url, max: 2, applicationName: "audit-tests", log, metrics, runner });
-  const clock = createManualClock(new Date());
-  const trimAudit = createTrimAudit({ pool, clock, retentionDays: () => 2 });
-  clock.advance(hours(48) - 60_000);
-  await trimAudit();
-  assert.equal((await auditOf(headers)).length, 1);
-  clock.advance(120_000);
-  assert.ok((await trimAudit()) >= 1);
-  assert.deepEqual(await auditOf(headers), []);
 });

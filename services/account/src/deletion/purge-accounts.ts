@@ -1,10 +1,11 @@
-import { type Clock, hours } from "@signalbox/core";
+import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { AccessLog } from "../access/access-log.ts";
 import { accountDeleted } from "../accounts/account-events.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { Actor, Audit } from "../audit/audit.ts";
+import { dayMs, startOfDay, stretchesBack } from "../audit/audit-days.ts";
 import type { PurgeStore } from "./purge-store.ts";
 import { tombstoneOf } from "./tombstone.ts";
 
@@ -20,26 +21,35 @@ interface Dependencies {
   readonly retentionDays: () => number;
 }
 
+/** Refusals may be written until the last moment, also by a clock that is not quite ours. */
+const recentDays = 2;
 const by: Actor = { kind: "system", accountId: null, credential: "purge", address: null, requestId: null };
 
 /**
  * Purges every account whose time to be undeleted is over; answers how many. A tombstone stays, and `account.deleted`
- * makes the other services drop what the account had. Several instances share the work.
+ * makes the other services drop what the account had. Several instances may try one account; its row lets one of them.
  */
 export function createPurgeAccounts(dependencies: Dependencies) {
   const { pool, accounts, purges, accessLog, outbox, audit, clock, retentionDays } = dependencies;
 
   return async function purgeAccounts(): Promise<number> {
-    let purged = 0;
-    while (await inTransaction(pool, purgeNext)) purged++;
-    return purged;
+    for (let purged = 0; ; ) {
+      const deletedBefore = new Date(clock.nowMs() - retentionDays() * dayMs);
+      const due = await purges.findDue(deletedBefore);
+      if (due === null) return purged;
+      // Of years of audit all but the newest days are done before: one transaction cannot hold a lock on each day.
+      const recentMs = clock.nowMs() - recentDays * dayMs;
+      for (const stretch of stretchesBack({ fromMs: startOfDay(due.createdAt.getTime()), toMs: recentMs })) {
+        await purges.eraseAudit(pool, due.id, stretch);
+      }
+      if (await inTransaction(pool, (tx) => purge(tx, due.id, recentMs))) purged++;
+    }
   };
 
-  async function purgeNext(tx: Tx): Promise<boolean> {
+  async function purge(tx: Tx, id: string, recentMs: number): Promise<boolean> {
     const now = clock.now();
-    const id = await purges.takeDue(tx, new Date(now.getTime() - retentionDays() * hours(24)));
-    const account = id === null ? null : await accounts.lock(tx, id);
-    if (account === null) return false;
+    const account = await accounts.lock(tx, id);
+    if (account === null || account.status !== "deleted" || account.purgedAt !== null) return false;
     const tombstone = tombstoneOf(account, now);
     const { id: accountId, accessEpoch: epoch } = tombstone;
     await accounts.save(tx, tombstone);
@@ -47,6 +57,7 @@ export function createPurgeAccounts(dependencies: Dependencies) {
     // With a new epoch every service forgets whom the logins belonged to, and they start anew at once.
     await accessLog.announce(tx, { kind: "account", id: accountId, accountId, state: "deleted", epoch }, now);
     await purges.erase(tx, accountId);
+    await purges.eraseAudit(tx, accountId, { fromMs: recentMs, toMs: now.getTime() + dayMs });
     await audit.record(tx, { action: "account.purge", accountId, fields: [], by });
     return true;
   }

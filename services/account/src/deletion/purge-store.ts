@@ -1,16 +1,20 @@
-import { sql, type Tx } from "@signalbox/storage";
+import { type Pool, type Queryable, sql, type Tx } from "@signalbox/storage";
+import { firstIdAt, type Stretch } from "../audit/audit-days.ts";
 
 export interface PurgeStore {
-  /** The id of an account that was deleted at `deletedBefore` or earlier, locked; null when nothing is due. */
-  takeDue(tx: Tx, deletedBefore: Date): Promise<string | null>;
-  /** Removes what leads back to a person: logins, mails and codes, keys, and addresses and credentials in the audit. */
+  /** An account that was deleted at `deletedBefore` or earlier, the first of them; null when nothing is due. */
+  findDue(deletedBefore: Date): Promise<{ readonly id: string; readonly createdAt: Date } | null>;
+  /** Removes what leads back to a person: logins, mails and codes, keys. */
   erase(tx: Tx, accountId: string): Promise<void>;
+  /** Removes addresses, credentials and reasons of the owner from a stretch of the audit. */
+  eraseAudit(db: Queryable, accountId: string, stretch: Stretch): Promise<void>;
 }
 
-const takeDueAccount = sql(
-  "purge.take-due",
-  `select id from accounts where status = 'deleted' and purged_at is null and status_changed_at <= $1
-   order by status_changed_at limit 1 for update skip locked`,
+const findDueAccount = sql(
+  "purge.find-due",
+  `select id, created_at as "createdAt" from accounts
+   where status = 'deleted' and purged_at is null and status_changed_at <= $1
+   order by status_changed_at limit 1`,
 );
 
 const deleteIdentities = sql("purge.identities", "delete from identities where account_id = $1");
@@ -18,23 +22,26 @@ const deleteMails = sql("purge.mails", "delete from outgoing_mails where account
 const deleteCodes = sql("purge.codes", "delete from one_time_codes where account_id = $1");
 const deleteKeys = sql("purge.api-keys", "delete from api_keys where account_id = $1");
 
-/** What administrators did stays as it is. */
+/** What administrators did stays as it is. Without a name it is planned with its values, and locks the days in between alone. */
 const eraseActors = sql(
-  "purge.audit",
+  "",
   `update audit_entries set actor_address = null, actor_credential = 'erased', reason = null
-   where account_id = $1 and actor_kind = 'owner'`,
+   where account_id = $1 and id >= $2 and id < $3 and actor_kind = 'owner'`,
 );
 
-export function createPurgeStore(): PurgeStore {
+export function createPurgeStore({ pool }: { readonly pool: Pool }): PurgeStore {
   return {
-    async takeDue(tx, deletedBefore) {
-      const { rows } = await tx.query<{ id: string }>(takeDueAccount, [deletedBefore]);
-      return rows[0]?.id ?? null;
+    async findDue(deletedBefore) {
+      const { rows } = await pool.query<{ id: string; createdAt: Date }>(findDueAccount, [deletedBefore]);
+      return rows[0] ?? null;
     },
     async erase(tx, accountId) {
-      for (const statement of [deleteIdentities, deleteMails, deleteCodes, deleteKeys, eraseActors]) {
+      for (const statement of [deleteIdentities, deleteMails, deleteCodes, deleteKeys]) {
         await tx.query(statement, [accountId]);
       }
+    },
+    async eraseAudit(db, accountId, { fromMs, toMs }) {
+      await db.query(eraseActors, [accountId, firstIdAt(fromMs), firstIdAt(toMs)]);
     },
   };
 }

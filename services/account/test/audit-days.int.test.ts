@@ -1,0 +1,178 @@
+import assert from "node:assert/strict";
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import type { AuditEntryResource } from "@signalbox/contracts";
+import { createManualClock, uuidv7 } from "@signalbox/core";
+import { migrate, openPool, type Pool, sql } from "@signalbox/storage";
+import { schemaDifference } from "@signalbox/storage/authoring";
+import { createMetrics } from "@signalbox/telemetry";
+import { testDatabase } from "@signalbox/testing";
+import { createAudit } from "../src/audit/audit.ts";
+import { createAuditDayStore } from "../src/audit/audit-day-store.ts";
+import { dayMs, firstIdAt, startOfDay, tableOfDay } from "../src/audit/audit-days.ts";
+import { createKeepAuditDays } from "../src/audit/keep-audit-days.ts";
+import { type Harness, startAccount } from "./harness.ts";
+import { openInside } from "./inside.ts";
+
+let account: Harness;
+let pool: Pool;
+before(async () => {
+  account = await startAccount();
+  pool = openInside(account).pool;
+});
+after(() => account.close());
+
+const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
+const by = { kind: "owner", accountId: null, credential: "x", address: null, requestId: null } as const;
+
+/** The keeping of days at a time moved by hand, and a way to write an entry at that time. */
+function at(ms: number, retentionDays = 365) {
+  const clock = createManualClock(new Date(ms));
+  const auditDays = createAuditDayStore({ pool });
+  const keep = createKeepAuditDays({ auditDays, clock, retentionDays: () => retentionDays });
+  const audit = createAudit({ clock });
+  const write = (accountId: string) =>
+    audit.recordRefusal(pool, { accountId, operation: "x", fields: [], reason: "x", by });
+  return { clock, auditDays, keep, write };
+}
+
+async function auditOf(headers: Record<string, string>, query = ""): Promise<AuditEntryResource[]> {
+  return (await account.send("GET", `/api/account/audit/${query}`, { headers })).body.items;
+}
+const idOf = async (headers: Record<string, string>): Promise<string> =>
+  (await account.send("GET", "/api/account/", { headers })).body.id;
+
+/** The table that an account's entries are in, by their ids. */
+async function tablesOf(accountId: string): Promise<string[]> {
+  const text = "select tableoid::regclass::text as name from audit_entries where account_id = $1 order by id";
+  const { rows } = await pool.query<{ name: string }>(sql("", text), [accountId]);
+  return rows.map(({ name }) => name.replace("signalbox.", ""));
+}
+
+test("the tables of today and a week ahead are there, and an entry is in the table of its day", async () => {
+  const nowMs = account.context.clock.nowMs();
+  const { auditDays } = at(nowMs);
+  const days = await auditDays.days();
+  for (let ahead = 0; ahead <= 7; ahead++)
+    assert.ok(days.includes(startOfDay(nowMs) + ahead * dayMs), `${ahead} ahead`);
+  const id = await idOf(account.person());
+  assert.deepEqual(await tablesOf(id), [tableOfDay(startOfDay(account.context.clock.nowMs()))]);
+});
+
+test("days go with their whole table once their last entry is past the retention, and not before", async () => {
+  const longAgo = startOfDay(account.context.clock.nowMs()) - 40 * dayMs;
+  const { clock, auditDays, keep, write } = at(longAgo, 2);
+  const id = `acc_${crypto.randomUUID()}`;
+  await keep();
+  await write(id);
+  clock.advance(3 * dayMs - 1);
+  await keep();
+  assert.deepEqual(await tablesOf(id), [tableOfDay(longAgo)]);
+  clock.advance(1);
+  await keep();
+  assert.deepEqual(await tablesOf(id), []);
+  assert.ok(!(await auditDays.days()).includes(longAgo));
+});
+
+test("an entry that comes before the table of its day is written, listed, and moved to its table later", async () => {
+  const headers = account.person();
+  const id = await idOf(headers);
+  const { keep, write, clock } = at(account.context.clock.nowMs() - 20 * dayMs);
+  await write(id);
+  assert.deepEqual(await tablesOf(id), [
+    "audit_entries_default",
+    tableOfDay(startOfDay(account.context.clock.nowMs())),
+  ]);
+  assert.deepEqual(
+    (await auditOf(headers)).map(({ action }) => action),
+    ["account.create", "x"],
+  );
+  await keep();
+  assert.equal((await tablesOf(id))[0], tableOfDay(startOfDay(clock.nowMs())));
+  assert.equal((await auditOf(headers)).length, 2);
+});
+
+test("a list runs through all the days, newest first, page by page and without gaps", async () => {
+  const headers = account.person();
+  const id = await idOf(headers);
+  const nowMs = account.context.clock.nowMs();
+  for (const days of [1, 6, 7, 8, 35, 36, 147, 148, 364, 400]) await at(nowMs - days * dayMs).write(id);
+  const walked: AuditEntryResource[] = [];
+  for (let query = "?limit=3"; ; ) {
+    const { body } = await account.send("GET", `/api/account/audit/${query}`, { headers });
+    walked.push(...body.items);
+    if (!body.has_more) break;
+    query = `?limit=3&cursor=${body.next_cursor}`;
+  }
+  const ages = walked.map(({ created_at }) => Math.round((nowMs - Date.parse(created_at)) / dayMs));
+  assert.deepEqual(ages, [0, 1, 6, 7, 8, 35, 36, 147, 148, 364], "what is past the retention is not shown");
+});
+
+test("tables are made beside transactions that write; a drop gives way to them and comes again", async () => {
+  const longAgo = startOfDay(account.context.clock.nowMs()) - 80 * dayMs;
+  const instances = [at(longAgo), at(longAgo), at(longAgo)];
+  const id = await idOf(account.person());
+  const client = await pool.driver.connect();
+  try {
+    await client.query("begin");
+    await client.query("update audit_entries set reason = 'x' where account_id = $1 and id > $2", [
+      id,
+      firstIdAt(longAgo + 75 * dayMs),
+    ]);
+    await Promise.all(instances.map(({ keep }) => keep()));
+    for (const { keep } of instances) await keep();
+    const days = await at(longAgo).auditDays.days();
+    assert.equal(days.filter((day) => day === longAgo).length, 1);
+    await assert.rejects(at(longAgo).auditDays.drop(longAgo), { code: "unavailable" });
+  } finally {
+    await client.query("rollback");
+    client.release();
+  }
+  assert.equal(await at(longAgo).auditDays.drop(longAgo), true);
+});
+
+test("the migration to days keeps every entry that was there", async () => {
+  const database = await testDatabase();
+  const folder = await mkdtemp(join(tmpdir(), "audit-days-"));
+  const { log, runner } = account.context;
+  const options = { url: database.url, service: "account", prismaDirectory: folder, libraryMigrations: [], log };
+  try {
+    await cp(prismaDirectory, folder, { recursive: true, filter: (path) => !/\/\d{14}_/.test(path) || isBefore(path) });
+    await migrate(options);
+    const metrics = createMetrics({ service: "account" });
+    const before = openPool({ ...options, max: 1, applicationName: "migration", metrics, runner });
+    const nowMs = Date.now();
+    const ids = [500, 3, 3, 1, 0].map((days) => uuidv7(nowMs - days * dayMs)).sort();
+    const insert = sql(
+      "",
+      `insert into audit_entries (id, account_id, action, outcome, fields, actor_kind, actor_credential, created_at)
+       select id::uuid, 'acc_1', 'x', 'done', '{}', 'owner', 'x', to_timestamp(('x' || replace(left(id, 13), '-', ''))::bit(48)::bigint / 1000.0)
+       from unnest($1::text[]) as id`,
+    );
+    await before.query(insert, [ids]);
+    await cp(prismaDirectory, folder, { recursive: true });
+    await migrate(options);
+    const { rows } = await before.query<{ id: string; name: string }>(
+      sql("", "select id, tableoid::regclass::text as name from audit_entries order by id"),
+    );
+    assert.deepEqual(
+      rows.map(({ id }) => id),
+      ids,
+    );
+    assert.ok(!rows.some(({ name }) => name.endsWith("default")), "each in the table of its day");
+    await before.close();
+  } finally {
+    await rm(folder, { recursive: true });
+    await database.close();
+  }
+});
+
+/** Whether a path is in the folder of a migration that came before the days. */
+const isBefore = (path: string): boolean => (/\/(\d{14})_/.exec(path)?.[1] ?? "") < "20261121140000";
+
+test("the migrations lead to the Prisma schema", async () => {
+  assert.equal(await schemaDifference(prismaDirectory, account.context.configuration.get("database.url")), "");
+});
