@@ -48,6 +48,7 @@ export { ApiKeyResource, apiKeyExample } from "./resources/api-key.ts";
 export { AuditEntryResource } from "./resources/audit-entry.ts";
 export { changed, identifier, jsonValue, timestamp } from "./resources/fields.ts";
 export { ImageResource, imageExample, imageStatuses, imageVisibilities, namedVariants } from "./resources/image.ts";
+export { ServiceClientResource } from "./resources/service-client.ts";
 export {
   WebhookDeliveryResource,
   webhookDeliveryExample,

@@ -4,6 +4,7 @@ import { administrationRoutes } from "./administration/administration-routes.ts"
 import { apiKeyIssueRoutes } from "./api-keys/api-key-issue-routes.ts";
 import { apiKeyRoutes } from "./api-keys/api-key-routes.ts";
 import { auditRoutes } from "./audit/audit-routes.ts";
+import { clientRoutes } from "./clients/client-routes.ts";
 import { settingsRoutes } from "./settings/settings-routes.ts";
 import { statusRoutes } from "./statuses/status-routes.ts";
 
@@ -12,6 +13,7 @@ type Dependencies = Parameters<typeof accountRoutes>[0] &
   Parameters<typeof statusRoutes>[0] &
   Parameters<typeof apiKeyIssueRoutes>[0] &
   Parameters<typeof apiKeyRoutes>[0] &
+  Parameters<typeof clientRoutes>[0] &
   Parameters<typeof auditRoutes>[0] &
   Parameters<typeof administrationRoutes>[0];
 
@@ -23,6 +25,7 @@ export function publicRoutes(dependencies: Dependencies) {
   routes.include(statusRoutes(dependencies));
   routes.include(apiKeyIssueRoutes(dependencies));
   routes.include(apiKeyRoutes(dependencies));
+  routes.include(clientRoutes(dependencies));
   routes.include(auditRoutes(dependencies));
   routes.include(administrationRoutes(dependencies));
   return routes;

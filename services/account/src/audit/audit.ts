@@ -25,7 +25,13 @@ export type AuditAction =
   | "api_key.update"
   | "api_key.rotate"
   | "api_key.revoke"
-  | "api_key.expire";
+  | "api_key.expire"
+  | "client.create"
+  | "client.update"
+  | "client.rotate_secret"
+  | "client.revoke"
+  | "sign_in"
+  | "token.revoke";
 
 interface AuditRecord {
   readonly action: AuditAction;

@@ -4,7 +4,7 @@ import { firstIdAt, type Stretch } from "../audit/audit-days.ts";
 export interface PurgeStore {
   /** An account that was deleted at `deletedBefore` or earlier, the first of them; null when nothing is due. */
   findDue(deletedBefore: Date): Promise<{ readonly id: string; readonly createdAt: Date } | null>;
-  /** Removes what leads back to a person: logins, mails and codes, keys. */
+  /** Removes what leads back to a person: logins, mails and codes, keys, clients and what the issuer keeps. */
   erase(tx: Tx, accountId: string): Promise<void>;
   /** Removes addresses, credentials and reasons of the owner from a stretch of the audit. */
   eraseAudit(db: Queryable, accountId: string, stretch: Stretch): Promise<void>;
@@ -21,6 +21,9 @@ const deleteIdentities = sql("purge.identities", "delete from identities where a
 const deleteMails = sql("purge.mails", "delete from outgoing_mails where account_id = $1");
 const deleteCodes = sql("purge.codes", "delete from one_time_codes where account_id = $1");
 const deleteKeys = sql("purge.api-keys", "delete from api_keys where account_id = $1");
+const deleteClients = sql("purge.service-clients", "delete from service_clients where account_id = $1");
+const deleteIssuedTokens = sql("purge.oauth-issued-tokens", "delete from oauth_issued_tokens where account_id = $1");
+const deleteOauthState = sql("purge.oauth-state", "delete from oauth_state where account_id = $1");
 
 /** What administrators did stays as it is. Without a name it is planned with its values, and locks the days in between alone. */
 const eraseActors = sql(
@@ -29,6 +32,16 @@ const eraseActors = sql(
    where account_id = $1 and id >= $2 and id < $3 and actor_kind = 'owner'`,
 );
 
+const erasures = [
+  deleteIdentities,
+  deleteMails,
+  deleteCodes,
+  deleteKeys,
+  deleteClients,
+  deleteIssuedTokens,
+  deleteOauthState,
+];
+
 export function createPurgeStore({ pool }: { readonly pool: Pool }): PurgeStore {
   return {
     async findDue(deletedBefore) {
@@ -36,9 +49,7 @@ export function createPurgeStore({ pool }: { readonly pool: Pool }): PurgeStore 
       return rows[0] ?? null;
     },
     async erase(tx, accountId) {
-      for (const statement of [deleteIdentities, deleteMails, deleteCodes, deleteKeys]) {
-        await tx.query(statement, [accountId]);
-      }
+      for (const statement of erasures) await tx.query(statement, [accountId]);
     },
     async eraseAudit(db, accountId, { fromMs, toMs }) {
       await db.query(eraseActors, [accountId, firstIdAt(fromMs), firstIdAt(toMs)]);

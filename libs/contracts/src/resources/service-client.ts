@@ -1,0 +1,22 @@
+import { z } from "zod";
+import { scopes } from "../access/scopes.ts";
+import { identifier, timestamp } from "./fields.ts";
+
+/** A service client without its secret, which is shown once, on creation and rotation. */
+export const ServiceClientResource = z
+  .object({
+    id: identifier("The client, its `client_id` at the token endpoint"),
+    name: z.string(),
+    scopes: z.array(z.enum(scopes)).describe("What its tokens may do at most."),
+    status: z.enum(["active", "revoked", "expired"]),
+    created_at: timestamp,
+    expires_at: timestamp.nullable(),
+    previous_secret_expires_at: timestamp
+      .nullable()
+      .describe("Until when the secret before the last rotation still works; null when only one does."),
+    last_used_at: timestamp.nullable().describe("When it last got a token, to the minute."),
+    revoked_at: timestamp.nullable(),
+  })
+  .meta({ id: "ServiceClient", description: "A program that acts for the account that made it, without its secret." });
+
+export type ServiceClientResource = z.output<typeof ServiceClientResource>;

@@ -1,0 +1,221 @@
+import { type Scope, ServiceClientResource, scopes } from "@signalbox/contracts";
+import type { Clock, ErrorDetail } from "@signalbox/core";
+import {
+  created,
+  createRoutes,
+  type HttpResponse,
+  noContent,
+  ok,
+  pageFrom,
+  pageOf,
+  pageParameters,
+  readTimeCursor,
+  refused,
+  writeTimeCursor,
+} from "@signalbox/http";
+import { z } from "zod";
+import { ruledText } from "../accounts/account-body.ts";
+import { checkDisplayName } from "../accounts/account-fields.ts";
+import { actorOf } from "../audit/actor.ts";
+import type { ChangeClient } from "./change-client.ts";
+import type { ClientStore } from "./client-store.ts";
+import type { MakeClientOutcome, MakeClientVerb } from "./make-client.ts";
+import { type ServiceClient, viewServiceClient } from "./service-client.ts";
+
+interface Dependencies {
+  readonly clients: Pick<ClientStore, "find" | "list">;
+  readonly makeClient: MakeClientVerb;
+  readonly changeClient: ChangeClient;
+  readonly clock: Clock;
+  readonly pageLimits: { readonly maxPageSize: () => number; readonly pageSize: () => number };
+}
+
+const overlapSecondsMax = 7 * 24 * 3600;
+const overlapSecondsDefault = 24 * 3600;
+
+const name = ruledText(checkDisplayName).meta({ description: "For people.", minLength: 1, maxLength: 100 });
+
+const NewServiceClient = z.strictObject({
+  name,
+  scopes: z
+    .array(z.enum(scopes))
+    .min(1)
+    .max(scopes.length)
+    .describe("No more than the creator's own, and none of those that only roles and keys bring."),
+  expires_at: z.iso
+    .datetime({ offset: true })
+    .transform((text) => new Date(text))
+    .nullable()
+    .default(null)
+    .describe("When the client ends; null, or absent, for never."),
+});
+
+const SecretRotation = z.strictObject({
+  overlap_seconds: z
+    .int()
+    .min(0)
+    .max(overlapSecondsMax)
+    .default(overlapSecondsDefault)
+    .describe("How long the old secret works beside the new one."),
+});
+
+const IssuedServiceClient = ServiceClientResource.extend({
+  client_id: z.string().describe("The id again, by the name that OAuth libraries ask for."),
+  client_secret: z.string().describe("The secret. It is shown this once."),
+}).meta({ id: "IssuedServiceClient" });
+
+const basePath = "/api/account/clients/";
+const write = { scopes: ["account:security"], stepUp: true } as const;
+const read = { scopes: ["account:read"], access: "own-account:read" } as const;
+
+/** `/api/account/clients/`: programs that ask the built-in issuer for access tokens and act for the caller's account. */
+export function clientRoutes({ clients, makeClient, changeClient, clock, pageLimits }: Dependencies) {
+  const routes = createRoutes({ errors: "account" });
+  const view = (client: ServiceClient) => viewServiceClient(client, clock.now());
+  const issued = (client: ServiceClient, secret: string) => ({
+    ...view(client),
+    client_id: client.id,
+    client_secret: secret,
+  });
+
+  routes.post(basePath, {
+    summary: "Make a service client",
+    description:
+      "The answer shows the secret once. With it the client gets access tokens at `/oauth/token` (`client_credentials`).",
+    auth: write,
+    body: NewServiceClient,
+    responses: { 201: IssuedServiceClient, 409: "error", 422: "error" },
+    idempotent: "sealed",
+    async handle(input) {
+      const { principal, body } = input;
+      const answer = (client: ServiceClient, secret: string) => created(basePath + client.id, issued(client, secret));
+      const result = await makeClient({
+        accountId: principal.accountId,
+        grantable: principal.scopes,
+        name: body.name,
+        scopes: body.scopes,
+        expiresAt: body.expires_at,
+        by: actorOf(input),
+        alongside: (tx, client, secret) => input.idempotency.complete(tx, answer(client, secret)),
+      });
+      return result.outcome === "made" ? answer(result.client, result.secret) : notMade(result);
+    },
+  });
+
+  routes.get(basePath, {
+    summary: "List the account's service clients, newest first",
+    auth: read,
+    query: z.object(pageParameters(pageLimits)),
+    responses: { 200: pageOf(ServiceClientResource) },
+    async handle({ principal, query }) {
+      const after = query.cursor === undefined ? null : readTimeCursor(query.cursor);
+      const found = await clients.list(principal.accountId, { after, limit: query.limit + 1 });
+      return ok(pageFrom(found, query.limit, view, ({ createdAt, id }) => writeTimeCursor(createdAt, id)));
+    },
+  });
+
+  routes.get(`${basePath}:client_id`, {
+    summary: "Read a service client, without its secret",
+    auth: read,
+    responses: { 200: ServiceClientResource, 404: "error" },
+    async handle({ principal, params }) {
+      const client = await clients.find(principal.accountId, params.client_id);
+      return client ? ok(view(client)) : refused(404, "not_found");
+    },
+  });
+
+  routes.patch(`${basePath}:client_id`, {
+    summary: "Rename a service client",
+    auth: write,
+    body: z.strictObject({ name: name.optional() }),
+    responses: { 200: ServiceClientResource, 404: "error", 422: "error" },
+    idempotent: true,
+    async handle(input) {
+      const { accountId } = input.principal;
+      const current = await clients.find(accountId, input.params.client_id);
+      if (!current) return refused(404, "not_found");
+      const result = await changeClient.rename({
+        accountId,
+        clientId: current.id,
+        name: input.body.name ?? current.name,
+        by: actorOf(input),
+        alongside: (tx, client) => input.idempotency.complete(tx, ok(view(client))),
+      });
+      return result.outcome === "renamed" ? ok(view(result.client)) : refused(404, "not_found");
+    },
+  });
+
+  routes.post(`${basePath}:client_id/secret/rotate`, {
+    summary: "Give a service client another secret",
+    description: "The answer shows it once. The old one keeps working for `overlap_seconds`.",
+    auth: write,
+    body: SecretRotation,
+    responses: { 200: IssuedServiceClient, 404: "error", 409: "error", 422: "error" },
+    idempotent: "sealed",
+    async handle(input) {
+      const result = await changeClient.rotateSecret({
+        accountId: input.principal.accountId,
+        clientId: input.params.client_id,
+        overlapSeconds: input.body.overlap_seconds,
+        by: actorOf(input),
+        alongside: (tx, client, secret) => input.idempotency.complete(tx, ok(issued(client, secret))),
+      });
+      switch (result.outcome) {
+        case "rotated":
+          return ok(issued(result.client, result.secret));
+        case "not-active":
+          return refused(409, "conflict", { message: "The client is revoked or has expired." });
+        case "not-found":
+          return refused(404, "not_found");
+      }
+    },
+  });
+
+  routes.delete(`${basePath}:client_id`, {
+    summary: "Revoke a service client",
+    description: "Its tokens stop working everywhere within two seconds. Revoking it again changes nothing.",
+    auth: write,
+    responses: { 204: "empty", 404: "error" },
+    idempotent: true,
+    async handle(input) {
+      const result = await changeClient.revoke({
+        accountId: input.principal.accountId,
+        clientId: input.params.client_id,
+        by: actorOf(input),
+        alongside: (tx) => input.idempotency.complete(tx, noContent()),
+      });
+      return result === "not-found" ? refused(404, "not_found") : noContent();
+    },
+  });
+
+  return routes;
+}
+
+function notMade(result: Exclude<MakeClientOutcome, { outcome: "made" }>): HttpResponse {
+  switch (result.outcome) {
+    case "scopes-refused":
+      return refused(422, "validation_error", {
+        details: [...result.privileged.map(privileged), ...result.beyondCreator.map(beyondCreator)],
+      });
+    case "expiry-passed":
+      return refused(422, "validation_error", {
+        details: [{ field: "expires_at", code: "passed", message: "This time has passed." }],
+      });
+    case "too-many":
+      return refused(409, "conflict", {
+        message: `An account has at most ${result.max} service clients. Revoke one first.`,
+      });
+  }
+}
+
+const privileged = (scope: Scope): ErrorDetail => ({
+  field: "scopes",
+  code: "privileged",
+  message: `The scope ${scope} comes from a role or an API key, never from a client.`,
+});
+
+const beyondCreator = (scope: Scope): ErrorDetail => ({
+  field: "scopes",
+  code: "beyond_creator",
+  message: `You do not have the scope ${scope}, so a client of yours cannot have it.`,
+});
