@@ -36,6 +36,7 @@ const homes = {
   "@apollo/subgraph": "libs/graphql",
   "@apollo/gateway": "services/gateway",
   nodemailer: "services/account/src/mail",
+  "oidc-provider": "services/account/src/oauth",
 };
 
 /** Tests, and what only tests import: fixtures, a service's harness, and the suite that every adapter of a port runs. */

@@ -86,6 +86,45 @@ export const properties = defineProperties({
     reload: "live",
     effect: "How many good API keys an account may have. Keys in the overlap of a rotation may be as many again.",
   },
+  "account.clients.max": {
+    type: "integer",
+    default: 100,
+    unit: "items",
+    min: 1,
+    max: 10_000,
+    secrecy: "public",
+    reload: "live",
+    effect: "How many service clients an account may have that are neither revoked nor expired.",
+  },
+  "account.oauth.applications": {
+    type: "string",
+    default: "[]",
+    secrecy: "internal",
+    reload: "restart",
+    local: true,
+    effect:
+      "Applications of our own that people sign in to through the built-in issuer, a JSON list of { client_id, name, redirect_uris, post_logout_redirect_uris? }. A loopback redirect may have any port.",
+  },
+  "account.oauth.access-token-minutes": {
+    type: "integer",
+    default: 10,
+    unit: "minutes",
+    min: 1,
+    max: 60,
+    secrecy: "public",
+    reload: "restart",
+    effect: "How long an access token of the built-in issuer is good.",
+  },
+  "account.oauth.key-rotation-days": {
+    type: "integer",
+    default: 30,
+    unit: "days",
+    min: 1,
+    max: 365,
+    secrecy: "public",
+    reload: "live",
+    effect: "After so many days the built-in issuer signs with a new key.",
+  },
 });
 
 export type Properties = typeof properties;

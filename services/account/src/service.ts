@@ -1,5 +1,12 @@
 import { fileURLToPath } from "node:url";
-import { createAuthenticator, createManagementAuthorizer, createTokenVerifier, parseIssuers } from "@signalbox/auth";
+import {
+  builtInIssuer,
+  createAuthenticator,
+  createManagementAuthorizer,
+  createTokenVerifier,
+  parseIssuers,
+  type TokenVerifier,
+} from "@signalbox/auth";
 import { seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import {
@@ -12,7 +19,7 @@ import {
 } from "@signalbox/foundation";
 import { createHttpApp, createIdempotencyStore, createInternalApp } from "@signalbox/http";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
-import { createSealer, databaseOptions, openPool, type Pool, prismaAdapter } from "@signalbox/storage";
+import { createSealer, databaseOptions, openPool, type Pool, prismaAdapter, type Sealer } from "@signalbox/storage";
 import { createAccessLog } from "./access/access-log.ts";
 import { createRepeatAccess } from "./access/repeat-access.ts";
 import { createAccountStore } from "./accounts/account-store.ts";
@@ -31,6 +38,9 @@ import { createAuditDayStore } from "./audit/audit-day-store.ts";
 import { createAuditStore } from "./audit/audit-store.ts";
 import { createKeepAuditDays } from "./audit/keep-audit-days.ts";
 import { createNoteRefusal, refusalOf } from "./audit/note-refusal.ts";
+import { createChangeClient } from "./clients/change-client.ts";
+import { createClientStore } from "./clients/client-store.ts";
+import { createMakeClient } from "./clients/make-client.ts";
 import { createOneTimeCodes } from "./codes/one-time-codes.ts";
 import { createTrimCodes } from "./codes/trim-codes.ts";
 import { createPurgeAccounts } from "./deletion/purge-accounts.ts";
@@ -42,6 +52,10 @@ import { createMails } from "./mail/mails.ts";
 import { openMailTransport } from "./mail/open-mail-transport.ts";
 import { createSendDueMails } from "./mail/send-due-mails.ts";
 import { createWakeUp } from "./mail/wake-up.ts";
+import { parseApplications } from "./oauth/applications.ts";
+import { type BuiltInIssuer, createBuiltInIssuer } from "./oauth/built-in-issuer.ts";
+import { cookieKeysFrom } from "./oauth/cookie-keys.ts";
+import { createIssuing, type Issuing } from "./oauth/issuing.ts";
 import { createPrincipalFromApiKey } from "./principals/principal-from-api-key.ts";
 import { createPrincipalFromToken } from "./principals/principal-from-token.ts";
 import { principalRoutes } from "./principals/principal-routes.ts";
@@ -80,9 +94,9 @@ export async function createService(context: ServiceContext<Properties>): Promis
     clock,
     cacheMax: configuration.get("auth.principals.cache-max"),
   });
-  const sealer = createSealer(configuration.get("secrets.keys"));
-  const idempotency = createIdempotencyStore({ service, pool, sealer, clock });
-  startWorkers(runner, { ...verbs, idempotency });
+  const idempotency = createIdempotencyStore({ service, pool, sealer: verbs.sealer, clock });
+  const oauth = verbs.issuing && (await openBuiltInIssuer(context, pool, verbs, verbs.issuing));
+  startWorkers(runner, { ...verbs, idempotency, oauth });
 
   const published = { routes: publicRoutes(verbs), openapi: { title: "Signalbox accounts", version: "1" } };
   return {
@@ -94,6 +108,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
       idempotency,
       onForbidden: (request) => verbs.noteRefusal(refusalOf(request)),
       openapi: published.openapi,
+      mounts: oauth ? { "/oauth": oauth.listener } : {},
     }),
     internal: createInternalApp({
       context,
@@ -117,6 +132,8 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
   const prisma = new PrismaClient({ adapter: prismaAdapter(pool) });
   const accounts = createAccountStore(prisma);
   const apiKeys = createApiKeyStore(prisma);
+  const clients = createClientStore(prisma);
+  const sealer = createSealer(configuration.get("secrets.keys"));
   const audit = createAudit({ clock });
   const auditRetention = { clock, retentionDays: () => configuration.get("account.audit.retention-days") };
   const auditEntries = createAuditStore({ ...auditRetention, prisma });
@@ -140,7 +157,9 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
       requireVerifiedContact: configuration.get("account.require-verified-contact"),
     }),
   });
-  const principals = createPrincipals(context, { accounts, apiKeys, provisionAccount, noteRefusal });
+  const issuing = createIssuingIfAlone(context, pool, sealer);
+  const tokens = createTokens(context, issuing);
+  const principals = createPrincipals(context, { tokens, accounts, apiKeys, provisionAccount, noteRefusal });
   const keyRules = {
     keyEnvironment: configuration.get("account.api-keys.environment"),
     keysMax: () => configuration.get("account.api-keys.max"),
@@ -153,7 +172,13 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
     auditEntries,
     accountSearch: createAccountSearchStore(prisma),
     apiKeys,
+    clients,
     principals,
+    tokens,
+    issuing,
+    sealer,
+    accessLog,
+    audit,
     clock,
     updateAccount: createUpdateAccount({ ...writing, accounts }),
     issueApiKey,
@@ -164,6 +189,13 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
     rotateApiKey: createRotateApiKey({ ...writing, ...keyRules, apiKeys, accessLog }),
     revokeApiKey: createRevokeApiKey({ ...writing, apiKeys, accessLog }),
     announceEndedKeys: createAnnounceEndedKeys({ ...writing, apiKeys, accessLog }),
+    makeClient: createMakeClient({
+      ...writing,
+      accounts,
+      clients,
+      clientsMax: () => configuration.get("account.clients.max"),
+    }),
+    changeClient: createChangeClient({ ...writing, clients, accessLog }),
     noteRefusal,
     mails,
     oneTimeCodes,
@@ -198,19 +230,56 @@ function createMailing({ configuration, clock, log, metrics }: Configured, pool:
   };
 }
 
-type PrincipalParts = Omit<Parameters<typeof createPrincipalFromApiKey>[0], "clock" | "onTouchFailure"> &
-  Pick<Parameters<typeof createPrincipalFromToken>[0], "provisionAccount">;
+/** The keys of the built-in issuer, which runs when no other is configured. */
+function createIssuingIfAlone({ configuration, clock }: Configured, pool: Pool, sealer: Sealer): Issuing | null {
+  if (parseIssuers(configuration.get("auth.issuers")).length > 0) return null;
+  return createIssuing({
+    pool,
+    sealer,
+    clock,
+    baseUrl: configuration.get("http.base-url"),
+    rotationDays: () => configuration.get("account.oauth.key-rotation-days"),
+  });
+}
 
-/** Whose credential is this: what this service's own edge asks, and every other service over the internal listener. */
-function createPrincipals({ configuration, clock, log }: Configured, parts: PrincipalParts) {
-  const tokens = createTokenVerifier({
-    issuers: parseIssuers(configuration.get("auth.issuers")),
+function createTokens({ configuration, clock, log }: Configured, issuing: Issuing | null): TokenVerifier {
+  return createTokenVerifier({
+    issuers: issuing ? [issuing.issuer] : parseIssuers(configuration.get("auth.issuers")),
     clock,
     clockSkewSeconds: configuration.get("auth.clock-skew"),
     onKeysFailure: (issuer, error) => log.warn({ issuer, error }, "the keys of an issuer could not be read"),
+    localKeys: issuing ? { [builtInIssuer]: issuing.keys } : {},
   });
+}
+
+/** Makes the first key where there is none, and answers the issuer that signs with it. */
+async function openBuiltInIssuer(
+  { configuration, log }: Configured,
+  pool: Pool,
+  verbs: Verbs,
+  issuing: Issuing,
+): Promise<BuiltInIssuer> {
+  const applications = parseApplications(configuration.get("account.oauth.applications"));
+  await issuing.rotateSigningKeys();
+  await issuing.keyRing.refresh();
+  return createBuiltInIssuer({
+    ...verbs,
+    ...issuing,
+    pool,
+    log,
+    applications,
+    accessTokenSeconds: configuration.get("account.oauth.access-token-minutes") * 60,
+    cookieKeys: cookieKeysFrom(configuration.get("secrets.keys")),
+  });
+}
+
+type PrincipalParts = Omit<Parameters<typeof createPrincipalFromApiKey>[0], "clock" | "onTouchFailure"> &
+  Parameters<typeof createPrincipalFromToken>[0];
+
+/** Whose credential is this: what this service's own edge asks, and every other service over the internal listener. */
+function createPrincipals({ clock, log }: Configured, parts: PrincipalParts) {
   return createResolvePrincipal({
-    principalFromToken: createPrincipalFromToken({ ...parts, tokens }),
+    principalFromToken: createPrincipalFromToken(parts),
     principalFromApiKey: createPrincipalFromApiKey({
       ...parts,
       clock,

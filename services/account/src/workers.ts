@@ -2,6 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { minutes, seconds } from "@signalbox/core";
 import type { IdempotencyStore } from "@signalbox/http";
 import type { Runner, Work } from "@signalbox/runtime";
+import type { BuiltInIssuer } from "./oauth/built-in-issuer.ts";
+import type { Issuing } from "./oauth/issuing.ts";
 
 interface Dependencies {
   readonly idempotency: Pick<IdempotencyStore, "clean">;
@@ -11,6 +13,9 @@ interface Dependencies {
   readonly sendDueMails: Work;
   readonly trimCodes: () => Promise<unknown>;
   readonly keepAuditDays: () => Promise<unknown>;
+  /** Both null when another issuer is configured. */
+  readonly issuing: Issuing | null;
+  readonly oauth: BuiltInIssuer | null;
 }
 
 /** The long-running parts that are this service's own. */
@@ -23,6 +28,15 @@ export function startWorkers(runner: Pick<Runner, "worker">, dependencies: Depen
   runner.worker("mail", dependencies.sendDueMails);
   runner.worker("code retention", every(minutes(1), dependencies.trimCodes));
   runner.worker("audit days", every(minutes(1), dependencies.keepAuditDays));
+  startIssuerWorkers(runner, dependencies);
+}
+
+function startIssuerWorkers(runner: Pick<Runner, "worker">, { issuing, oauth }: Dependencies): void {
+  if (!issuing || !oauth) return;
+  runner.worker("signing key rotation", every(minutes(1), issuing.rotateSigningKeys));
+  // A key is published within moments everywhere, long before it signs.
+  runner.worker("signing keys", every(seconds(5), issuing.keyRing.refresh));
+  runner.worker("issuer cleaning", every(minutes(1), oauth.trim));
 }
 
 /** Looks for what is due, and again after `pauseMs`. */

@@ -37,6 +37,8 @@ export interface Harness {
   readonly issuer: OidcIssuer;
   /** Gets every mail that the service sends. */
   readonly mailbox: Mailbox;
+  /** Where the public listener is. */
+  readonly url: string;
   /** Sends a request to the public listener. A body that is no text is sent as JSON. */
   send(method: string, path: string, options?: SendOptions): Promise<Answer>;
   /** Sends a request to the internal listener, with the internal token. */
@@ -46,8 +48,6 @@ export interface Harness {
   /** Headers of a person who signed in just now, with an account of their own. */
   person(claims?: Record<string, unknown>): { authorization: string };
   firstKey(): Promise<string>;
-  /** Who the account service says it is, as the gateway would send it along. */
-  principalOf(headers: Record<string, string>): Promise<Principal>;
   /** How another service asks who is calling. */
   readonly principals: { readonly url: string; readonly token: string };
   /** The events of an account so far, in the order of the log, once `count` of them are there. */
@@ -97,6 +97,7 @@ export async function startAccount(overrides: Overrides = {}, options: Options =
     context,
     issuer,
     mailbox,
+    url: open.url,
     send: (method, path, options) => send(open.url, method, path, options),
     sendInternal,
     async query(headers, text, variables = {}) {
@@ -108,7 +109,6 @@ export async function startAccount(overrides: Overrides = {}, options: Options =
       const now = Math.floor(context.clock.nowMs() / 1000);
       return { authorization: `Bearer ${issuer.sign({ sub: crypto.randomUUID(), auth_time: now, ...claims })}` };
     },
-    principalOf: (headers) => principalOf(headers, sendInternal),
     firstKey: () => createFirstKey(context),
     principals: { url: internal.url, token: internalToken },
     eventsOf: (accountId, count) =>

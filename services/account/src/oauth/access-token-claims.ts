@@ -1,0 +1,59 @@
+import { scopes, scopesOfRole } from "@signalbox/contracts";
+import {
+  type AccessToken,
+  type ClientCredentials,
+  errors,
+  type KoaContextWithOIDC,
+  type ResourceServer,
+} from "oidc-provider";
+import type { IssuerAddress } from "./issuer-address.ts";
+import { rolesOf } from "./provider-account.ts";
+import { serviceClientOf } from "./service-client-metadata.ts";
+
+/**
+ * What the deployment lets a token do, asked by the provider once per request. A client's token may do what the client
+ * may; a person's what their roles may, as far as the person is known already.
+ *
+ * @throws InvalidTarget for a resource that is not this deployment, InvalidScope for a scope the client does not have.
+ */
+export function resourceServerFor(
+  ctx: KoaContextWithOIDC,
+  resource: string,
+  { audience }: IssuerAddress,
+  accessTokenTTL: number,
+): ResourceServer {
+  if (resource !== audience) throw new errors.InvalidTarget("the only resource is this deployment");
+  const jwt = { sign: { alg: "ES256" } } as const;
+  return { scope: offeredScopes(ctx).join(" "), audience, accessTokenTTL, accessTokenFormat: "jwt", jwt };
+}
+
+function offeredScopes(ctx: KoaContextWithOIDC): readonly string[] {
+  const client = ctx.oidc.client && serviceClientOf(ctx.oidc.client);
+  if (client) return scopesOfClient(ctx, client.scopes);
+  const roles = rolesOf(ctx.oidc.account);
+  return roles ? [...new Set(roles.flatMap((role) => scopesOfRole(role)))] : scopes;
+}
+
+/** A client that names no scopes gets all it has (RFC 6749 §3.3): the provider reads the parameter after this. */
+function scopesOfClient({ oidc }: KoaContextWithOIDC, own: readonly string[]): readonly string[] {
+  if (!oidc.params) return own;
+  oidc.params.scope ??= own.join(" ");
+  const beyond = String(oidc.params.scope)
+    .split(" ")
+    .find((scope) => !own.includes(scope));
+  if (beyond !== undefined) throw new errors.InvalidScope("requested scope is not allowed", beyond);
+  return own;
+}
+
+/** The claims that say for whom a token acts, and in which roles. */
+export function claimsOf(ctx: KoaContextWithOIDC, token: AccessToken | ClientCredentials): Record<string, unknown> {
+  const client = ctx.oidc.client && serviceClientOf(ctx.oidc.client);
+  if (client) return { account_id: client.accountId };
+  const { account, entities } = ctx.oidc;
+  const source = entities.RefreshToken ?? entities.AuthorizationCode;
+  return {
+    account_id: (token as AccessToken).accountId,
+    roles: rolesOf(account) ?? [],
+    ...(source?.authTime !== undefined && { auth_time: source.authTime }),
+  };
+}

@@ -1,0 +1,37 @@
+import { z } from "zod";
+
+/** An application of our own that people sign in to. It has no secret: it runs where its users could read one. */
+export type Application = z.output<typeof Application>;
+
+const redirectUri = z.url().refine((uri) => !uri.includes("#"), "a redirect has no fragment");
+
+const Application = z.strictObject({
+  client_id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "use a–z, 0–9 and hyphens"),
+  name: z.string().min(1).max(100),
+  redirect_uris: z.array(redirectUri).min(1),
+  post_logout_redirect_uris: z.array(redirectUri).default([]),
+});
+
+/**
+ * Reads the property `account.oauth.applications`: a JSON list, because an application is a record and properties are
+ * flat. Throws an Error that names every wrong member.
+ */
+export function parseApplications(text: string): readonly Application[] {
+  const parsed = z
+    .array(Application)
+    .refine((all) => new Set(all.map(({ client_id }) => client_id)).size === all.length, "two have one client_id")
+    .safeParse(json(text));
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".") || "the list"}: ${message}`);
+  throw new Error(`account.oauth.applications is wrong: ${problems.join("; ")}`);
+}
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error('account.oauth.applications is not JSON: expected [{ "client_id", "name", "redirect_uris" }]', {
+      cause: error,
+    });
+  }
+}

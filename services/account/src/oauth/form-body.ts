@@ -1,0 +1,23 @@
+import type { IncomingMessage } from "node:http";
+import { KiB } from "@signalbox/core";
+
+/** As much as the provider itself takes. */
+const bytesMax = 56 * KiB;
+
+/** The whole body of a small form; null for a larger one. */
+export async function readFormBody(request: IncomingMessage): Promise<Buffer | null> {
+  const chunks: Buffer[] = [];
+  let received = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    received += chunk.length;
+    if (received > bytesMax) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, received);
+}
+
+/** Whether the body is what a form sends. */
+export function isForm({ headers }: IncomingMessage): boolean {
+  const [type = ""] = (headers["content-type"] ?? "").split(";", 1);
+  return type.trim().toLowerCase() === "application/x-www-form-urlencoded";
+}

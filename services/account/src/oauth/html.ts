@@ -1,0 +1,82 @@
+import { createHash } from "node:crypto";
+
+/** Text that is markup already. */
+export class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? "");
+
+/** A template of markup: values that are not markup themselves are escaped. */
+export function html(strings: TemplateStringsArray, ...values: readonly (string | Html | null)[]): Html {
+  const written = values.map((value) => (value instanceof Html ? value.text : escaped(value ?? "")));
+  return new Html(strings.map((text, at) => text + (written[at] ?? "")).join(""));
+}
+
+/** Readable in light and dark, at any width and font size, and by keyboard: what has the focus is plain to see. */
+const style = `:root{color-scheme:light dark}
+body{font:1rem/1.5 system-ui,sans-serif;margin:0 auto;max-width:26rem;padding:2rem 1rem}
+h1{font-size:1.5rem;line-height:1.2}
+label{display:block;font-weight:600}
+input{box-sizing:border-box;font:inherit;margin:.25rem 0 1rem;padding:.6rem;width:100%}
+button{font:inherit;font-weight:600;min-height:2.75rem;padding:.5rem 1rem}
+:focus-visible{outline:.2rem solid Highlight;outline-offset:.15rem}
+.problem{border-left:.25rem solid #c62828;padding-left:.75rem}
+.hint{margin:.25rem 0}`;
+
+const styleHash = createHash("sha256").update(style).digest("base64");
+
+/** The whole page. No script, nothing from elsewhere. */
+export function pageText({ title, content }: { readonly title: string; readonly content: Html }): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} – Signalbox</title>
+<style>${new Html(style)}</style>
+</head>
+<body>
+<main>
+<h1>${title}</h1>
+${content}
+</main>
+</body>
+</html>
+`.text;
+}
+
+/** What the page may do: be styled and send its form. It is never framed, and tells no other site where it came from. */
+export function pageHeaders(formTargets: readonly string[] = []): Readonly<Record<string, string>> {
+  const policy = [
+    "default-src 'none'",
+    `style-src 'sha256-${styleHash}'`,
+    `form-action ${["'self'", ...formTargets].join(" ")}`,
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ];
+  return {
+    "Content-Security-Policy": policy.join("; "),
+    "X-Frame-Options": "DENY",
+    "Cache-Control": "no-store",
+    "Content-Type": "text/html; charset=utf-8",
+  };
+}
+
+/** A redirect's target as a form of ours may name it: the origin of a web address, the scheme of an application's own. */
+export function formTargetOf(uri: string): string {
+  const { protocol, origin } = new URL(uri);
+  return origin === "null" ? protocol : origin;
+}

@@ -1,0 +1,31 @@
+import type { IncomingMessage } from "node:http";
+
+/** Where the built-in issuer is, as the world sees it: every URL it answers with begins here, whoever asks and how. */
+export interface IssuerAddress {
+  /** The issuer's identifier. */
+  readonly issuer: string;
+  /** What access tokens are for: the whole deployment. */
+  readonly audience: string;
+  /** The path of the issuer behind the edge, such as `/oauth`. */
+  readonly path: string;
+  /** Makes a request look as if it had been sent to this address. */
+  force(request: IncomingMessage): void;
+}
+
+/** The prefix under which this service is asked; a path of `http.base-url` stands before it outside. */
+export const mountPath = "/oauth";
+
+export function issuerAddress(baseUrl: string): IssuerAddress {
+  const { host, protocol, pathname } = new URL(baseUrl);
+  const scheme = protocol.slice(0, -1);
+  return {
+    issuer: `${baseUrl}${mountPath}`,
+    audience: baseUrl,
+    path: `${pathname.replace(/\/$/, "")}${mountPath}`,
+    force({ headers }) {
+      headers.host = host;
+      headers["x-forwarded-host"] = host;
+      headers["x-forwarded-proto"] = scheme;
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { Logger } from "@signalbox/telemetry";
+import type Provider from "oidc-provider";
+import { readFormBody } from "./form-body.ts";
+import { type IssuerAddress, mountPath } from "./issuer-address.ts";
+import type { createPresentToken } from "./present-token.ts";
+
+interface Dependencies {
+  readonly address: IssuerAddress;
+  /** The provider with the keys of now. */
+  readonly provider: () => Provider;
+  readonly presentToken: ReturnType<typeof createPresentToken>;
+  readonly log: Logger;
+}
+
+const takesTokens = new Set([`${mountPath}/revoke`, `${mountPath}/introspect`]);
+
+/** Everything under `/oauth`. */
+export function createOauthListener({ address, provider, presentToken, log }: Dependencies): RequestListener {
+  const handlers = new WeakMap<Provider, RequestListener>();
+
+  return (request, response) => {
+    address.force(request);
+    answer(request, response).catch((error: unknown) => {
+      if (!response.headersSent && !response.destroyed) endWith(response, 500, "server_error");
+      // A client that went away in the middle of its request is no failure of ours.
+      if (!request.destroyed) log.error({ error, path: pathOf(request) }, "the issuer failed");
+    });
+  };
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const handOn = (handed: IncomingMessage) => handlerOf(provider())(handed, response as never);
+    if (request.method !== "POST" || !takesTokens.has(pathOf(request).toLowerCase())) return handOn(request);
+    const body = await readFormBody(request);
+    if (body === null) return endWith(response, 413, "invalid_request");
+    await presentToken(request, body, handOn);
+  }
+
+  function handlerOf(current: Provider): RequestListener {
+    const handler = handlers.get(current) ?? (current.callback() as RequestListener);
+    handlers.set(current, handler);
+    return handler;
+  }
+}
+
+function pathOf({ url = "" }: IncomingMessage): string {
+  const [path = ""] = url.split("?", 1);
+  return path.replace(/\/$/, "");
+}
+
+function endWith(response: ServerResponse, status: number, error: string): void {
+  response.writeHead(status, { "Content-Type": "application/json", Connection: "close" });
+  response.end(JSON.stringify({ error }));
+}

@@ -1,0 +1,113 @@
+import type { Scope } from "@signalbox/contracts";
+import { openPool, type Pool, sql } from "@signalbox/storage";
+import { createMetrics } from "@signalbox/telemetry";
+import * as openid from "openid-client";
+import { type Harness, startAccount } from "./harness.ts";
+
+/** Where the deployment is for its clients; the listeners of the tests stand behind it, as behind an edge. */
+export const baseUrl = "https://signalbox.example/house";
+export const issuer = `${baseUrl}/oauth`;
+
+type Overrides = NonNullable<Parameters<typeof startAccount>[0]>;
+
+/** The account service with no other issuer than its own. */
+export const startIssuer = (overrides: Overrides = {}): Promise<Harness> =>
+  startAccount({ "auth.issuers": "[]", "http.base-url": baseUrl, ...overrides });
+
+/** Another instance of the service over the same tables and log. */
+export function startSecond({ context: { configuration } }: Harness, overrides: Overrides = {}): Promise<Harness> {
+  return startIssuer({
+    "database.url": configuration.get("database.url"),
+    "events.url": configuration.get("events.url"),
+    ...overrides,
+  });
+}
+
+/** What an edge does: takes the path of the deployment away and asks the instance. */
+function through(instance: Harness, changed: Record<string, string> = {}) {
+  return (url: string, options: object = {}): Promise<Response> => {
+    const { headers, ...rest } = options as RequestInit;
+    const all = new Headers(headers);
+    for (const [name, value] of Object.entries(changed)) all.set(name, value);
+    return fetch(url.replace(baseUrl, instance.url), { redirect: "manual", ...rest, headers: all });
+  };
+}
+
+/** What `openid-client` finds out about the issuer, for a client of it. */
+export function discover(
+  instance: Harness,
+  clientId: string,
+  authentication: openid.ClientAuth,
+): Promise<openid.Configuration> {
+  return openid.discovery(new URL(issuer), clientId, undefined, authentication, {
+    [openid.customFetch]: through(instance) as openid.CustomFetch,
+  });
+}
+
+export interface MadeClient {
+  readonly id: string;
+  readonly secret: string;
+}
+
+/** Makes a service client as `headers`. */
+export async function makeClient(
+  instance: Harness,
+  headers: Record<string, string>,
+  scopes: readonly Scope[] = ["account:read", "account:write"],
+  more: object = {},
+): Promise<MadeClient> {
+  const body = { name: "robot", scopes, ...more };
+  const answer = await instance.send("POST", "/api/account/clients/", { headers, body });
+  if (answer.status !== 201) throw new Error(`no client was made: ${JSON.stringify(answer.body)}`);
+  return { id: answer.body.client_id, secret: answer.body.client_secret };
+}
+
+/** An access token of a service client. */
+export async function clientToken(instance: Harness, { id, secret }: MadeClient, scope?: string) {
+  const configuration = await discover(instance, id, openid.ClientSecretBasic(secret));
+  const tokens = await openid.clientCredentialsGrant(configuration, scope === undefined ? {} : { scope });
+  return { configuration, ...tokens };
+}
+
+export const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+/** The claims of a token, unverified. */
+export function claimsOf(token: string): Record<string, unknown> {
+  return JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
+}
+
+/** The header of a token, unverified. */
+export function headerOf(token: string): Record<string, unknown> {
+  return JSON.parse(Buffer.from(token.split(".")[0] ?? "", "base64url").toString());
+}
+
+/** A pool of its own to the database of an instance. */
+function databaseOf({ context }: Harness): Pool {
+  const { configuration, log, runner } = context;
+  const metrics = createMetrics({ service: "account" });
+  return openPool({
+    url: configuration.get("database.url"),
+    max: 2,
+    applicationName: "oauth-tests",
+    log,
+    metrics,
+    runner,
+  });
+}
+
+const listTables = sql(
+  "test.tables",
+  `select schemaname || '.' || tablename as name from pg_tables where schemaname in ('public', 'signalbox')`,
+);
+
+/** The tables with a row that holds this text anywhere. */
+export async function tablesWith(instance: Harness, text: string): Promise<string[]> {
+  const pool = databaseOf(instance);
+  const { rows } = await pool.query<{ name: string }>(listTables);
+  const found: string[] = [];
+  for (const { name } of rows) {
+    const search = sql("", `select 1 from ${name} as r where r::text like '%' || $1 || '%' limit 1`);
+    if ((await pool.query(search, [text])).rowCount > 0) found.push(name.replace("public.", ""));
+  }
+  return found;
+}
