@@ -1,10 +1,17 @@
 declare module "autocannon" {
+  interface Request {
+    readonly method?: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: string;
+  }
   interface Options {
     readonly url: string;
     readonly connections: number;
     /** Seconds. */
     readonly duration: number;
     readonly headers?: Readonly<Record<string, string>>;
+    /** Each connection sends these in turn; `setupRequest` makes every one anew. */
+    readonly requests?: readonly (Request & { readonly setupRequest?: (request: Request) => Request })[];
   }
   interface Result {
     readonly errors: number;

@@ -23,6 +23,7 @@ interface Bench {
 const benches: Readonly<Record<string, () => Promise<{ bench: Bench }>>> = {
   outbox: () => import("./outbox.ts"),
   http: () => import("./http.ts"),
+  account: () => import("./account.ts"),
   start: () => import("./start.ts"),
   log: () => import("./log.ts"),
 };

@@ -1,5 +1,6 @@
 export { databaseOptions } from "./database/database-options.ts";
 export { isSerializationFailure, isUnavailable, isUniqueViolation, toAppError } from "./database/errors.ts";
+export { inOneStatement, type Write } from "./database/one-statement.ts";
 export { openPool, type Pool, type PoolOptions } from "./database/pool.ts";
 export { prismaAdapter } from "./database/prisma-adapter.ts";
 export { inSession, type Session } from "./database/session.ts";

@@ -186,6 +186,26 @@ test("of two writers who read the same state, the second is told, and its change
   assert.equal((await account.send("GET", path, { headers })).body.display_name, winner?.body.display_name);
 });
 
+test("writers who meet change one after the other: each change is kept, announced in that order, and in the audit", async () => {
+  const headers = account.person();
+  const { id } = (await account.send("GET", path, { headers })).body;
+  const names = Array.from({ length: 12 }, (_, number) => `Writer ${number}`);
+  const answers = await Promise.all(
+    names.map((display_name) => account.send("PATCH", path, { headers, body: { display_name } })),
+  );
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    names.map(() => 200),
+  );
+  assert.equal(new Set(answers.map(({ headers }) => headers.get("etag"))).size, names.length);
+  const events = (await account.eventsOf(id, 1 + names.length)).slice(1);
+  const announced = events.map(({ data }) => (data as { display_name: string }).display_name);
+  assert.deepEqual(announced.toSorted(), names.toSorted());
+  assert.equal((await account.send("GET", path, { headers })).body.display_name, announced.at(-1));
+  const { items } = (await account.send("GET", "/api/account/audit/", { headers })).body;
+  assert.equal(items.filter(({ action }: { action: string }) => action === "account.update").length, names.length);
+});
+
 test("Prefer: return=minimal answers 204 with the new validator", async () => {
   const headers = { ...account.person(), prefer: "respond-async, return=minimal" };
   const {

@@ -81,7 +81,7 @@ async function rollback(client: pg.PoolClient, reason: unknown): Promise<boolean
   );
 }
 
-function runHooks(pool: Pool, hooks: readonly (() => void)[]): void {
+export function runHooks(pool: Pool, hooks: readonly (() => void)[]): void {
   for (const hook of hooks) {
     try {
       hook();

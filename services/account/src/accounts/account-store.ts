@@ -1,7 +1,8 @@
 import { type AccountState, isRole, type TransitionActor } from "@signalbox/contracts";
-import { sql, type Tx } from "@signalbox/storage";
+import { type Pool, sql, type Tx } from "@signalbox/storage";
 import type { PrismaClient } from "../generated/prisma/client.ts";
 import type { Account } from "./account.ts";
+import { readTogether } from "./read-together.ts";
 
 /** A login: our name of its issuer, and its subject there. */
 export interface Identity {
@@ -9,14 +10,25 @@ export interface Identity {
   readonly subject: string;
 }
 
+interface ReadAccount {
+  readonly id: string;
+  readonly account: Account;
+  /** Another one after every change of the row. */
+  readonly version: string;
+}
+
 export interface AccountStore {
   find(accountId: string): Promise<Account | null>;
   findMany(accountIds: readonly string[]): Promise<Account[]>;
+  /** Reads the account and the version of its row, for a write that does without a lock. */
+  read(accountId: string): Promise<ReadAccount | null>;
   findByIdentity(identity: Identity): Promise<Account | null>;
   /** Reads the account and keeps others from changing it until the transaction ends. */
   lock(tx: Tx, accountId: string): Promise<Account | null>;
   /** Writes every field of a locked account. */
   save(tx: Tx, account: Account): Promise<void>;
+  /** Writes every field of an account if nobody has changed it since it was read as this version; else touches no row. */
+  saveAsRead(tx: Tx, account: Account, version: string): Promise<void>;
   /** Adds the account of a new identity; false when the identity has one already, and the transaction must not commit. */
   insert(tx: Tx, account: Account, identity: Identity): Promise<boolean>;
 }
@@ -28,17 +40,18 @@ export type AccountRow = Omit<Account, "status" | "roles" | "statusActor"> & {
   statusActor: string | null;
 };
 
-const lockAccount = sql(
-  "account.lock",
-  `select id, display_name as "displayName", contact_address as "contactAddress",
-     contact_address_verified as "contactAddressVerified", pending_contact_address as "pendingContactAddress",
-     locale, timezone, product_updates as "productUpdates", status, roles, revision,
-     settings_revision as "settingsRevision", access_epoch as "accessEpoch", created_at as "createdAt",
-     updated_at as "updatedAt", settings_updated_at as "settingsUpdatedAt", status_changed_at as "statusChangedAt",
-     status_actor as "statusActor", status_reason as "statusReason", recovery_requested_at as "recoveryRequestedAt",
-     purged_at as "purgedAt"
-   from accounts where id = $1 for update`,
-);
+const columns = `id, display_name as "displayName", contact_address as "contactAddress",
+  contact_address_verified as "contactAddressVerified", pending_contact_address as "pendingContactAddress",
+  locale, timezone, product_updates as "productUpdates", status, roles, revision,
+  settings_revision as "settingsRevision", access_epoch as "accessEpoch", created_at as "createdAt",
+  updated_at as "updatedAt", settings_updated_at as "settingsUpdatedAt", status_changed_at as "statusChangedAt",
+  status_actor as "statusActor", status_reason as "statusReason", recovery_requested_at as "recoveryRequestedAt",
+  purged_at as "purgedAt"`;
+
+/** PostgreSQL gives a row another `xmin` with every change of it. */
+const readAccounts = sql("account.read", `select ${columns}, xmin::text as version from accounts where id = any ($1)`);
+
+const lockAccount = sql("account.lock", `select ${columns} from accounts where id = $1 for update`);
 
 const saveAccount = sql(
   "account.save",
@@ -48,6 +61,8 @@ const saveAccount = sql(
      status_changed_at = $16, status_actor = $17, status_reason = $18, recovery_requested_at = $19, purged_at = $20
    where id = $1`,
 );
+
+const saveAccountAsRead = sql("account.save-as-read", `${saveAccount.text} and xmin = $21::text::xid`);
 
 const insertAccount = sql(
   "account.insert",
@@ -62,17 +77,17 @@ const insertIdentity = sql(
   `insert into identities (issuer, subject, account_id, created_at) values ($1, $2, $3, $4) on conflict do nothing`,
 );
 
-/** Accounts in PostgreSQL: Prisma reads, prepared statements write. */
-export function createAccountStore(prisma: PrismaClient): AccountStore {
+/** Accounts in PostgreSQL. Prepared statements write them, and read what nearly every request asks for. */
+export function createAccountStore(pool: Pool, prisma: PrismaClient): AccountStore {
+  const readMany = async (accountIds: readonly string[]): Promise<ReadAccount[]> => {
+    const { rows } = await pool.query<AccountRow & { version: string }>(readAccounts, [accountIds]);
+    return rows.map(({ version, ...row }) => ({ id: row.id, account: accountFrom(row), version }));
+  };
+  const read = readTogether(readMany);
   return {
-    async find(accountId) {
-      const row = await prisma.account.findUnique({ where: { id: accountId } });
-      return row && accountFrom(row);
-    },
-    async findMany(accountIds) {
-      const rows = await prisma.account.findMany({ where: { id: { in: [...accountIds] } } });
-      return rows.map(accountFrom);
-    },
+    read,
+    find: async (accountId) => (await read(accountId))?.account ?? null,
+    findMany: async (accountIds) => (await readMany(accountIds)).map(({ account }) => account),
     async findByIdentity({ issuer, subject }) {
       const row = await prisma.account.findFirst({ where: { identities: { some: { issuer, subject } } } });
       return row && accountFrom(row);
@@ -83,6 +98,9 @@ export function createAccountStore(prisma: PrismaClient): AccountStore {
     },
     async save(tx, account) {
       await tx.query(saveAccount, valuesOf(account));
+    },
+    async saveAsRead(tx, account, version) {
+      await tx.query(saveAccountAsRead, [...valuesOf(account), version]);
     },
     async insert(tx, account, identity) {
       await tx.query(insertAccount, [...valuesOf(account), account.createdAt]);

@@ -1,0 +1,158 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import autocannon from "autocannon";
+import { type AccountService, startAccountService } from "./account-service.ts";
+import { exchange, type PacedResult, pacedLoad } from "./paced-load.ts";
+
+const path = "/api/account/";
+const rounds = 5;
+const warmUpSeconds = 1;
+const measuredSeconds = 3;
+const pacedSeconds = 5;
+const connections = 32;
+/** Read by turns, so that what is asked at once is mostly not the same. */
+const readers = 20;
+/** Changed by turns, and read by nobody meanwhile. */
+const writers = 180;
+const variants = ["bare", "token", "api-key", "not-modified", "patch"] as const;
+type Variant = (typeof variants)[number];
+type Round = Record<Variant, number>;
+
+export const bench = {
+  name: "account",
+  description:
+    "The account service in a process of its own, on PostgreSQL and the PostgreSQL event log: reads against bare Express 5 with the same bytes, changes with their event and audit entry, and the latency at half of each maximum.",
+  run,
+};
+
+/**
+ * Every round measures all variants one after the other and compares them with each other; the median over the rounds is
+ * reported, so that what else the machine does in between weighs little.
+ */
+async function run() {
+  const service = await startAccountService({ accounts: readers + writers });
+  try {
+    const bare = await startBare(service);
+    const measured: Round[] = [];
+    for (let round = 0; round < rounds; round++) measured.push(await measureRound(service, bare.url));
+    await bare.stop();
+    const perSecond = (variant: Variant) => Math.round(median(measured.map((round) => round[variant])));
+    return report(measured, perSecond, await measurePaced(service, perSecond));
+  } finally {
+    await service.close();
+  }
+}
+
+type Paced = Readonly<Partial<Record<Variant, PacedResult>>>;
+
+function report(measured: readonly Round[], perSecond: (variant: Variant) => number, paced: Paced) {
+  const ratio = (variant: Variant, to: Variant) => share(median(measured.map((round) => round[variant] / round[to])));
+  const rows = variants.map((variant) => ({
+    variant,
+    requestsPerSecond: perSecond(variant),
+    ofBare: ratio(variant, "bare"),
+    pacedPerSecond: paced[variant]?.perSecond ?? null,
+    p50Ms: paced[variant]?.p50Ms ?? null,
+    p99Ms: paced[variant]?.p99Ms ?? null,
+  }));
+  const atLeast = (what: string, wanted: number, value: number) => ({
+    what,
+    wanted,
+    measured: value,
+    met: value >= wanted,
+  });
+  const slowest = Math.max(...Object.values(paced).map(({ p99Ms }) => p99Ms));
+  const p99 = { what: "p99 at half of each maximum, ms", wanted: 20, measured: slowest, met: slowest < 20 };
+  return {
+    name: bench.name,
+    rows,
+    targets: [
+      atLeast("read with a token, share of bare Express", 0.25, ratio("token", "bare")),
+      atLeast("304, share of bare Express", 0.5, ratio("not-modified", "bare")),
+      atLeast("read with an API key, share of that with a token", 0.9, ratio("api-key", "token")),
+      atLeast("changes per second", 2_500, perSecond("patch")),
+      p99,
+    ],
+  };
+}
+
+async function measureRound(service: AccountService, bareUrl: string): Promise<Round> {
+  const url = service.url + path;
+  const reading = readersOf(service).map(({ authorization }) => ({ headers: { authorization } }));
+  return {
+    bare: await load({ url: bareUrl, requests: reading }),
+    token: await load({ url, requests: reading }),
+    "api-key": await load({ url, requests: readersOf(service).map(({ apiKey }) => ({ headers: keyHeader(apiKey) })) }),
+    "not-modified": await load({ url, requests: readersOf(service).map((reader) => ({ headers: known(reader) })) }),
+    patch: await load({ url, requests: [{ setupRequest: (request) => ({ ...request, ...change(service) }) }] }),
+  };
+}
+
+const readersOf = (service: AccountService) => service.accounts.slice(0, readers);
+const keyHeader = (apiKey: string) => ({ "x-api-key": apiKey });
+const known = ({ authorization, etag }: AccountService["accounts"][number]) => ({
+  authorization,
+  "if-none-match": etag,
+});
+
+/** Half of what each variant reached, at even intervals. */
+async function measurePaced(service: AccountService, perSecond: (variant: Variant) => number): Promise<Paced> {
+  const half = (variant: Variant, next: (number: number) => Parameters<typeof exchange>[2]) =>
+    pacedLoad({
+      perSecond: Math.round(perSecond(variant) / 2),
+      seconds: pacedSeconds,
+      send: (agent, number) => exchange(agent, service.url + path, next(number)),
+    });
+  const reader = (number: number) => service.accounts[number % readers] as AccountService["accounts"][number];
+  const read = (headers: Record<string, string>, wanted = 200) => ({ method: "GET", headers, wanted });
+  return {
+    token: await half("token", (number) => read({ authorization: reader(number).authorization })),
+    "api-key": await half("api-key", (number) => read(keyHeader(reader(number).apiKey))),
+    "not-modified": await half("not-modified", (number) => read(known(reader(number)), 304)),
+    patch: await half("patch", () => ({ ...change(service), wanted: 200 })),
+  };
+}
+
+let changes = 0;
+
+/** A change that is one, of one account after the other. */
+function change({ accounts }: AccountService) {
+  const number = changes++;
+  const { authorization } = accounts[readers + (number % writers)] as AccountService["accounts"][number];
+  return {
+    method: "PATCH",
+    headers: { authorization, "content-type": "application/json" },
+    body: JSON.stringify({ display_name: `Number ${number}` }),
+  };
+}
+
+/** 304 is no success to the load generator; it is counted apart by the paced run, which wants it. */
+async function load(options: Required<Pick<Parameters<typeof autocannon>[0], "url" | "requests">>): Promise<number> {
+  await autocannon({ ...options, connections, duration: warmUpSeconds });
+  const result = await autocannon({ ...options, connections, duration: measuredSeconds });
+  const answered304 = options.requests.some(({ headers }) => headers?.["if-none-match"] !== undefined);
+  if (result.errors > 0 || (!answered304 && result.non2xx > 0)) throw new Error("requests failed");
+  return result.requests.average;
+}
+
+/** Express 5 with one route, which answers the very bytes that a reader gets from the service. */
+async function startBare(service: AccountService) {
+  const { authorization } = readersOf(service)[0] as AccountService["accounts"][number];
+  const body = await (await fetch(service.url + path, { headers: { authorization } })).text();
+  const process = fork(fileURLToPath(new URL("./bare-server.ts", import.meta.url)), [path, body]);
+  const [url] = (await once(process, "message")) as [string];
+  return {
+    url,
+    stop: async () => {
+      process.kill();
+      await once(process, "exit");
+    },
+  };
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+}
+
+const share = (ratio: number): number => Math.round(ratio * 1000) / 1000;

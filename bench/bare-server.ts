@@ -1,0 +1,14 @@
+import type { AddressInfo } from "node:net";
+import express from "express";
+
+/** Run by `account.ts`: Express 5 with one route, which answers what the service under test answered. */
+const [path = "/", body = "{}"] = process.argv.slice(2);
+const answer = JSON.parse(body);
+
+const app = express();
+app.get(path, (_request, response) => {
+  response.json(answer);
+});
+const server = app.listen(0, "127.0.0.1", () => {
+  process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`);
+});
