@@ -115,3 +115,23 @@ test("setAccountStatus is for administrators", async () => {
   const refused = await query(person, setStatus, { input: { accountId, status: "suspended", reason: "x" } });
   assert.equal(refused.errors[0].extensions.code, "FORBIDDEN");
 });
+
+test("updateAccountSettings keeps absent members, inside notifications too, and names what fails", async () => {
+  const person = account.person({ locale: "de" });
+  const text = `mutation($input: UpdateAccountSettingsInput!) { updateAccountSettings(input: $input) {
+    settings { locale timezone notifications { productUpdates } } errors { field message } } }`;
+  const change = async (input: object) => (await query(person, text, { input })).data.updateAccountSettings;
+  const timed = { locale: "de", timezone: "Europe/Vienna", notifications: { productUpdates: false } };
+  assert.deepEqual((await change({ timezone: "Europe/Vienna" })).settings, timed);
+  const told = { ...timed, notifications: { productUpdates: true } };
+  assert.deepEqual((await change({ notifications: { productUpdates: true } })).settings, told);
+  assert.deepEqual((await change({ notifications: {} })).settings, told);
+  const wrong = await change({ locale: "xx", timezone: "a\u0000", notifications: null });
+  assert.equal(wrong.settings, null);
+  assert.deepEqual(
+    wrong.errors.map(({ field }: { field: string }) => field),
+    ["timezone"],
+  );
+  const failing = await change({ locale: "xx", notifications: { productUpdates: null } });
+  assert.deepEqual(failing.errors.map(({ field }: { field: string }) => field).sort(), ["locale", "notifications"]);
+});

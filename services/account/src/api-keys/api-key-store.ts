@@ -12,6 +12,8 @@ interface KeyPosition {
 
 export interface ApiKeyStore {
   find(accountId: string, keyId: string): Promise<ApiKey | null>;
+  /** Those of the ids that are keys of the account, in no order. */
+  findMany(accountId: string, keyIds: readonly string[]): Promise<ApiKey[]>;
   findByDigest(digest: Uint8Array): Promise<ApiKey | null>;
   /** Newest first. */
   list(accountId: string, options: { readonly after: KeyPosition | null; readonly limit: number }): Promise<ApiKey[]>;
@@ -79,6 +81,10 @@ export function createApiKeyStore(prisma: PrismaClient): ApiKeyStore {
     async find(accountId, keyId) {
       const row = await prisma.apiKey.findFirst({ where: { id: keyId, accountId } });
       return row && keyFrom(row);
+    },
+    async findMany(accountId, keyIds) {
+      const rows = await prisma.apiKey.findMany({ where: { accountId, id: { in: [...keyIds] } } });
+      return rows.map(keyFrom);
     },
     async findByDigest(digest) {
       const row = await prisma.apiKey.findUnique({ where: { digest: Uint8Array.from(digest) } });

@@ -1,18 +1,9 @@
 import { AuditEntryResource } from "@signalbox/contracts";
-import {
-  createRoutes,
-  ok,
-  type Page,
-  pageFrom,
-  pageOf,
-  pageParameters,
-  readCursor,
-  refused,
-  writeCursor,
-} from "@signalbox/http";
+import { createRoutes, ok, type Page, pageFrom, pageOf, pageParameters, refused } from "@signalbox/http";
 import { z } from "zod";
 import type { AccountStore } from "../accounts/account-store.ts";
 import { type AuditEntry, viewAuditEntry, viewOwnAuditEntry } from "./audit-entry.ts";
+import { cursorOf, positionFrom } from "./audit-position.ts";
 import type { AuditStore } from "./audit-store.ts";
 
 interface Dependencies {
@@ -25,9 +16,6 @@ interface PageQuery {
   readonly limit: number;
   readonly cursor?: string | undefined;
 }
-
-const Position = z.tuple([z.uuid()]);
-const cursorOf = ({ id }: AuditEntry): string => writeCursor([id]);
 
 /** The audit of the caller's own account, and of any account for administrators. */
 export function auditRoutes({ accounts, auditEntries, pageLimits }: Dependencies) {
@@ -62,7 +50,7 @@ export function auditRoutes({ accounts, auditEntries, pageLimits }: Dependencies
     { limit, cursor }: PageQuery,
     view: (entry: AuditEntry) => AuditEntryResource,
   ): Promise<Page<AuditEntryResource>> {
-    const after = cursor === undefined ? null : readCursor(cursor, Position)[0];
+    const after = cursor === undefined ? null : positionFrom(cursor);
     const entries = await auditEntries.list(accountId, { after, limit: limit + 1 });
     return pageFrom(entries, limit, view, cursorOf);
   }

@@ -2,7 +2,6 @@ import { type Principal, requireScopes, requireState } from "@signalbox/auth";
 import type { AccessKind, Scope } from "@signalbox/contracts";
 import { AppError } from "@signalbox/core";
 import { mutationPayload, requirePrincipal, type SubgraphContext } from "@signalbox/graphql";
-import type { Account } from "../accounts/account.ts";
 import { accountPatch } from "../accounts/account-body.ts";
 import { changesFrom } from "../accounts/account-routes.ts";
 import { actorOf } from "../audit/actor.ts";
@@ -20,15 +19,12 @@ export function allowed(context: AccountContext, scope: Scope, access: AccessKin
   return principal;
 }
 
-/** Names of the input and of the REST body; failing fields go back under the input's. */
-const inputNames = {
-  displayName: "display_name",
-  contactAddress: "contact_address",
-  locale: "locale",
-  timezone: "timezone",
-} as const;
-
-type UpdateAccountInput = { readonly [Name in keyof typeof inputNames]?: string | null };
+/** The caller, who may look at the account: its owner, or an administrator. */
+export function allowedToSee(context: AccountContext, accountId: string): Principal {
+  const principal = requirePrincipal(context);
+  if (accountId === principal.accountId) return allowed(context, "account:read", "own-account:read");
+  return allowed(context, "account:admin", "read");
+}
 
 export function accountResolvers({ updateAccount, supportedLocales }: Verbs) {
   const patch = accountPatch(supportedLocales);
@@ -36,45 +32,36 @@ export function accountResolvers({ updateAccount, supportedLocales }: Verbs) {
   return {
     Query: {
       viewer: async (_parent: unknown, _given: unknown, context: AccountContext) => {
-        allowed(context, "account:read", "own-account:read");
-        return (await context.loaders.ownAccount()) ?? missing();
+        const { accountId } = allowed(context, "account:read", "own-account:read");
+        return (await context.loaders.account(accountId)) ?? missing();
       },
     },
     Mutation: {
-      updateAccount: (_parent: unknown, { input }: { input: UpdateAccountInput }, context: AccountContext) => {
+      updateAccount: (_parent: unknown, { input }: { input: object }, context: AccountContext) => {
         const principal = allowed(context, "account:write", "own-account:write");
         return mutationPayload("account", async () => {
           const by = actorOf({ ...context, principal });
-          const result = await updateAccount({ principal, changes: changesFrom(parsed(input)), by });
+          const changes = changesFrom(parseInput(patch, input));
+          const result = await updateAccount({ principal, changes, by });
           return result.outcome === "not-found" ? missing() : result.account;
         });
       },
     },
     Account: {
-      /** Another account reads as missing. */
-      __resolveReference: async ({ id }: { id: string }, _given: unknown, context: AccountContext) => {
-        const { accountId } = allowed(context, "account:read", "own-account:read");
-        return id === accountId ? context.loaders.ownAccount() : null;
+      /** Another account reads as missing, unless the caller is an administrator. */
+      __resolveReference: ({ id }: { id: string }, _given: unknown, context: AccountContext) => {
+        const principal = requirePrincipal(context);
+        if (id !== principal.accountId && !principal.scopes.has("account:admin")) {
+          allowed(context, "account:read", "own-account:read");
+          return null;
+        }
+        allowedToSee(context, id);
+        return context.loaders.account(id);
       },
-      settings: ({ locale, timezone, productUpdates, settingsUpdatedAt }: Account) => ({
-        locale,
-        timezone,
-        notifications: { productUpdates },
-        updatedAt: settingsUpdatedAt,
-      }),
     },
   };
-
-  /** The same rules as PATCH: absent and null are two things here too. */
-  function parsed(input: UpdateAccountInput) {
-    const body = Object.entries(input).map(([name, value]) => [inputNames[name as keyof UpdateAccountInput], value]);
-    return parseInput(patch, Object.fromEntries(body), inputNameOf);
-  }
 }
 
-const inputNameOf = (member: string): string =>
-  Object.entries(inputNames).find(([, name]) => name === member)?.[0] ?? "input";
-
-function missing(): never {
+export function missing(): never {
   throw new AppError("not_found", "The account does not exist any more.");
 }

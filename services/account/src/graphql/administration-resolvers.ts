@@ -1,26 +1,48 @@
 import { AppError } from "@signalbox/core";
-import { mutationPayload } from "@signalbox/graphql";
+import { type ConnectionArguments, mutationPayload } from "@signalbox/graphql";
+import { z } from "zod";
+import type { Account } from "../accounts/account.ts";
+import { accountFilter } from "../administration/account-filter.ts";
+import { cursorOf, positionFrom } from "../administration/account-position.ts";
 import { actorOf } from "../audit/actor.ts";
 import type { Verbs } from "../service.ts";
 import { StatusByAdministrator } from "../statuses/status-body.ts";
 import { type AccountContext, allowed } from "./account-resolvers.ts";
+import { pageOf } from "./page-of.ts";
 import { parseInput } from "./parse-input.ts";
 
-interface SetAccountStatusInput {
-  readonly accountId: string;
-  readonly status: string;
-  readonly reason: string;
+interface AccountsArguments extends ConnectionArguments {
+  readonly search?: string | null;
+  readonly status?: string | null;
 }
 
-/** What administrators may do to any account. */
-export function administrationResolvers({ changeAccountStatus }: Verbs) {
+const Filter = z.strictObject({ search: accountFilter.search, status: accountFilter.status });
+const StatusInput = StatusByAdministrator.extend({ account_id: z.string() });
+
+/** What administrators may see of any account, and do to it. */
+export function administrationResolvers({ accountSearch, changeAccountStatus, pageLimits }: Verbs) {
   return {
+    Query: {
+      account: (_parent: unknown, { id }: { id: string }, context: AccountContext) => {
+        allowed(context, "account:admin", "read");
+        return context.loaders.account(id);
+      },
+      accounts: (_parent: unknown, given: AccountsArguments, context: AccountContext) => {
+        allowed(context, "account:admin", "read");
+        const { search, status } = given;
+        const filter = parseInput(Filter, { search: search ?? undefined, status: status ?? undefined });
+        return pageOf<Account>(given, pageLimits, {
+          cursorOf,
+          read: (limit, cursor) =>
+            accountSearch.list(filter, { after: cursor === null ? null : positionFrom(cursor), limit }),
+        });
+      },
+    },
     Mutation: {
-      setAccountStatus: (_parent: unknown, { input }: { input: SetAccountStatusInput }, context: AccountContext) => {
+      setAccountStatus: (_parent: unknown, { input }: { input: object }, context: AccountContext) => {
         const principal = allowed(context, "account:admin", "write");
         return mutationPayload("account", async () => {
-          const { accountId, ...body } = input;
-          const { status, reason } = parseInput(StatusByAdministrator, { ...body });
+          const { account_id: accountId, status, reason } = parseInput(StatusInput, input);
           const by = actorOf({ ...context, principal }, "administrator");
           const result = await changeAccountStatus({ accountId, to: status, reason, principal, by });
           switch (result.outcome) {
@@ -32,6 +54,13 @@ export function administrationResolvers({ changeAccountStatus }: Verbs) {
               throw new AppError("not_found", "There is no such account.");
           }
         });
+      },
+    },
+    Account: {
+      administration: (account: Account, _given: unknown, context: AccountContext) => {
+        allowed(context, "account:admin", "read");
+        const { statusChangedAt, statusActor, statusReason, recoveryRequestedAt, purgedAt } = account;
+        return { statusChangedAt, statusChangedBy: statusActor, statusReason, recoveryRequestedAt, purgedAt };
       },
     },
   };

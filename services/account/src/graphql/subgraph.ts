@@ -4,49 +4,52 @@ import type { Principal } from "@signalbox/auth";
 import { createSubgraph } from "@signalbox/graphql";
 import type { Logger } from "@signalbox/telemetry";
 import type { Account } from "../accounts/account.ts";
+import type { ApiKey } from "../api-keys/api-key.ts";
 import type { Verbs } from "../service.ts";
 import { accountResolvers } from "./account-resolvers.ts";
 import { administrationResolvers } from "./administration-resolvers.ts";
+import { apiKeyMutations } from "./api-key-mutations.ts";
 import { apiKeyResolvers } from "./api-key-resolvers.ts";
+import { auditResolvers } from "./audit-resolvers.ts";
+import { type Load, loadTogether } from "./load-together.ts";
+import { mergeResolvers } from "./merge-resolvers.ts";
 import { notingRefusals } from "./noting-refusals.ts";
+import { settingsResolvers } from "./settings-resolvers.ts";
 
-/** What one request reads once, however many fields ask for it. */
+/** What one request looks up together. Whether the caller may see it is asked before. */
 export interface AccountLoaders {
-  /** The caller's own account: the only one a caller may see here. */
-  readonly ownAccount: () => Promise<Account | null>;
+  readonly account: Load<Account>;
+  /** A key of the caller's account. */
+  readonly ownApiKey: Load<ApiKey>;
 }
 
 const schemaFile = new URL("../../schema.graphql", import.meta.url);
 
+/** Each area's part of the graph. */
+const tables = [
+  accountResolvers,
+  settingsResolvers,
+  apiKeyResolvers,
+  apiKeyMutations,
+  auditResolvers,
+  administrationResolvers,
+];
+
 /** The account service's part of the graph. */
 export async function createAccountSubgraph(verbs: Verbs, log: Logger): Promise<RequestListener> {
+  const resolvers = mergeResolvers<AccountLoaders>(tables.map((resolversOf) => resolversOf(verbs)));
   return createSubgraph<AccountLoaders>({
     typeDefs: await readFile(schemaFile, "utf8"),
     log,
-    createLoaders: (principal) => ({ ownAccount: readOnce(verbs, principal) }),
-    resolvers: notingRefusals(resolversOf(verbs), verbs.noteRefusal),
+    createLoaders: (principal) => loadersFor(verbs, principal),
+    resolvers: notingRefusals(resolvers, verbs.noteRefusal),
   });
 }
 
-/** Two tables add fields to `Account`, and two to `Mutation`. */
-function resolversOf(verbs: Verbs) {
-  const [accounts, apiKeys, administration] = [
-    accountResolvers(verbs),
-    apiKeyResolvers(verbs),
-    administrationResolvers(verbs),
-  ];
+function loadersFor({ accounts, apiKeys }: Verbs, principal: Principal | null): AccountLoaders {
+  const ownKeys = async (ids: readonly string[]) => (principal ? apiKeys.findMany(principal.accountId, ids) : []);
   return {
-    ...accounts,
-    ...apiKeys,
-    Account: { ...accounts.Account, ...apiKeys.Account },
-    Mutation: { ...accounts.Mutation, ...administration.Mutation },
-  };
-}
-
-function readOnce({ accounts }: Verbs, principal: Principal | null): () => Promise<Account | null> {
-  let reading: Promise<Account | null> | undefined;
-  return () => {
-    reading ??= principal ? accounts.find(principal.accountId) : Promise.resolve(null);
-    return reading;
+    account: loadTogether(accounts.findMany, ({ id }) => id),
+    ownApiKey: loadTogether(ownKeys, ({ id }) => id),
   };
 }

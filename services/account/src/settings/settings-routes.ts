@@ -78,6 +78,7 @@ interface SettingsBody {
   readonly notifications?: { readonly product_updates?: boolean | undefined } | undefined;
 }
 
-function changesFrom({ locale, timezone, notifications }: SettingsBody): AccountChanges {
+/** The wire names of the settings, as the verb knows them. GraphQL sends the same. */
+export function changesFrom({ locale, timezone, notifications }: SettingsBody): AccountChanges {
   return { locale, timezone, productUpdates: notifications?.product_updates };
 }

@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { encodePrincipal, principalHeader } from "@signalbox/graphql";
+import type { Pool } from "@signalbox/storage";
+import { serveListener } from "@signalbox/testing";
+import { createAccountSubgraph } from "../src/graphql/subgraph.ts";
+import { type Harness, startAccount } from "./harness.ts";
+import { openInside } from "./inside.ts";
+
+let account: Harness;
+before(async () => {
+  account = await startAccount();
+});
+after(() => account.close());
+
+type Headers = Record<string, string>;
+const codeOf = ({ errors }: { errors?: { extensions: { code: string } }[] }) => errors?.[0]?.extensions.code;
+const query: Harness["query"] = (headers, text, variables) => account.query(headers, text, variables);
+const idOf = async (headers: Headers): Promise<string> =>
+  (await account.send("GET", "/api/account/", { headers })).body.id;
+
+const newKey = async (headers: Headers): Promise<string> => {
+  const body = { name: "deploy", scopes: ["account:read"] };
+  return (await account.send("POST", "/api/account/api-keys/", { headers, body })).body.id;
+};
+
+const setStatus = `mutation($input: SetAccountStatusInput!) {
+  setAccountStatus(input: $input) { account { id status } errors { field message } } }`;
+
+test("administrators walk all accounts, narrow them, and see what owners do not", async () => {
+  const administrator = { "x-api-key": await account.firstKey() };
+  const name = `Person ${crypto.randomUUID()}`;
+  const ids = [];
+  for (let count = 0; count < 3; count++) ids.unshift(await idOf(account.person({ name })));
+  const page = `query($search: String, $status: AccountStatus, $after: String) {
+    accounts(search: $search, status: $status, first: 2, after: $after) {
+      edges { node { id administration { statusReason statusChangedBy } } } pageInfo { hasNextPage endCursor } } }`;
+  const first = (await query(administrator, page, { search: name })).data.accounts;
+  const rest = (await query(administrator, page, { search: name, after: first.pageInfo.endCursor })).data.accounts;
+  const walked = [...first.edges, ...rest.edges].map(({ node }: { node: { id: string } }) => node.id);
+  assert.deepEqual([walked.sort(), rest.pageInfo.hasNextPage], [ids.sort(), false]);
+
+  await query(administrator, setStatus, { input: { accountId: ids[0], status: "suspended", reason: "spam" } });
+  const { accounts } = (await query(administrator, page, { search: name, status: "suspended" })).data;
+  const administration = { statusReason: "spam", statusChangedBy: "administrator" };
+  assert.deepEqual(accounts.edges, [{ node: { id: ids[0], administration } }]);
+  const one = `query($id: ID!) { account(id: $id) { id status auditLog { edges { node { action actor { credential } } } } } }`;
+  const read = (await query(administrator, one, { id: ids[0] })).data.account;
+  assert.equal(read.status, "suspended");
+  assert.match(read.auditLog.edges[0].node.actor.credential, /^key_/);
+  for (const id of ["acc_0", "", "a\u0000"]) assert.equal((await query(administrator, one, { id })).data.account, null);
+  assert.equal(codeOf(await query(administrator, page, { search: "x" })), "VALIDATION_FAILED");
+  assert.equal(codeOf(await query(administrator, page, { after: "x" })), "VALIDATION_FAILED");
+  const settings = await query(administrator, `{ account(id: "${ids[0]}") { settings { locale } } }`);
+  assert.equal(codeOf(settings), "FORBIDDEN", "settings are their owner's alone");
+});
+
+test("an owner walks the audit of the account, without credentials and addresses of administrators", async () => {
+  const person = account.person();
+  const accountId = await idOf(person);
+  const administrator = { "x-api-key": await account.firstKey() };
+  await account.send("PATCH", "/api/account/", { headers: person, body: { display_name: "Eve" } });
+  await query(administrator, setStatus, { input: { accountId, status: "suspended", reason: "spam" } });
+  const page = `query($after: String) { viewer { auditLog(first: 2, after: $after) { edges { node {
+    action outcome fields reason createdAt requestId actor { kind accountId credential address } } }
+    pageInfo { hasNextPage endCursor } } } }`;
+  const first = (await query(person, page)).data.viewer.auditLog;
+  const rest = (await query(person, page, { after: first.pageInfo.endCursor })).data.viewer.auditLog;
+  const nodes = [...first.edges, ...rest.edges].map(({ node }) => node);
+  const actions = nodes.map(({ action }) => action);
+  assert.deepEqual(actions, ["account.suspend", "account.update", "account.create"]);
+  const { actor, reason, outcome, fields } = nodes[0];
+  assert.deepEqual([reason, outcome, fields], ["spam", "done", ["status"]]);
+  assert.deepEqual([actor.kind, actor.credential, actor.address], ["administrator", null, null]);
+  assert.equal(nodes[1].actor.accountId, accountId);
+  assert.deepEqual([first.pageInfo.hasNextPage, rest.pageInfo.hasNextPage], [true, false]);
+});
+
+test("a hundred entities of a request are looked up with one statement", async () => {
+  const { pool, verbs } = openInside(account);
+  const served = await serveListener(await createAccountSubgraph(verbs, account.context.log));
+  try {
+    const administrator = { "x-api-key": await account.firstKey() };
+    const person = account.person();
+    const ids = [await idOf(account.person()), await idOf(person)];
+    const keys = [await newKey(administrator), await newKey(administrator)];
+    const representations = Array.from({ length: 50 }, (_, at) => [
+      { __typename: "Account", id: ids[at % 2] },
+      { __typename: "ApiKey", id: keys[at % 2] },
+    ]).flat();
+    const text = `query($of: [_Any!]!) { _entities(representations: $of) {
+      ... on Account { displayName } ... on ApiKey { name } } }`;
+    const principal = await account.principalOf(administrator);
+    const sent = countStatements(pool);
+    const response = await fetch(`${served.url}/graphql`, {
+      method: "POST",
+      headers: { [principalHeader]: encodePrincipal(principal) },
+      body: JSON.stringify({ query: text, variables: { of: representations } }),
+    });
+    const { data } = (await response.json()) as { data: { _entities: { displayName?: string; name?: string }[] } };
+    assert.ok(data._entities.every(({ displayName, name }) => displayName !== undefined || name === "deploy"));
+    assert.deepEqual(sent(), { accounts: 1, api_keys: 1 });
+  } finally {
+    await served.close();
+  }
+});
+
+/** Counts the statements that go through a pool from now on, by the table they read. */
+function countStatements({ driver }: Pool): () => Record<string, number> {
+  const counts: Record<string, number> = {};
+  const query = driver.query.bind(driver) as (...given: unknown[]) => unknown;
+  Object.assign(driver, {
+    query(statement: { text: string }, ...rest: unknown[]) {
+      const [, table = "other"] = /FROM "public"."(\w+)"/i.exec(statement.text) ?? [];
+      counts[table] = (counts[table] ?? 0) + 1;
+      return query(statement, ...rest);
+    },
+  });
+  return () => counts;
+}
