@@ -66,6 +66,13 @@ export {
   webhookSourceExample,
   webhookSourceStatuses,
 } from "./resources/webhook-source.ts";
+export {
+  type AccountChange,
+  type EntityReference,
+  type SubscriptionDeclaration,
+  type SubscriptionEvent,
+  subscriptions,
+} from "./subscriptions.ts";
 export { deadLetterTopic, findTopic, type TopicDeclaration, type TopicName, topics } from "./topics.ts";
 export { unknownMembers } from "./unknown-members.ts";
 export {

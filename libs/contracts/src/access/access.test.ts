@@ -6,8 +6,8 @@ import { isScope, privilegedScopes, scopes } from "./scopes.ts";
 
 /** CONTRACT §1, the table of account states. */
 const allowed: Readonly<Record<AccountState, string>> = {
-  pending: "read own-account:read own-account:write",
-  active: "read write own-account:read own-account:write",
+  pending: "read own-account:read own-account:write subscribe",
+  active: "read write own-account:read own-account:write subscribe",
   suspended: "read own-account:read",
   disabled: "own-account:read recovery",
   deleted: "",
@@ -15,7 +15,7 @@ const allowed: Readonly<Record<AccountState, string>> = {
 
 for (const state of accountStates) {
   test(`an account that is ${state} may do exactly what the contract says`, () => {
-    const kinds = ["read", "write", "own-account:read", "own-account:write", "recovery"] as const;
+    const kinds = ["read", "write", "own-account:read", "own-account:write", "recovery", "subscribe"] as const;
     assert.equal(kinds.filter((kind) => mayAccess(state, kind)).join(" "), allowed[state]);
   });
 }

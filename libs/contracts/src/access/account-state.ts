@@ -3,8 +3,11 @@ export const accountStates = ["pending", "active", "suspended", "disabled", "del
 
 export type AccountState = (typeof accountStates)[number];
 
-/** What a route does with the account's things. The `own-account` kinds are the account record and its settings. */
-export type AccessKind = "read" | "write" | "own-account:read" | "own-account:write" | "recovery";
+/**
+ * What somebody does with the account's things. The `own-account` kinds are the account record and its settings; `subscribe`
+ * is to be told of changes as they happen, which ends with a suspension.
+ */
+export type AccessKind = "read" | "write" | "own-account:read" | "own-account:write" | "recovery" | "subscribe";
 
 /** Who moves an account from one state to another. `system` is the product itself, as on a verified contact. */
 export type TransitionActor = "owner" | "administrator" | "system";
@@ -17,11 +20,11 @@ interface StateRules {
 /** CONTRACT §1 as data: what each state permits, where it leads, and who may move it. */
 export const accountStateRules: Readonly<Record<AccountState, StateRules>> = {
   pending: {
-    may: ["read", "own-account:read", "own-account:write"],
+    may: ["read", "own-account:read", "own-account:write", "subscribe"],
     leavesTo: { active: ["system", "administrator"], deleted: ["owner", "administrator"] },
   },
   active: {
-    may: ["read", "write", "own-account:read", "own-account:write"],
+    may: ["read", "write", "own-account:read", "own-account:write", "subscribe"],
     leavesTo: {
       suspended: ["administrator"],
       disabled: ["owner", "administrator"],
