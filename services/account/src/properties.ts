@@ -30,6 +30,16 @@ export const properties = defineProperties({
     reload: "live",
     effect: "New accounts wait in `pending` until a contact address is verified, unless their token says it is.",
   },
+  "account.contact.objection-window": {
+    type: "integer",
+    default: 72,
+    unit: "hours",
+    min: 1,
+    max: 720,
+    secrecy: "public",
+    reload: "live",
+    effect: "How long the holder of a contact address can object after it was to be, or was, replaced or removed.",
+  },
   "account.retention-days": {
     type: "integer",
     default: 30,

@@ -5,12 +5,18 @@ import { apiKeyIssueRoutes } from "./api-keys/api-key-issue-routes.ts";
 import { apiKeyRoutes } from "./api-keys/api-key-routes.ts";
 import { auditRoutes } from "./audit/audit-routes.ts";
 import { clientRoutes } from "./clients/client-routes.ts";
+import { contactLinkRoutes } from "./contacts/contact-link-routes.ts";
+import { contactRoutes } from "./contacts/contact-routes.ts";
 import { settingsRoutes } from "./settings/settings-routes.ts";
 import { statusRoutes } from "./statuses/status-routes.ts";
+import { stepUpRoutes } from "./step-up/step-up-routes.ts";
 
 type Dependencies = Parameters<typeof accountRoutes>[0] &
   Parameters<typeof settingsRoutes>[0] &
   Parameters<typeof statusRoutes>[0] &
+  Parameters<typeof contactRoutes>[0] &
+  Parameters<typeof contactLinkRoutes>[0] &
+  Parameters<typeof stepUpRoutes>[0] &
   Parameters<typeof apiKeyIssueRoutes>[0] &
   Parameters<typeof apiKeyRoutes>[0] &
   Parameters<typeof clientRoutes>[0] &
@@ -23,6 +29,9 @@ export function publicRoutes(dependencies: Dependencies) {
   routes.include(accountRoutes(dependencies));
   routes.include(settingsRoutes(dependencies));
   routes.include(statusRoutes(dependencies));
+  routes.include(contactRoutes(dependencies));
+  routes.include(contactLinkRoutes(dependencies));
+  routes.include(stepUpRoutes(dependencies));
   routes.include(apiKeyIssueRoutes(dependencies));
   routes.include(apiKeyRoutes(dependencies));
   routes.include(clientRoutes(dependencies));

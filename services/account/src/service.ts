@@ -21,6 +21,7 @@ import { createHttpApp, createIdempotencyStore, createInternalApp } from "@signa
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { createSealer, databaseOptions, openPool, type Pool, prismaAdapter, type Sealer } from "@signalbox/storage";
 import { createAccessLog } from "./access/access-log.ts";
+import { createAskAgain } from "./access/ask-again.ts";
 import { createRepeatAccess } from "./access/repeat-access.ts";
 import { createAccountStore } from "./accounts/account-store.ts";
 import { createProvisionAccount } from "./accounts/provision-account.ts";
@@ -41,8 +42,17 @@ import { createNoteRefusal, refusalOf } from "./audit/note-refusal.ts";
 import { createChangeClient } from "./clients/change-client.ts";
 import { createClientStore } from "./clients/client-store.ts";
 import { createMakeClient } from "./clients/make-client.ts";
-import { createOneTimeCodes } from "./codes/one-time-codes.ts";
+import { createOneTimeCodes, type OneTimeCodes } from "./codes/one-time-codes.ts";
 import { createTrimCodes } from "./codes/trim-codes.ts";
+import { createAdoptContact } from "./contacts/adopt-contact.ts";
+import { createCancelContactChange } from "./contacts/cancel-contact-change.ts";
+import { createConfirmContact, createConfirmContactByLink } from "./contacts/confirm-contact.ts";
+import { createContactLinkStore } from "./contacts/contact-link-store.ts";
+import { createEndConfirmation, createFollowContactChange } from "./contacts/follow-contact-change.ts";
+import { createHolderMails } from "./contacts/holder-mails.ts";
+import { createObjectToContactChange } from "./contacts/object-to-contact-change.ts";
+import { createResendContactCode } from "./contacts/resend-contact-code.ts";
+import { createTrimContactLinks } from "./contacts/trim-contact-links.ts";
 import { createPurgeAccounts } from "./deletion/purge-accounts.ts";
 import { createPurgeStore } from "./deletion/purge-store.ts";
 import { PrismaClient } from "./generated/prisma/client.ts";
@@ -64,6 +74,11 @@ import type { Properties } from "./properties.ts";
 import { publicRoutes } from "./routes.ts";
 import { createChangeAccountStatus } from "./statuses/change-account-status.ts";
 import { createRequestRecovery } from "./statuses/request-recovery.ts";
+import { createCompleteStepUp } from "./step-up/complete-step-up.ts";
+import { createEndStepUps } from "./step-up/end-step-ups.ts";
+import { createRequestStepUp } from "./step-up/request-step-up.ts";
+import { createStepUpStore } from "./step-up/step-up-store.ts";
+import { createTrimStepUps } from "./step-up/trim-step-ups.ts";
 import { startWorkers } from "./workers.ts";
 
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
@@ -147,6 +162,10 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
   const writing = { pool, outbox, audit, clock };
   const { mails, sendDueMails } = createMailing(context, pool);
   const oneTimeCodes = createOneTimeCodes({ keys: configuration.get("secrets.keys"), counting, clock });
+  const askAgain = createAskAgain({ accessLog, clock });
+  const stepUps = createStepUpStore(pool);
+  const holding = { ...writing, accounts, accessLog, askAgain, stepUps, oneTimeCodes, mails };
+  const { followContactChange, ...contactVerbs } = createContactVerbs(context, holding);
 
   const provisionAccount = createProvisionAccount({
     ...writing,
@@ -159,7 +178,7 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
   });
   const issuing = createIssuingIfAlone(context, pool, sealer);
   const tokens = createTokens(context, issuing);
-  const principals = createPrincipals(context, { tokens, accounts, apiKeys, provisionAccount, noteRefusal });
+  const principals = createPrincipals(context, { tokens, accounts, apiKeys, provisionAccount, stepUps, noteRefusal });
   const keyRules = {
     keyEnvironment: configuration.get("account.api-keys.environment"),
     keysMax: () => configuration.get("account.api-keys.max"),
@@ -180,7 +199,11 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
     accessLog,
     audit,
     clock,
-    updateAccount: createUpdateAccount({ ...writing, accounts }),
+    updateAccount: createUpdateAccount({ ...writing, accounts, followContactChange }),
+    ...contactVerbs,
+    requestStepUp: createRequestStepUp(holding),
+    completeStepUp: createCompleteStepUp(holding),
+    trimStepUps: createTrimStepUps(holding),
     issueApiKey,
     changeAccountStatus,
     requestRecovery: createRequestRecovery({ ...writing, accounts }),
@@ -215,6 +238,37 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
       maxPageSize: () => configuration.get("limits.maxPageSize"),
       pageSize: () => configuration.get("defaults.pageSize"),
     },
+  };
+}
+
+type Holding = Omit<Parameters<typeof createAdoptContact>[0], "holderMails" | "endConfirmation"> &
+  Omit<
+    Parameters<typeof createObjectToContactChange>[0],
+    "contactLinks" | "holderMails" | "endConfirmation" | "endStepUps"
+  > &
+  Pick<Parameters<typeof createHolderMails>[0], "mails"> &
+  Parameters<typeof createEndStepUps>[0] & { readonly oneTimeCodes: OneTimeCodes };
+
+/** What becomes of a new contact address: the verbs of its two holders, the one in use and the one that waits. */
+function createContactVerbs({ configuration }: Configured, parts: Holding) {
+  const { pool, oneTimeCodes, mails, clock } = parts;
+  const contactLinks = createContactLinkStore(pool);
+  const baseUrl = configuration.get("http.base-url");
+  const objectionHours = () => configuration.get("account.contact.objection-window");
+  const holderMails = createHolderMails({ oneTimeCodes, contactLinks, mails, clock, baseUrl, objectionHours });
+  const endConfirmation = createEndConfirmation({ oneTimeCodes, contactLinks, clock });
+  const endStepUps = createEndStepUps(parts);
+  const joined = { ...parts, contactLinks, holderMails, endConfirmation, endStepUps };
+  const adoptContact = createAdoptContact(joined);
+  return {
+    contactLinks,
+    followContactChange: createFollowContactChange(joined),
+    confirmContact: createConfirmContact({ ...joined, adoptContact }),
+    confirmContactByLink: createConfirmContactByLink({ ...joined, adoptContact }),
+    resendContactCode: createResendContactCode(joined),
+    cancelContactChange: createCancelContactChange(joined),
+    objectToContactChange: createObjectToContactChange(joined),
+    trimContactLinks: createTrimContactLinks(joined),
   };
 }
 

@@ -12,6 +12,8 @@ interface Dependencies {
   readonly purgeAccounts: () => Promise<unknown>;
   readonly sendDueMails: Work;
   readonly trimCodes: () => Promise<unknown>;
+  readonly trimContactLinks: () => Promise<unknown>;
+  readonly trimStepUps: () => Promise<unknown>;
   readonly keepAuditDays: () => Promise<unknown>;
   /** Both null when another issuer is configured. */
   readonly issuing: Issuing | null;
@@ -27,6 +29,8 @@ export function startWorkers(runner: Pick<Runner, "worker">, dependencies: Depen
   runner.worker("account purge", every(minutes(1), dependencies.purgeAccounts));
   runner.worker("mail", dependencies.sendDueMails);
   runner.worker("code retention", every(minutes(1), dependencies.trimCodes));
+  runner.worker("contact link retention", every(minutes(1), dependencies.trimContactLinks));
+  runner.worker("step-up retention", every(minutes(1), dependencies.trimStepUps));
   runner.worker("audit days", every(minutes(1), dependencies.keepAuditDays));
   startIssuerWorkers(runner, dependencies);
 }

@@ -2,19 +2,19 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { createManualClock, hours } from "@signalbox/core";
 import { createOutbox } from "@signalbox/events";
-import { openPool, sql } from "@signalbox/storage";
+import { openPool, type Pool } from "@signalbox/storage";
 import { createMetrics, createTracer } from "@signalbox/telemetry";
 import { eventually } from "@signalbox/testing";
 import { createVerbs } from "../src/service.ts";
 import { type Harness, startAccount } from "./harness.ts";
+import { rowsWith } from "./rows-with.ts";
 
 const path = "/api/account/";
 const clock = createManualClock(new Date());
 let account: Harness;
 let administrator: Record<string, string>;
 let purgeAccounts: () => Promise<number>;
-/** Every row of the account service that holds `word` in any column. */
-let rowsWith: (word: string) => Promise<string[]>;
+let pool: Pool;
 
 before(async () => {
   account = await startAccount();
@@ -22,19 +22,10 @@ before(async () => {
   const { log, configuration, runner } = account.context;
   const metrics = createMetrics({ service: "account" });
   const url = configuration.get("database.url");
-  const pool = openPool({ url, max: 4, applicationName: "deletion-tests", log, metrics, runner });
+  pool = openPool({ url, max: 4, applicationName: "deletion-tests", log, metrics, runner });
   const tracer = createTracer("account");
   const outbox = createOutbox({ pool, service: "account", log, metrics, clock, tracer, maxBytes: 1_000_000 });
   purgeAccounts = createVerbs({ ...account.context, clock }, pool, outbox).purgeAccounts;
-  rowsWith = async (word) => {
-    const found: string[] = [];
-    for (const table of ["accounts", "identities", "api_keys", "access_entries", "audit_entries"]) {
-      const text = `select row_to_json(t)::text as row from ${table} t where row_to_json(t)::text like '%' || $1 || '%'`;
-      const { rows } = await pool.query<{ row: string }>(sql(`test.find-${table}`, text), [word]);
-      found.push(...rows.map(({ row }) => `${table} ${row}`));
-    }
-    return found;
-  };
 });
 after(() => account.close());
 
@@ -97,6 +88,11 @@ test("after the retention nothing personal is left, others are told once, and th
   const { id, created_at } = (await get(headers)).body;
   const key = { name: `Key of ${claims.name}`, scopes: ["account:read"] };
   await account.send("POST", "/api/account/api-keys/", { headers, body: key });
+  const wanted = `${crypto.randomUUID()}@example.org`;
+  await account.send("PATCH", path, { headers, body: { contact_address: wanted } });
+  await account.mailbox.leave();
+  await account.send("POST", "/api/account/step-up/", { headers, body: {} });
+  assert.notDeepEqual(await rowsWith(pool, id), []);
   await remove(headers);
   clock.set(new Date());
   clock.advance(hours(24 * 30));
@@ -104,7 +100,13 @@ test("after the retention nothing personal is left, others are told once, and th
   assert.ok(counts.reduce((sum, count) => sum + count) >= 1);
   assert.equal(await purgeAccounts(), 0, "nothing is purged twice");
 
-  for (const word of [claims.sub, claims.name, claims.email]) assert.deepEqual(await rowsWith(word), []);
+  for (const word of [claims.sub, claims.name, claims.email, wanted]) assert.deepEqual(await rowsWith(pool, word), []);
+  const kept = new Set((await rowsWith(pool, id)).map((row) => row.split(" ", 1)[0]?.replace(/_p?\d+.*$/, "")));
+  assert.deepEqual(
+    [...kept].sort(),
+    ["access_entries", "accounts", "audit_entries"],
+    "no mail, code, link or step-up stays",
+  );
   const tombstone = (await get(administrator, `/api/accounts/${id}`)).body;
   assert.deepEqual([tombstone.status, tombstone.created_at], ["deleted", created_at]);
   assert.equal(tombstone.purged_at, clock.now().toISOString());

@@ -8,14 +8,14 @@ import {
   requireState,
 } from "@signalbox/auth";
 import type { AccessKind } from "@signalbox/contracts";
-import { isAppError } from "@signalbox/core";
+import { type Clock, isAppError, systemClock } from "@signalbox/core";
 import { openEventLog } from "@signalbox/events";
 import { testContext } from "@signalbox/testing";
 import type { Harness } from "./harness.ts";
 
 /** What any other service has: its own reader of the state topic, and account to ask for callers it has not seen. */
-export async function startElsewhere(account: Harness) {
-  const context = testContext("images", {});
+export async function startElsewhere(account: Harness, clock: Clock = systemClock) {
+  const context = testContext("images", {}, {}, { clock });
   const { configuration } = account.context;
   const eventLog = await openEventLog(configuration.get("events.url"), { ...context, clientId: "elsewhere" });
   context.runner.defer("event log", () => eventLog.close());

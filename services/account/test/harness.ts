@@ -109,7 +109,8 @@ export async function startAccount(overrides: Overrides = {}, options: Options =
     },
     person: (claims = {}) => {
       const now = Math.floor(context.clock.nowMs() / 1000);
-      return { authorization: `Bearer ${issuer.sign({ sub: crypto.randomUUID(), auth_time: now, ...claims })}` };
+      const times = { auth_time: now, iat: now, exp: now + 7200 };
+      return { authorization: `Bearer ${issuer.sign({ sub: crypto.randomUUID(), ...times, ...claims })}` };
     },
     principalOf: (headers) => principalOf(headers, sendInternal),
     firstKey: () => createFirstKey(context),
@@ -157,7 +158,9 @@ async function send(url: string, method: string, path: string, { headers = {}, b
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, body: text === "" ? null : JSON.parse(text) };
+  const isJson = response.headers.get("content-type")?.startsWith("application/json");
+  const read = isJson ? JSON.parse(text) : text;
+  return { status: response.status, headers: response.headers, body: text === "" ? null : read };
 }
 
 async function listen(listener: RequestListener | undefined) {

@@ -11,8 +11,8 @@ before(async () => {
 });
 after(() => account.close());
 
-interface Operation {
-  readonly scope: Scope;
+interface Operation<For = Scope> {
+  readonly scope: For;
   /** The status for a caller with that scope whose account is pending, active, suspended, disabled, deleted. */
   readonly inState: readonly [number, number, number, number, number];
   readonly body?: unknown;
@@ -20,6 +20,11 @@ interface Operation {
 
 const ownRead = (scope: Scope): Operation => ({ scope, inState: [200, 200, 200, 200, 403] });
 const ownWrite = (body: unknown): Operation => ({ scope: "account:write", inState: [200, 200, 403, 403, 403], body });
+const waiting = (status: number, body?: unknown): Operation => ({
+  scope: "account:write",
+  inState: [status, status, 403, 403, 403],
+  body,
+});
 const secure = (status: number, body?: unknown): Operation => ({
   scope: "account:security",
   inState: [403, status, 403, 403, 403],
@@ -29,8 +34,11 @@ const adminRead: Operation = { scope: "account:admin", inState: [200, 200, 200, 
 const whole = { display_name: "Eve", locale: "en", timezone: "UTC" };
 const settings = { locale: "de", timezone: "UTC", notifications: { product_updates: true } };
 
+/** `any`: whoever is signed in, with whatever scopes. `none`: everyone, for what they hold in their hands. */
+type Anyone = "any" | "none";
+
 /** Who may do what, by CONTRACT §1 and §3. A route that is not here fails the first test. */
-const operations: Readonly<Record<string, Operation>> = {
+const operations: Readonly<Record<string, Operation<Scope | Anyone>>> = {
   "GET /api/account/": ownRead("account:read"),
   "PATCH /api/account/": ownWrite({ display_name: "Eve" }),
   "PUT /api/account/": ownWrite(whole),
@@ -47,6 +55,12 @@ const operations: Readonly<Record<string, Operation>> = {
     body: { status: "disabled" },
   },
   "POST /api/account/recovery/": { scope: "account:write", inState: [403, 403, 403, 202, 403] },
+  "POST /api/account/contact-change/confirm": waiting(409, { code: "12345678" }),
+  "POST /api/account/contact-change/resend": waiting(409),
+  "DELETE /api/account/contact-change/": waiting(204),
+  "GET /api/account/contact-links/{token}": { scope: "none", inState: [404, 404, 404, 404, 404] },
+  "POST /api/account/contact-links/{token}": { scope: "none", inState: [404, 404, 404, 404, 404] },
+  "POST /api/account/step-up/": { scope: "any", inState: [409, 202, 403, 403, 403], body: {} },
   "GET /api/account/audit/": ownRead("account:read"),
   "POST /api/account/api-keys/": secure(201, { name: "key", scopes: ["account:security"] }),
   "GET /api/account/api-keys/": ownRead("account:read"),
@@ -106,7 +120,8 @@ async function attempt(operation: string, headers: Record<string, string>, ids: 
   const path = template
     .replace("{key_id}", ids.keyId)
     .replace("{client_id}", ids.clientId)
-    .replace("{account_id}", ids.accountId);
+    .replace("{account_id}", ids.accountId)
+    .replace("{token}", "sbx_link_x");
   const body = operations[operation]?.body;
   return account.send(method, path, { headers, ...(body !== undefined && { body }) });
 }
@@ -127,16 +142,20 @@ for (const [operation, { scope, inState }] of Object.entries(operations)) {
     const target = await personIn("active");
     const active = await personIn("active");
     const ids = { ...active, accountId: target.accountId };
-    assert.equal((await attempt(operation, {}, ids)).status, 401, "anonymous");
-    const others = scopes.filter((name) => name !== scope).join(" ");
-    const lacking = await attempt(operation, active.as(others), ids);
-    assert.deepEqual([lacking.status, lacking.body.error.details[0].code], [403, reasonFor(operation)], "wrong scope");
+    assert.equal((await attempt(operation, {}, ids)).status, scope === "none" ? 404 : 401, "anonymous");
+    const isScoped = scope !== "any" && scope !== "none";
+    if (isScoped) {
+      const others = scopes.filter((name) => name !== scope).join(" ");
+      const { status, body } = await attempt(operation, active.as(others), ids);
+      assert.deepEqual([status, body.error.details[0].code], [403, reasonFor(operation)], "wrong scope");
+    }
 
     for (const [at, state] of accountStates.entries()) {
       const person = await personIn(state);
       // A pending account has no key and no client yet; any id will do where the state decides.
       const own = person.keyId === none ? active : person;
-      const { status } = await attempt(operation, person.as(scope), { ...own, accountId: target.accountId });
+      const as = person.as(isScoped ? scope : "config:read");
+      const { status } = await attempt(operation, as, { ...own, accountId: target.accountId });
       const expected = state === "pending" && ownId.test(operation) && inState[at] === 200 ? 404 : inState[at];
       assert.equal(status, expected, state);
     }

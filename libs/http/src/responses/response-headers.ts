@@ -13,8 +13,18 @@ export function responseHeaders(exchange: Exchange, response: HttpResponse): str
   if (response.body.kind === "error" && response.body.error.retryAfterSeconds !== undefined) {
     headers.push("Retry-After", String(response.body.error.retryAfterSeconds));
   }
-  for (const name in response.headers) headers.push(name, response.headers[name] as string);
+  for (const name in response.headers) put(headers, name, response.headers[name] as string);
   return headers;
+}
+
+/** A header of the answer stands in for that of its route: a page for people brings a Content-Security-Policy of its own. */
+function put(headers: string[], name: string, value: string): void {
+  for (let at = 0; at < headers.length; at += 2) {
+    if (headers[at] !== name) continue;
+    headers[at + 1] = value;
+    return;
+  }
+  headers.push(name, value);
 }
 
 function cacheControl({ route }: Exchange, response: HttpResponse): string {

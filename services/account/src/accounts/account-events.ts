@@ -23,6 +23,14 @@ export function accountChanged({ account, accountFields, settingsFields }: Chang
   return [...(accountFields.length > 0 ? [updated] : []), ...(settingsFields.length > 0 ? [settingsUpdated] : [])];
 }
 
+/** The contact address proved to be its holder's. */
+export function accountContactVerified({ account, accountFields }: ChangedAccount) {
+  return draft("account.contact_verified", {
+    ...about(account),
+    data: { ...viewAccount(account), changed: [...accountFields] },
+  });
+}
+
 /** The account moved to the state it has now. */
 export function accountStatusChanged(account: Account, previous: AccountState, actor: TransitionActor) {
   const data = { ...viewAccount(account), changed: ["status"], previous_status: previous, actor };

@@ -3,6 +3,7 @@ import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { inOneStatement, inTransaction, type Pool, type Tx, type Write } from "@signalbox/storage";
 import type { Actor, Audit } from "../audit/audit.ts";
+import type { FollowContactChange } from "../contacts/follow-contact-change.ts";
 import type { Account } from "./account.ts";
 import { accountChanged } from "./account-events.ts";
 import type { AccountStore } from "./account-store.ts";
@@ -29,6 +30,7 @@ interface Dependencies {
   readonly outbox: Pick<Outbox, "append">;
   readonly audit: Audit;
   readonly clock: Clock;
+  readonly followContactChange: FollowContactChange;
 }
 
 /**
@@ -36,9 +38,11 @@ interface Dependencies {
  *
  * Hardly ever do two writes of one account meet, so the first attempt takes no lock: it reads, and then writes the
  * change, its audit entry and its event in one statement that holds only for the row that was read. Whoever came too
- * late for that begins again behind a lock.
+ * late for that begins again behind a lock, as does a change of address, which has to know how many were tried.
  */
-export function createUpdateAccount({ pool, accounts, outbox, audit, clock }: Dependencies) {
+export function createUpdateAccount(dependencies: Dependencies) {
+  const { pool, accounts, outbox, audit, clock, followContactChange } = dependencies;
+
   return async function updateAccount(input: UpdateAccount): Promise<UpdateAccountOutcome> {
     return (await withoutLock(input)) ?? inTransaction(pool, (tx) => behindLock(tx, input));
   };
@@ -47,7 +51,7 @@ export function createUpdateAccount({ pool, accounts, outbox, audit, clock }: De
     const found = await accounts.read(input.principal.accountId);
     if (!found) return { outcome: "not-found" };
     const changed = decide(input, found.account);
-    if (fieldsOf(changed).length === 0) return null;
+    if (fieldsOf(changed).length === 0 || touchesContact(changed)) return null;
     const save: Write = (tx) => accounts.saveAsRead(tx, changed.account, found.version);
     const written = await inOneStatement(pool, [save, ...announcing(changed, input)]);
     return written ? { outcome: "updated", account: changed.account } : null;
@@ -62,6 +66,7 @@ export function createUpdateAccount({ pool, accounts, outbox, audit, clock }: De
       return { outcome: "unchanged", account };
     }
     await accounts.save(tx, changed.account);
+    await followContactChange(tx, account, changed.account);
     for (const write of announcing(changed, input)) await write(tx);
     return { outcome: "updated", account: changed.account };
   }

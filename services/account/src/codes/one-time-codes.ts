@@ -15,6 +15,8 @@ export interface OneTimeCodes {
   redeem(tx: Tx, input: CodePlace & { readonly code: string }): Promise<RedeemOutcome>;
   /** Ends the code of a place: what it was for has happened in another way, or shall not happen. */
   end(tx: Tx, place: CodePlace): Promise<void>;
+  /** Ends every code of an account. */
+  endAll(tx: Tx, accountId: string): Promise<void>;
 }
 
 interface Dependencies {
@@ -60,6 +62,11 @@ const endCode = sql(
   "update one_time_codes set used_at = $3 where purpose = $1 and subject = $2 and used_at is null",
 );
 
+const endCodes = sql(
+  "code.end-all",
+  "update one_time_codes set used_at = $2 where account_id = $1 and used_at is null",
+);
+
 /** Short codes that reach a person by mail. What is kept is a keyed digest, the number of tries, and when they were made. */
 export function createOneTimeCodes({ keys, counting, clock }: Dependencies): OneTimeCodes {
   const [writing = ""] = keys;
@@ -89,6 +96,10 @@ export function createOneTimeCodes({ keys, counting, clock }: Dependencies): One
 
     async end(tx, { purpose, subject }) {
       await tx.query(endCode, [purpose, subject, clock.now()]);
+    },
+
+    async endAll(tx, accountId) {
+      await tx.query(endCodes, [accountId, clock.now()]);
     },
   };
 }

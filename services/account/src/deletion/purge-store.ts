@@ -4,7 +4,7 @@ import { firstIdAt, type Stretch } from "../audit/audit-days.ts";
 export interface PurgeStore {
   /** An account that was deleted at `deletedBefore` or earlier, the first of them; null when nothing is due. */
   findDue(deletedBefore: Date): Promise<{ readonly id: string; readonly createdAt: Date } | null>;
-  /** Removes what leads back to a person: logins, mails and codes, keys, clients and what the issuer keeps. */
+  /** Removes what leads back to a person: logins, mails, codes, links, step-ups, keys, clients and what the issuer keeps. */
   erase(tx: Tx, accountId: string): Promise<void>;
   /** Removes addresses, credentials and reasons of the owner from a stretch of the audit. */
   eraseAudit(db: Queryable, accountId: string, stretch: Stretch): Promise<void>;
@@ -20,6 +20,8 @@ const findDueAccount = sql(
 const deleteIdentities = sql("purge.identities", "delete from identities where account_id = $1");
 const deleteMails = sql("purge.mails", "delete from outgoing_mails where account_id = $1");
 const deleteCodes = sql("purge.codes", "delete from one_time_codes where account_id = $1");
+const deleteLinks = sql("purge.contact-links", "delete from contact_links where account_id = $1");
+const deleteStepUps = sql("purge.step-ups", "delete from step_ups where account_id = $1");
 const deleteKeys = sql("purge.api-keys", "delete from api_keys where account_id = $1");
 const deleteClients = sql("purge.service-clients", "delete from service_clients where account_id = $1");
 const deleteIssuedTokens = sql("purge.oauth-issued-tokens", "delete from oauth_issued_tokens where account_id = $1");
@@ -36,6 +38,8 @@ const erasures = [
   deleteIdentities,
   deleteMails,
   deleteCodes,
+  deleteLinks,
+  deleteStepUps,
   deleteKeys,
   deleteClients,
   deleteIssuedTokens,

@@ -1,0 +1,19 @@
+import { type HttpResponse, refused } from "@signalbox/http";
+import { z } from "zod";
+import type { RedeemOutcome } from "./one-time-codes.ts";
+
+/** A code as somebody typed it. One of any form may be tried; only the right one is good. */
+export const typedCodeField = z.string().min(1).max(32).describe("The code from the mail, with or without blanks.");
+
+const messages: Readonly<Record<Exclude<RedeemOutcome, "good">, string>> = {
+  wrong: "This is not the code.",
+  expired: "The code has expired. Ask for another one.",
+  "used-up": "The code cannot be used any more. Ask for another one.",
+};
+
+/** The answer to a code that was not taken. */
+export function codeRefused(outcome: keyof typeof messages): HttpResponse {
+  const code = outcome === "wrong" ? "wrong_code" : `code_${outcome.replace("-", "_")}`;
+  const message = messages[outcome];
+  return refused(422, "validation_error", { message, details: [{ field: "code", code, message }] });
+}

@@ -1,0 +1,32 @@
+import { createHash, randomBytes } from "node:crypto";
+
+/** What whoever holds a link may do: confirm that an address is theirs, or object to being replaced. */
+export type ContactLinkKind = "confirm" | "object";
+
+export interface ContactLink {
+  /** Counts up: of two objections the one with the lower id is of the earlier holder. */
+  readonly id: bigint;
+  readonly accountId: string;
+  readonly kind: ContactLinkKind;
+  /** The address it was sent to: the one that waits, or the one that was in use. */
+  readonly address: string;
+  readonly expiresAt: Date;
+  readonly usedAt: Date | null;
+}
+
+/**
+ * A new token. It is part of a path, which request logs show, so it has the shape of our secrets (`sbx_…`), which every
+ * log masks.
+ */
+export const newLinkToken = (): string => `sbx_link_${randomBytes(32).toString("base64url")}`;
+
+/** What is kept of a token: with 256 random bits nothing can be guessed from its digest. */
+export const digestLinkToken = (token: string): Buffer => createHash("sha256").update(token).digest();
+
+export const linkPath = (token: string): string => `/api/account/contact-links/${token}`;
+
+/** Enough to know one's own address by, and not enough to write to somebody else's. */
+export function hintOf(address: string): string {
+  const at = address.lastIndexOf("@");
+  return `${[...address][0]}…${address.slice(at)}`;
+}

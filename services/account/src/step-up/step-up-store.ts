@@ -1,0 +1,46 @@
+import { type Pool, sql, type Tx } from "@signalbox/storage";
+
+interface StepUp {
+  readonly credentialId: string;
+  readonly accountId: string;
+  /** When the person behind the credential proved who they are. */
+  readonly at: Date;
+}
+
+export interface StepUpStore {
+  find(accountId: string, credentialId: string): Promise<StepUp | null>;
+  save(tx: Tx, stepUp: StepUp): Promise<void>;
+  endAll(tx: Tx, accountId: string): Promise<void>;
+  /** Removes what is too old to count. */
+  trim(before: Date): Promise<void>;
+}
+
+const findStepUp = sql(
+  "step-up.find",
+  `select credential_id as "credentialId", account_id as "accountId", at from step_ups
+   where credential_id = $1 and account_id = $2`,
+);
+const saveStepUp = sql(
+  "step-up.save",
+  `insert into step_ups (credential_id, account_id, at) values ($1, $2, $3)
+   on conflict (credential_id) do update set account_id = excluded.account_id, at = excluded.at`,
+);
+const endStepUps = sql("step-up.end-all", "delete from step_ups where account_id = $1");
+const trimStepUps = sql("step-up.trim", "delete from step_ups where at <= $1");
+
+export function createStepUpStore(pool: Pool): StepUpStore {
+  return {
+    async find(accountId, credentialId) {
+      return (await pool.query<StepUp>(findStepUp, [credentialId, accountId])).rows[0] ?? null;
+    },
+    async save(tx, { credentialId, accountId, at }) {
+      await tx.query(saveStepUp, [credentialId, accountId, at]);
+    },
+    async endAll(tx, accountId) {
+      await tx.query(endStepUps, [accountId]);
+    },
+    async trim(before) {
+      await pool.query(trimStepUps, [before]);
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import type { ReceivedMail } from "@signalbox/testing";
+import type { Harness } from "./harness.ts";
+
+export const freshAddress = (name = "ada") => `${name}-${crypto.randomUUID()}@example.org`;
+
+/** The code in a mail, as its reader sees it. */
+export function codeIn({ text }: ReceivedMail): string {
+  const [, code] = /^ {4}(\d{8})$/m.exec(text) ?? [];
+  assert.ok(code, `no code in: ${text}`);
+  return code;
+}
+
+/** The path of the link in a mail. */
+export function linkIn({ text }: ReceivedMail): string {
+  const [link] = /https?:\/\/\S+\/contact-links\/\S+/.exec(text) ?? [];
+  assert.ok(link, `no link in: ${text}`);
+  return new URL(link).pathname;
+}
+
+/** Another code than the good one. */
+export const otherThan = (code: string): string => String((Number(code) + 1) % 1e8).padStart(8, "0");
+
+/** What people do with contact addresses, over HTTP. */
+export function contactsOf(account: Harness) {
+  const { mailbox, send } = account;
+  type Headers = Record<string, string>;
+  const path = "/api/account/";
+  const read = async (headers: Headers) => (await send("GET", path, { headers })).body;
+  const change = (headers: Headers, contact_address: string | null) =>
+    send("PATCH", path, { headers, body: { contact_address } });
+  const confirm = (headers: Headers, code: string) =>
+    send("POST", "/api/account/contact-change/confirm", { headers, body: { code } });
+
+  return {
+    read,
+    change,
+    confirm,
+    resend: (headers: Headers) => send("POST", "/api/account/contact-change/resend", { headers }),
+    cancel: (headers: Headers) => send("DELETE", "/api/account/contact-change/", { headers }),
+    /** What a person does who follows the link and presses the button. */
+    follow: (link: string) => send("POST", link),
+    /** Somebody whose sign-in brought a verified address along. */
+    async personWith(address: string) {
+      const claims = { sub: crypto.randomUUID(), email: address, email_verified: true };
+      const headers: Headers = account.person(claims);
+      const { id } = await read(headers);
+      /** The headers of a later sign-in. */
+      const signInAgain = (): Headers => account.person(claims);
+      return { headers, id: id as string, signInAgain };
+    },
+    /** Changes the address and confirms it with the code, as its new holder. */
+    async adopt(headers: Headers, address: string, mailNumber = 1): Promise<void> {
+      assert.equal((await change(headers, address)).status, 200);
+      const { status } = await confirm(headers, codeIn(await mailbox.mailTo(address, mailNumber)));
+      assert.equal(status, 200);
+    },
+  };
+}
