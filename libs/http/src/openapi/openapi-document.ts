@@ -97,7 +97,10 @@ function pathSchema({ path, spec }: Route): z.ZodObject {
 
 function headersOf({ method, spec }: Route): z.ZodObject {
   return z.object({
-    "X-Request-Id": z.string().max(128).optional().describe("Comes back with the answer; made when absent."),
+    "X-Request-Id": z
+      .string()
+      .optional()
+      .describe("Comes back with the answer; one that is absent, long or odd is replaced by a new one."),
     ...(spec.idempotent
       ? {
           "Idempotency-Key": z

@@ -19,6 +19,7 @@ const phrases: Readonly<Record<number, string>> = {
   413: "The body is too large.",
   415: "The media type of the body is not supported.",
   422: "A member of the body is not valid.",
+
   429: "Too many requests; see Retry-After.",
   500: "Something went wrong on our side.",
   502: "Another server failed.",
@@ -45,7 +46,7 @@ export function responsesOf(route: Route): ZodOpenApiResponsesObject {
 }
 
 function impliedStatuses({ method, path, spec }: Route): number[] {
-  const implied = [400, 406, 429, 500, 503, 504];
+  const implied = [400, 406, 429, 431, 500, 503, 504];
   if (spec.auth !== "anonymous") implied.push(401, 403);
   if (path.includes(":")) implied.push(404);
   if (spec.body) implied.push(413, 415, 422);
