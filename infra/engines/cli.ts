@@ -1,16 +1,17 @@
 import { endpointsFile } from "./endpoints.ts";
 import { EngineAbsentError } from "./engine.ts";
 import { engines } from "./engines.ts";
+import { schemathesis } from "./schemathesis/schemathesis.ts";
 import { sharedEngineStates, startSharedEngines, stopSharedEngines } from "./shared-engines.ts";
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
-/** Reports every engine that is absent, not the first only: one message, all the commands. */
+/** Reports everything that is absent, not the first only: one message, all the commands. */
 async function fetchAll(): Promise<void> {
   const absent: string[] = [];
-  for (const engine of engines) {
+  for (const engine of [...engines, schemathesis]) {
     try {
-      print(`${engine.name.padEnd(9)} ${await engine.fetch()}`);
+      print(`${engine.name.padEnd(12)} ${await engine.fetch()}`);
     } catch (error) {
       if (!(error instanceof EngineAbsentError)) throw error;
       absent.push(error.message);

@@ -1,7 +1,7 @@
 import { createClient, expectStatus } from "../journey/client.ts";
 import type { System } from "../systems/system.ts";
 
-const services = ["account", "images", "config", "webhook-ingest", "webhook-delivery", "gateway"];
+export const documentedServices = ["account", "images", "config", "webhook-ingest", "webhook-delivery", "gateway"];
 const known = ["get", "post", "put", "patch", "delete"];
 
 export interface PublishedRoute {
@@ -14,7 +14,9 @@ export interface PublishedRoute {
 /** Every route of the OpenAPI documents: what a client can know, it can get wrong. */
 export async function publishedRoutes(system: System): Promise<PublishedRoute[]> {
   const send = createClient(system.baseUrl, system.apiKey);
-  const documents = services.map(async (service) => expectStatus(await send(`/openapi/${service}.json`), 200).json);
+  const documents = documentedServices.map(
+    async (service) => expectStatus(await send(`/openapi/${service}.json`), 200).json,
+  );
   return (await Promise.all(documents)).flatMap(({ paths }) =>
     Object.entries(paths as Record<string, Record<string, { requestBody?: object }>>).map(([path, item]) => {
       const methods = Object.keys(item).filter((method) => known.includes(method));

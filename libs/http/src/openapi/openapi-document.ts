@@ -19,6 +19,9 @@ export interface OpenApiInfo {
 
 type Document = Record<string, unknown>;
 
+/** The paths of a document begin where it was read from. */
+const servers = [{ url: "/" }];
+
 const securitySchemes = {
   bearer: { type: "http", scheme: "bearer", description: "A JWT of a configured issuer, or an API key." },
   apiKey: { type: "apiKey", in: "header", name: "X-API-Key" },
@@ -35,6 +38,7 @@ export function openApiDocument(routes: Routes, info: OpenApiInfo): Document {
   const document: ZodOpenApiObject = {
     openapi: "3.1.0",
     info: { ...info },
+    servers,
     paths: paths as ZodOpenApiPathsObject,
     components: { schemas: { Error: ErrorBody }, securitySchemes },
   };
@@ -61,7 +65,13 @@ export function mergeOpenApi(documents: readonly Document[], info: OpenApiInfo):
       merged.schemas[name] = schema;
     }
   }
-  return { openapi: "3.1.0", info, paths: merged.paths, components: { schemas: merged.schemas, securitySchemes } };
+  return {
+    openapi: "3.1.0",
+    info,
+    servers,
+    paths: merged.paths,
+    components: { schemas: merged.schemas, securitySchemes },
+  };
 }
 
 function operationOf(route: Route): ZodOpenApiOperationObject {
@@ -105,8 +115,7 @@ function headersOf({ method, spec }: Route): z.ZodObject {
       ? {
           "Idempotency-Key": z
             .string()
-            .min(1)
-            .max(255)
+            .regex(/^[\x21-\x7e]{1,255}$/)
             .optional()
             .describe("The same request is done once in 24 hours."),
         }

@@ -5,7 +5,9 @@ const boundOf = (bound: Bound): number => (typeof bound === "number" ? bound : b
 
 /** A query parameter that is a whole number in plain decimal digits. A bound that is a function is asked each time. */
 export function integerParameter({ min, max }: { readonly min: Bound; readonly max: Bound }) {
-  return z.string().transform((text, context) => {
+  const documented = () => ({ type: "integer" as const, minimum: boundOf(min), maximum: boundOf(max) });
+  const text = z.string().meta({ override: ({ jsonSchema }) => void Object.assign(jsonSchema, documented()) });
+  return text.transform((text, context) => {
     const number = /^-?(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN;
     if (number >= boundOf(min) && number <= boundOf(max)) return number;
     context.addIssue({

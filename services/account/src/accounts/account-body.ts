@@ -19,8 +19,11 @@ function members(supportedLocales: () => readonly string[]) {
     contact_address: ruledText(checkContactAddress)
       .nullable()
       .describe("An e-mail address. A new one is pending until it is confirmed; null clears at once."),
-    locale: ruledText((locale) => checkLocale(supportedLocales())(locale), "unsupported"),
-    timezone: ruledText(checkTimezone, "unsupported").describe("An IANA time zone."),
+    locale: ruledText((locale) => checkLocale(supportedLocales())(locale), "unsupported").meta({ examples: ["en"] }),
+    timezone: ruledText(checkTimezone, "unsupported").meta({
+      description: "An IANA time zone.",
+      examples: ["Europe/Berlin"],
+    }),
   };
 }
 

@@ -4,8 +4,11 @@ import { checkLocale, checkTimezone } from "../accounts/account-fields.ts";
 
 function members(supportedLocales: () => readonly string[]) {
   return {
-    locale: ruledText((locale) => checkLocale(supportedLocales())(locale), "unsupported"),
-    timezone: ruledText(checkTimezone, "unsupported").describe("An IANA time zone."),
+    locale: ruledText((locale) => checkLocale(supportedLocales())(locale), "unsupported").meta({ examples: ["en"] }),
+    timezone: ruledText(checkTimezone, "unsupported").meta({
+      description: "An IANA time zone.",
+      examples: ["Europe/Berlin"],
+    }),
   };
 }
 

@@ -1,0 +1,74 @@
+import { execFile, spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { environment } from "@signalbox/config";
+import { EngineAbsentError } from "../engine.ts";
+import { enginesFolder } from "../engine-folders.ts";
+import { fetchOnce } from "../fetch-once.ts";
+import { findProgram } from "../find-program.ts";
+
+const run = promisify(execFile);
+
+const version = "4.32.5";
+/** Named after the version, so that another version is another program. */
+const programs = join(enginesFolder, `schemathesis-${version}`);
+const configuration = join(import.meta.dirname, "schemathesis.toml");
+/** Every package at one version, with the digests of its files: what was looked at is what runs. */
+const requirements = join(import.meta.dirname, "requirements.txt");
+const install = "apt-get install -y python3 python3-venv (Python 3.11 or newer)";
+
+/** schemathesis: asks a service everything its OpenAPI document allows and forbids. No engine, but fetched like one. */
+export const schemathesis = {
+  name: "schemathesis",
+
+  /** Makes the program present and says what was found. @throws EngineAbsentError with the command that installs it. */
+  async fetch(): Promise<string> {
+    await findProgram({ name: "python3", versionArgs: ["--version"], install });
+    await fetchOnce(programs, installInto);
+    return `schemathesis ${version}`;
+  },
+};
+
+/**
+ * Runs `schemathesis <args>` with our configuration, in which `variables` stand for what only a run knows. Answers with
+ * its report and whether it found nothing.
+ */
+export async function runSchemathesis(
+  args: readonly string[],
+  variables: Readonly<Record<string, string>>,
+): Promise<{ readonly passed: boolean; readonly report: string }> {
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-schemathesis-"));
+  try {
+    const all = ["-m", "schemathesis.cli", "--config-file", configuration, ...args, "--no-color"];
+    const child = spawn(join(programs, "bin", "python"), all, {
+      cwd: folder,
+      env: { ...environment(), ...variables },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let report = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        report += text;
+      });
+    }
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.once("error", reject);
+      child.once("close", resolve);
+    });
+    return { passed: code === 0, report };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function installInto(folder: string): Promise<void> {
+  await run("python3", ["-m", "venv", folder]).catch((error: { stdout?: string }) => {
+    throw new EngineAbsentError(
+      `python3 cannot make an environment; install it with: ${install}\n${error.stdout ?? ""}`,
+    );
+  });
+  const options = ["--quiet", "--require-hashes", "--only-binary", ":all:", "--no-deps"];
+  await run(join(folder, "bin", "python"), ["-m", "pip", "install", ...options, "--requirement", requirements]);
+}

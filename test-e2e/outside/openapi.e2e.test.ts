@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { lintOpenApi } from "@signalbox/infra/checks/lint-openapi.ts";
+import { createClient, expectStatus } from "../journey/client.ts";
+import { documentedServices } from "../rubbish/published-routes.ts";
+import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
+
+const opened = new AsyncDisposableStack();
+let system: EmbeddedSystem;
+
+before(async () => {
+  system = await startEmbeddedSystem();
+  opened.defer(() => removeData(system));
+  opened.defer(async () => void (await system.process.kill()));
+});
+after(() => opened.disposeAsync());
+
+const documents = [...documentedServices.map((service) => `/openapi/${service}.json`), "/openapi.json"];
+
+for (const path of documents) {
+  test(`a linter that we did not write finds nothing in ${path}`, async () => {
+    const answer = expectStatus(await createClient(system.baseUrl, system.apiKey)(path), 200);
+    assert.equal(answer.json.openapi, "3.1.0");
+    assert.ok(Object.keys(answer.json.paths).length > 0);
+    assert.deepEqual(await lintOpenApi(path, answer.bytes.toString("utf8")), []);
+  });
+}
+
+test("the linter does look: a document with faults has problems", async () => {
+  const faulty = { openapi: "3.1.0", info: { title: "Faulty" }, paths: { "/things/{id}": { get: { responses: {} } } } };
+  const problems = (await lintOpenApi("faulty", JSON.stringify(faulty))).join("\n");
+  for (const rule of ["struct", "path-parameters-defined", "operation-operationId", "security-defined"]) {
+    assert.match(problems, new RegExp(`: ${rule}: `));
+  }
+});

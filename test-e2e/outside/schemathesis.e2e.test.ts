@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { runSchemathesis, schemathesis } from "@signalbox/infra/engines/schemathesis/schemathesis.ts";
+import { createOidcIssuer, type OidcIssuer } from "@signalbox/testing";
+import { createClient, expectStatus } from "../journey/client.ts";
+import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
+
+/** They end the access of whoever calls them, or may: each has a caller of its own, so that the others keep theirs. */
+const endingTheCaller = ["deleteApiAccount", "postApiAccountStatus", "postApiAccountsAccountIdStatus"];
+
+const opened = new AsyncDisposableStack();
+let system: EmbeddedSystem;
+let issuer: OidcIssuer;
+
+before(async () => {
+  await schemathesis.fetch();
+  issuer = await createOidcIssuer();
+  opened.defer(() => issuer.close());
+  const trusted = { name: "tests", issuer: issuer.issuer, audience: issuer.audience, "roles-claim": "roles" };
+  system = await startEmbeddedSystem({
+    properties: {
+      "auth.issuers": JSON.stringify([trusted]),
+      // What is refused here must be refused for what it is.
+      "http.rate-limit.credential.requests": "1000000",
+      "http.rate-limit.credential.burst": "1000000",
+      "http.rate-limit.anonymous.requests": "1000000",
+      "http.rate-limit.failed-sign-in.requests": "1000000",
+    },
+  });
+  opened.defer(() => removeData(system));
+  opened.defer(async () => void (await system.process.kill()));
+});
+after(() => opened.disposeAsync());
+
+/** A person with every scope, who signed in just now. A token: unlike a key of theirs, no operation revokes it. */
+async function newAdministrator(): Promise<{ token: string; accountId: string }> {
+  const claims = { sub: crypto.randomUUID(), roles: ["admin"], auth_time: Math.floor(Date.now() / 1000) };
+  const token = issuer.sign(claims, { expiresInSeconds: 3600 });
+  const headers = { authorization: `Bearer ${token}` };
+  const account = expectStatus(await createClient(system.baseUrl)("/api/account/", { headers }), 200).json;
+  return { token, accountId: account.id };
+}
+
+/** Every check that schemathesis has, on the operations that these options select. */
+async function findNothing(token: string, selection: readonly string[]): Promise<void> {
+  const other = await newAdministrator();
+  const { passed, report } = await runSchemathesis(
+    [
+      "run",
+      `${system.baseUrl}/openapi/account.json`,
+      ...["--url", system.baseUrl],
+      ...["--header", `Authorization: Bearer ${token}`],
+      ...["--checks", "all"],
+      "--continue-on-failure",
+      ...selection,
+    ],
+    { OTHER_ACCOUNT_ID: other.accountId },
+  );
+  assert.ok(passed, report);
+}
+
+test("schemathesis finds nothing in any operation of the account service", async () => {
+  const { token } = await newAdministrator();
+  await findNothing(
+    token,
+    endingTheCaller.flatMap((operation) => ["--exclude-operation-id", operation]),
+  );
+  const headers = { authorization: `Bearer ${token}` };
+  const account = expectStatus(await createClient(system.baseUrl)("/api/account/", { headers }), 200).json;
+  assert.equal(account.status, "active", "the caller was let in to the end, or little would have been tried");
+});
+
+for (const operation of endingTheCaller) {
+  test(`schemathesis finds nothing in ${operation}`, async () => {
+    const { token } = await newAdministrator();
+    await findNothing(token, ["--include-operation-id", operation]);
+  });
+}
+
+test("nothing that schemathesis sent was taken for a fault of ours", () => {
+  assert.doesNotMatch(system.process.stdout, /"level":"error"/);
+});
