@@ -7,6 +7,7 @@ import { auditRoutes } from "./audit/audit-routes.ts";
 import { clientRoutes } from "./clients/client-routes.ts";
 import { contactLinkRoutes } from "./contacts/contact-link-routes.ts";
 import { contactRoutes } from "./contacts/contact-routes.ts";
+import { identityRoutes } from "./identities/identity-routes.ts";
 import { settingsRoutes } from "./settings/settings-routes.ts";
 import { statusRoutes } from "./statuses/status-routes.ts";
 import { stepUpRoutes } from "./step-up/step-up-routes.ts";
@@ -17,6 +18,7 @@ type Dependencies = Parameters<typeof accountRoutes>[0] &
   Parameters<typeof contactRoutes>[0] &
   Parameters<typeof contactLinkRoutes>[0] &
   Parameters<typeof stepUpRoutes>[0] &
+  Parameters<typeof identityRoutes>[0] &
   Parameters<typeof apiKeyIssueRoutes>[0] &
   Parameters<typeof apiKeyRoutes>[0] &
   Parameters<typeof clientRoutes>[0] &
@@ -32,6 +34,7 @@ export function publicRoutes(dependencies: Dependencies) {
   routes.include(contactRoutes(dependencies));
   routes.include(contactLinkRoutes(dependencies));
   routes.include(stepUpRoutes(dependencies));
+  routes.include(identityRoutes(dependencies));
   routes.include(apiKeyIssueRoutes(dependencies));
   routes.include(apiKeyRoutes(dependencies));
   routes.include(clientRoutes(dependencies));

@@ -57,6 +57,10 @@ import { createPurgeAccounts } from "./deletion/purge-accounts.ts";
 import { createPurgeStore } from "./deletion/purge-store.ts";
 import { PrismaClient } from "./generated/prisma/client.ts";
 import { createAccountSubgraph } from "./graphql/subgraph.ts";
+import { createIdentityOfToken } from "./identities/identity-of-token.ts";
+import { createIdentityStore } from "./identities/identity-store.ts";
+import { createLinkIdentity } from "./identities/link-identity.ts";
+import { createUnlinkIdentity } from "./identities/unlink-identity.ts";
 import { createMailQueue } from "./mail/mail-queue.ts";
 import { createMails } from "./mail/mails.ts";
 import { openMailTransport } from "./mail/open-mail-transport.ts";
@@ -179,6 +183,8 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
   const issuing = createIssuingIfAlone(context, pool, sealer);
   const tokens = createTokens(context, issuing);
   const principals = createPrincipals(context, { tokens, accounts, apiKeys, provisionAccount, stepUps, noteRefusal });
+  const identities = createIdentityStore(pool);
+  const identityOfToken = createIdentityOfToken({ tokens });
   const keyRules = {
     keyEnvironment: configuration.get("account.api-keys.environment"),
     keysMax: () => configuration.get("account.api-keys.max"),
@@ -204,6 +210,10 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
     requestStepUp: createRequestStepUp(holding),
     completeStepUp: createCompleteStepUp(holding),
     trimStepUps: createTrimStepUps(holding),
+    identities,
+    identityOfToken,
+    linkIdentity: createLinkIdentity({ ...holding, identities, identityOfToken }),
+    unlinkIdentity: createUnlinkIdentity({ ...holding, identities, signsInByMail: issuing !== null }),
     issueApiKey,
     changeAccountStatus,
     requestRecovery: createRequestRecovery({ ...writing, accounts }),

@@ -1,0 +1,50 @@
+import { createHash } from "node:crypto";
+import { timestamp } from "@signalbox/contracts";
+import { base62 } from "@signalbox/core";
+import { z } from "zod";
+import type { Identity } from "../accounts/account-store.ts";
+
+/** A login of an account. */
+export interface LinkedIdentity extends Identity {
+  readonly createdAt: Date;
+}
+
+/** Its public id: opaque, and the same wherever it is worked out. */
+export function identityId({ issuer, subject }: Identity): string {
+  const digest = createHash("sha256")
+    .update(JSON.stringify([issuer, subject]))
+    .digest();
+  return `idn_${base62(digest.subarray(0, 16), 22)}`;
+}
+
+export const sameIdentity = (one: Identity, other: Identity): boolean =>
+  one.issuer === other.issuer && one.subject === other.subject;
+
+export const IdentityResource = z
+  .object({
+    id: z.string().describe("Opaque."),
+    issuer: z.string().describe("Our name of the identity provider."),
+    subject_hint: z.string().describe("Enough of the subject to tell one's logins apart."),
+    current: z.boolean().describe("Whether this request came with a token of this login."),
+    created_at: timestamp,
+  })
+  .meta({ id: "Identity", description: "A login of the account." });
+
+export type IdentityResource = z.output<typeof IdentityResource>;
+
+export function viewIdentity(identity: LinkedIdentity, current: Identity | null): IdentityResource {
+  const { issuer, subject, createdAt } = identity;
+  return {
+    id: identityId(identity),
+    issuer,
+    subject_hint: hintOfSubject(subject),
+    current: current !== null && sameIdentity(identity, current),
+    created_at: createdAt.toISOString(),
+  };
+}
+
+/** A third of it at most: what a provider uses as a subject may be an address. */
+function hintOfSubject(subject: string): string {
+  const characters = [...subject];
+  return `${characters.slice(0, Math.min(4, Math.floor(characters.length / 3))).join("")}…`;
+}
