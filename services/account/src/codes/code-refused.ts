@@ -1,3 +1,4 @@
+import type { ErrorDetail } from "@signalbox/core";
 import { type HttpResponse, refused } from "@signalbox/http";
 import { z } from "zod";
 import type { RedeemOutcome } from "./one-time-codes.ts";
@@ -11,9 +12,13 @@ const messages: Readonly<Record<Exclude<RedeemOutcome, "good">, string>> = {
   "used-up": "The code cannot be used any more. Ask for another one.",
 };
 
+/** Why a code was not taken, as a detail of an answer. */
+export function codeDetail(outcome: keyof typeof messages): ErrorDetail {
+  const code = outcome === "wrong" ? "wrong_code" : `code_${outcome.replace("-", "_")}`;
+  return { field: "code", code, message: messages[outcome] };
+}
+
 /** The answer to a code that was not taken. */
 export function codeRefused(outcome: keyof typeof messages): HttpResponse {
-  const code = outcome === "wrong" ? "wrong_code" : `code_${outcome.replace("-", "_")}`;
-  const message = messages[outcome];
-  return refused(422, "validation_error", { message, details: [{ field: "code", code, message }] });
+  return refused(422, "validation_error", { message: messages[outcome], details: [codeDetail(outcome)] });
 }

@@ -19,7 +19,8 @@ interface Dependencies {
 }
 
 const auth = { scopes: ["account:write"], access: "own-account:write" } as const;
-const Confirmation = z.strictObject({ code: typedCodeField });
+/** What whoever read the mail sends back. */
+export const Confirmation = z.strictObject({ code: typedCodeField });
 
 /** What becomes of a new contact address that waits to be confirmed. */
 export function contactRoutes({ confirmContact, resendContactCode, cancelContactChange }: Dependencies) {

@@ -11,6 +11,7 @@ import { administrationResolvers } from "./administration-resolvers.ts";
 import { apiKeyMutations } from "./api-key-mutations.ts";
 import { apiKeyResolvers } from "./api-key-resolvers.ts";
 import { auditResolvers } from "./audit-resolvers.ts";
+import { contactMutations } from "./contact-mutations.ts";
 import { type Load, loadTogether } from "./load-together.ts";
 import { mergeResolvers } from "./merge-resolvers.ts";
 import { notingRefusals } from "./noting-refusals.ts";
@@ -33,6 +34,7 @@ const tables = [
   apiKeyMutations,
   auditResolvers,
   administrationResolvers,
+  contactMutations,
 ];
 
 /** The account service's part of the graph. */
