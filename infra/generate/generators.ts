@@ -1,4 +1,5 @@
 import type { Generator } from "./generator.ts";
+import { accessReference } from "./generators/access-reference.ts";
 import { errorReference } from "./generators/error-reference.ts";
 import { eventReference } from "./generators/event-reference.ts";
 import { nginxConfigurationFile } from "./generators/nginx-configuration-file.ts";
@@ -15,6 +16,7 @@ export const generators: readonly Generator[] = [
   propertyCatalogue,
   propertyTables,
   propertyReference,
+  accessReference,
   errorReference,
   eventReference,
   nginxConfigurationFile,

@@ -32,6 +32,7 @@ export {
   stream,
 } from "./responses/http-response.ts";
 export { createRoutes, type Routes } from "./routes/create-routes.ts";
+export { type RouteAccess, routeAccess } from "./routes/route-access.ts";
 export type {
   BodySpec,
   ByteLimit,

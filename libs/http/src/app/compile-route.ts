@@ -1,9 +1,9 @@
-import type { AccessKind, Scope } from "@signalbox/contracts";
 import type { Attributes, Labels } from "@signalbox/telemetry";
 import type { z } from "zod";
 import { createNegotiate, type Negotiate } from "../responses/negotiation.ts";
 import { securityHeaders } from "../responses/security-headers.ts";
-import type { ErrorStyle, Method, Route, RouteAuth, RouteSpec } from "../routes/route-spec.ts";
+import { type RouteAccess, routeAccess } from "../routes/route-access.ts";
+import type { ErrorStyle, Method, Route, RouteSpec } from "../routes/route-spec.ts";
 import { authenticate, countAnonymous } from "../steps/authenticate.ts";
 import { beginIdempotency } from "../steps/begin-idempotency.ts";
 import { handle } from "../steps/handle.ts";
@@ -13,14 +13,6 @@ import { readParams, readQuery } from "../steps/read-parameters.ts";
 import { type CompiledBody, compileBody } from "./compile-body.ts";
 import type { Step } from "./exchange.ts";
 
-interface CompiledAuth {
-  readonly anonymous: boolean;
-  readonly optional: boolean;
-  readonly access: AccessKind;
-  readonly scopes: readonly Scope[];
-  readonly stepUp: boolean;
-}
-
 /** A route with everything worked out that does not depend on the request. */
 export interface CompiledRoute {
   readonly method: Method;
@@ -28,7 +20,7 @@ export interface CompiledRoute {
   /** `GET /images/:image_id`, for spans and logs. */
   readonly label: string;
   readonly spec: Route["spec"];
-  readonly auth: CompiledAuth;
+  readonly auth: RouteAccess;
   readonly body: CompiledBody | null;
   readonly errors: ErrorStyle;
   readonly rateLimit: string | null;
@@ -55,7 +47,7 @@ export function compileRoute(route: Route): CompiledRoute {
   const { method, path, spec } = route;
   const body = compileBody(route);
   if ((method === "get" || method === "delete") && body) throw new Error(`${method} ${path}: takes no body`);
-  const auth = compileAuth(spec.auth, method);
+  const auth = routeAccess(spec.auth, method);
   const mediaTypes = successTypes(spec);
   return {
     method,
@@ -79,22 +71,10 @@ export function compileRoute(route: Route): CompiledRoute {
   };
 }
 
-function compileAuth(auth: RouteAuth, method: Method): CompiledAuth {
-  const access: AccessKind = method === "get" ? "read" : "write";
-  if (auth === "anonymous") return { anonymous: true, optional: true, access, scopes: [], stepUp: false };
-  return {
-    anonymous: false,
-    optional: auth.optional ?? false,
-    access: auth.access ?? access,
-    scopes: auth.scopes,
-    stepUp: auth.stepUp ?? false,
-  };
-}
-
 /** The stages of a request, in order. What comes earlier costs less and tells less. */
 function stepsOf(
   spec: RouteSpec,
-  auth: CompiledAuth,
+  auth: RouteAccess,
   body: CompiledBody | null,
   path: string,
   mediaTypes: readonly string[],

@@ -39,13 +39,17 @@ const tables = [
 
 /** The account service's part of the graph. */
 export async function createAccountSubgraph(verbs: Verbs, log: Logger): Promise<RequestListener> {
-  const resolvers = mergeResolvers<AccountLoaders>(tables.map((resolversOf) => resolversOf(verbs)));
   return createSubgraph<AccountLoaders>({
     typeDefs: await readFile(schemaFile, "utf8"),
     log,
     createLoaders: (principal) => loadersFor(verbs, principal),
-    resolvers: notingRefusals(resolvers, verbs.noteRefusal),
+    resolvers: notingRefusals(resolversOf(verbs), verbs.noteRefusal),
   });
+}
+
+/** What every field answers, and to whom. */
+export function resolversOf(verbs: Verbs) {
+  return mergeResolvers<AccountLoaders>(tables.map((areaOf) => areaOf(verbs)));
 }
 
 function loadersFor({ accounts, apiKeys }: Verbs, principal: Principal | null): AccountLoaders {

@@ -24,7 +24,8 @@ export async function createConfigSubgraph(verbs: Verbs, log: Logger): Promise<R
   return createSubgraph({ typeDefs, log, createLoaders: () => ({}), resolvers: resolversOf(verbs) });
 }
 
-function resolversOf({ configuration, overrides, catalogue, readSettings, changeProperty }: Verbs) {
+/** What every field answers, and to whom. */
+export function resolversOf({ configuration, overrides, catalogue, readSettings, changeProperty }: Verbs) {
   const viewOverride = ({ name, value, revision, reason, changedAt }: Override) => ({
     value: catalogue.isMasked(name, value) ? null : value,
     revision: String(revision),

@@ -28,7 +28,8 @@ export async function createImagesSubgraph(verbs: Verbs, log: Logger): Promise<R
   return createSubgraph({ typeDefs, log, createLoaders: () => ({}), resolvers: resolversOf(verbs) });
 }
 
-function resolversOf({ images, updateImage, deleteImage, view, pageLimits }: Verbs) {
+/** What every field answers, and to whom. */
+export function resolversOf({ images, updateImage, deleteImage, view, pageLimits }: Verbs) {
   return {
     Account: {
       images: async (account: { id: string }, given: ConnectionArguments, context: Context) => {

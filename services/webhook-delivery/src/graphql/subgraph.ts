@@ -23,7 +23,8 @@ export async function createDeliverySubgraph(verbs: Verbs, log: Logger): Promise
   return createSubgraph({ typeDefs, log, createLoaders: () => ({}), resolvers: resolversOf(verbs) });
 }
 
-function resolversOf({ endpoints, limits }: Verbs) {
+/** What every field answers, and to whom. */
+export function resolversOf({ endpoints, limits }: Verbs) {
   /** An account shows its endpoints to itself alone. */
   function reader(context: Context): string {
     const principal = requirePrincipal(context);

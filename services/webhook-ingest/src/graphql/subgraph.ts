@@ -21,7 +21,8 @@ export async function createIngestSubgraph(verbs: Verbs, log: Logger): Promise<R
   return createSubgraph({ typeDefs, log, createLoaders: () => ({}), resolvers: resolversOf(verbs) });
 }
 
-function resolversOf({ sources, limits }: Verbs) {
+/** What every field answers, and to whom. */
+export function resolversOf({ sources, limits }: Verbs) {
   /** An account shows its sources to itself alone. */
   function reader(context: SubgraphContext<unknown>): string {
     const principal = requirePrincipal(context);

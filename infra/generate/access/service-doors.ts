@@ -1,0 +1,43 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Resolvers } from "@signalbox/graphql";
+import type { Routes } from "@signalbox/http";
+import { type Package, packagesWith, root } from "../repository.ts";
+import { standIn } from "./stand-in.ts";
+
+/** What a service declares to the outside: its routes, and the fields of its part of the graph. */
+export interface ServiceDoors {
+  readonly service: string;
+  readonly routes: Routes["list"];
+  readonly resolvers: Resolvers<unknown>;
+}
+
+type Door = Readonly<Record<string, unknown>>;
+type Make<T> = (verbs: never) => T;
+
+/** The declarations of every service that exports the door `./routes`, by its name. */
+export async function serviceDoors(): Promise<ServiceDoors[]> {
+  const services = (await packagesWith("package.json")).filter(({ kind }) => kind === "service");
+  const doors = await Promise.all(
+    services.map(async (service): Promise<ServiceDoors | null> => {
+      const routes = await openDoor(service, "./routes");
+      if (routes === null) return null;
+      const resolvers = await openDoor(service, "./resolvers");
+      const [makeRoutes] = Object.values(routes) as [Make<Routes>];
+      const makeResolvers = resolvers?.resolversOf as Make<Resolvers<unknown>> | undefined;
+      return {
+        service: service.name,
+        routes: makeRoutes(standIn).list,
+        resolvers: makeResolvers?.(standIn) ?? {},
+      };
+    }),
+  );
+  return doors.filter((service) => service !== null);
+}
+
+async function openDoor({ folder }: Package, name: string): Promise<Door | null> {
+  const manifest = JSON.parse(await readFile(join(root, folder, "package.json"), "utf8"));
+  const door: string | undefined = manifest.exports?.[name];
+  return door === undefined ? null : await import(pathToFileURL(join(root, folder, door)).href);
+}

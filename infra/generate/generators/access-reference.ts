@@ -1,0 +1,99 @@
+import { type AccessKind, type AccountState, accountStateRules, accountStates } from "@signalbox/contracts";
+import type { Resolvers } from "@signalbox/graphql";
+import type { Routes } from "@signalbox/http";
+import { type FieldAccess, probeField } from "../access/probe-field.ts";
+import { type ServiceDoors, serviceDoors } from "../access/service-doors.ts";
+import type { Generator } from "../generator.ts";
+
+type Route = Routes["list"][number];
+
+/** Who may do what: every route as it is declared, and every field of the graph as it answers when it is asked. */
+export const accessReference: Generator = {
+  name: "access reference",
+  kind: "committed",
+  folders: async () => [],
+  generate: async () => {
+    const services = await serviceDoors();
+    const parts = await Promise.all(services.map(partOf));
+    return new Map([["docs/reference/access.md", page(parts)]]);
+  },
+};
+
+async function partOf({ service, routes, resolvers }: ServiceDoors): Promise<string> {
+  const { routeAccess } = await import("@signalbox/http");
+  const routeRows = routes.map((route) => rowOfRoute(route, routeAccess(route.spec.auth, route.method)));
+  const fieldRows = await rowsOfFields(resolvers);
+  return [
+    `## ${service}\n`,
+    table("operation", routeRows),
+    ...(fieldRows.length > 0 ? [`\n${table("field", fieldRows)}`] : []),
+  ].join("\n");
+}
+
+const table = (what: string, rows: readonly string[]): string =>
+  [`| ${what} | scopes | while the account is | besides |`, "|---|---|---|---|", ...rows].join("\n");
+
+type RouteAccess = ReturnType<typeof import("@signalbox/http")["routeAccess"]>;
+
+function rowOfRoute({ method, path, spec }: Route, access: RouteAccess): string {
+  const { rateLimit, idempotent } = spec;
+  const besides = [
+    ...(access.stepUp ? ["recent sign-in"] : []),
+    ...(access.optional && !access.anonymous ? ["also without credentials"] : []),
+    ...(idempotent ? ["`Idempotency-Key`"] : []),
+    ...(rateLimit === "none" ? ["not rate limited"] : rateLimit ? [`rate limit \`${rateLimit}\``] : []),
+  ];
+  const operation = `\`${method.toUpperCase()} ${path.replaceAll(/:(\w+)/g, "{$1}")}\``;
+  if (access.anonymous) return row(operation, "everyone", "–", besides);
+  return row(operation, scopesOf(access.scopes), statesOf(statesThatMay(access.access)), besides);
+}
+
+async function rowsOfFields(resolvers: Resolvers<unknown>): Promise<string[]> {
+  const fields = Object.entries(resolvers).flatMap(([type, table]) =>
+    Object.entries(table).map(([name, resolve]) => ({ field: fieldName(type, name), resolve })),
+  );
+  const rows = await Promise.all(
+    fields.map(async ({ field, resolve }) => {
+      const access = await probeField(resolve);
+      return access && rowOfField(field, access);
+    }),
+  );
+  return rows.filter((found) => found !== null);
+}
+
+/** The gateway's route comes first, and it wants an account that may read. */
+function rowOfField(field: string, { scopes, states, stepUp }: FieldAccess): string {
+  const both = states.filter((state) => statesThatMay("read").includes(state));
+  return row(field, scopesOf(scopes), statesOf(both), stepUp ? ["recent sign-in"] : []);
+}
+
+const fieldName = (type: string, name: string): string =>
+  name === "__resolveReference" ? `\`${type}\` by its id` : `\`${type}.${name}\``;
+
+const row = (what: string, scopes: string, states: string, besides: readonly string[]): string =>
+  `| ${what} | ${scopes} | ${states} | ${besides.join(", ")} |`;
+
+const scopesOf = (scopes: readonly string[]): string =>
+  scopes.length === 0 ? "any credential" : scopes.map((scope) => `\`${scope}\``).join(" and ");
+
+const statesThatMay = (access: AccessKind): AccountState[] =>
+  accountStates.filter((state) => accountStateRules[state].may.includes(access));
+
+const statesOf = (states: readonly AccountState[]): string => states.join(", ");
+
+function page(parts: readonly string[]): string {
+  return `# Who may do what
+
+Every route as its declaration says, and every field of the graph as it answered when it was asked without a credential, with
+fewer scopes, and from an account in each state. A field that is not here is seen by whoever sees its parent.
+
+A credential has the scopes of its token or key. The account it acts for has a state, which decides more than scopes do: it
+holds in every service within two seconds of its change, on credentials that are otherwise good. Another account's things read
+as missing (404, or null). *Recent sign-in* is a sign-in or a confirmed code at most 15 minutes old, or an API key with
+\`account:security\`; a new contact address, and the deletion of an account by an administrator, want one as well. Whoever is allowed is
+still counted: 600 requests in 10 s for each credential, 120 a minute for each address
+without one; other policies are named.
+
+${parts.join("\n\n")}
+`;
+}
