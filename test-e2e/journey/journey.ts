@@ -29,6 +29,7 @@ export async function runJourney(system: System): Promise<JourneyRecord> {
     await readsConfiguration(send, system);
     await queriesEverythingAtOnce(send, imageId);
     await refusesStrangers(system);
+    await exportsEverything(send, { accountId, imageId, secret });
     return { accountId, imageId, uploadTraceId };
   } finally {
     await receiver.close();
@@ -186,6 +187,19 @@ async function queriesEverythingAtOnce(send: Client, imageId: string): Promise<v
   assert.ok(json.data.viewer.webhookEndpoints.edges.length > 0);
   assert.ok(json.data.viewer.webhookSources.edges.length > 0);
   assert.equal(typeof json.data.serverSettings.server.name, "string");
+}
+
+async function exportsEverything(send: Client, known: { accountId: string; imageId: string; secret: string }) {
+  const answer = expectStatus(await send("/api/account/export/"), 200);
+  assert.match(answer.headers.get("content-disposition") ?? "", /^attachment/);
+  const { json } = answer;
+  assert.equal(json.account.id, known.accountId);
+  const [image] = json.images.filter(({ id }: { id: string }) => id === known.imageId);
+  assert.equal(image.alt_text, "A photograph");
+  assert.ok(json.webhook_sources.length > 0 && json.webhook_endpoints.length > 0 && json.audit.length > 0);
+  assert.deepEqual([json.left_out, json.complete], [[], true]);
+  const text = answer.bytes.toString("utf8");
+  assert.ok(!text.includes(known.secret) && !text.includes("whsec_"), "no secret leaves with an export");
 }
 
 async function refusesStrangers(system: System): Promise<void> {

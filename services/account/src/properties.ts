@@ -8,6 +8,17 @@ import { runtimeProperties } from "@signalbox/runtime/properties";
 import { databaseProperties, secretsProperties } from "@signalbox/storage/properties";
 import { mailboxPattern } from "./mail/mailbox.ts";
 
+const exportUrl = (service: string) =>
+  ({
+    type: "string",
+    default: null,
+    pattern: "https?://.+",
+    secrecy: "internal",
+    reload: "restart",
+    local: true,
+    effect: `Address of the ${service} service's internal listener, for the export of an account; unset leaves its part out.`,
+  }) as const;
+
 /** Every property of the account service. */
 export const properties = defineProperties({
   ...runtimeProperties,
@@ -23,6 +34,9 @@ export const properties = defineProperties({
   "defaults.pageSize": defaultProperties["defaults.pageSize"],
   "defaults.locale": defaultProperties["defaults.locale"],
   "supported.locales": supportedProperties["supported.locales"],
+  "images.internal-url": exportUrl("images"),
+  "webhook-ingest.internal-url": exportUrl("webhook-ingest"),
+  "webhook-delivery.internal-url": exportUrl("webhook-delivery"),
   "account.require-verified-contact": {
     type: "boolean",
     default: false,

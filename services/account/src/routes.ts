@@ -7,6 +7,7 @@ import { auditRoutes } from "./audit/audit-routes.ts";
 import { clientRoutes } from "./clients/client-routes.ts";
 import { contactLinkRoutes } from "./contacts/contact-link-routes.ts";
 import { contactRoutes } from "./contacts/contact-routes.ts";
+import { exportRoutes } from "./export/export-routes.ts";
 import { identityRoutes } from "./identities/identity-routes.ts";
 import { settingsRoutes } from "./settings/settings-routes.ts";
 import { statusRoutes } from "./statuses/status-routes.ts";
@@ -23,6 +24,7 @@ type Dependencies = Parameters<typeof accountRoutes>[0] &
   Parameters<typeof apiKeyRoutes>[0] &
   Parameters<typeof clientRoutes>[0] &
   Parameters<typeof auditRoutes>[0] &
+  Parameters<typeof exportRoutes>[0] &
   Parameters<typeof administrationRoutes>[0];
 
 /** Every public route of the account service. */
@@ -39,6 +41,7 @@ export function publicRoutes(dependencies: Dependencies) {
   routes.include(apiKeyRoutes(dependencies));
   routes.include(clientRoutes(dependencies));
   routes.include(auditRoutes(dependencies));
+  routes.include(exportRoutes(dependencies));
   routes.include(administrationRoutes(dependencies));
   return routes;
 }

@@ -4,10 +4,11 @@ import {
   createAuthenticator,
   createManagementAuthorizer,
   createTokenVerifier,
+  internalTokenHeader,
   parseIssuers,
   type TokenVerifier,
 } from "@signalbox/auth";
-import { seconds } from "@signalbox/core";
+import { MiB, seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import {
   followConfiguration,
@@ -18,6 +19,7 @@ import {
   openStates,
 } from "@signalbox/foundation";
 import { createHttpApp, createIdempotencyStore, createInternalApp } from "@signalbox/http";
+import { createInternalClient } from "@signalbox/net";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { createSealer, databaseOptions, openPool, type Pool, prismaAdapter, type Sealer } from "@signalbox/storage";
 import { createAccessLog } from "./access/access-log.ts";
@@ -28,6 +30,7 @@ import { createProvisionAccount } from "./accounts/provision-account.ts";
 import { createUpdateAccount } from "./accounts/update-account.ts";
 import { createAccountSearchStore } from "./administration/account-search-store.ts";
 import { createAnnounceEndedKeys } from "./api-keys/announce-ended-keys.ts";
+import { viewApiKey } from "./api-keys/api-key.ts";
 import { createApiKeyStore } from "./api-keys/api-key-store.ts";
 import { createCreateFirstKey } from "./api-keys/create-first-key.ts";
 import { createIssueApiKey } from "./api-keys/issue-api-key.ts";
@@ -36,12 +39,14 @@ import { createRevokeApiKey } from "./api-keys/revoke-api-key.ts";
 import { createRotateApiKey } from "./api-keys/rotate-api-key.ts";
 import { createAudit } from "./audit/audit.ts";
 import { createAuditDayStore } from "./audit/audit-day-store.ts";
+import { viewOwnAuditEntry } from "./audit/audit-entry.ts";
 import { createAuditStore } from "./audit/audit-store.ts";
 import { createKeepAuditDays } from "./audit/keep-audit-days.ts";
 import { createNoteRefusal, refusalOf } from "./audit/note-refusal.ts";
 import { createChangeClient } from "./clients/change-client.ts";
 import { createClientStore } from "./clients/client-store.ts";
 import { createMakeClient } from "./clients/make-client.ts";
+import { viewServiceClient } from "./clients/service-client.ts";
 import { createOneTimeCodes, type OneTimeCodes } from "./codes/one-time-codes.ts";
 import { createTrimCodes } from "./codes/trim-codes.ts";
 import { createAdoptContact } from "./contacts/adopt-contact.ts";
@@ -55,6 +60,9 @@ import { createResendContactCode } from "./contacts/resend-contact-code.ts";
 import { createTrimContactLinks } from "./contacts/trim-contact-links.ts";
 import { createPurgeAccounts } from "./deletion/purge-accounts.ts";
 import { createPurgeStore } from "./deletion/purge-store.ts";
+import { createExportAccount } from "./export/export-account.ts";
+import { ownSection } from "./export/export-section.ts";
+import { remoteSection } from "./export/remote-section.ts";
 import { PrismaClient } from "./generated/prisma/client.ts";
 import { createAccountSubgraph } from "./graphql/subgraph.ts";
 import { createIdentityOfToken } from "./identities/identity-of-token.ts";
@@ -117,7 +125,11 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const oauth = verbs.issuing && (await openBuiltInIssuer(context, pool, verbs, verbs.issuing));
   startWorkers(runner, { ...verbs, idempotency, oauth });
 
-  const published = { routes: publicRoutes(verbs), openapi: { title: "Signalbox accounts", version: "1" } };
+  const exportAccount = openExport(context, pool, verbs);
+  const published = {
+    routes: publicRoutes({ ...verbs, exportAccount }),
+    openapi: { title: "Signalbox accounts", version: "1" },
+  };
   return {
     public: createHttpApp({
       context,
@@ -280,6 +292,47 @@ function createContactVerbs({ configuration }: Configured, parts: Holding) {
     objectToContactChange: createObjectToContactChange(joined),
     trimContactLinks: createTrimContactLinks(joined),
   };
+}
+
+/** What other services hold for an account, by the member of the document that has it. */
+const heldElsewhere = [
+  ["images", "images.internal-url"],
+  ["webhook_sources", "webhook-ingest.internal-url"],
+  ["webhook_endpoints", "webhook-delivery.internal-url"],
+] as const;
+
+/** The export of an account, from this service's own lists and those of others. */
+function openExport({ configuration, runner }: ServiceContext<Properties>, pool: Pool, verbs: Verbs) {
+  const { accounts, apiKeys, clients, auditEntries, audit, clock } = verbs;
+  const own = [
+    ownSection("identities", {
+      list: accounts.listLogins,
+      positionOf: ({ issuer, subject }) => ({ issuer, subject }),
+      view: ({ issuer, subject, createdAt }) => ({ issuer, subject, created_at: createdAt.toISOString() }),
+    }),
+    ownSection("api_keys", {
+      list: apiKeys.list,
+      positionOf: ({ createdAt, id }) => ({ createdAt, id }),
+      view: (key) => viewApiKey(key, clock.now()),
+    }),
+    ownSection("service_clients", {
+      list: clients.list,
+      positionOf: ({ createdAt, id }) => ({ at: createdAt, id }),
+      view: (client) => viewServiceClient(client, clock.now()),
+    }),
+    ownSection("audit", { list: auditEntries.list, positionOf: ({ id }) => id, view: viewOwnAuditEntry }),
+  ];
+  const remote = heldElsewhere.flatMap(([name, property]) => {
+    const url = configuration.get(property);
+    if (url === null) return [];
+    const headers = () => ({ [internalTokenHeader]: configuration.get("internal.token")[0] ?? "" });
+    const client = createInternalClient({ url, headers, deadlineMs: seconds(10), responseBytesMax: 16 * MiB });
+    runner.defer(`${name} client`, () => client.close());
+    return [remoteSection(name, client)];
+  });
+  const asked = new Set(remote.map(({ name }) => name));
+  const leftOut = heldElsewhere.map(([name]) => name).filter((name) => !asked.has(name));
+  return createExportAccount({ pool, accounts, audit, clock, sections: [...own, ...remote], leftOut });
 }
 
 /** The queue of mails, and the worker that sends what is in it. */

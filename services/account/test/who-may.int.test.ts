@@ -13,6 +13,8 @@ after(() => account.close());
 
 interface Operation<For = Scope> {
   readonly scope: For;
+  /** Another scope that is needed besides. */
+  readonly also?: Scope;
   /** The status for a caller with that scope whose account is pending, active, suspended, disabled, deleted. */
   readonly inState: readonly [number, number, number, number, number];
   readonly body?: unknown;
@@ -66,6 +68,7 @@ const operations: Readonly<Record<string, Operation<Scope | Anyone>>> = {
   "GET /api/account/identities/{identity_id}": { scope: "account:read", inState: [404, 404, 404, 404, 403] },
   "DELETE /api/account/identities/{identity_id}": secure(404),
   "GET /api/account/audit/": ownRead("account:read"),
+  "GET /api/account/export/": { ...ownRead("account:security"), also: "account:read" },
   "POST /api/account/api-keys/": secure(201, { name: "key", scopes: ["account:security"] }),
   "GET /api/account/api-keys/": ownRead("account:read"),
   "GET /api/account/api-keys/{key_id}": ownRead("account:read"),
@@ -141,7 +144,7 @@ test("every route of the service is in this table", async () => {
   assert.deepEqual(personal.sort(), Object.keys(operations).sort());
 });
 
-for (const [operation, { scope, inState }] of Object.entries(operations)) {
+for (const [operation, { scope, also, inState }] of Object.entries(operations)) {
   test(`${operation} is for ${scope}, in the states that leave room for it`, async () => {
     const target = await personIn("active");
     const active = await personIn("active");
@@ -158,7 +161,7 @@ for (const [operation, { scope, inState }] of Object.entries(operations)) {
       const person = await personIn(state);
       // A pending account has no key and no client yet; any id will do where the state decides.
       const own = person.keyId === none ? active : person;
-      const as = person.as(isScoped ? scope : "config:read");
+      const as = person.as(isScoped ? [scope, also].join(" ").trim() : "config:read");
       const { status } = await attempt(operation, as, { ...own, accountId: target.accountId });
       const expected = state === "pending" && ownId.test(operation) && inState[at] === 200 ? 404 : inState[at];
       assert.equal(status, expected, state);

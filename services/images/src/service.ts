@@ -9,7 +9,7 @@ import {
   openOutbox,
   openServiceLog,
 } from "@signalbox/foundation";
-import { createHttpApp, createIdempotencyStore, createInternalApp, createRoutes } from "@signalbox/http";
+import { createHttpApp, createIdempotencyStore, createInternalApp } from "@signalbox/http";
 import { assertUntrustedLoadersBlocked, createJobSlots, type ImageLimits } from "@signalbox/imaging";
 import { createOutboundClient } from "@signalbox/net";
 import { ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
@@ -17,6 +17,7 @@ import { type ObjectStore, openObjectStore, type Pool, prismaAdapter } from "@si
 import { createBlobStore } from "./blobs/blob-store.ts";
 import { createSweepBlobs } from "./blobs/sweep-blobs.ts";
 import { createConsumerTable } from "./consumers.ts";
+import { exportedImages } from "./export/exported-images.ts";
 import { PrismaClient } from "./generated/prisma/client.ts";
 import { createImagesSubgraph } from "./graphql/subgraph.ts";
 import { createCreateImage } from "./images/create-image.ts";
@@ -77,7 +78,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
     internal: createInternalApp({
       context,
       tokens: () => configuration.get("internal.token"),
-      routes: createRoutes(),
+      routes: exportedImages(verbs),
       mounts: { "/graphql": await createImagesSubgraph(verbs, log) },
       published,
     }),

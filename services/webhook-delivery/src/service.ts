@@ -8,7 +8,7 @@ import {
   openOutbox,
   openServiceLog,
 } from "@signalbox/foundation";
-import { createHttpApp, createIdempotencyStore, createInternalApp, createRoutes } from "@signalbox/http";
+import { createHttpApp, createIdempotencyStore, createInternalApp } from "@signalbox/http";
 import { createOutboundClient } from "@signalbox/net";
 import { ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
 import { createSealer } from "@signalbox/storage";
@@ -23,6 +23,7 @@ import { createAssertTarget } from "./endpoints/assert-target.ts";
 import { createChangeEndpoint } from "./endpoints/change-endpoint.ts";
 import { createCreateEndpoint } from "./endpoints/create-endpoint.ts";
 import { createEndpointStore } from "./endpoints/endpoint-store.ts";
+import { exportedEndpoints } from "./export/exported-endpoints.ts";
 import { createDeliverySubgraph } from "./graphql/subgraph.ts";
 import type { Properties } from "./properties.ts";
 import { createServiceRoutes } from "./routes.ts";
@@ -67,7 +68,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
     internal: createInternalApp({
       context,
       tokens: () => configuration.get("internal.token"),
-      routes: createRoutes(),
+      routes: exportedEndpoints(verbs),
       mounts: { "/graphql": await createDeliverySubgraph(verbs, log) },
       published,
     }),

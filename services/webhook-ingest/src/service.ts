@@ -11,10 +11,11 @@ import {
   openOutbox,
   openServiceLog,
 } from "@signalbox/foundation";
-import { createHttpApp, createIdempotencyStore, createInternalApp, createRoutes } from "@signalbox/http";
+import { createHttpApp, createIdempotencyStore, createInternalApp } from "@signalbox/http";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { createSealer } from "@signalbox/storage";
 import { createConsumerTable } from "./consumers.ts";
+import { exportedSources } from "./export/exported-sources.ts";
 import { createIngestSubgraph } from "./graphql/subgraph.ts";
 import type { Properties } from "./properties.ts";
 import { createDeliveryStore } from "./receiving/delivery-store.ts";
@@ -65,7 +66,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
     internal: createInternalApp({
       context,
       tokens: () => configuration.get("internal.token"),
-      routes: createRoutes(),
+      routes: exportedSources(verbs),
       mounts: { "/graphql": await createIngestSubgraph(verbs, log) },
       published,
     }),

@@ -27,6 +27,7 @@ export type AuditAction =
   | "identity.link"
   | "identity.unlink"
   | "account.purge"
+  | "account.export"
   | "api_key.create"
   | "api_key.update"
   | "api_key.rotate"

@@ -1,0 +1,60 @@
+import {
+  AccountResource,
+  AccountSettingsResource,
+  ApiKeyResource,
+  AuditEntryResource,
+  ImageResource,
+  ServiceClientResource,
+  timestamp,
+  WebhookEndpointResource,
+  WebhookSourceResource,
+} from "@signalbox/contracts";
+import { createRoutes, refused, stream } from "@signalbox/http";
+import { z } from "zod";
+import { actorOf } from "../audit/actor.ts";
+import type { ExportAccountVerb } from "./export-account.ts";
+
+const Login = z
+  .object({ issuer: z.string(), subject: z.string(), created_at: timestamp })
+  .meta({ id: "ExportedLogin" });
+
+const AccountExport = z
+  .object({
+    exported_at: timestamp,
+    left_out: z.array(z.string()).describe("Sections that this deployment has no service for."),
+    account: AccountResource,
+    settings: AccountSettingsResource,
+    identities: z.array(Login),
+    api_keys: z.array(ApiKeyResource),
+    service_clients: z.array(ServiceClientResource),
+    audit: z.array(AuditEntryResource),
+    images: z.array(ImageResource).optional(),
+    webhook_sources: z.array(WebhookSourceResource).optional(),
+    webhook_endpoints: z.array(WebhookEndpointResource).optional(),
+    complete: z.literal(true).describe("The last member. Without it the document was cut off."),
+  })
+  .meta({ id: "AccountExport", description: "Everything an account has, without secrets and the bytes of images." });
+
+/** `/api/account/export/`: everything the account has. */
+export function exportRoutes({ exportAccount }: { readonly exportAccount: ExportAccountVerb }) {
+  const routes = createRoutes({ errors: "account" });
+
+  routes.get("/api/account/export/", {
+    summary: "Export everything the account has",
+    description: "A JSON document, sent while it is read. Its last member is `complete`.",
+    // It shows the audit, the logins and what other services hold: more than any other route of reading.
+    auth: { scopes: ["account:read", "account:security"], access: "own-account:read", stepUp: true },
+    responses: { 200: AccountExport, 404: "error", 503: "error" },
+    async handle(input) {
+      const { accountId } = input.principal;
+      const result = await exportAccount({ accountId, by: actorOf(input) });
+      if (result.outcome === "not-found") return refused(404, "not_found");
+      return stream(result.document, {
+        contentType: "application/json",
+        headers: { "content-disposition": `attachment; filename="${accountId}.json"` },
+      });
+    },
+  });
+
+  return routes;
+}
