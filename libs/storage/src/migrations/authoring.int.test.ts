@@ -44,6 +44,12 @@ it("shows the difference when a migration is forgotten, and none when migrations
   assert.equal(await schemaDifference(fixture.prismaDirectory, database.url), "");
 });
 
+it("builds in public, also after a migration that makes a schema with the name of the role", async () => {
+  await fixture.prisma("20250101000000_schema", "create schema if not exists authorization current_user;");
+  await diff("--name", "initial");
+  assert.equal(await schemaDifference(fixture.prismaDirectory, database.url), "");
+});
+
 it("understands functions in a migration, and leaves the database and the engine as they were", async () => {
   const body = "create function one() returns int language plpgsql as $$ begin return 1; end; $$;";
   await diff("--name", "initial");

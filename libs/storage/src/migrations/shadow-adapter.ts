@@ -44,7 +44,8 @@ export function shadowAdapter(url: string): ShadowAdapter {
 async function openAdapter(url: string, database?: string, disposed?: () => Promise<void>): Promise<SqlDriverAdapter> {
   const target = new URL(url);
   if (database) target.pathname = `/${database}`;
-  const pool = new CataloguePool({ connectionString: target.href, max: 2 });
+  // As at the start of a service: else a role finds the schema of its own name before public once a migration has made one.
+  const pool = new CataloguePool({ connectionString: target.href, options: "-c search_path=public", max: 2 });
   pool.on("error", () => {}); // a lost connection shows in the statement that is under way
   const adapter: SqlDriverAdapter = await new PrismaPg(pool).connect();
   const queryRaw = adapter.queryRaw.bind(adapter);
