@@ -303,11 +303,12 @@ const heldElsewhere = [
 
 /** The export of an account, from this service's own lists and those of others. */
 function openExport({ configuration, runner }: ServiceContext<Properties>, pool: Pool, verbs: Verbs) {
-  const { accounts, apiKeys, clients, auditEntries, audit, clock } = verbs;
+  const { accounts, identities, apiKeys, clients, auditEntries, audit, clock } = verbs;
   const own = [
     ownSection("identities", {
-      list: accounts.listLogins,
-      positionOf: ({ issuer, subject }) => ({ issuer, subject }),
+      // One page: an account has a bounded few.
+      list: (accountId) => identities.list(accountId),
+      positionOf: () => null,
       view: ({ issuer, subject, createdAt }) => ({ issuer, subject, created_at: createdAt.toISOString() }),
     }),
     ownSection("api_keys", {

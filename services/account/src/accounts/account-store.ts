@@ -17,22 +17,12 @@ interface ReadAccount {
   readonly version: string;
 }
 
-/** A login as it is kept. */
-export interface Login extends Identity {
-  readonly createdAt: Date;
-}
-
 export interface AccountStore {
   find(accountId: string): Promise<Account | null>;
   findMany(accountIds: readonly string[]): Promise<Account[]>;
   /** Reads the account and the version of its row, for a write that does without a lock. */
   read(accountId: string): Promise<ReadAccount | null>;
   findByIdentity(identity: Identity): Promise<Account | null>;
-  /** The logins of an account, by issuer and subject. */
-  listLogins(
-    accountId: string,
-    options: { readonly after: Identity | null; readonly limit: number },
-  ): Promise<readonly Login[]>;
   /** Reads the account and keeps others from changing it until the transaction ends. */
   lock(tx: Tx, accountId: string): Promise<Account | null>;
   /** Writes every field of a locked account. */
@@ -102,13 +92,6 @@ export function createAccountStore(pool: Pool, prisma: PrismaClient): AccountSto
       const row = await prisma.account.findFirst({ where: { identities: { some: { issuer, subject } } } });
       return row && accountFrom(row);
     },
-    listLogins(accountId, { after, limit }) {
-      return prisma.identity.findMany({
-        where: { accountId, ...(after && { OR: [{ issuer: { gt: after.issuer } }, laterSubject(after)] }) },
-        orderBy: [{ issuer: "asc" }, { subject: "asc" }],
-        take: limit,
-      });
-    },
     async lock(tx, accountId) {
       const { rows } = await tx.query<AccountRow>(lockAccount, [accountId]);
       return rows[0] ? accountFrom(rows[0]) : null;
@@ -127,8 +110,6 @@ export function createAccountStore(pool: Pool, prisma: PrismaClient): AccountSto
     },
   };
 }
-
-const laterSubject = ({ issuer, subject }: Identity) => ({ issuer, subject: { gt: subject } });
 
 function valuesOf(account: Account): unknown[] {
   return [
