@@ -81,6 +81,15 @@ const statesThatMay = (access: AccessKind): AccountState[] =>
 
 const statesOf = (states: readonly AccountState[]): string => states.join(", ");
 
+/** Where each state leads, and who may lead there. */
+function rowsOfStates(): string[] {
+  return accountStates.map((from) => {
+    const ways = Object.entries(accountStateRules[from].leavesTo);
+    const leads = ways.map(([to, actors]) => `${to} (${actors.join(", ")})`);
+    return `| ${from} | ${accountStateRules[from].may.join(", ") || "nothing"} | ${leads.join("; ")} |`;
+  });
+}
+
 function page(parts: readonly string[]): string {
   return `# Who may do what
 
@@ -95,5 +104,14 @@ still counted: 600 requests in 10 s for each credential, 120 a minute for each a
 without one; other policies are named.
 
 ${parts.join("\n\n")}
+
+## States of an account
+
+What each state permits, of what scopes allow, and who moves the account where. A deleted account comes back only until its
+personal data is erased (\`account.retention-days\`).
+
+| state | may | leads to |
+|---|---|---|
+${rowsOfStates().join("\n")}
 `;
 }
