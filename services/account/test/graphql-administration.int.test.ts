@@ -111,7 +111,7 @@ function countStatements({ driver }: Pool): () => Record<string, number> {
   const query = driver.query.bind(driver) as (...given: unknown[]) => unknown;
   Object.assign(driver, {
     query(statement: { text: string }, ...rest: unknown[]) {
-      const [, table = "other"] = /FROM "public"."(\w+)"/i.exec(statement.text) ?? [];
+      const [, table = "other"] = /FROM (?:"public"\.)?"?(\w+)/i.exec(statement.text) ?? [];
       counts[table] = (counts[table] ?? 0) + 1;
       return query(statement, ...rest);
     },

@@ -5,7 +5,7 @@ import { AppError } from "@signalbox/core";
 import { z } from "zod";
 import { errorOf, serveRoutes } from "../edge-fixture.ts";
 import { ifMatch } from "../responses/conditional.ts";
-import { created, noContent, ok, refused, stream } from "../responses/http-response.ts";
+import { bytes, created, noContent, ok, refused, stream } from "../responses/http-response.ts";
 import { createRoutes } from "../routes/create-routes.ts";
 
 const Thing = z.object({ id: z.string(), inner: z.object({ a: z.int() }).optional() });
@@ -126,6 +126,18 @@ test("every answer has the security headers, a request id, and no banner", async
     assert.equal(headers.get("x-powered-by"), null);
     assert.match(headers.get("x-request-id") ?? "", /^[\w-]{36}$/);
   }
+});
+
+test("a header of an answer stands in for the one that every answer has", async (t) => {
+  const routes = createRoutes();
+  const headers = { "Content-Security-Policy": "default-src 'none'; form-action 'self'" };
+  const page = { content: ["text/html"] } as const;
+  const handle = () => bytes(Buffer.from("<p>"), "text/html", { status: 404, headers });
+  routes.get("/page", { ...shared, responses: { 200: page, 404: page }, handle });
+  const { request } = await serveRoutes(t, routes);
+  const answer = await request("/page");
+  assert.equal(answer.headers.get("content-security-policy"), headers["Content-Security-Policy"]);
+  assert.equal(answer.headers.get("x-content-type-options"), "nosniff");
 });
 
 test("a request id is taken over when it is harmless, and made otherwise", async (t) => {

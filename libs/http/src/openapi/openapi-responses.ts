@@ -61,13 +61,17 @@ function described(status: number, response: ResponseSpec, { method }: Route): Z
   const description = phrases[status] ?? "An answer.";
   if (status >= 400) {
     const headers = [429, 503].includes(status) ? withWait : alwaysPresent;
-    return { description, headers, content: { "application/json": { schema: ErrorBody } } };
+    // A page says so to people, and whatever comes before the handler still refuses as everywhere.
+    return { description, headers, content: { ...bytesOf(response), "application/json": { schema: ErrorBody } } };
   }
   const headers = method === "get" ? withValidator : alwaysPresent;
   if (response === "empty" || response === "error") return { description, headers };
-  if ("content" in response) {
-    const binary = { schema: z.string().meta({ format: "binary" }) };
-    return { description, headers, content: Object.fromEntries(response.content.map((type) => [type, binary])) };
-  }
+  if ("content" in response) return { description, headers, content: bytesOf(response) };
   return { description, headers, content: { "application/json": { schema: response as z.ZodType } } };
+}
+
+function bytesOf(response: ResponseSpec) {
+  if (typeof response === "string" || !("content" in response)) return {};
+  const binary = { schema: z.string().meta({ format: "binary" }) };
+  return Object.fromEntries(response.content.map((type) => [type, binary]));
 }

@@ -62,6 +62,21 @@ test("the document names schemas, statuses, security and parameters of every rou
   assert.deepEqual(Object.keys(document.components?.schemas as Node).sort(), ["Account", "Error"]);
 });
 
+test("a refusal that is a page is documented beside the refusals of every route", () => {
+  const table = createRoutes();
+  const page = { content: ["text/html"] } as const;
+  table.get("/page", {
+    summary: "Page",
+    auth: "anonymous",
+    responses: { 200: page, 404: page },
+    handle: () => noContent(),
+  });
+  const document = openApiDocument(table, info) as unknown as Node;
+  const get = document.paths?.["/page"]?.get as Node;
+  assert.deepEqual(Object.keys(get.responses?.["200"]?.content as Node), ["text/html"]);
+  assert.deepEqual(Object.keys(get.responses?.["404"]?.content as Node), ["text/html", "application/json"]);
+});
+
 test("every reference of the document leads somewhere", () => {
   const document = openApiDocument(routes(), info);
   for (const [, path = ""] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {

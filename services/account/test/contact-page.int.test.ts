@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { accessibilityProblems, openBrowser } from "@signalbox/testing";
+import { contactsOf, freshAddress, linkIn } from "./contact-parts.ts";
+import { type Harness, startAccount } from "./harness.ts";
+
+let account: Harness;
+let contacts: ReturnType<typeof contactsOf>;
+before(async () => {
+  account = await startAccount();
+  contacts = contactsOf(account);
+});
+after(() => account.close());
+
+test("in a browser without scripts the button works under the page's own policy, and every page is accessible", async (t) => {
+  const [old, wanted] = [freshAddress(), freshAddress()];
+  const { headers } = await contacts.personWith(old);
+  await contacts.change(headers, wanted);
+  const browser = await openBrowser();
+  t.after(() => browser.close());
+  const scriptless = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
+  const looking = await browser.newPage();
+  const link = account.url + linkIn(await account.mailbox.mailTo(wanted));
+
+  await looking.goto(link);
+  assert.deepEqual(await accessibilityProblems(looking), []);
+  await scriptless.goto(link);
+  assert.equal(await scriptless.getByRole("heading").textContent(), "Confirm this contact address");
+  const colour = await scriptless.evaluate("getComputedStyle(document.querySelector('button')).backgroundColor");
+  assert.equal(colour, "rgb(11, 83, 148)", "the policy lets the page's own style in");
+  await scriptless.getByRole("button", { name: "Confirm the address" }).click();
+  assert.equal(await scriptless.getByRole("heading").textContent(), "The address is confirmed");
+  assert.equal((await contacts.read(headers)).contact_address, wanted);
+
+  await looking.goto(link);
+  assert.equal(await looking.getByRole("heading").textContent(), "This link has ended");
+  assert.deepEqual(await accessibilityProblems(looking), []);
+  await looking.goto(account.url + linkIn(await account.mailbox.mailTo(old, 2)));
+  await looking.getByRole("button", { name: "Object to the change" }).click();
+  assert.equal(await looking.getByRole("heading").textContent(), "This address is in use");
+  assert.deepEqual(await accessibilityProblems(looking), []);
+  assert.equal((await contacts.read(headers)).contact_address, old);
+});
