@@ -13,6 +13,7 @@ export { type Page, pageFrom, pageOf, pageParameters } from "./lists/page.ts";
 export { readTimeCursor, type TimePosition, writeTimeCursor } from "./lists/time-cursor.ts";
 export { mergeOpenApi, type OpenApiInfo, openApiDocument } from "./openapi/openapi-document.ts";
 export { type HttpProperties, httpProperties } from "./properties.ts";
+export { type ClientAddress, createClientAddress } from "./request/client-address.ts";
 export { booleanParameter, integerParameter, timeParameter } from "./request/parameters.ts";
 export { ifMatch, isNotModified } from "./responses/conditional.ts";
 export { ErrorBody } from "./responses/error-body.ts";

@@ -18,7 +18,7 @@ import {
   openServiceLog,
   openStates,
 } from "@signalbox/foundation";
-import { createHttpApp, createIdempotencyStore, createInternalApp } from "@signalbox/http";
+import { createClientAddress, createHttpApp, createIdempotencyStore, createInternalApp } from "@signalbox/http";
 import { createInternalClient } from "@signalbox/net";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { createSealer, databaseOptions, openPool, type Pool, prismaAdapter, type Sealer } from "@signalbox/storage";
@@ -26,6 +26,7 @@ import { createAccessLog } from "./access/access-log.ts";
 import { createAskAgain } from "./access/ask-again.ts";
 import { createRepeatAccess } from "./access/repeat-access.ts";
 import { createAccountStore } from "./accounts/account-store.ts";
+import { createMakeAccount } from "./accounts/make-account.ts";
 import { createProvisionAccount } from "./accounts/provision-account.ts";
 import { createUpdateAccount } from "./accounts/update-account.ts";
 import { createAccountSearchStore } from "./administration/account-search-store.ts";
@@ -183,7 +184,7 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
   const holding = { ...writing, accounts, accessLog, askAgain, stepUps, oneTimeCodes, mails };
   const { followContactChange, ...contactVerbs } = createContactVerbs(context, holding);
 
-  const provisionAccount = createProvisionAccount({
+  const makeAccount = createMakeAccount({
     ...writing,
     accounts,
     firstValues: () => ({
@@ -192,6 +193,7 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
       requireVerifiedContact: configuration.get("account.require-verified-contact"),
     }),
   });
+  const provisionAccount = createProvisionAccount({ pool, accounts, makeAccount });
   const issuing = createIssuingIfAlone(context, pool, sealer);
   const tokens = createTokens(context, issuing);
   const principals = createPrincipals(context, { tokens, accounts, apiKeys, provisionAccount, stepUps, noteRefusal });
@@ -216,6 +218,7 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
     sealer,
     accessLog,
     audit,
+    makeAccount,
     clock,
     updateAccount: createUpdateAccount({ ...writing, accounts, followContactChange }),
     ...contactVerbs,
@@ -388,6 +391,8 @@ async function openBuiltInIssuer(
     applications,
     accessTokenSeconds: configuration.get("account.oauth.access-token-minutes") * 60,
     cookieKeys: cookieKeysFrom(configuration.get("secrets.keys")),
+    clientAddress: createClientAddress(configuration.get("http.trusted-proxies")),
+    defaultLocale: () => configuration.get("defaults.locale"),
   });
 }
 

@@ -12,7 +12,14 @@ type Overrides = NonNullable<Parameters<typeof startAccount>[0]>;
 
 /** The account service with no other issuer than its own. */
 export const startIssuer = (overrides: Overrides = {}): Promise<Harness> =>
-  startAccount({ "auth.issuers": "[]", "http.base-url": baseUrl, ...overrides });
+  startAccount({
+    "auth.issuers": "[]",
+    "http.base-url": baseUrl,
+    // All of a test's people come from one address.
+    "http.rate-limit.anonymous.requests": 10_000,
+    "http.rate-limit.failed-sign-in.requests": 10_000,
+    ...overrides,
+  });
 
 /** Another instance of the service over the same tables and log. */
 export function startSecond({ context: { configuration } }: Harness, overrides: Overrides = {}): Promise<Harness> {
@@ -24,7 +31,7 @@ export function startSecond({ context: { configuration } }: Harness, overrides: 
 }
 
 /** What an edge does: takes the path of the deployment away and asks the instance. */
-function through(instance: Harness, changed: Record<string, string> = {}) {
+export function through(instance: Harness, changed: Record<string, string> = {}) {
   return (url: string, options: object = {}): Promise<Response> => {
     const { headers, ...rest } = options as RequestInit;
     const all = new Headers(headers);
@@ -82,7 +89,7 @@ export function headerOf(token: string): Record<string, unknown> {
 }
 
 /** A pool of its own to the database of an instance. */
-function databaseOf({ context }: Harness): Pool {
+export function databaseOf({ context }: Harness): Pool {
   const { configuration, log, runner } = context;
   const metrics = createMetrics({ service: "account" });
   return openPool({

@@ -1,15 +1,20 @@
 import type { RequestListener } from "node:http";
 import type { TokenVerifier } from "@signalbox/auth";
 import type { Clock } from "@signalbox/core";
+import type { ClientAddress } from "@signalbox/http";
 import type { Pool, Sealer } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import type Provider from "oidc-provider";
 import type { AccessLog } from "../access/access-log.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
+import type { MakeAccountVerb } from "../accounts/make-account.ts";
 import type { Audit } from "../audit/audit.ts";
+import type { NoteRefusal } from "../audit/note-refusal.ts";
 import { digestClientSecret } from "../clients/client-secret.ts";
 import type { ClientStore } from "../clients/client-store.ts";
 import { acceptsSecret } from "../clients/service-client.ts";
+import type { OneTimeCodes } from "../codes/one-time-codes.ts";
+import type { Mails } from "../mail/mails.ts";
 import { createAdapter } from "./adapter.ts";
 import type { Application } from "./applications.ts";
 import { createMakeProvider } from "./create-provider.ts";
@@ -23,6 +28,10 @@ import { createPresentedToken } from "./presented-token.ts";
 import { providerConfiguration } from "./provider-configuration.ts";
 import { createRecordIssuedToken } from "./record-issued-token.ts";
 import { createRevokeTokens } from "./revoke-tokens.ts";
+import { createSendSignInCode } from "./send-sign-in-code.ts";
+import { createSignIn } from "./sign-in.ts";
+import { createSignInAccountStore } from "./sign-in-account-store.ts";
+import { createSignInListener } from "./sign-in-listener.ts";
 import { createTrimOauth } from "./trim-oauth.ts";
 
 interface Dependencies {
@@ -40,6 +49,12 @@ interface Dependencies {
   readonly applications: readonly Application[];
   readonly accessTokenSeconds: number;
   readonly cookieKeys: readonly string[];
+  readonly oneTimeCodes: OneTimeCodes;
+  readonly mails: Mails;
+  readonly makeAccount: MakeAccountVerb;
+  readonly noteRefusal: NoteRefusal;
+  readonly clientAddress: ClientAddress;
+  readonly defaultLocale: () => string;
 }
 
 export interface BuiltInIssuer {
@@ -65,9 +80,15 @@ export function createBuiltInIssuer(dependencies: Dependencies): BuiltInIssuer {
   });
   const provider = madeOncePerRing(keyRing, makeProvider);
   const presentToken = createPresentToken({ ...dependencies, presentedToken });
+  const signInAccounts = createSignInAccountStore();
+  const answerSignIn = createSignInListener({
+    ...dependencies,
+    sendSignInCode: createSendSignInCode({ ...dependencies, signInAccounts }),
+    signIn: createSignIn({ ...dependencies, signInAccounts }),
+  });
 
   return {
-    listener: createOauthListener({ ...dependencies, provider, presentToken }),
+    listener: createOauthListener({ ...dependencies, provider, presentToken, answerSignIn }),
     trim: createTrimOauth({ oauthState, issuedTokens, clock }),
   };
 

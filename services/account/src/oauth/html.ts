@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { ServerResponse } from "node:http";
 
 /** Text that is markup already. */
 export class Html {
@@ -38,8 +39,16 @@ button{font:inherit;font-weight:600;min-height:2.75rem;padding:.5rem 1rem}
 
 const styleHash = createHash("sha256").update(style).digest("base64");
 
+export interface Page {
+  readonly status: number;
+  readonly title: string;
+  readonly content: Html;
+  /** Where a form of the page may lead, beside this site: the application to which a sign-in returns. */
+  readonly formTargets?: readonly string[];
+}
+
 /** The whole page. No script, nothing from elsewhere. */
-export function pageText({ title, content }: { readonly title: string; readonly content: Html }): string {
+export function pageText({ title, content }: Pick<Page, "title" | "content">): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -73,6 +82,11 @@ export function pageHeaders(formTargets: readonly string[] = []): Readonly<Recor
     "Cache-Control": "no-store",
     "Content-Type": "text/html; charset=utf-8",
   };
+}
+
+export function sendPage(response: ServerResponse, page: Page): void {
+  response.writeHead(page.status, pageHeaders(page.formTargets));
+  response.end(pageText(page));
 }
 
 /** A redirect's target as a form of ours may name it: the origin of a web address, the scheme of an application's own. */

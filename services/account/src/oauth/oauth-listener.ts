@@ -4,19 +4,28 @@ import type Provider from "oidc-provider";
 import { readFormBody } from "./form-body.ts";
 import { type IssuerAddress, mountPath } from "./issuer-address.ts";
 import type { createPresentToken } from "./present-token.ts";
+import type { createSignInListener } from "./sign-in-listener.ts";
 
 interface Dependencies {
   readonly address: IssuerAddress;
   /** The provider with the keys of now. */
   readonly provider: () => Provider;
   readonly presentToken: ReturnType<typeof createPresentToken>;
+  readonly answerSignIn: ReturnType<typeof createSignInListener>;
   readonly log: Logger;
 }
 
+const signInPath = `${mountPath}/sign-in/`;
 const takesTokens = new Set([`${mountPath}/revoke`, `${mountPath}/introspect`]);
 
 /** Everything under `/oauth`. */
-export function createOauthListener({ address, provider, presentToken, log }: Dependencies): RequestListener {
+export function createOauthListener({
+  address,
+  provider,
+  presentToken,
+  answerSignIn,
+  log,
+}: Dependencies): RequestListener {
   const handlers = new WeakMap<Provider, RequestListener>();
 
   return (request, response) => {
@@ -30,7 +39,11 @@ export function createOauthListener({ address, provider, presentToken, log }: De
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const handOn = (handed: IncomingMessage) => handlerOf(provider())(handed, response as never);
-    if (request.method !== "POST" || !takesTokens.has(pathOf(request).toLowerCase())) return handOn(request);
+    const path = pathOf(request);
+    if (path.startsWith(signInPath)) {
+      return answerSignIn(provider(), path.slice(signInPath.length), request, response);
+    }
+    if (request.method !== "POST" || !takesTokens.has(path.toLowerCase())) return handOn(request);
     const body = await readFormBody(request);
     if (body === null) return endWith(response, 413, "invalid_request");
     await presentToken(request, body, handOn);

@@ -3,7 +3,7 @@ import type { Account as ProviderAccount } from "oidc-provider";
 import type { Account } from "../accounts/account.ts";
 
 /** Whether a person may sign in to the account, and use what an earlier sign-in has given. */
-export const maySignIn = ({ status }: Account): boolean => status === "active" || status === "pending";
+export const maySignIn = ({ status }: Pick<Account, "status">): boolean => status === "active" || status === "pending";
 
 /** An account as the provider knows it, with what ID tokens may tell of it. */
 export function providerAccountFrom(account: Account): ProviderAccount {

@@ -132,6 +132,7 @@ function signInPolicy(): interactionPolicy.DefaultPolicy {
       new interactionPolicy.Check(
         "account_unusable",
         "the account of this session cannot be used any more",
+        "login_required",
         ({ oidc }) => oidc.session?.accountId !== undefined && oidc.account === undefined,
       ),
     );

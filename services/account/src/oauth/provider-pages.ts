@@ -23,7 +23,6 @@ export function showError(ctx: KoaContextWithOIDC, { error, error_description: d
 
 /** Asks before it signs somebody out. `form` is the provider's, with its guard against forged requests. */
 export function askSignOut(ctx: KoaContextWithOIDC, form: string): void {
-  const target = ctx.oidc.params?.post_logout_redirect_uri;
   show(
     ctx,
     "Sign out?",
@@ -31,8 +30,28 @@ export function askSignOut(ctx: KoaContextWithOIDC, form: string): void {
 ${new Html(form)}
 <p><button type="submit" form="op.logoutForm" name="logout" value="yes">Sign out</button>
 <button type="submit" form="op.logoutForm">Stay signed in</button></p>`,
-    typeof target === "string" ? [formTargetOf(target)] : [],
+    signOutTargets(ctx),
   );
+}
+
+/** Of who is signed out already, with a button in place of the script by which the provider would go on. */
+export function goOnSignedOut(ctx: KoaContextWithOIDC): void {
+  const secret = (ctx.oidc.session?.state as { secret?: string } | undefined)?.secret ?? "";
+  show(
+    ctx,
+    "You are signed out",
+    html`<form method="post" action="${ctx.oidc.urlFor("end_session_confirm")}">
+<input type="hidden" name="xsrf" value="${secret}">
+<input type="hidden" name="logout" value="yes">
+<p><button type="submit">Continue</button></p>
+</form>`,
+    signOutTargets(ctx),
+  );
+}
+
+function signOutTargets({ oidc }: KoaContextWithOIDC): readonly string[] {
+  const target = oidc.params?.post_logout_redirect_uri;
+  return typeof target === "string" ? [formTargetOf(target)] : [];
 }
 
 export function showSignedOut(ctx: KoaContextWithOIDC): void {

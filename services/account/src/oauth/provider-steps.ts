@@ -1,11 +1,12 @@
 import type { KoaContextWithOIDC } from "oidc-provider";
 import { type IssuerAddress, mountPath } from "./issuer-address.ts";
+import { goOnSignedOut } from "./provider-pages.ts";
 
 type Step = (ctx: KoaContextWithOIDC, next: () => Promise<void>) => Promise<void>;
 
 /** What happens to a request before the provider sees it, in order. */
 export function providerSteps(address: IssuerAddress): readonly Step[] {
-  return [underPath(address), nothingHere, cachedForMinutes, consentGiven];
+  return [underPath(address), nothingHere, cachedForMinutes, consentGiven, withoutScript];
 }
 
 /** The provider routes by the path below the mount, and writes URLs with the one that is seen outside. */
@@ -57,4 +58,10 @@ const consentGiven: Step = async (ctx, next) => {
     if (wanted) ctx.query = { ...ctx.query, prompt: [...new Set([...prompts, "consent"])].join(" ") };
   }
   await next();
+};
+
+/** The provider's page for who signs out and is not signed in sends itself by script, which our pages never run. */
+const withoutScript: Step = async (ctx, next) => {
+  await next();
+  if (ctx.path === "/end-session" && ctx.status === 200 && !ctx.oidc.session?.accountId) goOnSignedOut(ctx);
 };

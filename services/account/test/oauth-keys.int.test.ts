@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type Pool, sql } from "@signalbox/storage";
+import { eventually } from "@signalbox/testing";
+import type { Harness } from "./harness.ts";
+import {
+  bearer,
+  clientToken,
+  databaseOf,
+  headerOf,
+  type MadeClient,
+  makeClient,
+  startIssuer,
+  startSecond,
+  tablesWith,
+} from "./oauth-fixture.ts";
+
+let account: Harness;
+let pool: Pool;
+let client: MadeClient;
+before(async () => {
+  account = await startIssuer();
+  pool = databaseOf(account);
+  client = await makeClient(account, { "x-api-key": await account.firstKey() });
+});
+after(() => account.close());
+
+const readWith = async (token: string, instance: Harness) =>
+  (await instance.send("GET", "/api/account/", { headers: bearer(token) })).status;
+
+const published = async (instance: Harness): Promise<string[]> =>
+  (await instance.send("GET", "/oauth/jwks")).body.keys.map(({ kid }: { kid: string }) => kid);
+
+/** The rotation and the reading of keys happen by themselves, in seconds. */
+const soon = { timeoutMs: 20_000 };
+
+test("several instances that start at once on an empty database make one key", async () => {
+  const empty = await startIssuer();
+  const others = await Promise.all([1, 2, 3].map(() => startSecond(empty)));
+  const sets = await Promise.all([empty, ...others].map(published));
+  assert.equal(sets[0]?.length, 1);
+  for (const set of sets) assert.deepEqual(set, sets[0]);
+  await Promise.all(others.map((each) => each.close()));
+  await empty.close();
+});
+
+test("keys rotate while tokens live: published first, then signing, the old one until its tokens have ended, everywhere", async () => {
+  const second = await startSecond(account);
+  const [old = ""] = await published(account);
+  const { access_token: before } = await clientToken(account, client);
+  const { access_token: unseen } = await clientToken(account, client);
+  assert.equal(headerOf(before).kid, old);
+
+  // Thirty days go by.
+  await pool.query(sql("", "update oauth_signing_keys set active_from = active_from - interval '31 days'"));
+  const both = await eventually(
+    async () => {
+      const found = await published(second);
+      return found.length === 2 && found;
+    },
+    { ...soon, timeoutMs: 90_000 },
+  );
+  const fresh = both.find((kid) => kid !== old);
+  assert.deepEqual(both, [old, fresh]);
+  await eventually(async () => (await published(account)).length === 2, soon);
+  assert.equal(headerOf((await clientToken(second, client)).access_token).kid, old, "it does not sign yet");
+
+  // An hour goes by.
+  await pool.query(sql("", "update oauth_signing_keys set active_from = now() where kid = $1"), [fresh]);
+  await pool.query(sql("", "update oauth_signing_keys set retired_at = now() where kid = $1"), [old]);
+  const signing = async (instance: Harness) => headerOf((await clientToken(instance, client)).access_token).kid;
+  for (const instance of [account, second]) {
+    await eventually(async () => (await signing(instance)) === fresh, soon);
+  }
+  const { access_token: after } = await clientToken(second, client);
+  for (const instance of [account, second]) {
+    assert.deepEqual([await readWith(before, instance), await readWith(after, instance)], [200, 200]);
+  }
+
+  // The last token of the old key ends.
+  await pool.query(sql("", "update oauth_signing_keys set retired_at = now() - interval '2 hours' where kid = $1"), [
+    old,
+  ]);
+  await eventually(async () => (await published(account)).length === 1, soon);
+  await eventually(async () => (await readWith(unseen, second)) === 401, soon);
+  assert.equal(await readWith(after, account), 200);
+  await second.close();
+});
+
+test("no private key is in the database in clear, nor in what is published", async () => {
+  const { body } = await account.send("GET", "/oauth/jwks");
+  for (const key of body.keys) {
+    assert.deepEqual(Object.keys(key).sort(), ["alg", "crv", "kid", "kty", "use", "x", "y"]);
+  }
+  assert.deepEqual(await tablesWith(account, '"d":'), []);
+  assert.deepEqual(await tablesWith(account, String(body.keys[0].x)), ["oauth_signing_keys"]);
+});
+
+test("what is published may be kept for minutes, and tokens for no time at all", async () => {
+  for (const path of ["/oauth/jwks", "/oauth/.well-known/openid-configuration"]) {
+    const { headers } = await account.send("GET", path);
+    assert.equal(headers.get("cache-control"), "public, max-age=300");
+  }
+  const body = new URLSearchParams({
+    grant_type: "client_credentials",
+    client_id: client.id,
+    client_secret: client.secret,
+  });
+  const answer = await fetch(`${account.url}/oauth/token`, { method: "POST", body });
+  assert.equal(answer.headers.get("cache-control"), "no-store");
+});
