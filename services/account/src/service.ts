@@ -381,8 +381,7 @@ async function openBuiltInIssuer(
   issuing: Issuing,
 ): Promise<BuiltInIssuer> {
   const applications = parseApplications(configuration.get("account.oauth.applications"));
-  await issuing.rotateSigningKeys();
-  await issuing.keyRing.refresh();
+  await issuing.keepSigningKeys();
   return createBuiltInIssuer({
     ...verbs,
     ...issuing,

@@ -37,9 +37,8 @@ export function startWorkers(runner: Pick<Runner, "worker">, dependencies: Depen
 
 function startIssuerWorkers(runner: Pick<Runner, "worker">, { issuing, oauth }: Dependencies): void {
   if (!issuing || !oauth) return;
-  runner.worker("signing key rotation", every(minutes(1), issuing.rotateSigningKeys));
-  // A key is published within moments everywhere, long before it signs.
-  runner.worker("signing keys", every(seconds(5), issuing.keyRing.refresh));
+  // A new key is published within moments everywhere, long before it signs.
+  runner.worker("signing keys", every(seconds(5), issuing.keepSigningKeys));
   runner.worker("issuer cleaning", every(minutes(1), oauth.trim));
 }
 

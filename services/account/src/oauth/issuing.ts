@@ -3,8 +3,8 @@ import { privilegedScopes, scopes } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import type { Pool, Sealer } from "@signalbox/storage";
 import { type IssuerAddress, issuerAddress } from "./issuer-address.ts";
+import { createKeepSigningKeys } from "./keep-signing-keys.ts";
 import { createKeyRing, type KeyRing } from "./key-ring.ts";
-import { createRotateSigningKeys } from "./rotate-signing-keys.ts";
 import { createSigningKeyStore } from "./signing-key-store.ts";
 
 interface Dependencies {
@@ -19,7 +19,8 @@ interface Dependencies {
 export interface Issuing {
   readonly address: IssuerAddress;
   readonly keyRing: KeyRing;
-  readonly rotateSigningKeys: () => Promise<void>;
+  /** Before the first call there are no keys. */
+  readonly keepSigningKeys: () => Promise<void>;
   /** The issuer as the verifier of tokens knows it, and its keys. */
   readonly issuer: Issuer;
   readonly keys: () => KeySet;
@@ -32,7 +33,7 @@ export function createIssuing({ pool, sealer, clock, baseUrl, rotationDays }: De
   return {
     address,
     keyRing,
-    rotateSigningKeys: createRotateSigningKeys({ pool, signingKeys, clock, rotationDays }),
+    keepSigningKeys: createKeepSigningKeys({ pool, signingKeys, keyRing, clock, rotationDays }),
     issuer: issuerFrom(address),
     keys: () => keyRing.current().publicKeys,
   };

@@ -14,6 +14,8 @@ interface Ring {
 export interface KeyRing {
   /** Reads what other instances have made. */
   refresh(): Promise<void>;
+  /** All keys that were there at the last `refresh`. */
+  known(): readonly SigningKey[];
   /** The set of now: the same object for as long as nothing changes. Empty before the first `refresh`. */
   current(): Ring;
 }
@@ -33,6 +35,7 @@ export function createKeyRing({ pool, signingKeys, clock }: Dependencies): KeyRi
     async refresh() {
       known = await signingKeys.list(pool);
     },
+    known: () => known,
     current() {
       const published = publishedKeys(known, clock.now());
       if (!isSame(published, ring)) {
