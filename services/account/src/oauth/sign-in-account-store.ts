@@ -2,7 +2,7 @@ import type { AccountState } from "@signalbox/contracts";
 import { type Queryable, sql } from "@signalbox/storage";
 
 /** What a sign-in has to know of an account. */
-export interface SignInAccount {
+interface SignInAccount {
   readonly id: string;
   /** Verified, and spelled as it was when it was. */
   readonly contactAddress: string;
