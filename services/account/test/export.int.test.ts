@@ -136,6 +136,23 @@ test("a document that is cut off can be taken for no whole one", async () => {
   await assert.rejects(read(), "the connection breaks off");
 });
 
+test("an export that goes on for ever is read no faster than it is taken", async () => {
+  const page = JSON.stringify({ items: ["x".repeat(1_000_000)], next_cursor: "more", has_more: true });
+  let asked = 0;
+  const endless: Handler = (_request, response) => {
+    asked++;
+    response.setHeader("content-type", "application/json");
+    response.end(page);
+  };
+  held([endless, ...whole.slice(1)]);
+  const response = await fetch(account.url + path, { headers: account.person() });
+  const reader = response.body?.getReader();
+  let megabytes = 0;
+  while (megabytes < 20) megabytes += ((await reader?.read())?.value?.length ?? 0) / 1_000_000;
+  assert.ok(asked < 20 + 15, `${asked} pages were asked for: more than sockets hold is kept in memory`);
+  await reader?.cancel();
+});
+
 test("an export needs both scopes and a recent sign-in, and works for a disabled account", async () => {
   held(whole);
   const sub = crypto.randomUUID();
