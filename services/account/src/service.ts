@@ -52,9 +52,11 @@ import { createOneTimeCodes, type OneTimeCodes } from "./codes/one-time-codes.ts
 import { createTrimCodes } from "./codes/trim-codes.ts";
 import { createAdoptContact } from "./contacts/adopt-contact.ts";
 import { createCancelContactChange } from "./contacts/cancel-contact-change.ts";
-import { createConfirmContact, createConfirmContactByLink } from "./contacts/confirm-contact.ts";
+import { createConfirmContact } from "./contacts/confirm-contact.ts";
+import { createConfirmContactByLink } from "./contacts/confirm-contact-by-link.ts";
 import { createContactLinkStore } from "./contacts/contact-link-store.ts";
-import { createEndConfirmation, createFollowContactChange } from "./contacts/follow-contact-change.ts";
+import { createEndConfirmation } from "./contacts/end-confirmation.ts";
+import { createFollowContactChange } from "./contacts/follow-contact-change.ts";
 import { createHolderMails } from "./contacts/holder-mails.ts";
 import { createObjectToContactChange } from "./contacts/object-to-contact-change.ts";
 import { createResendContactCode } from "./contacts/resend-contact-code.ts";
@@ -75,9 +77,11 @@ import { createMails } from "./mail/mails.ts";
 import { openMailTransport } from "./mail/open-mail-transport.ts";
 import { createSendDueMails } from "./mail/send-due-mails.ts";
 import { createWakeUp } from "./mail/wake-up.ts";
+import { createAccountSignInStore } from "./oauth/account-sign-in-store.ts";
 import { parseApplications } from "./oauth/applications.ts";
 import { type BuiltInIssuer, createBuiltInIssuer } from "./oauth/built-in-issuer.ts";
 import { cookieKeysFrom } from "./oauth/cookie-keys.ts";
+import { createEndSignIns } from "./oauth/end-sign-ins.ts";
 import { createIssuing, type Issuing } from "./oauth/issuing.ts";
 import { createPrincipalFromApiKey } from "./principals/principal-from-api-key.ts";
 import { createPrincipalFromToken } from "./principals/principal-from-token.ts";
@@ -269,10 +273,11 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
 type Holding = Omit<Parameters<typeof createAdoptContact>[0], "holderMails" | "endConfirmation"> &
   Omit<
     Parameters<typeof createObjectToContactChange>[0],
-    "contactLinks" | "holderMails" | "endConfirmation" | "endStepUps"
+    "contactLinks" | "holderMails" | "endConfirmation" | "endStepUps" | "endSignIns"
   > &
   Pick<Parameters<typeof createHolderMails>[0], "mails"> &
-  Parameters<typeof createEndStepUps>[0] & { readonly oneTimeCodes: OneTimeCodes };
+  Parameters<typeof createEndStepUps>[0] &
+  Omit<Parameters<typeof createEndSignIns>[0], "signIns"> & { readonly oneTimeCodes: OneTimeCodes };
 
 /** What becomes of a new contact address: the verbs of its two holders, the one in use and the one that waits. */
 function createContactVerbs({ configuration }: Configured, parts: Holding) {
@@ -283,7 +288,8 @@ function createContactVerbs({ configuration }: Configured, parts: Holding) {
   const holderMails = createHolderMails({ oneTimeCodes, contactLinks, mails, clock, baseUrl, objectionHours });
   const endConfirmation = createEndConfirmation({ oneTimeCodes, contactLinks, clock });
   const endStepUps = createEndStepUps(parts);
-  const joined = { ...parts, contactLinks, holderMails, endConfirmation, endStepUps };
+  const endSignIns = createEndSignIns({ ...parts, signIns: createAccountSignInStore() });
+  const joined = { ...parts, contactLinks, holderMails, endConfirmation, endStepUps, endSignIns };
   const adoptContact = createAdoptContact(joined);
   return {
     contactLinks,

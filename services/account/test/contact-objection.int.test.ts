@@ -3,9 +3,12 @@ import { after, before, test } from "node:test";
 import type { EventName } from "@signalbox/contracts";
 import { createManualClock, hours, minutes } from "@signalbox/core";
 import type { ReceivedEvent } from "@signalbox/events";
-import { openPool } from "@signalbox/storage";
+import { inTransaction } from "@signalbox/storage";
+import { createIssuedTokenStore } from "../src/oauth/issued-token-store.ts";
+import { createOauthStateStore } from "../src/oauth/oauth-state-store.ts";
 import { codeIn, contactsOf, freshAddress, linkIn, otherThan } from "./contact-parts.ts";
 import { type Harness, startAccount } from "./harness.ts";
+import { openInside } from "./inside.ts";
 import { rowsWith } from "./rows-with.ts";
 
 const clock = createManualClock(new Date());
@@ -61,6 +64,35 @@ test("after the confirmation the old address can object still, and is in use aga
   assert.match((await mailTo(wanted, 2)).subject, /undone/);
   const events = (await account.eventsOf(id, 5)).filter(({ name }) => name === "account.updated");
   assert.deepEqual(changedBy(events.at(-1)), ["contact_address"]);
+});
+
+test("an objection after the confirmation ends the sign-ins at the built-in issuer, and no client's own tokens", async () => {
+  const [old, wanted] = [freshAddress(), freshAddress()];
+  const { headers, id: accountId } = await contacts.personWith(old);
+  const { pool, verbs } = openInside(account);
+  const [state, tokens] = [createOauthStateStore({ pool, sealer: verbs.sealer }), createIssuedTokenStore(pool)];
+  const [session, grantId] = [crypto.randomUUID(), crypto.randomUUID()];
+  const issued = { clientId: "console", accountId, expiresAt: new Date(clock.nowMs() + minutes(10)) };
+  const [signIns, programs] = [crypto.randomUUID(), crypto.randomUUID()];
+  await state.save("Session", session, { accountId }, new Date(clock.nowMs() + hours(24)));
+  await inTransaction(pool, async (tx) => {
+    await tokens.insert(tx, { ...issued, jti: signIns, grantId });
+    await tokens.insert(tx, { ...issued, jti: programs, grantId: null });
+  });
+  await contacts.adopt(headers, wanted);
+  assert.ok(await state.find("Session", session), "a change alone ends nothing");
+
+  await contacts.follow(linkIn(await mailTo(old, 2)));
+  assert.equal(await state.find("Session", session), undefined);
+  assert.equal(await tokens.find(signIns), null);
+  assert.ok(await tokens.find(programs));
+  const revoked = (await account.eventsOf(accountId, 7)).filter(
+    ({ name, data }) => name === "access.changed" && "kind" in data && data.kind === "token",
+  );
+  assert.deepEqual(
+    revoked.map(({ data }) => "id" in data && data.id),
+    [`jti:signalbox:${signIns}`],
+  );
 });
 
 test("a removed address is told, and can object", async () => {
@@ -163,9 +195,7 @@ test("neither codes nor links are in the database or in a log, and addresses are
   await contacts.confirm(headers, otherThan(code));
   for (const link of links) await account.send("GET", link);
 
-  const { log, metrics, configuration, runner } = account.context;
-  const url = configuration.get("database.url");
-  const pool = openPool({ url, max: 1, applicationName: "contact-tests", log, metrics, runner });
+  const { pool } = openInside(account);
   const tokens = links.map((link) => link.slice(link.lastIndexOf("/") + 1));
   const hex = [code, ...tokens].map((secret) => Buffer.from(secret).toString("hex"));
   const logged = JSON.stringify(account.context.logged);

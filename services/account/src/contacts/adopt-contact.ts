@@ -7,7 +7,7 @@ import { accountChanged, accountContactVerified, accountStatusChanged } from "..
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { Actor, Audit } from "../audit/audit.ts";
 import { changeStatus } from "../statuses/change-status.ts";
-import type { EndConfirmation } from "./follow-contact-change.ts";
+import type { EndConfirmation } from "./end-confirmation.ts";
 import type { HolderMails } from "./holder-mails.ts";
 import { withPendingConfirmed } from "./move-contact.ts";
 

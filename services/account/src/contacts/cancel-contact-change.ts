@@ -6,7 +6,7 @@ import type { Account } from "../accounts/account.ts";
 import { accountChanged } from "../accounts/account-events.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { Actor, Audit } from "../audit/audit.ts";
-import type { EndConfirmation } from "./follow-contact-change.ts";
+import type { EndConfirmation } from "./end-confirmation.ts";
 import { withPendingCancelled } from "./move-contact.ts";
 
 export interface CancelContactChange {

@@ -25,6 +25,11 @@ export const digestLinkToken = (token: string): Buffer => createHash("sha256").u
 
 export const linkPath = (token: string): string => `/api/account/contact-links/${token}`;
 
+/** Whether a link may still be used for what it is for. */
+export function isOpen(link: ContactLink, kind: ContactLinkKind, now: Date): boolean {
+  return link.kind === kind && link.usedAt === null && link.expiresAt > now;
+}
+
 /** Enough to know one's own address by, and not enough to write to somebody else's. */
 export function hintOf(address: string): string {
   const at = address.lastIndexOf("@");

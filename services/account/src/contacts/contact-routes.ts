@@ -6,10 +6,10 @@ import { etagOfAccount } from "../accounts/account-routes.ts";
 import { actorOf } from "../audit/actor.ts";
 import { codeRefused, typedCodeField } from "../codes/code-refused.ts";
 import { SentCode } from "../codes/sent-code.ts";
+import { tooManyCodes } from "../codes/too-many-codes.ts";
 import type { CancelContactChangeVerb } from "./cancel-contact-change.ts";
 import type { ConfirmContactVerb } from "./confirm-contact.ts";
 import { hintOf } from "./contact-link.ts";
-import { tooManyCodes } from "./follow-contact-change.ts";
 import type { ResendContactCodeVerb, SentContactCode } from "./resend-contact-code.ts";
 
 interface Dependencies {

@@ -1,8 +1,7 @@
-import { AppError, type Clock } from "@signalbox/core";
 import type { Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
-import type { OneTimeCodes } from "../codes/one-time-codes.ts";
-import type { ContactLinkStore } from "./contact-link-store.ts";
+import { tooManyCodes } from "../codes/too-many-codes.ts";
+import type { EndConfirmation } from "./end-confirmation.ts";
 import type { HolderMails } from "./holder-mails.ts";
 
 interface Dependencies {
@@ -28,24 +27,3 @@ export function createFollowContactChange({ holderMails, endConfirmation }: Depe
 }
 
 export type FollowContactChange = ReturnType<typeof createFollowContactChange>;
-
-/** Ends the code and the links that could confirm what waits, or waited. */
-export function createEndConfirmation(parts: {
-  readonly oneTimeCodes: Pick<OneTimeCodes, "end">;
-  readonly contactLinks: Pick<ContactLinkStore, "endConfirmations">;
-  readonly clock: Clock;
-}) {
-  return async function endConfirmation(tx: Tx, accountId: string): Promise<void> {
-    await parts.oneTimeCodes.end(tx, { purpose: "contact", subject: accountId });
-    await parts.contactLinks.endConfirmations(tx, accountId, parts.clock.now());
-  };
-}
-
-export type EndConfirmation = ReturnType<typeof createEndConfirmation>;
-
-/** Five codes an hour; the oldest of them is at most that old. */
-export const tooManyCodes = (field?: string) =>
-  new AppError("rate_limited", "Too many codes were asked for. Try again in an hour.", {
-    field,
-    retryAfterSeconds: 3600,
-  });

@@ -5,11 +5,11 @@ import type { Account } from "../accounts/account.ts";
 import { accountChanged } from "../accounts/account-events.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { Actor, Audit } from "../audit/audit.ts";
+import type { EndSignIns } from "../oauth/end-sign-ins.ts";
 import type { EndStepUps } from "../step-up/end-step-ups.ts";
-import { isOpen } from "./confirm-contact.ts";
-import { digestLinkToken } from "./contact-link.ts";
+import { digestLinkToken, isOpen } from "./contact-link.ts";
 import type { ContactLinkStore } from "./contact-link-store.ts";
-import type { EndConfirmation } from "./follow-contact-change.ts";
+import type { EndConfirmation } from "./end-confirmation.ts";
 import type { HolderMails } from "./holder-mails.ts";
 import { withContactRestored } from "./move-contact.ts";
 
@@ -28,6 +28,7 @@ interface Dependencies {
   readonly holderMails: Pick<HolderMails, "tellOfObjection">;
   readonly endConfirmation: EndConfirmation;
   readonly endStepUps: EndStepUps;
+  readonly endSignIns: EndSignIns;
   readonly outbox: Pick<Outbox, "append">;
   readonly audit: Audit;
   readonly clock: Clock;
@@ -58,18 +59,24 @@ export function createObjectToContactChange(dependencies: Dependencies) {
   };
 
   async function restore(tx: Tx, account: Account, address: string, by: Actor): Promise<Account> {
-    const { endStepUps, holderMails, outbox, audit } = dependencies;
+    const { holderMails, outbox, audit } = dependencies;
     const changed = withContactRestored(account, address, clock.now());
     const { accountFields: fields } = changed;
     await audit.record(tx, { action: "account.contact_object", accountId: account.id, fields, by });
     if (fields.length === 0) return account;
     await outbox.append(tx, accountChanged(changed));
-    const loser = account.contactAddress === address ? account.pendingContactAddress : account.contactAddress;
+    const wasReplaced = account.contactAddress !== address;
+    const loser = wasReplaced ? account.contactAddress : account.pendingContactAddress;
     if (loser !== null) await holderMails.tellOfObjection(tx, account, loser);
-    // Whoever read mail at the address that goes may have proven themselves with a code sent there.
-    const restored = account.contactAddress === address ? changed.account : await endStepUps(tx, changed.account);
+    const restored = wasReplaced ? await withoutProofs(tx, changed.account) : changed.account;
     await accounts.save(tx, restored);
     return restored;
+  }
+
+  /** Whoever read mail at the address that goes may have signed in and proven themselves with codes sent there. */
+  async function withoutProofs(tx: Tx, account: Account): Promise<Account> {
+    await dependencies.endSignIns(tx, account.id);
+    return dependencies.endStepUps(tx, account);
   }
 }
 

@@ -5,8 +5,8 @@ import { z } from "zod";
 import { actorOf } from "../audit/actor.ts";
 import { codeRefused, typedCodeField } from "../codes/code-refused.ts";
 import { SentCode } from "../codes/sent-code.ts";
+import { tooManyCodes } from "../codes/too-many-codes.ts";
 import { hintOf } from "../contacts/contact-link.ts";
-import { tooManyCodes } from "../contacts/follow-contact-change.ts";
 import type { CompleteStepUpVerb } from "./complete-step-up.ts";
 import type { RequestStepUpVerb, SentStepUp } from "./request-step-up.ts";
 
