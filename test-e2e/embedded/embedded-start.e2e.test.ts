@@ -3,6 +3,7 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { eventually } from "@signalbox/testing";
 import { createClient, expectStatus } from "../journey/client.ts";
 import { newDataDirectory, removeData, runEmbedded, startEmbeddedSystem } from "../systems/embedded-system.ts";
 import { migrateByTheFuture } from "./migrate-by-the-future.ts";
@@ -43,6 +44,20 @@ test("a start says what it does, and where everything is, the base URL first", a
   process.signalGroup("SIGINT");
   assert.deepEqual(await process.exited, { code: 0, signal: null }, "Ctrl-C drains");
   assert.doesNotMatch(process.stdout, /"level":"(warn|error)"/, "nothing was cut off by the stop");
+});
+
+test("mails are printed, so a new contact address can be confirmed from the terminal", async () => {
+  const { process, baseUrl, apiKey } = await start(await freshFolder());
+  const send = createClient(baseUrl);
+  const headers = { "x-api-key": apiKey };
+  const contact_address = "ada@example.org";
+  expectStatus(await send("/api/account/", { method: "PATCH", headers, body: { contact_address } }), 200);
+  const printed = /To: ada@example\.org[\s\S]*?(http\S+contact-links\/\S+)/;
+  const [, link = ""] = await eventually(() => printed.exec(process.stderr));
+  assert.ok(link.startsWith(`${baseUrl}/`), link);
+  assert.equal((await fetch(link, { method: "POST" })).status, 200);
+  const account = expectStatus(await send("/api/account/", { headers }), 200).json;
+  assert.deepEqual([account.contact_address, account.contact_address_verified], [contact_address, true]);
 });
 
 test("what is kept is readable for this user alone", async () => {
