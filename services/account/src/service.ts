@@ -8,7 +8,7 @@ import {
   parseIssuers,
   type TokenVerifier,
 } from "@signalbox/auth";
-import { MiB, seconds } from "@signalbox/core";
+import { type Clock, MiB, seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import {
   followConfiguration,
@@ -22,10 +22,10 @@ import { createClientAddress, createHttpApp, createIdempotencyStore, createInter
 import { createInternalClient } from "@signalbox/net";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { createSealer, databaseOptions, openPool, type Pool, prismaAdapter, type Sealer } from "@signalbox/storage";
-import { createAccessLog } from "./access/access-log.ts";
-import { createAskAgain } from "./access/ask-again.ts";
+import { type AccessLog, createAccessLog } from "./access/access-log.ts";
+import { type AskAgain, createAskAgain } from "./access/ask-again.ts";
 import { createRepeatAccess } from "./access/repeat-access.ts";
-import { createAccountStore } from "./accounts/account-store.ts";
+import { type AccountStore, createAccountStore } from "./accounts/account-store.ts";
 import { createMakeAccount } from "./accounts/make-account.ts";
 import { createProvisionAccount } from "./accounts/provision-account.ts";
 import { createUpdateAccount } from "./accounts/update-account.ts";
@@ -38,7 +38,7 @@ import { createIssueApiKey } from "./api-keys/issue-api-key.ts";
 import { createRenameApiKey } from "./api-keys/rename-api-key.ts";
 import { createRevokeApiKey } from "./api-keys/revoke-api-key.ts";
 import { createRotateApiKey } from "./api-keys/rotate-api-key.ts";
-import { createAudit } from "./audit/audit.ts";
+import { type Audit, createAudit } from "./audit/audit.ts";
 import { createAuditDayStore } from "./audit/audit-day-store.ts";
 import { viewOwnAuditEntry } from "./audit/audit-entry.ts";
 import { createAuditStore } from "./audit/audit-store.ts";
@@ -73,7 +73,7 @@ import { createIdentityStore } from "./identities/identity-store.ts";
 import { createLinkIdentity } from "./identities/link-identity.ts";
 import { createUnlinkIdentity } from "./identities/unlink-identity.ts";
 import { createMailQueue } from "./mail/mail-queue.ts";
-import { createMails } from "./mail/mails.ts";
+import { createMails, type Mails } from "./mail/mails.ts";
 import { openMailTransport } from "./mail/open-mail-transport.ts";
 import { createSendDueMails } from "./mail/send-due-mails.ts";
 import { createWakeUp } from "./mail/wake-up.ts";
@@ -94,7 +94,7 @@ import { createRequestRecovery } from "./statuses/request-recovery.ts";
 import { createCompleteStepUp } from "./step-up/complete-step-up.ts";
 import { createEndStepUps } from "./step-up/end-step-ups.ts";
 import { createRequestStepUp } from "./step-up/request-step-up.ts";
-import { createStepUpStore } from "./step-up/step-up-store.ts";
+import { createStepUpStore, type StepUpStore } from "./step-up/step-up-store.ts";
 import { createTrimStepUps } from "./step-up/trim-step-ups.ts";
 import { startWorkers } from "./workers.ts";
 
@@ -185,8 +185,8 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
   const oneTimeCodes = createOneTimeCodes({ keys: configuration.get("secrets.keys"), counting, clock });
   const askAgain = createAskAgain({ accessLog, clock });
   const stepUps = createStepUpStore(pool);
-  const holding = { ...writing, accounts, accessLog, askAgain, stepUps, oneTimeCodes, mails };
-  const { followContactChange, ...contactVerbs } = createContactVerbs(context, holding);
+  const proving = { ...writing, accounts, accessLog, askAgain, stepUps, oneTimeCodes, mails };
+  const { followContactChange, ...contactVerbs } = createContactVerbs(context, proving);
 
   const makeAccount = createMakeAccount({
     ...writing,
@@ -226,13 +226,13 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
     clock,
     updateAccount: createUpdateAccount({ ...writing, accounts, followContactChange }),
     ...contactVerbs,
-    requestStepUp: createRequestStepUp(holding),
-    completeStepUp: createCompleteStepUp(holding),
-    trimStepUps: createTrimStepUps(holding),
+    requestStepUp: createRequestStepUp(proving),
+    completeStepUp: createCompleteStepUp(proving),
+    trimStepUps: createTrimStepUps(proving),
     identities,
     identityOfToken,
-    linkIdentity: createLinkIdentity({ ...holding, identities, identityOfToken }),
-    unlinkIdentity: createUnlinkIdentity({ ...holding, identities, signsInByMail: issuing !== null }),
+    linkIdentity: createLinkIdentity({ ...proving, identities, identityOfToken }),
+    unlinkIdentity: createUnlinkIdentity({ ...proving, identities, signsInByMail: issuing !== null }),
     issueApiKey,
     changeAccountStatus,
     requestRecovery: createRequestRecovery({ ...writing, accounts }),
@@ -270,17 +270,22 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
   };
 }
 
-type Holding = Omit<Parameters<typeof createAdoptContact>[0], "holderMails" | "endConfirmation"> &
-  Omit<
-    Parameters<typeof createObjectToContactChange>[0],
-    "contactLinks" | "holderMails" | "endConfirmation" | "endStepUps" | "endSignIns"
-  > &
-  Pick<Parameters<typeof createHolderMails>[0], "mails"> &
-  Parameters<typeof createEndStepUps>[0] &
-  Omit<Parameters<typeof createEndSignIns>[0], "signIns"> & { readonly oneTimeCodes: OneTimeCodes };
+/** What the verbs write with that prove who somebody is. */
+interface Proving {
+  readonly pool: Pool;
+  readonly outbox: Outbox;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly accounts: AccountStore;
+  readonly accessLog: AccessLog;
+  readonly askAgain: AskAgain;
+  readonly stepUps: StepUpStore;
+  readonly oneTimeCodes: OneTimeCodes;
+  readonly mails: Mails;
+}
 
 /** What becomes of a new contact address: the verbs of its two holders, the one in use and the one that waits. */
-function createContactVerbs({ configuration }: Configured, parts: Holding) {
+function createContactVerbs({ configuration }: Configured, parts: Proving) {
   const { pool, oneTimeCodes, mails, clock } = parts;
   const contactLinks = createContactLinkStore(pool);
   const baseUrl = configuration.get("http.base-url");

@@ -17,7 +17,8 @@ interface Dependencies {
 const batch = 10;
 /** Longer than the deadline of one mail, or a mail on its way is sent by another instance too. */
 const leaseMs = minutes(1);
-const retryMsMax = minutes(5);
+/** A code lives for minutes: its mail must not miss them once the server is back. */
+const retryMsMax = seconds(30);
 
 /**
  * The worker that sends. A mail that a crash interrupts between the server's answer and the removal of its row is sent
