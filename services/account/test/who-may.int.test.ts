@@ -192,7 +192,7 @@ test("what belongs to another account is missing, for every method", async () =>
 interface Field {
   readonly scope: Scope;
   readonly inState: Operation["inState"];
-  readonly text: (ids: { accountId: string; keyId: string }) => string;
+  readonly text: (ids: Ids) => string;
   /** Who is let in learns that there is nothing to do. */
   readonly nothingWaits?: true;
 }
@@ -233,6 +233,27 @@ const fields: Readonly<Record<string, Field>> = {
     inState: securely,
     text: ({ keyId }) => `mutation { revokeApiKey(input: { id: "${keyId}" }) { apiKey { id } } }`,
   },
+  "Mutation.createServiceClient": {
+    scope: "account:security",
+    inState: securely,
+    text: () => `mutation { createServiceClient(input: { name: "x", scopes: ["account:security"] }) { clientSecret } }`,
+  },
+  "Mutation.renameServiceClient": {
+    scope: "account:security",
+    inState: securely,
+    text: ({ clientId }) =>
+      `mutation { renameServiceClient(input: { id: "${clientId}", name: "y" }) { serviceClient { id } } }`,
+  },
+  "Mutation.rotateServiceClientSecret": {
+    scope: "account:security",
+    inState: securely,
+    text: ({ clientId }) => `mutation { rotateServiceClientSecret(input: { id: "${clientId}" }) { clientSecret } }`,
+  },
+  "Mutation.revokeServiceClient": {
+    scope: "account:security",
+    inState: securely,
+    text: ({ clientId }) => `mutation { revokeServiceClient(input: { id: "${clientId}" }) { serviceClient { id } } }`,
+  },
   "Mutation.confirmContactAddress": {
     ...ownWrite(null),
     text: () => `mutation { confirmContactAddress(input: { code: "12345678" }) { errors { message } } }`,
@@ -255,6 +276,10 @@ const fields: Readonly<Record<string, Field>> = {
   },
   "Account.settings": { ...ownRead("account:read"), text: ({ accountId }) => entity(accountId, "settings { locale }") },
   "Account.apiKeys": { ...ownRead("account:read"), text: () => "{ viewer { apiKeys { edges { cursor } } } }" },
+  "Account.serviceClients": {
+    ...ownRead("account:read"),
+    text: () => "{ viewer { serviceClients { edges { cursor } } } }",
+  },
   "Account.auditLog": { ...ownRead("account:read"), text: () => "{ viewer { auditLog { edges { cursor } } } }" },
   "Account.administration": {
     ...adminRead,
@@ -287,11 +312,11 @@ test("every root field of the graph, and every field of an account that somebody
 
 for (const [field, { scope, inState, text, nothingWaits }] of Object.entries(fields)) {
   test(`the GraphQL field ${field} is for ${scope}, in the states that leave room for it`, async () => {
-    const codeFor = async (headers: Record<string, string> | null, ids: { accountId: string; keyId: string }) =>
+    const codeFor = async (headers: Record<string, string> | null, ids: Ids) =>
       (await account.query(headers, text(ids))).errors?.[0].extensions.code ?? "OK";
     const active = await personIn("active");
     const own = (person: typeof active, target: string) => ({
-      keyId: person.keyId,
+      ...person,
       accountId: /^(Query|Mutation)/.test(field) ? target : person.accountId,
     });
     assert.equal(await codeFor(null, own(active, active.accountId)), "UNAUTHENTICATED");
@@ -314,16 +339,18 @@ for (const [field, { scope, inState, text, nothingWaits }] of Object.entries(fie
 test("what belongs to another account is missing in the graph, for owners of every scope but an administrator's", async () => {
   const [own, other] = [await personIn("active"), await personIn("active")];
   const stranger = own.as(scopes.filter((name) => name !== "account:admin").join(" "));
-  const ids = { accountId: other.accountId, keyId: other.keyId };
-  for (const field of ["Mutation.renameApiKey", "Mutation.rotateApiKey", "Mutation.revokeApiKey"] as const) {
-    const { errors } = await account.query(stranger, fields[field]?.text(ids) ?? "");
+  const mutations = ["renameApiKey", "rotateApiKey", "revokeApiKey"];
+  const ofClients = ["renameServiceClient", "rotateServiceClientSecret", "revokeServiceClient"];
+  for (const field of [...mutations, ...ofClients]) {
+    const { errors } = await account.query(stranger, fields[`Mutation.${field}`]?.text(other) ?? "");
     assert.equal(errors?.[0].extensions.code, "NOT_FOUND", field);
   }
-  for (const selection of ["settings { locale }", "apiKeys { edges { cursor } }", "auditLog { edges { cursor } }"]) {
+  const lists = ["apiKeys", "serviceClients", "auditLog"].map((name) => `${name} { edges { cursor } }`);
+  for (const selection of ["settings { locale }", ...lists]) {
     const { data } = await account.query(stranger, entity(other.accountId, selection));
     assert.deepEqual(data._entities, [null], selection);
   }
-  const { data } = await account.query(stranger, fields["ApiKey.__resolveReference"]?.text(ids) ?? "");
+  const { data } = await account.query(stranger, fields["ApiKey.__resolveReference"]?.text(other) ?? "");
   assert.deepEqual(data._entities, [null]);
   const kept = await account.send("GET", `/api/account/api-keys/${other.keyId}`, { headers: other.as("account:read") });
   assert.deepEqual([kept.body.status, kept.body.name], ["active", "before"]);

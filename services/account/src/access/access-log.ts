@@ -16,8 +16,6 @@ interface AccessChange {
 export interface AccessLog {
   /** Says it on the state topic, with the change, and remembers it for the hourly repetition. */
   announce(tx: Tx, change: AccessChange, at: Date): Promise<void>;
-  /** The same of something that has no row to count its changes: with the epoch after the last one that was said. */
-  announceNext(tx: Tx, change: Omit<AccessChange, "epoch">, at: Date): Promise<void>;
   /** Forgets up to `limit` entries that nobody could act against any more; the number that it found. */
   forget(tx: Tx, options: { readonly now: Date; readonly limit: number }): Promise<number>;
   /** Says again up to `limit` entries that were last said before `before`; the number that it found. */
@@ -38,15 +36,6 @@ const saveEntry = sql(
    values ($1, $2, $3, $4, $5, $5)
    on conflict (subject) do update set state = excluded.state, epoch = excluded.epoch,
      changed_at = excluded.changed_at, appended_at = excluded.appended_at`,
-);
-
-const saveNextEntry = sql(
-  "access.save-next",
-  `insert into access_entries (subject, account_id, state, epoch, changed_at, appended_at)
-   values ($1, $2, $3, 1, $4, $4)
-   on conflict (subject) do update set state = excluded.state, epoch = access_entries.epoch + 1,
-     changed_at = excluded.changed_at, appended_at = excluded.appended_at
-   returning epoch`,
 );
 
 /**
@@ -81,12 +70,6 @@ export function createAccessLog({ outbox }: { readonly outbox: Pick<Outbox, "app
       const row: Row = { subject: `${kind}:${id}`, accountId, state, epoch, changedAt: at };
       await tx.query(saveEntry, [row.subject, accountId, state, epoch, at]);
       await outbox.append(tx, [accessChanged(row)]);
-    },
-    async announceNext(tx, { kind, id, accountId, state }, at) {
-      const subject = `${kind}:${id}`;
-      const { rows } = await tx.query<{ epoch: number }>(saveNextEntry, [subject, accountId, state, at]);
-      const epoch = rows[0]?.epoch ?? 1;
-      await outbox.append(tx, [accessChanged({ subject, accountId, state, epoch, changedAt: at })]);
     },
     async forget(tx, { now, limit }) {
       const { rows } = await tx.query<Pick<Row, "subject">>(deletePastEntries, [now, limit]);

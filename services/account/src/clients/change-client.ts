@@ -1,3 +1,4 @@
+import { type Principal, requireStepUp } from "@signalbox/auth";
 import { type Clock, seconds } from "@signalbox/core";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { AccessLog } from "../access/access-log.ts";
@@ -12,8 +13,11 @@ interface Change {
   readonly by: Actor;
 }
 
-export interface RenameClient extends Change {
-  readonly name: string;
+export interface RenameClient extends Omit<Change, "accountId"> {
+  /** Who asks: another name needs their recent sign-in. */
+  readonly principal: Principal;
+  /** Undefined leaves it. */
+  readonly name: string | undefined;
   /** Runs in the transaction of the change. */
   readonly alongside?: (tx: Tx, client: ServiceClient) => Promise<void>;
 }
@@ -48,12 +52,16 @@ interface Dependencies {
 export function createChangeClient({ pool, clients, accessLog, audit, clock }: Dependencies) {
   return {
     /** A name that is the same already leaves no trace. */
-    rename({ name, alongside, ...change }: RenameClient): Promise<RenameClientOutcome> {
+    rename({ principal, clientId, name, by, alongside }: RenameClient): Promise<RenameClientOutcome> {
+      const { accountId } = principal;
       return inTransaction(pool, async (tx) => {
-        const client = await clients.lock(tx, change.accountId, change.clientId);
+        const client = await clients.lock(tx, accountId, clientId);
         if (!client) return { outcome: "not-found" };
-        const renamed = { ...client, name };
-        if (client.name !== name) await save(tx, change, renamed, "client.update", ["name"]);
+        const renamed = { ...client, name: name ?? client.name };
+        if (client.name !== renamed.name) {
+          requireStepUp(principal, clock);
+          await save(tx, { accountId, clientId, by }, renamed, "client.update", ["name"]);
+        }
         await alongside?.(tx, renamed);
         return { outcome: "renamed", client: renamed };
       });

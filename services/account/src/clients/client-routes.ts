@@ -1,9 +1,8 @@
-import { type Scope, ServiceClientResource, scopes } from "@signalbox/contracts";
-import type { Clock, ErrorDetail } from "@signalbox/core";
+import { ServiceClientResource } from "@signalbox/contracts";
+import type { Clock } from "@signalbox/core";
 import {
   created,
   createRoutes,
-  type HttpResponse,
   noContent,
   ok,
   pageFrom,
@@ -14,12 +13,12 @@ import {
   writeTimeCursor,
 } from "@signalbox/http";
 import { z } from "zod";
-import { ruledText } from "../accounts/account-body.ts";
-import { checkDisplayName } from "../accounts/account-fields.ts";
 import { actorOf } from "../audit/actor.ts";
 import type { ChangeClient } from "./change-client.ts";
+import { ClientSecretRotation, IssuedServiceClient, NewServiceClient, ServiceClientPatch } from "./client-body.ts";
+import { refusedMaking } from "./client-refusals.ts";
 import type { ClientStore } from "./client-store.ts";
-import type { MakeClientOutcome, MakeClientVerb } from "./make-client.ts";
+import type { MakeClientVerb } from "./make-client.ts";
 import { type ServiceClient, viewServiceClient } from "./service-client.ts";
 
 interface Dependencies {
@@ -29,40 +28,6 @@ interface Dependencies {
   readonly clock: Clock;
   readonly pageLimits: { readonly maxPageSize: () => number; readonly pageSize: () => number };
 }
-
-const overlapSecondsMax = 7 * 24 * 3600;
-const overlapSecondsDefault = 24 * 3600;
-
-const name = ruledText(checkDisplayName).meta({ description: "For people.", minLength: 1, maxLength: 100 });
-
-const NewServiceClient = z.strictObject({
-  name,
-  scopes: z
-    .array(z.enum(scopes))
-    .min(1)
-    .max(scopes.length)
-    .describe("No more than the creator's own, and none of those that only roles and keys bring."),
-  expires_at: z.iso
-    .datetime({ offset: true })
-    .transform((text) => new Date(text))
-    .nullable()
-    .default(null)
-    .describe("When the client ends; null, or absent, for never."),
-});
-
-const SecretRotation = z.strictObject({
-  overlap_seconds: z
-    .int()
-    .min(0)
-    .max(overlapSecondsMax)
-    .default(overlapSecondsDefault)
-    .describe("How long the old secret works beside the new one."),
-});
-
-const IssuedServiceClient = ServiceClientResource.extend({
-  client_id: z.string().describe("The id again, by the name that OAuth libraries ask for."),
-  client_secret: z.string().describe("The secret. It is shown this once."),
-}).meta({ id: "IssuedServiceClient" });
 
 const basePath = "/api/account/clients/";
 const write = { scopes: ["account:security"], stepUp: true } as const;
@@ -98,7 +63,9 @@ export function clientRoutes({ clients, makeClient, changeClient, clock, pageLim
         by: actorOf(input),
         alongside: (tx, client, secret) => input.idempotency.complete(tx, answer(client, secret)),
       });
-      return result.outcome === "made" ? answer(result.client, result.secret) : notMade(result);
+      if (result.outcome === "made") return answer(result.client, result.secret);
+      const { code, ...refusal } = refusedMaking(result);
+      return refused(code === "conflict" ? 409 : 422, code, refusal);
     },
   });
 
@@ -126,18 +93,16 @@ export function clientRoutes({ clients, makeClient, changeClient, clock, pageLim
 
   routes.patch(`${basePath}:client_id`, {
     summary: "Rename a service client",
-    auth: write,
-    body: z.strictObject({ name: name.optional() }),
-    responses: { 200: ServiceClientResource, 404: "error", 422: "error" },
+    description: "Another name needs a recent sign-in; the same one changes nothing.",
+    auth: { scopes: ["account:security"] },
+    body: { json: ServiceClientPatch, mergePatch: true },
+    responses: { 200: ServiceClientResource, 204: "empty", 404: "error" },
     idempotent: true,
     async handle(input) {
-      const { accountId } = input.principal;
-      const current = await clients.find(accountId, input.params.client_id);
-      if (!current) return refused(404, "not_found");
       const result = await changeClient.rename({
-        accountId,
-        clientId: current.id,
-        name: input.body.name ?? current.name,
+        principal: input.principal,
+        clientId: input.params.client_id,
+        name: input.body.name,
         by: actorOf(input),
         alongside: (tx, client) => input.idempotency.complete(tx, ok(view(client))),
       });
@@ -149,7 +114,7 @@ export function clientRoutes({ clients, makeClient, changeClient, clock, pageLim
     summary: "Give a service client another secret",
     description: "The answer shows it once. The old one keeps working for `overlap_seconds`.",
     auth: write,
-    body: SecretRotation,
+    body: ClientSecretRotation,
     responses: { 200: IssuedServiceClient, 404: "error", 409: "error", 422: "error" },
     idempotent: "sealed",
     async handle(input) {
@@ -190,32 +155,3 @@ export function clientRoutes({ clients, makeClient, changeClient, clock, pageLim
 
   return routes;
 }
-
-function notMade(result: Exclude<MakeClientOutcome, { outcome: "made" }>): HttpResponse {
-  switch (result.outcome) {
-    case "scopes-refused":
-      return refused(422, "validation_error", {
-        details: [...result.privileged.map(privileged), ...result.beyondCreator.map(beyondCreator)],
-      });
-    case "expiry-passed":
-      return refused(422, "validation_error", {
-        details: [{ field: "expires_at", code: "passed", message: "This time has passed." }],
-      });
-    case "too-many":
-      return refused(409, "conflict", {
-        message: `An account has at most ${result.max} service clients. Revoke one first.`,
-      });
-  }
-}
-
-const privileged = (scope: Scope): ErrorDetail => ({
-  field: "scopes",
-  code: "privileged",
-  message: `The scope ${scope} comes from a role or an API key, never from a client.`,
-});
-
-const beyondCreator = (scope: Scope): ErrorDetail => ({
-  field: "scopes",
-  code: "beyond_creator",
-  message: `You do not have the scope ${scope}, so a client of yours cannot have it.`,
-});

@@ -27,7 +27,7 @@ export function statusOf(client: ServiceClient, now: Date): ServiceClientResourc
 
 /** Whether this is the digest of a secret that is good now. Compares all in constant time. */
 export function acceptsSecret(client: ServiceClient, digest: Uint8Array, now: Date): boolean {
-  const previous = hasPrevious(client, now) ? client.previousDigest : null;
+  const previous = previousSecretUntil(client, now) === null ? null : client.previousDigest;
   return [client.digest, previous].filter((kept) => kept !== null && sameDigest(kept, digest)).length > 0;
 }
 
@@ -40,11 +40,13 @@ export function viewServiceClient(client: ServiceClient, now: Date): ServiceClie
     status: statusOf(client, now),
     created_at: client.createdAt.toISOString(),
     expires_at: client.expiresAt?.toISOString() ?? null,
-    previous_secret_expires_at: hasPrevious(client, now) ? (client.previousUntil?.toISOString() ?? null) : null,
+    previous_secret_expires_at: previousSecretUntil(client, now)?.toISOString() ?? null,
     last_used_at: client.lastUsedAt?.toISOString() ?? null,
     revoked_at: client.revokedAt?.toISOString() ?? null,
   };
 }
 
-const hasPrevious = ({ previousUntil }: ServiceClient, now: Date): boolean =>
-  previousUntil !== null && previousUntil > now;
+/** Until when the secret before the last rotation is good; null when only one is. */
+export function previousSecretUntil({ previousUntil }: ServiceClient, now: Date): Date | null {
+  return previousUntil !== null && previousUntil > now ? previousUntil : null;
+}

@@ -11,6 +11,8 @@ import { administrationResolvers } from "./administration-resolvers.ts";
 import { apiKeyMutations } from "./api-key-mutations.ts";
 import { apiKeyResolvers } from "./api-key-resolvers.ts";
 import { auditResolvers } from "./audit-resolvers.ts";
+import { clientMutations } from "./client-mutations.ts";
+import { clientResolvers } from "./client-resolvers.ts";
 import { contactMutations } from "./contact-mutations.ts";
 import { type Load, loadTogether } from "./load-together.ts";
 import { mergeResolvers } from "./merge-resolvers.ts";
@@ -32,6 +34,8 @@ const tables = [
   settingsResolvers,
   apiKeyResolvers,
   apiKeyMutations,
+  clientResolvers,
+  clientMutations,
   auditResolvers,
   administrationResolvers,
   contactMutations,

@@ -42,7 +42,7 @@ interface Dependencies {
   readonly tokens: TokenVerifier;
   readonly accounts: Pick<AccountStore, "find">;
   readonly clients: Pick<ClientStore, "findUsable" | "touch">;
-  readonly accessLog: Pick<AccessLog, "announceNext">;
+  readonly accessLog: Pick<AccessLog, "announce">;
   readonly audit: Audit;
   readonly clock: Clock;
   readonly log: Logger;

@@ -10,7 +10,7 @@ interface Dependencies {
   readonly pool: Pool;
   readonly issuedTokens: Pick<IssuedTokenStore, "take" | "takeOfGrant">;
   readonly oauthState: Pick<OauthStateStore, "removeGrant">;
-  readonly accessLog: Pick<AccessLog, "announceNext">;
+  readonly accessLog: Pick<AccessLog, "announce">;
   readonly audit: Audit;
   readonly clock: Clock;
 }
@@ -41,7 +41,8 @@ export function createRevokeTokens(dependencies: Dependencies) {
     const now = clock.now();
     if (expiresAt <= now) return;
     const id = `jti:${builtInIssuer}:${jti}`;
-    await accessLog.announceNext(tx, { kind: "token", id, accountId, state: "revoked" }, now);
+    // A token is spoken of once: its row is gone.
+    await accessLog.announce(tx, { kind: "token", id, accountId, state: "revoked", epoch: 1 }, now);
     await audit.record(tx, { action: "token.revoke", accountId, fields: ["status"], by: ownerOf(accountId, id) });
   }
 }
