@@ -47,14 +47,14 @@ export interface Page {
   readonly formTargets?: readonly string[];
 }
 
-/** The whole page. No script, nothing from elsewhere. */
-export function pageText({ title, content }: Pick<Page, "title" | "content">): string {
+/** The whole page. No script, nothing from elsewhere. What is read out first tells of a mistake in a form. */
+export function pageText({ status, title, content }: Omit<Page, "formTargets">): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title} – Signalbox</title>
+<title>${status === 422 ? "Error: " : null}${title} – Signalbox</title>
 <style>${new Html(style)}</style>
 </head>
 <body>

@@ -4,7 +4,7 @@ import { formTargetOf, Html, html, pageHeaders, pageText } from "./html.ts";
 /** The pages that the provider asks for: a refusal, and the two of a sign-out. */
 
 function show(ctx: KoaContextWithOIDC, title: string, content: Html, formTargets: readonly string[] = []): void {
-  ctx.body = pageText({ title, content });
+  ctx.body = pageText({ status: ctx.status, title, content });
   ctx.set(pageHeaders(formTargets));
 }
 

@@ -24,7 +24,7 @@ const describedBy = (problem: string | null): Html =>
 export function addressPage(form: SignInForm, typed: string, problem: string | null): Page {
   return {
     status: problem === null ? 200 : 422,
-    title: problem === null ? "Sign in" : "Error: Sign in",
+    title: "Sign in",
     formTargets: form.formTargets,
     content: html`<p>to continue to ${form.application}</p>
 ${problemAbove(problem)}
@@ -43,7 +43,7 @@ ${guarded(form, "address")}
 export function codePage(form: SignInForm, typed: string, problem: string | null): Page {
   return {
     status: problem === null ? 200 : 422,
-    title: problem === null ? "Enter your code" : "Error: Enter your code",
+    title: "Enter your code",
     formTargets: form.formTargets,
     content: html`<p>to continue to ${form.application}</p>
 ${problemAbove(problem)}

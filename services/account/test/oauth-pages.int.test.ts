@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type RequestListener, request as send } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type TestContext, test } from "node:test";
+import { accessibilityProblems, openBrowser } from "@signalbox/testing";
+import * as openid from "openid-client";
+import type { Harness } from "./harness.ts";
+import { startIssuer } from "./oauth-fixture.ts";
+import { applications, codeTo, nativeApplication } from "./oauth-visitor.ts";
+
+/** A server on a port of its own, closed with the test. */
+async function serve(t: TestContext, listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  t.after(() => server.closeAllConnections());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** The service behind an edge whose address is known before the service starts, as it has to be for its URLs. */
+async function startBehindEdge(t: TestContext): Promise<{ edge: string; account: Harness }> {
+  let account: Harness | null = null;
+  const edge = await serve(t, (request, response) => {
+    const { method, headers, url } = request;
+    const forwarded = send(`${account?.url}${url}`, { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    request.pipe(forwarded);
+  });
+  account = await startIssuer({ "http.base-url": edge, "account.oauth.applications": applications });
+  t.after(() => account?.close());
+  return { edge, account };
+}
+
+/** How an application on this machine asks for a sign-in. */
+async function requestOf(edge: string, redirect: string) {
+  const configuration = await openid.discovery(
+    new URL(`${edge}/oauth`),
+    nativeApplication.client_id,
+    undefined,
+    openid.None(),
+    { execute: [openid.allowInsecureRequests] },
+  );
+  const verifier = openid.randomPKCECodeVerifier();
+  const url = openid.buildAuthorizationUrl(configuration, {
+    redirect_uri: redirect,
+    scope: "openid",
+    code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: "S256",
+  });
+  return { configuration, url: url.href, verifier };
+}
+
+test("on a phone and by keyboard alone, without a script, a person signs in and out, and every page is accessible", async (t) => {
+  const { edge, account } = await startBehindEdge(t);
+  const application = await serve(t, (_request, response) => response.end("back in the application"));
+  const { configuration, url, verifier } = await requestOf(edge, `${application}/back`);
+  const browser = await openBrowser();
+  t.after(() => browser.close());
+  const page = await (await browser.newContext({ viewport: { width: 320, height: 640 } })).newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => complaints.push(message.text()));
+  const isFine = async (heading: string) => {
+    await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor();
+    assert.deepEqual(await accessibilityProblems(page), []);
+    assert.equal(await page.evaluate("document.documentElement.scrollWidth > innerWidth"), false, "nothing is cut off");
+    assert.equal(await page.evaluate("getComputedStyle(document.body).maxWidth"), "416px", "the style is let in");
+  };
+
+  await page.goto(url);
+  await isFine("Sign in");
+  await page.keyboard.type("nobody@nowhere");
+  await page.keyboard.press("Enter");
+  await page.getByRole("alert").waitFor();
+  await isFine("Sign in");
+  const address = `${crypto.randomUUID()}@example.org`;
+  await page.getByLabel("E-mail address").fill("");
+  await page.keyboard.type(address);
+  await page.keyboard.press("Enter");
+  await isFine("Enter your code");
+  await page.keyboard.type("00000000");
+  await page.keyboard.press("Enter");
+  await page.getByRole("alert").waitFor();
+  await isFine("Enter your code");
+  assert.match(await page.title(), /^Error: /);
+  assert.match((await page.getByRole("alert").textContent()) ?? "", /not the code/);
+  await page.keyboard.type(await codeTo(account, address));
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`${application}/back?**`);
+  const tokens = await openid.authorizationCodeGrant(configuration, new URL(page.url()), {
+    pkceCodeVerifier: verifier,
+  });
+
+  await page.goto(openid.buildEndSessionUrl(configuration, { id_token_hint: tokens.id_token ?? "" }).href);
+  await isFine("Sign out?");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await page.getByText("You can close this page").waitFor();
+  await isFine("You are signed out");
+  await page.goto(openid.buildEndSessionUrl(configuration).href);
+  await isFine("You are signed out");
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByText("You can close this page").waitFor();
+  await isFine("You are signed out");
+  await page.goto(`${edge}/oauth/authorize?client_id=nobody`);
+  await isFine("This did not work");
+  await page.goto(`${edge}/oauth/sign-in/nothing`);
+  await isFine("This sign-in has expired");
+  assert.deepEqual(
+    complaints.filter((text) => !text.includes("Failed to load resource")),
+    [],
+    "the browser kept nothing from the pages",
+  );
+});
