@@ -99,6 +99,17 @@ test("no private key is in the database in clear, nor in what is published", asy
   assert.deepEqual(await tablesWith(account, String(keys[0]?.x)), ["oauth_signing_keys"]);
 });
 
+test("after a restart with another sealing key before it the old one can be given up", async () => {
+  const first = await startIssuer();
+  const [kid] = await published(first);
+  const old = `test:${Buffer.alloc(32, 7).toString("base64")}`;
+  const next = `next:${Buffer.alloc(32, 8).toString("base64")}`;
+  const both = await startSecond(first, { "secrets.keys": `${next},${old}` });
+  const alone = await startSecond(first, { "secrets.keys": next });
+  assert.deepEqual(await published(alone), [kid]);
+  for (const instance of [alone, both, first]) await instance.close();
+});
+
 test("what is published may be kept for minutes, and tokens for no time at all", async () => {
   for (const path of ["/oauth/jwks", "/oauth/.well-known/openid-configuration"]) {
     const { headers } = await account.send("GET", path);

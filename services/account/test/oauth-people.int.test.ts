@@ -3,7 +3,16 @@ import { after, before, test } from "node:test";
 import { eventually } from "@signalbox/testing";
 import * as openid from "openid-client";
 import type { Harness } from "./harness.ts";
-import { bearer, claimsOf, discover, issuer, startIssuer, startSecond, tablesWith } from "./oauth-fixture.ts";
+import {
+  bearer,
+  claimsOf,
+  discover,
+  issuer,
+  makeClient,
+  startIssuer,
+  startSecond,
+  tablesWith,
+} from "./oauth-fixture.ts";
 import {
   application,
   applications,
@@ -303,6 +312,22 @@ test("revoking an access token leaves the refresh token, and introspection is no
   await eventually(async () => (await readWith(person.access_token)).status === 401, { timeoutMs: 2000 });
   const next = await openid.refreshTokenGrant(person.configuration, person.refresh_token ?? "");
   assert.equal((await readWith(next.access_token)).status, 200);
+});
+
+test("a service client of the same account learns of a person's tokens, one of another account does not", async () => {
+  const person = await signedIn(account, { scope: "openid offline_access" });
+  const own = await makeClient(account, bearer(person.access_token), ["account:read"]);
+  const foreign = await makeClient(account, administrator);
+  const asOwn = await discover(account, own.id, openid.ClientSecretBasic(own.secret));
+  const asForeign = await discover(account, foreign.id, openid.ClientSecretBasic(foreign.secret));
+  for (const token of [person.access_token, person.refresh_token ?? ""]) {
+    const { active, sub, client_id } = await openid.tokenIntrospection(asOwn, token);
+    assert.deepEqual([active, sub, client_id], [true, person.idClaims?.sub, application.client_id]);
+    assert.deepEqual(await openid.tokenIntrospection(asForeign, token), { active: false });
+  }
+  const body = { status: "suspended", reason: "x" };
+  await account.send("POST", `/api/accounts/${person.idClaims?.sub}/status`, { headers: administrator, body });
+  await assert.rejects(openid.tokenIntrospection(asOwn, person.access_token));
 });
 
 test("signing out asks first, ends the session and what it gave, and leads back to the application", async () => {

@@ -9,10 +9,11 @@ const path = "/api/account/";
 async function behindProxy(
   property: "database.url" | "events.url",
   work: (account: Harness, proxy: TcpProxy) => Promise<void>,
+  overrides: Parameters<typeof startAccount>[0] = {},
 ) {
   const database = await testDatabase();
   const proxy = await createTcpProxy({ port: Number(new URL(database.url).port) });
-  const account = await startAccount({ [property]: proxy.urlFor(database.url) });
+  const account = await startAccount({ ...overrides, [property]: proxy.urlFor(database.url) });
   try {
     await work(account, proxy);
   } finally {
@@ -59,4 +60,23 @@ test("while the event log is away changes succeed, and their events follow when 
       ["one", "two"],
     );
   });
+});
+
+test("while its database is away the built-in issuer says so and when to come back, and its keys are still published", async () => {
+  const work = async (account: Harness, proxy: TcpProxy) => {
+    const post = (path: string, form: Record<string, string>) =>
+      fetch(`${account.url}/oauth/${path}`, { method: "POST", body: new URLSearchParams(form) });
+    const client = { client_id: "cli_x", client_secret: "x" };
+    await proxy.refuse();
+    for (const path of ["token", "introspect", "revoke"]) {
+      const answer = await post(path, { ...client, grant_type: "client_credentials", token: "x" });
+      assert.equal(answer.status, 503, path);
+      assert.ok(Number(answer.headers.get("retry-after")) > 0, path);
+      assert.ok(!(await answer.text()).includes("127.0.0.1"), "the answer shows nothing of our insides");
+    }
+    assert.equal((await fetch(`${account.url}/oauth/jwks`)).status, 200);
+    await proxy.accept();
+    await eventually(async () => (await post("token", { ...client, grant_type: "client_credentials" })).status === 401);
+  };
+  await behindProxy("database.url", work, { "auth.issuers": "[]" });
 });

@@ -1,7 +1,5 @@
 import type { ClientMetadata } from "oidc-provider";
-import type { Application } from "./applications.ts";
-
-const loopbacks = new Set(["localhost", "127.0.0.1", "[::1]"]);
+import { type Application, loopbacks } from "./applications.ts";
 
 /** An application as the provider knows it. */
 export function metadataOf({ client_id, name, ...uris }: Application): ClientMetadata {

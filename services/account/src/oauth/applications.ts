@@ -3,7 +3,19 @@ import { z } from "zod";
 /** An application of our own that people sign in to. It has no secret: it runs where its users could read one. */
 export type Application = z.output<typeof Application>;
 
-const redirectUri = z.url().refine((uri) => !uri.includes("#"), "a redirect has no fragment");
+export const loopbacks: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
+/**
+ * Where a browser is sent back to: a web address, this machine, or a scheme of the application's own with a dot in it
+ * (RFC 8252 §7.1), which `javascript:` and the like have not.
+ */
+const redirectUri = z
+  .url()
+  .refine((uri) => !uri.includes("#"), "a redirect has no fragment")
+  .refine((uri) => {
+    const { protocol = "", hostname = "" } = URL.parse(uri) ?? {};
+    return protocol === "https:" || (protocol === "http:" ? loopbacks.has(hostname) : protocol.includes("."));
+  }, "use https, a loopback address, or a scheme with a dot in it");
 
 const Application = z.strictObject({
   client_id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "use a–z, 0–9 and hyphens"),

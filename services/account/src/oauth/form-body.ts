@@ -4,11 +4,12 @@ import { KiB } from "@signalbox/core";
 /** As much as the provider itself takes. */
 const bytesMax = 56 * KiB;
 
-/** The whole body of a small form; null for a larger one. */
+/** The whole body of a small form; null for a larger one, whose rest is not read. */
 export async function readFormBody(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let received = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  // Else the connection would be gone before it is told why.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     received += chunk.length;
     if (received > bytesMax) return null;
     chunks.push(chunk);

@@ -17,12 +17,22 @@ interface Dependencies {
  * last token has ended. Several instances may do so at once: one makes the key, and the others find it made.
  */
 export function createKeepSigningKeys({ pool, signingKeys, keyRing, clock, rotationDays }: Dependencies) {
+  /** The sealing keys are those of the start. */
+  let areResealed = false;
+
   return async function keepSigningKeys(): Promise<void> {
+    if (!areResealed) await inTransaction(pool, reseal);
+    areResealed = true;
     await keyRing.refresh();
     if (!isDue(keyRing.known())) return;
     await inTransaction(pool, rotate);
     await keyRing.refresh();
   };
+
+  async function reseal(tx: Tx): Promise<void> {
+    await signingKeys.lock(tx);
+    await signingKeys.reseal(tx);
+  }
 
   function isDue(keys: readonly SigningKey[]): boolean {
     const now = clock.now();

@@ -1,10 +1,14 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { isAppError } from "@signalbox/core";
+import { toAppError } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import type Provider from "oidc-provider";
 import { readFormBody } from "./form-body.ts";
+import { sendPage } from "./html.ts";
 import { type IssuerAddress, mountPath } from "./issuer-address.ts";
 import type { createPresentToken } from "./present-token.ts";
 import type { createSignInListener } from "./sign-in-listener.ts";
+import { failedPage } from "./sign-in-pages.ts";
 
 interface Dependencies {
   readonly address: IssuerAddress;
@@ -30,11 +34,7 @@ export function createOauthListener({
 
   return (request, response) => {
     address.force(request);
-    answer(request, response).catch((error: unknown) => {
-      if (!response.headersSent && !response.destroyed) endWith(response, 500, "server_error");
-      // A client that went away in the middle of its request is no failure of ours.
-      if (!request.destroyed) log.error({ error, path: pathOf(request) }, "the issuer failed");
-    });
+    answer(request, response).catch((error: unknown) => fail(request, response, toAppError(error)));
   };
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -47,6 +47,17 @@ export function createOauthListener({
     const body = await readFormBody(request);
     if (body === null) return endWith(response, 413, "invalid_request");
     await presentToken(request, body, handOn);
+  }
+
+  function fail(request: IncomingMessage, response: ServerResponse, error: unknown): void {
+    // A client that went away in the middle of its request is no failure of ours.
+    if (request.destroyed && !request.complete) return;
+    log.error({ error, path: pathOf(request) }, "the issuer could not answer");
+    if (response.headersSent) return;
+    const away = isAppError(error) && error.code === "unavailable";
+    if (away) response.setHeader("Retry-After", String(error.retryAfterSeconds ?? 1));
+    if (pathOf(request).startsWith(signInPath)) return sendPage(response, failedPage(away ? 503 : 500));
+    endWith(response, away ? 503 : 500, "server_error");
   }
 
   function handlerOf(current: Provider): RequestListener {

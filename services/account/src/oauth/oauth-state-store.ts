@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Pool, type SealedPlace, type Sealer, sql, type Tx } from "@signalbox/storage";
+import { type Pool, SealError, type SealedPlace, type Sealer, sql, type Tx } from "@signalbox/storage";
 
 /** What the provider wants to find again. */
 export type StatePayload = Readonly<Record<string, unknown>>;
@@ -96,9 +96,21 @@ export function createOauthStateStore({ pool, sealer }: { readonly pool: Pool; r
   };
   return store;
 
-  function payloadFrom({ model, id, sealed, consumedAt }: Row): StatePayload {
-    const payload = JSON.parse(sealer.open(sealed, placeOf(model, id)).toString()) as StatePayload;
+  /** What was sealed with a key that is gone is gone too: somebody signs in again. */
+  function payloadFrom({ model, id, sealed, consumedAt }: Row): StatePayload | undefined {
+    const text = openIfPossible(sealed, placeOf(model, id));
+    if (text === null) return undefined;
+    const payload = JSON.parse(text) as StatePayload;
     return consumedAt === null ? payload : { ...payload, consumed: Math.floor(consumedAt.getTime() / 1000) };
+  }
+
+  function openIfPossible(sealed: string, place: SealedPlace): string | null {
+    try {
+      return sealer.open(sealed, place).toString();
+    } catch (error) {
+      if (error instanceof SealError) return null;
+      throw error;
+    }
   }
 }
 

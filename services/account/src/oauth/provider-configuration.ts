@@ -10,7 +10,7 @@ import { maySignIn, providerAccountFrom } from "./provider-account.ts";
 import { askSignOut, showError, showSignedOut } from "./provider-pages.ts";
 import type { RecordIssuedTokenVerb } from "./record-issued-token.ts";
 import { keptWithClients } from "./service-client-metadata.ts";
-import { createMayIntrospect, mayRevoke } from "./token-policies.ts";
+import { mayIntrospect, mayRevoke } from "./token-policies.ts";
 
 export interface ProviderSettings {
   readonly address: IssuerAddress;
@@ -85,7 +85,7 @@ export function providerConfiguration(settings: ProviderSettings): Configuration
   };
 }
 
-function features({ address, accounts, accessTokenSeconds }: ProviderSettings): Configuration["features"] {
+function features({ address, accessTokenSeconds }: ProviderSettings): Configuration["features"] {
   return {
     devInteractions: { enabled: false },
     // Nobody here checks the proof that such a token would need.
@@ -94,7 +94,7 @@ function features({ address, accounts, accessTokenSeconds }: ProviderSettings): 
     // It takes opaque access tokens alone; an ID token has all that it would tell.
     userinfo: { enabled: false },
     clientCredentials: { enabled: true },
-    introspection: { enabled: true, allowedPolicy: createMayIntrospect({ accounts }) },
+    introspection: { enabled: true, allowedPolicy: mayIntrospect },
     revocation: { enabled: true, allowedPolicy: mayRevoke },
     rpInitiatedLogout: { enabled: true, logoutSource: askSignOut, postLogoutSuccessSource: showSignedOut },
     resourceIndicators: {

@@ -133,7 +133,9 @@ export function createSignInListener(dependencies: Dependencies) {
   /** The fields of a form that came from a page of this sign-in; null for anything else. */
   async function guardedFields({ request, form }: Visit): Promise<URLSearchParams | null> {
     const site = request.headers["sec-fetch-site"];
-    if (request.method !== "POST" || !isForm(request) || (site !== undefined && site !== "same-origin")) return null;
+    // `none` is a page that its reader reloads.
+    const isOurs = site === undefined || site === "same-origin" || site === "none";
+    if (request.method !== "POST" || !isForm(request) || !isOurs) return null;
     const body = await readFormBody(request);
     if (body === null) return null;
     const fields = new URLSearchParams(body.toString());

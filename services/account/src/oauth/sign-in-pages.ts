@@ -96,3 +96,10 @@ export const refusedPage: Page = {
   title: "This did not work",
   content: html`<p>Go back to the application and start again.</p>`,
 };
+
+/** Something of ours is away or broken; what was typed is not lost. */
+export const failedPage = (status: number): Page => ({
+  status,
+  title: "This did not work",
+  content: html`<p>Something went wrong on our side. Go back and try again in a moment.</p>`,
+});

@@ -10,6 +10,8 @@ export interface SigningKeyStore {
   /** Says when the keys that have no successor yet stop signing. */
   retire(tx: Tx, at: Date): Promise<void>;
   remove(tx: Tx, key: SigningKey): Promise<void>;
+  /** Seals anew what was sealed with an older key, which may be given up after that. */
+  reseal(tx: Tx): Promise<void>;
 }
 
 interface Row {
@@ -39,6 +41,7 @@ const insertKey = sql(
 );
 
 const retireKeys = sql("oauth-key.retire", "update oauth_signing_keys set retired_at = $1 where retired_at is null");
+const resealKey = sql("oauth-key.reseal", "update oauth_signing_keys set sealed_private_jwk = $2 where kid = $1");
 const removeKey = sql("oauth-key.remove", "delete from oauth_signing_keys where kid = $1");
 
 const placeOf = (row: string): SealedPlace => ({ service: "account", table: "oauth_signing_keys", row });
@@ -63,6 +66,13 @@ export function createSigningKeyStore(sealer: Sealer): SigningKeyStore {
     },
     async retire(tx, at) {
       await tx.query(retireKeys, [at]);
+    },
+    async reseal(tx) {
+      const { rows } = await tx.query<Row>(listKeys);
+      for (const { kid, sealedPrivateJwk } of rows) {
+        const sealed = sealer.reseal(sealedPrivateJwk, placeOf(kid));
+        if (sealed !== null) await tx.query(resealKey, [kid, sealed]);
+      }
     },
     async remove(tx, { privateJwk }) {
       await tx.query(removeKey, [privateJwk.kid]);

@@ -1,6 +1,4 @@
 import type { AccessToken, Client, ClientCredentials, KoaContextWithOIDC, RefreshToken } from "oidc-provider";
-import type { AccountStore } from "../accounts/account-store.ts";
-import { maySignIn } from "./provider-account.ts";
 import { serviceClientOf } from "./service-client-metadata.ts";
 
 type Token = AccessToken | ClientCredentials | RefreshToken;
@@ -11,25 +9,18 @@ export async function mayRevoke(_ctx: KoaContextWithOIDC, client: Client, token:
 }
 
 /**
- * A service client learns of its own tokens and of those that act for its account; a public application of none, since
- * anybody can say that they are it. A token of an account that must not act is not active.
+ * A service client learns of its own tokens and of those that act for its account, which is active, or it would not have
+ * got here. A public application learns of none, since anybody can say that they are it.
  */
-export function createMayIntrospect({ accounts }: { readonly accounts: Pick<AccountStore, "find"> }) {
-  return async function mayIntrospect(ctx: KoaContextWithOIDC, client: Client, token: Token): Promise<boolean> {
-    const caller = serviceClientOf(client);
-    if (!caller) return false;
-    const isOwn = token.clientId === client.clientId;
-    const accountId = accountOf(token);
-    if (!isOwn && accountId !== caller.accountId) return false;
-    // An application that was taken out of the configuration, and the provider would stumble over.
-    if (!isOwn && !(await ctx.oidc.provider.Client.find(token.clientId ?? ""))) return false;
-    const account = accountId === undefined ? null : await accounts.find(accountId);
-    return account !== null && maySignIn(account);
-  };
+export async function mayIntrospect(ctx: KoaContextWithOIDC, client: Client, token: Token): Promise<boolean> {
+  const caller = serviceClientOf(client);
+  if (!caller || token.clientId === client.clientId) return caller !== null;
+  if (accountOf(token) !== caller.accountId) return false;
+  // The provider would stumble over an application that was taken out of the configuration.
+  return (await ctx.oidc.provider.Client.find(token.clientId ?? "")) !== undefined;
 }
 
-function accountOf(token: Token): string | undefined {
+function accountOf(token: Token): unknown {
   const named = "extra" in token ? token.extra?.account_id : undefined;
-  if (typeof named === "string") return named;
-  return "accountId" in token ? token.accountId : undefined;
+  return named ?? ("accountId" in token ? token.accountId : undefined);
 }
