@@ -6,7 +6,7 @@ import type { AccountSignInStore } from "./account-sign-in-store.ts";
 
 interface Dependencies {
   readonly signIns: AccountSignInStore;
-  readonly accessLog: Pick<AccessLog, "announceNext">;
+  readonly accessLog: Pick<AccessLog, "announce">;
   readonly clock: Clock;
 }
 
@@ -18,7 +18,7 @@ export function createEndSignIns({ signIns, accessLog, clock }: Dependencies) {
     for (const { jti, expiresAt } of await signIns.takeTokens(tx, accountId)) {
       if (expiresAt <= now) continue;
       const id = `jti:${builtInIssuer}:${jti}`;
-      await accessLog.announceNext(tx, { kind: "token", id, accountId, state: "revoked" }, now);
+      await accessLog.announce(tx, { kind: "token", id, accountId, state: "revoked", epoch: 1 }, now);
     }
   };
 }

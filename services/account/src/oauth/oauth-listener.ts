@@ -56,8 +56,9 @@ export function createOauthListener({
     if (response.headersSent) return;
     const away = isAppError(error) && error.code === "unavailable";
     if (away) response.setHeader("Retry-After", String(error.retryAfterSeconds ?? 1));
-    if (pathOf(request).startsWith(signInPath)) return sendPage(response, failedPage(away ? 503 : 500));
-    endWith(response, away ? 503 : 500, "server_error");
+    const status = away ? 503 : 500;
+    if (pathOf(request).startsWith(signInPath)) sendPage(response, failedPage(status));
+    else endWith(response, status, "server_error");
   }
 
   function handlerOf(current: Provider): RequestListener {
