@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { sql } from "@signalbox/storage";
 import { eventually } from "@signalbox/testing";
 import * as openid from "openid-client";
 import type { Harness } from "./harness.ts";
 import {
   bearer,
   claimsOf,
+  databaseOf,
   discover,
   issuer,
   makeClient,
@@ -69,6 +71,25 @@ test("a token without scopes may what its role may, and is recent enough for wha
   const body = { name: "key", scopes: ["account:read"] };
   assert.equal((await account.send("POST", "/api/account/api-keys/", { headers: bearer(token), body })).status, 201);
   assert.equal((await account.send("GET", "/api/accounts/", { headers: bearer(token) })).status, 403);
+});
+
+test("an application that asks for what the person may not do gets less, and nothing when nothing is left", async () => {
+  const { access_token: token } = await signedIn(account, { scope: "openid account:read account:admin env:read" });
+  assert.equal(claimsOf(token).scope, "account:read");
+  for (const scope of ["openid account:admin", "openid env:read config:admin", "account:admin offline_access"]) {
+    await assert.rejects(signedIn(account, { scope }), { error: "invalid_scope" }, scope);
+  }
+});
+
+test("an administrator who signs in gets what the role brings when the application asks for it, and not otherwise", async () => {
+  const { address, idClaims } = await signedIn(account);
+  const promote = sql("", "update accounts set roles = array['admin'] where id = $1");
+  await databaseOf(account).query(promote, [idClaims?.sub]);
+  const listWith = async (scope: string) => {
+    const { access_token: token } = await signedIn(account, { address, scope });
+    return (await account.send("GET", "/api/accounts/", { headers: bearer(token) })).status;
+  };
+  assert.deepEqual([await listWith("openid account:admin"), await listWith("openid account:read")], [200, 403]);
 });
 
 test("the page says the same whether there is an account or not", async () => {
@@ -162,6 +183,10 @@ test("a form from another site, without its guard, or of another sign-in changes
   assert.equal((await visitor.submit(page, { address, guard: "" }, "address")).status, 400);
   const guard = /name="guard" value="([^"]+)"/.exec(theirs.text)?.[1] ?? "";
   assert.equal((await visitor.submit(page, { address, guard }, "address")).status, 400);
+  for (const step of ["constructor", "toString", ""]) {
+    assert.equal((await visitor.submit(page, { address, step }, "address")).status, 400, step);
+  }
+  assert.equal((await visitor.submit(page, { address, guard: "ä".repeat(43) }, "address")).status, 400);
   assert.equal((await visitor.open(theirs.url)).status, 400, "the address alone is worth nothing in another browser");
   assert.ok(!account.mailbox.mails.some(({ to }) => to === address));
 });

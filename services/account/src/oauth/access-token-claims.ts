@@ -1,4 +1,4 @@
-import { scopes, scopesOfRole } from "@signalbox/contracts";
+import { isScope, scopes, scopesOfRole } from "@signalbox/contracts";
 import {
   type AccessToken,
   type ClientCredentials,
@@ -45,12 +45,19 @@ function scopesOfClient({ oidc }: KoaContextWithOIDC, own: readonly string[]): r
   return own;
 }
 
-/** The claims that say for whom a token acts, and in which roles. */
+/**
+ * The claims that say for whom a token acts, and in which roles.
+ *
+ * @throws InvalidScope when a person may do nothing of what the application asked for: a token that names no scope of ours
+ *   may do all that their roles may, which is not what it asked for.
+ */
 export function claimsOf(ctx: KoaContextWithOIDC, token: AccessToken | ClientCredentials): Record<string, unknown> {
   const client = ctx.oidc.client && serviceClientOf(ctx.oidc.client);
   if (client) return { account_id: client.accountId };
-  const { account, entities } = ctx.oidc;
+  const { account, entities, params, requestParamScopes } = ctx.oidc;
   const source = entities.RefreshToken ?? entities.AuthorizationCode;
+  const asked = [...(params?.scope ? requestParamScopes : (source?.scopes ?? []))].filter(isScope);
+  if (asked.length > 0 && !token.scope) throw new errors.InvalidScope("none of them is granted", asked.join(" "));
   return {
     account_id: (token as AccessToken).accountId,
     roles: rolesOf(account) ?? [],

@@ -1,5 +1,6 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { sameDigest } from "@signalbox/auth";
 import type Provider from "oidc-provider";
 import { errors, type Interaction } from "oidc-provider";
 import { checkContactAddress, normalized } from "../accounts/account-fields.ts";
@@ -45,12 +46,12 @@ const problems: Readonly<Record<Exclude<RedeemOutcome, "good">, string>> = {
 /** The pages on which a person signs in: an address, then the code that was mailed there. */
 export function createSignInListener(dependencies: Dependencies) {
   const { address, sendSignInCode, signIn, cookieKeys, clientAddress } = dependencies;
-  const steps: Readonly<Record<string, (visit: Visit, fields: URLSearchParams) => Promise<void>>> = {
-    address: takeAddress,
-    code: takeCode,
-    resend,
-    restart: (visit) => remember(visit, null),
-  };
+  const steps = new Map<string, (visit: Visit, fields: URLSearchParams) => Promise<void>>([
+    ["address", takeAddress],
+    ["code", takeCode],
+    ["resend", resend],
+    ["restart", (visit) => remember(visit, null)],
+  ]);
 
   /** Answers a request below `/oauth/sign-in/`; `uid` is the rest of its path. */
   return async function answerSignIn(
@@ -65,7 +66,7 @@ export function createSignInListener(dependencies: Dependencies) {
     const visit = { provider, request, response, interaction, form };
     if (request.method === "GET" || request.method === "HEAD") return sendPage(response, pageOf(visit));
     const fields = await guardedFields(visit);
-    const step = fields && steps[fields.get("step") ?? ""];
+    const step = fields && steps.get(fields.get("step") ?? "");
     if (!step) return sendPage(response, refusedPage);
     await step(visit, fields);
   };
@@ -139,7 +140,7 @@ export function createSignInListener(dependencies: Dependencies) {
     const body = await readFormBody(request);
     if (body === null) return null;
     const fields = new URLSearchParams(body.toString());
-    return isSame(fields.get("guard") ?? "", form.guard) ? fields : null;
+    return sameDigest(Buffer.from(fields.get("guard") ?? ""), Buffer.from(form.guard)) ? fields : null;
   }
 
   /** The cookie makes a sign-in one browser's own; the guard shows that a form is from its page. */
@@ -174,6 +175,3 @@ function pageOf({ interaction, form }: Visit): Page {
 }
 
 const sentOf = ({ lastSubmission }: Interaction): Sent | null => (lastSubmission?.sent as Sent | undefined) ?? null;
-
-const isSame = (one: string, other: string): boolean =>
-  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
