@@ -3,7 +3,7 @@ import type { ServiceContext } from "@signalbox/runtime";
 import { databaseOptions, openPool } from "@signalbox/storage";
 import { createMetrics } from "@signalbox/telemetry";
 import type { Properties } from "./properties.ts";
-import { createVerbs } from "./service.ts";
+import { createVerbs } from "./verbs.ts";
 
 type Context = Pick<ServiceContext<Properties>, "service" | "configuration" | "log" | "tracer" | "clock">;
 

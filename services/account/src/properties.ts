@@ -4,6 +4,7 @@ import { defineProperties } from "@signalbox/config";
 import { defaultProperties, limitProperties, supportedProperties } from "@signalbox/contracts/properties";
 import { eventsProperties } from "@signalbox/events/properties";
 import { httpProperties } from "@signalbox/http/properties";
+import type { ServiceContext } from "@signalbox/runtime";
 import { runtimeProperties } from "@signalbox/runtime/properties";
 import { databaseProperties, secretsProperties } from "@signalbox/storage/properties";
 import { mailboxPattern } from "./mail/mailbox.ts";
@@ -152,3 +153,6 @@ export const properties = defineProperties({
 });
 
 export type Properties = typeof properties;
+
+/** What most parts need of the service's context. */
+export type Configured = Pick<ServiceContext<Properties>, "configuration" | "clock" | "log" | "metrics">;

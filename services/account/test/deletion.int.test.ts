@@ -5,7 +5,7 @@ import { createOutbox } from "@signalbox/events";
 import { openPool, type Pool } from "@signalbox/storage";
 import { createMetrics, createTracer } from "@signalbox/telemetry";
 import { eventually } from "@signalbox/testing";
-import { createVerbs } from "../src/service.ts";
+import { createVerbs } from "../src/verbs.ts";
 import { type Harness, startAccount } from "./harness.ts";
 import { rowsWith } from "./rows-with.ts";
 

@@ -2,7 +2,7 @@ import { createOutbox } from "@signalbox/events";
 import { openPool, prismaAdapter } from "@signalbox/storage";
 import { createMetrics, createTracer } from "@signalbox/telemetry";
 import { PrismaClient } from "../src/generated/prisma/client.ts";
-import { createVerbs } from "../src/service.ts";
+import { createVerbs } from "../src/verbs.ts";
 import type { Harness } from "./harness.ts";
 
 /** Another instance of the service's verbs and stores on the same database, for promises that several instances keep. */

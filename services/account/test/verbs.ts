@@ -5,7 +5,7 @@ import { openDatabase } from "@signalbox/foundation";
 import { databaseOptions, openPool, type Pool } from "@signalbox/storage";
 import { createMailbox, type Mailbox, testContext, testDatabase } from "@signalbox/testing";
 import { properties } from "../src/properties.ts";
-import { createVerbs, type Verbs } from "../src/service.ts";
+import { createVerbs, type Verbs } from "../src/verbs.ts";
 
 /** Verbs on a database of their own, without listeners and workers: a test starts what it wants to watch. */
 export interface OpenVerbs extends Instance {

@@ -5,7 +5,7 @@ import { mutationPayload, requirePrincipal, type SubgraphContext } from "@signal
 import { accountPatch } from "../accounts/account-body.ts";
 import { changesFrom } from "../accounts/account-routes.ts";
 import { actorOf } from "../audit/actor.ts";
-import type { Verbs } from "../service.ts";
+import type { Verbs } from "../verbs.ts";
 import { parseInput } from "./parse-input.ts";
 import type { AccountLoaders } from "./subgraph.ts";
 

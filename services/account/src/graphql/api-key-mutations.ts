@@ -6,7 +6,7 @@ import type { ApiKey } from "../api-keys/api-key.ts";
 import { ApiKeyPatch, ApiKeyRotation, NewApiKey } from "../api-keys/api-key-body.ts";
 import { type KeyRefusal, refusedIssue, refusedRotation } from "../api-keys/key-refusals.ts";
 import { actorOf } from "../audit/actor.ts";
-import type { Verbs } from "../service.ts";
+import type { Verbs } from "../verbs.ts";
 import { type AccountContext, allowed } from "./account-resolvers.ts";
 import { invalidInput, parseInput } from "./parse-input.ts";
 

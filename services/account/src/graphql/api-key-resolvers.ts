@@ -2,7 +2,7 @@ import type { ConnectionArguments } from "@signalbox/graphql";
 import type { Account } from "../accounts/account.ts";
 import { type ApiKey, statusOf } from "../api-keys/api-key.ts";
 import { cursorOf, positionFrom } from "../api-keys/api-key-position.ts";
-import type { Verbs } from "../service.ts";
+import type { Verbs } from "../verbs.ts";
 import { type AccountContext, allowed } from "./account-resolvers.ts";
 import { pageOf } from "./page-of.ts";
 

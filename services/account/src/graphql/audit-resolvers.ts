@@ -2,7 +2,7 @@ import type { ConnectionArguments } from "@signalbox/graphql";
 import type { Account } from "../accounts/account.ts";
 import { type AuditEntry, viewAuditEntry, viewOwnAuditEntry } from "../audit/audit-entry.ts";
 import { cursorOf, positionFrom } from "../audit/audit-position.ts";
-import type { Verbs } from "../service.ts";
+import type { Verbs } from "../verbs.ts";
 import { type AccountContext, allowedToSee } from "./account-resolvers.ts";
 import { pageOf } from "./page-of.ts";
 

@@ -6,7 +6,7 @@ import { actorOf } from "../audit/actor.ts";
 import { ClientSecretRotation, NewServiceClient, ServiceClientPatch } from "../clients/client-body.ts";
 import { type ClientRefusal, refusedMaking } from "../clients/client-refusals.ts";
 import type { ServiceClient } from "../clients/service-client.ts";
-import type { Verbs } from "../service.ts";
+import type { Verbs } from "../verbs.ts";
 import { type AccountContext, allowed } from "./account-resolvers.ts";
 import { invalidInput, parseInput } from "./parse-input.ts";
 

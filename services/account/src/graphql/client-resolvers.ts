@@ -2,7 +2,7 @@ import type { ConnectionArguments } from "@signalbox/graphql";
 import { readTimeCursor, writeTimeCursor } from "@signalbox/http";
 import type { Account } from "../accounts/account.ts";
 import { previousSecretUntil, type ServiceClient, statusOf } from "../clients/service-client.ts";
-import type { Verbs } from "../service.ts";
+import type { Verbs } from "../verbs.ts";
 import { type AccountContext, allowed } from "./account-resolvers.ts";
 import { pageOf } from "./page-of.ts";
 

@@ -5,7 +5,7 @@ import { codeDetail } from "../codes/code-refused.ts";
 import { tooManyCodes } from "../codes/too-many-codes.ts";
 import { hintOf } from "../contacts/contact-link.ts";
 import { Confirmation } from "../contacts/contact-routes.ts";
-import type { Verbs } from "../service.ts";
+import type { Verbs } from "../verbs.ts";
 import { type AccountContext, allowed, missing } from "./account-resolvers.ts";
 import { invalidInput, parseInput } from "./parse-input.ts";
 

@@ -2,9 +2,9 @@ import { AppError } from "@signalbox/core";
 import { mutationPayload } from "@signalbox/graphql";
 import type { Account } from "../accounts/account.ts";
 import { actorOf } from "../audit/actor.ts";
-import type { Verbs } from "../service.ts";
 import { settingsPatch } from "../settings/settings-body.ts";
 import { changesFrom } from "../settings/settings-routes.ts";
+import type { Verbs } from "../verbs.ts";
 import { type AccountContext, allowed, missing } from "./account-resolvers.ts";
 import { parseInput } from "./parse-input.ts";
 

@@ -5,7 +5,7 @@ import { createSubgraph } from "@signalbox/graphql";
 import type { Logger } from "@signalbox/telemetry";
 import type { Account } from "../accounts/account.ts";
 import type { ApiKey } from "../api-keys/api-key.ts";
-import type { Verbs } from "../service.ts";
+import type { Verbs } from "../verbs.ts";
 import { accountResolvers } from "./account-resolvers.ts";
 import { administrationResolvers } from "./administration-resolvers.ts";
 import { apiKeyMutations } from "./api-key-mutations.ts";

@@ -1,0 +1,63 @@
+import type { Clock } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
+import type { Pool } from "@signalbox/storage";
+import type { AccessLog } from "../access/access-log.ts";
+import type { AskAgain } from "../access/ask-again.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
+import type { Audit } from "../audit/audit.ts";
+import type { OneTimeCodes } from "../codes/one-time-codes.ts";
+import type { Mails } from "../mail/mails.ts";
+import { createAccountSignInStore } from "../oauth/account-sign-in-store.ts";
+import { createEndSignIns } from "../oauth/end-sign-ins.ts";
+import type { Configured } from "../properties.ts";
+import { createEndStepUps } from "../step-up/end-step-ups.ts";
+import type { StepUpStore } from "../step-up/step-up-store.ts";
+import { createAdoptContact } from "./adopt-contact.ts";
+import { createCancelContactChange } from "./cancel-contact-change.ts";
+import { createConfirmContact } from "./confirm-contact.ts";
+import { createConfirmContactByLink } from "./confirm-contact-by-link.ts";
+import { createContactLinkStore } from "./contact-link-store.ts";
+import { createEndConfirmation } from "./end-confirmation.ts";
+import { createFollowContactChange } from "./follow-contact-change.ts";
+import { createHolderMails } from "./holder-mails.ts";
+import { createObjectToContactChange } from "./object-to-contact-change.ts";
+import { createResendContactCode } from "./resend-contact-code.ts";
+import { createTrimContactLinks } from "./trim-contact-links.ts";
+
+/** What the verbs write with that prove who somebody is. */
+interface Proving {
+  readonly pool: Pool;
+  readonly outbox: Outbox;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly accounts: AccountStore;
+  readonly accessLog: AccessLog;
+  readonly askAgain: AskAgain;
+  readonly stepUps: StepUpStore;
+  readonly oneTimeCodes: OneTimeCodes;
+  readonly mails: Mails;
+}
+
+/** What becomes of a new contact address: the verbs of its two holders, the one in use and the one that waits. */
+export function createContactVerbs({ configuration }: Configured, parts: Proving) {
+  const { pool, oneTimeCodes, mails, clock } = parts;
+  const contactLinks = createContactLinkStore(pool);
+  const baseUrl = configuration.get("http.base-url");
+  const objectionHours = () => configuration.get("account.contact.objection-window");
+  const holderMails = createHolderMails({ oneTimeCodes, contactLinks, mails, clock, baseUrl, objectionHours });
+  const endConfirmation = createEndConfirmation({ oneTimeCodes, contactLinks, clock });
+  const endStepUps = createEndStepUps(parts);
+  const endSignIns = createEndSignIns({ ...parts, signIns: createAccountSignInStore() });
+  const joined = { ...parts, contactLinks, holderMails, endConfirmation, endStepUps, endSignIns };
+  const adoptContact = createAdoptContact(joined);
+  return {
+    contactLinks,
+    followContactChange: createFollowContactChange(joined),
+    confirmContact: createConfirmContact({ ...joined, adoptContact }),
+    confirmContactByLink: createConfirmContactByLink({ ...joined, adoptContact }),
+    resendContactCode: createResendContactCode(joined),
+    cancelContactChange: createCancelContactChange(joined),
+    objectToContactChange: createObjectToContactChange(joined),
+    trimContactLinks: createTrimContactLinks(joined),
+  };
+}

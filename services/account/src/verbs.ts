@@ -1,0 +1,159 @@
+import type { Outbox } from "@signalbox/events";
+import { createSealer, type Pool, prismaAdapter } from "@signalbox/storage";
+import { createAccessLog } from "./access/access-log.ts";
+import { createAskAgain } from "./access/ask-again.ts";
+import { createRepeatAccess } from "./access/repeat-access.ts";
+import { createAccountStore } from "./accounts/account-store.ts";
+import { createMakeAccount } from "./accounts/make-account.ts";
+import { createProvisionAccount } from "./accounts/provision-account.ts";
+import { createUpdateAccount } from "./accounts/update-account.ts";
+import { createAccountSearchStore } from "./administration/account-search-store.ts";
+import { createAnnounceEndedKeys } from "./api-keys/announce-ended-keys.ts";
+import { createApiKeyStore } from "./api-keys/api-key-store.ts";
+import { createCreateFirstKey } from "./api-keys/create-first-key.ts";
+import { createIssueApiKey } from "./api-keys/issue-api-key.ts";
+import { createRenameApiKey } from "./api-keys/rename-api-key.ts";
+import { createRevokeApiKey } from "./api-keys/revoke-api-key.ts";
+import { createRotateApiKey } from "./api-keys/rotate-api-key.ts";
+import { createAudit } from "./audit/audit.ts";
+import { createAuditDayStore } from "./audit/audit-day-store.ts";
+import { createAuditStore } from "./audit/audit-store.ts";
+import { createKeepAuditDays } from "./audit/keep-audit-days.ts";
+import { createNoteRefusal } from "./audit/note-refusal.ts";
+import { createChangeClient } from "./clients/change-client.ts";
+import { createClientStore } from "./clients/client-store.ts";
+import { createMakeClient } from "./clients/make-client.ts";
+import { createOneTimeCodes } from "./codes/one-time-codes.ts";
+import { createTrimCodes } from "./codes/trim-codes.ts";
+import { createContactVerbs } from "./contacts/contact-verbs.ts";
+import { createPurgeAccounts } from "./deletion/purge-accounts.ts";
+import { createPurgeStore } from "./deletion/purge-store.ts";
+import { PrismaClient } from "./generated/prisma/client.ts";
+import { createIdentityOfToken } from "./identities/identity-of-token.ts";
+import { createIdentityStore } from "./identities/identity-store.ts";
+import { createLinkIdentity } from "./identities/link-identity.ts";
+import { createUnlinkIdentity } from "./identities/unlink-identity.ts";
+import { createMailing } from "./mail/create-mailing.ts";
+import { createIssuingIfAlone } from "./oauth/open-built-in-issuer.ts";
+import { createPrincipals, createTokens } from "./principals/create-principals.ts";
+import type { Configured } from "./properties.ts";
+import { createChangeAccountStatus } from "./statuses/change-account-status.ts";
+import { createRequestRecovery } from "./statuses/request-recovery.ts";
+import { createCompleteStepUp } from "./step-up/complete-step-up.ts";
+import { createRequestStepUp } from "./step-up/request-step-up.ts";
+import { createStepUpStore } from "./step-up/step-up-store.ts";
+import { createTrimStepUps } from "./step-up/trim-step-ups.ts";
+
+/** What the routes and resolvers may call. */
+export type Verbs = ReturnType<typeof createVerbs>;
+
+/**
+ * Joins the verbs to their stores. `counting` is for statements that count whatever becomes of the transaction around
+ * them: a pool of its own, or transactions could take all connections and then wait for one.
+ */
+export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, counting: Pool = pool) {
+  const { configuration, clock, log } = context;
+  const prisma = new PrismaClient({ adapter: prismaAdapter(pool) });
+  const accounts = createAccountStore(pool, prisma);
+  const apiKeys = createApiKeyStore(prisma);
+  const clients = createClientStore(prisma);
+  const sealer = createSealer(configuration.get("secrets.keys"));
+  const audit = createAudit({ clock });
+  const auditRetention = { clock, retentionDays: () => configuration.get("account.audit.retention-days") };
+  const auditEntries = createAuditStore({ ...auditRetention, prisma });
+  const noteRefusal = createNoteRefusal({
+    pool,
+    audit,
+    clock,
+    onFailure: (error) => log.error({ error }, "a refusal could not be written to the audit"),
+  });
+  const accessLog = createAccessLog({ outbox });
+  const writing = { pool, outbox, audit, clock };
+  const { mails, sendDueMails } = createMailing(context, pool);
+  const oneTimeCodes = createOneTimeCodes({ keys: configuration.get("secrets.keys"), counting, clock });
+  const askAgain = createAskAgain({ accessLog, clock });
+  const stepUps = createStepUpStore(pool);
+  const proving = { ...writing, accounts, accessLog, askAgain, stepUps, oneTimeCodes, mails };
+  const { followContactChange, ...contactVerbs } = createContactVerbs(context, proving);
+
+  const makeAccount = createMakeAccount({
+    ...writing,
+    accounts,
+    firstValues: () => ({
+      supportedLocales: configuration.get("supported.locales"),
+      defaultLocale: configuration.get("defaults.locale"),
+      requireVerifiedContact: configuration.get("account.require-verified-contact"),
+    }),
+  });
+  const provisionAccount = createProvisionAccount({ pool, accounts, makeAccount });
+  const issuing = createIssuingIfAlone(context, pool, sealer);
+  const tokens = createTokens(context, issuing);
+  const principals = createPrincipals(context, { tokens, accounts, apiKeys, provisionAccount, stepUps, noteRefusal });
+  const identities = createIdentityStore(pool);
+  const identityOfToken = createIdentityOfToken({ tokens });
+  const keyRules = {
+    keyEnvironment: configuration.get("account.api-keys.environment"),
+    keysMax: () => configuration.get("account.api-keys.max"),
+  };
+  const issueApiKey = createIssueApiKey({ ...writing, ...keyRules, apiKeys });
+  const changeAccountStatus = createChangeAccountStatus({ ...writing, accounts, accessLog });
+
+  return {
+    accounts,
+    auditEntries,
+    accountSearch: createAccountSearchStore(prisma),
+    apiKeys,
+    clients,
+    principals,
+    tokens,
+    issuing,
+    sealer,
+    accessLog,
+    audit,
+    makeAccount,
+    clock,
+    updateAccount: createUpdateAccount({ ...writing, accounts, followContactChange }),
+    ...contactVerbs,
+    requestStepUp: createRequestStepUp(proving),
+    completeStepUp: createCompleteStepUp(proving),
+    trimStepUps: createTrimStepUps(proving),
+    identities,
+    identityOfToken,
+    linkIdentity: createLinkIdentity({ ...proving, identities, identityOfToken }),
+    unlinkIdentity: createUnlinkIdentity({ ...proving, identities, signsInByMail: issuing !== null }),
+    issueApiKey,
+    changeAccountStatus,
+    requestRecovery: createRequestRecovery({ ...writing, accounts }),
+    createFirstKey: createCreateFirstKey({ pool, provisionAccount, changeAccountStatus, issueApiKey }),
+    renameApiKey: createRenameApiKey({ ...writing, apiKeys }),
+    rotateApiKey: createRotateApiKey({ ...writing, ...keyRules, apiKeys, accessLog }),
+    revokeApiKey: createRevokeApiKey({ ...writing, apiKeys, accessLog }),
+    announceEndedKeys: createAnnounceEndedKeys({ ...writing, apiKeys, accessLog }),
+    makeClient: createMakeClient({
+      ...writing,
+      accounts,
+      clients,
+      clientsMax: () => configuration.get("account.clients.max"),
+    }),
+    changeClient: createChangeClient({ ...writing, clients, accessLog }),
+    noteRefusal,
+    mails,
+    oneTimeCodes,
+    sendDueMails,
+    trimCodes: createTrimCodes({ pool, clock }),
+    keepAuditDays: createKeepAuditDays({ ...auditRetention, auditDays: createAuditDayStore({ pool }) }),
+    repeatAccess: createRepeatAccess({ pool, accessLog, clock }),
+    purgeAccounts: createPurgeAccounts({
+      ...writing,
+      accounts,
+      accessLog,
+      purges: createPurgeStore({ pool }),
+      retentionDays: () => configuration.get("account.retention-days"),
+    }),
+    supportedLocales: () => configuration.get("supported.locales"),
+    pageLimits: {
+      maxPageSize: () => configuration.get("limits.maxPageSize"),
+      pageSize: () => configuration.get("defaults.pageSize"),
+    },
+  };
+}
