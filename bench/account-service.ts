@@ -13,6 +13,7 @@ const script = fileURLToPath(new URL("../services/account/src/main.ts", import.m
 /** The account service in a process of its own, with accounts to ask for. */
 export interface AccountService {
   readonly url: string;
+  readonly pid: number;
   readonly accounts: readonly BenchAccount[];
   close(): Promise<void>;
 }
@@ -56,7 +57,7 @@ export async function startAccountService({ accounts }: { accounts: number }): P
   const signedIn: BenchAccount[] = [];
   while (signedIn.length < accounts) signedIn.push(await signIn(url, issuer));
   const closes = opened.move();
-  return { url, accounts: signedIn, close: () => closes.disposeAsync() };
+  return { url, pid: process.pid as number, accounts: signedIn, close: () => closes.disposeAsync() };
 }
 
 /** The first use of a token makes its account. */

@@ -1,5 +1,6 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import autocannon from "autocannon";
 import { type AccountService, startAccountService } from "./account-service.ts";
@@ -17,7 +18,14 @@ const readers = 20;
 const writers = 180;
 const variants = ["bare", "token", "api-key", "not-modified", "patch"] as const;
 type Variant = (typeof variants)[number];
-type Round = Record<Variant, number>;
+
+interface Sample {
+  readonly perSecond: number;
+  /** Processor time of the server alone: what remains comparable when the machine does other things too. */
+  readonly cpuMicros: number;
+}
+
+type Round = Record<Variant, Sample>;
 
 export const bench = {
   name: "account",
@@ -35,9 +43,9 @@ async function run() {
   try {
     const bare = await startBare(service);
     const measured: Round[] = [];
-    for (let round = 0; round < rounds; round++) measured.push(await measureRound(service, bare.url));
+    for (let round = 0; round < rounds; round++) measured.push(await measureRound(service, bare));
     await bare.stop();
-    const perSecond = (variant: Variant) => Math.round(median(measured.map((round) => round[variant])));
+    const perSecond = (variant: Variant) => Math.round(median(measured.map((round) => round[variant].perSecond)));
     return report(measured, perSecond, await measurePaced(service, perSecond));
   } finally {
     await service.close();
@@ -47,11 +55,13 @@ async function run() {
 type Paced = Readonly<Partial<Record<Variant, PacedResult>>>;
 
 function report(measured: readonly Round[], perSecond: (variant: Variant) => number, paced: Paced) {
-  const ratio = (variant: Variant, to: Variant) => share(median(measured.map((round) => round[variant] / round[to])));
+  const ratio = (variant: Variant, to: Variant) =>
+    share(median(measured.map((round) => round[variant].perSecond / round[to].perSecond)));
   const rows = variants.map((variant) => ({
     variant,
     requestsPerSecond: perSecond(variant),
     ofBare: ratio(variant, "bare"),
+    cpuMicros: Math.round(median(measured.map((round) => round[variant].cpuMicros))),
     pacedPerSecond: paced[variant]?.perSecond ?? null,
     p50Ms: paced[variant]?.p50Ms ?? null,
     p99Ms: paced[variant]?.p99Ms ?? null,
@@ -77,15 +87,21 @@ function report(measured: readonly Round[], perSecond: (variant: Variant) => num
   };
 }
 
-async function measureRound(service: AccountService, bareUrl: string): Promise<Round> {
-  const url = service.url + path;
+async function measureRound(service: AccountService, bare: { url: string; pid: number }): Promise<Round> {
+  const target = { url: service.url + path, pid: service.pid };
   const reading = readersOf(service).map(({ authorization }) => ({ headers: { authorization } }));
   return {
-    bare: await load({ url: bareUrl, requests: reading }),
-    token: await load({ url, requests: reading }),
-    "api-key": await load({ url, requests: readersOf(service).map(({ apiKey }) => ({ headers: keyHeader(apiKey) })) }),
-    "not-modified": await load({ url, requests: readersOf(service).map((reader) => ({ headers: known(reader) })) }),
-    patch: await load({ url, requests: [{ setupRequest: (request) => ({ ...request, ...change(service) }) }] }),
+    bare: await load(bare, reading),
+    token: await load(target, reading),
+    "api-key": await load(
+      target,
+      readersOf(service).map(({ apiKey }) => ({ headers: keyHeader(apiKey) })),
+    ),
+    "not-modified": await load(
+      target,
+      readersOf(service).map((reader) => ({ headers: known(reader) })),
+    ),
+    patch: await load(target, [{ setupRequest: (request) => ({ ...request, ...change(service) }) }]),
   };
 }
 
@@ -127,13 +143,24 @@ function change({ accounts }: AccountService) {
   };
 }
 
+type Requests = NonNullable<Parameters<typeof autocannon>[0]["requests"]>;
+
 /** 304 is no success to the load generator; it is counted apart by the paced run, which wants it. */
-async function load(options: Required<Pick<Parameters<typeof autocannon>[0], "url" | "requests">>): Promise<number> {
-  await autocannon({ ...options, connections, duration: warmUpSeconds });
-  const result = await autocannon({ ...options, connections, duration: measuredSeconds });
-  const answered304 = options.requests.some(({ headers }) => headers?.["if-none-match"] !== undefined);
+async function load({ url, pid }: { url: string; pid: number }, requests: Requests): Promise<Sample> {
+  await autocannon({ url, requests, connections, duration: warmUpSeconds });
+  const before = await cpuMicrosOf(pid);
+  const result = await autocannon({ url, requests, connections, duration: measuredSeconds });
+  const cpuMicros = ((await cpuMicrosOf(pid)) - before) / result.requests.total;
+  const answered304 = requests.some(({ headers }) => headers?.["if-none-match"] !== undefined);
   if (result.errors > 0 || (!answered304 && result.non2xx > 0)) throw new Error("requests failed");
-  return result.requests.average;
+  return { perSecond: result.requests.average, cpuMicros };
+}
+
+/** proc(5), stat: user and system time in ticks, of which Linux has a hundred in a second. */
+async function cpuMicrosOf(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 10_000;
 }
 
 /** Express 5 with one route, which answers the very bytes that a reader gets from the service. */
@@ -144,6 +171,7 @@ async function startBare(service: AccountService) {
   const [url] = (await once(process, "message")) as [string];
   return {
     url,
+    pid: process.pid as number,
     stop: async () => {
       process.kill();
       await once(process, "exit");
