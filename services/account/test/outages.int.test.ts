@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createTcpProxy, eventually, type TcpProxy, testDatabase } from "@signalbox/testing";
 import { type Harness, startAccount } from "./harness.ts";
+import { baseUrl } from "./oauth-fixture.ts";
+import { applications, createVisitor, startSignIn } from "./oauth-visitor.ts";
 
 const path = "/api/account/";
 
@@ -67,6 +69,8 @@ test("while its database is away the built-in issuer says so and when to come ba
     const post = (path: string, form: Record<string, string>) =>
       fetch(`${account.url}/oauth/${path}`, { method: "POST", body: new URLSearchParams(form) });
     const client = { client_id: "cli_x", client_secret: "x" };
+    const visitor = createVisitor(account);
+    const signIn = await visitor.open((await startSignIn(account)).url);
     await proxy.refuse();
     for (const path of ["token", "introspect", "revoke"]) {
       const answer = await post(path, { ...client, grant_type: "client_credentials", token: "x" });
@@ -74,9 +78,16 @@ test("while its database is away the built-in issuer says so and when to come ba
       assert.ok(Number(answer.headers.get("retry-after")) > 0, path);
       assert.ok(!(await answer.text()).includes("127.0.0.1"), "the answer shows nothing of our insides");
     }
+    const page = await visitor.open(signIn.url);
+    assert.deepEqual([page.status, page.headers.get("content-type")], [503, "text/html; charset=utf-8"]);
+    assert.ok(Number(page.headers.get("retry-after")) > 0);
     assert.equal((await fetch(`${account.url}/oauth/jwks`)).status, 200);
     await proxy.accept();
     await eventually(async () => (await post("token", { ...client, grant_type: "client_credentials" })).status === 401);
   };
-  await behindProxy("database.url", work, { "auth.issuers": "[]" });
+  await behindProxy("database.url", work, {
+    "auth.issuers": "[]",
+    "http.base-url": baseUrl,
+    "account.oauth.applications": applications,
+  });
 });

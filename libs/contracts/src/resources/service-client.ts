@@ -14,7 +14,7 @@ export const ServiceClientResource = z
     previous_secret_expires_at: timestamp
       .nullable()
       .describe("Until when the secret before the last rotation still works; null when only one does."),
-    last_used_at: timestamp.nullable().describe("When it last got a token, to the minute."),
+    last_used_at: timestamp.nullable().describe("When it last showed its secret, to the minute."),
     revoked_at: timestamp.nullable(),
   })
   .meta({ id: "ServiceClient", description: "A program that acts for the account that made it, without its secret." });
