@@ -12,3 +12,5 @@ app.get(path, (_request, response) => {
 const server = app.listen(0, "127.0.0.1", () => {
   process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`);
 });
+// A bench that failed has nobody left to stop it.
+process.once("disconnect", () => process.exit());
