@@ -133,11 +133,13 @@ export async function isRunning(handle: ProcessHandle): Promise<boolean> {
 /** Halts processes by SIGSTOP and returns once they stand still: the signal itself only asks for it. */
 export async function haltProcesses(pids: readonly number[]): Promise<void> {
   for (const pid of pids) signalProcess(pid, "SIGSTOP");
-  while ((await Promise.all(pids.map(processState))).some((state) => state !== "T" && state !== "")) await sleep(5);
+  // A zombie runs no more, and stays one for as long as its parent stands still.
+  while ((await Promise.all(pids.map(processState))).some((state) => !["T", "Z", "X", ""].includes(state)))
+    await sleep(5);
 }
 
-/** One letter of ps(1) or proc(5), such as `S` (sleeps) or `T` (halted); empty when the process runs no more. */
-async function processState(pid: number): Promise<string> {
+/** One letter of ps(1) or proc(5), such as `S` (sleeps) or `T` (halted); empty when there is no such process. */
+export async function processState(pid: number): Promise<string> {
   if (process.platform === "linux") return linuxStat(pid)?.[0] ?? "";
   const { stdout } = await run("ps", ["-o", "stat=", "-p", String(pid)]).catch(() => ({ stdout: "" }));
   return stdout.trim().slice(0, 1);
