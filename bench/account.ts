@@ -4,7 +4,6 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import autocannon from "autocannon";
 import { type AccountService, startAccountService } from "./account-service.ts";
-import { exchange, type PacedResult, pacedLoad } from "./paced-load.ts";
 
 const path = "/api/account/";
 const rounds = 5;
@@ -52,6 +51,12 @@ async function run() {
   }
 }
 
+interface PacedResult {
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
 type Paced = Readonly<Partial<Record<Variant, PacedResult>>>;
 
 function report(measured: readonly Round[], perSecond: (variant: Variant) => number, paced: Paced) {
@@ -89,19 +94,26 @@ function report(measured: readonly Round[], perSecond: (variant: Variant) => num
 
 async function measureRound(service: AccountService, bare: { url: string; pid: number }): Promise<Round> {
   const target = { url: service.url + path, pid: service.pid };
-  const reading = readersOf(service).map(({ authorization }) => ({ headers: { authorization } }));
+  const requests = requestsTo(service);
   return {
-    bare: await load(bare, reading),
-    token: await load(target, reading),
-    "api-key": await load(
-      target,
-      readersOf(service).map(({ apiKey }) => ({ headers: keyHeader(apiKey) })),
-    ),
-    "not-modified": await load(
-      target,
-      readersOf(service).map((reader) => ({ headers: known(reader) })),
-    ),
-    patch: await load(target, [{ setupRequest: (request) => ({ ...request, ...change(service) }) }]),
+    bare: await load(bare, requests.token),
+    token: await load(target, requests.token),
+    "api-key": await load(target, requests["api-key"]),
+    "not-modified": await load(target, requests["not-modified"]),
+    patch: await load(target, requests.patch),
+  };
+}
+
+/** What each variant sends, by turns. */
+function requestsTo(service: AccountService) {
+  const each = (headersOf: (reader: AccountService["accounts"][number]) => Record<string, string>): Requests =>
+    readersOf(service).map((reader) => ({ headers: headersOf(reader) }));
+  const patch: Requests = [{ setupRequest: (request) => ({ ...request, ...change(service) }) }];
+  return {
+    token: each(({ authorization }) => ({ authorization })),
+    "api-key": each(({ apiKey }) => keyHeader(apiKey)),
+    "not-modified": each(known),
+    patch,
   };
 }
 
@@ -112,21 +124,22 @@ const known = ({ authorization, etag }: AccountService["accounts"][number]) => (
   "if-none-match": etag,
 });
 
-/** Half of what each variant reached, at even intervals. */
+/** Half of what each variant reached. The load generator sends each second's share at once, which is harder than evenly. */
 async function measurePaced(service: AccountService, perSecond: (variant: Variant) => number): Promise<Paced> {
-  const half = (variant: Variant, next: (number: number) => Parameters<typeof exchange>[2]) =>
-    pacedLoad({
-      perSecond: Math.round(perSecond(variant) / 2),
-      seconds: pacedSeconds,
-      send: (agent, number) => exchange(agent, service.url + path, next(number)),
-    });
-  const reader = (number: number) => service.accounts[number % readers] as AccountService["accounts"][number];
-  const read = (headers: Record<string, string>, wanted = 200) => ({ method: "GET", headers, wanted });
+  const requests = requestsTo(service);
+  const half = async (variant: Exclude<Variant, "bare">): Promise<PacedResult> => {
+    const pace = { url: service.url + path, requests: requests[variant], connections };
+    const overallRate = Math.round(perSecond(variant) / 2);
+    await autocannon({ ...pace, overallRate, duration: warmUpSeconds });
+    const result = await autocannon({ ...pace, overallRate, duration: pacedSeconds });
+    if (result.errors > 0 || result["4xx"] > 0 || result["5xx"] > 0) throw new Error("requests failed");
+    return { perSecond: Math.round(result.requests.average), p50Ms: result.latency.p50, p99Ms: result.latency.p99 };
+  };
   return {
-    token: await half("token", (number) => read({ authorization: reader(number).authorization })),
-    "api-key": await half("api-key", (number) => read(keyHeader(reader(number).apiKey))),
-    "not-modified": await half("not-modified", (number) => read(known(reader(number)), 304)),
-    patch: await half("patch", () => ({ ...change(service), wanted: 200 })),
+    token: await half("token"),
+    "api-key": await half("api-key"),
+    "not-modified": await half("not-modified"),
+    patch: await half("patch"),
   };
 }
 
