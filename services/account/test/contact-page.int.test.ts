@@ -26,8 +26,8 @@ test("in a browser without scripts the button works under the page's own policy,
   assert.deepEqual(await accessibilityProblems(looking), []);
   await scriptless.goto(link);
   assert.equal(await scriptless.getByRole("heading").textContent(), "Confirm this contact address");
-  const colour = await scriptless.evaluate("getComputedStyle(document.querySelector('button')).backgroundColor");
-  assert.equal(colour, "rgb(11, 83, 148)", "the policy lets the page's own style in");
+  const weight = await scriptless.evaluate("getComputedStyle(document.querySelector('button')).fontWeight");
+  assert.equal(weight, "600", "the policy lets the page's own style in");
   await scriptless.getByRole("button", { name: "Confirm the address" }).click();
   assert.equal(await scriptless.getByRole("heading").textContent(), "The address is confirmed");
   assert.equal((await contacts.read(headers)).contact_address, wanted);

@@ -1,5 +1,5 @@
 import type { ErrorOut, KoaContextWithOIDC } from "oidc-provider";
-import { formTargetOf, Html, html, pageHeaders, pageText } from "./html.ts";
+import { formTargetOf, Html, html, pageHeaders, pageText } from "../pages/page.ts";
 
 /** The pages that the provider asks for: a refusal, and the two of a sign-out. */
 

@@ -1,5 +1,5 @@
 import type { AccountState } from "@signalbox/contracts";
-import { type Html, html, type Page } from "./html.ts";
+import { type Html, html, type Page } from "../pages/page.ts";
 
 /** What every form of a sign-in carries: where it goes, and that it came from this very page. */
 export interface SignInForm {

@@ -43,17 +43,20 @@ export interface Page {
   readonly status: number;
   readonly title: string;
   readonly content: Html;
+  /** The language of the page, as BCP 47 has it; English when left out. */
+  readonly language?: string;
   /** Where a form of the page may lead, beside this site: the application to which a sign-in returns. */
   readonly formTargets?: readonly string[];
 }
 
 /** The whole page. No script, nothing from elsewhere. What is read out first tells of a mistake in a form. */
-export function pageText({ status, title, content }: Omit<Page, "formTargets">): string {
+export function pageText({ status, title, content, language = "en" }: Omit<Page, "formTargets">): string {
   return html`<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
 <title>${status === 422 ? "Error: " : null}${title} – Signalbox</title>
 <style>${new Html(style)}</style>
 </head>
@@ -68,7 +71,7 @@ ${content}
 }
 
 /** What the page may do: be styled and send its form. It is never framed, and tells no other site where it came from. */
-export function pageHeaders(formTargets: readonly string[] = []): Readonly<Record<string, string>> {
+export function pagePolicy(formTargets: readonly string[] = []): Readonly<Record<string, string>> {
   const policy = [
     "default-src 'none'",
     `style-src 'sha256-${styleHash}'`,
@@ -76,12 +79,14 @@ export function pageHeaders(formTargets: readonly string[] = []): Readonly<Recor
     "frame-ancestors 'none'",
     "base-uri 'none'",
   ];
-  return {
-    "Content-Security-Policy": policy.join("; "),
-    "X-Frame-Options": "DENY",
-    "Cache-Control": "no-store",
-    "Content-Type": "text/html; charset=utf-8",
-  };
+  return { "Content-Security-Policy": policy.join("; "), "X-Frame-Options": "DENY" };
+}
+
+export const pageType = "text/html; charset=utf-8";
+
+/** The headers of a page that is written by hand. */
+export function pageHeaders(formTargets?: readonly string[]): Readonly<Record<string, string>> {
+  return { ...pagePolicy(formTargets), "Cache-Control": "no-store", "Content-Type": pageType };
 }
 
 export function sendPage(response: ServerResponse, page: Page): void {
