@@ -68,8 +68,11 @@ test("an idle service asks for what is due no more than a few times a second", a
     const rows = await run("select xact_commit::int as count from pg_stat_database where datname = current_database()");
     return Number(rows[0]?.count);
   };
-  const before = await calls();
-  await new Promise((resolve) => setTimeout(resolve, 2_000));
-  const perSecond = ((await calls()) - before) / 2;
-  assert.ok(perSecond < 40, `${perSecond} transactions a second while nothing happens`);
+  const callsInASecond = async () => {
+    const before = await calls();
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    return (await calls()) - before;
+  };
+  // PostgreSQL counts late what was done before, so the first seconds may hold more than their own.
+  await eventually(async () => (await callsInASecond()) < 40, { message: "a second passes with few transactions" });
 });
