@@ -23,3 +23,4 @@ export type {
   UpgradeListener,
 } from "./service-context.ts";
 export type { WorkerState } from "./supervise-worker.ts";
+export { createWakeUp, type WakeUp } from "./wake-up.ts";

@@ -1,11 +1,11 @@
 import { seconds } from "@signalbox/core";
+import { createWakeUp } from "@signalbox/runtime";
 import { createSealer, type Pool } from "@signalbox/storage";
 import type { Configured } from "../properties.ts";
 import { createMailQueue } from "./mail-queue.ts";
 import { createMails } from "./mails.ts";
 import { openMailTransport } from "./open-mail-transport.ts";
 import { createSendDueMails } from "./send-due-mails.ts";
-import { createWakeUp } from "./wake-up.ts";
 
 /** The queue of mails, and the worker that sends what is in it. */
 export function createMailing({ configuration, clock, log, metrics }: Configured, pool: Pool) {

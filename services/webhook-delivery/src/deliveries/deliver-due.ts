@@ -1,11 +1,11 @@
 import { type AccountState, mayAccess } from "@signalbox/contracts";
 import { type Clock, minutes } from "@signalbox/core";
+import { createWakeUp } from "@signalbox/runtime";
 import type { Logger, Metrics, Tracer } from "@signalbox/telemetry";
 import type { createAttemptDelivery } from "./attempt-delivery.ts";
 import type { DueDeliveries, DueDelivery } from "./due-deliveries.ts";
 import { createInFlight } from "./in-flight.ts";
 import type { createSettleAttempt } from "./settle-attempt.ts";
-import { createWakeUp } from "./wake-up.ts";
 
 interface Dependencies {
   readonly due: DueDeliveries;
