@@ -9,12 +9,15 @@ interface Eventually {
 const shortestPauseMs = 5;
 const longestPauseMs = 200;
 
+/** Makes a check that gives sometimes a value and sometimes `undefined` an error of the compiler: it would not be waited for. */
+type NeverUndefined<T> = [T] extends [void] ? unknown : undefined extends T ? "end with `?? null`" : unknown;
+
 /**
  * Repeats `check` until it returns something other than `false` or `null` without throwing, and returns that
  * value; a check that returns nothing, such as one made of assertions, is done once it does not throw. Fails with the last error as its cause.
  */
 export async function eventually<T>(
-  check: () => T | Promise<T>,
+  check: (() => T | Promise<T>) & NeverUndefined<T>,
   { timeoutMs = 15_000, message = "the condition holds" }: Eventually = {},
 ): Promise<Exclude<T, false | null>> {
   const giveUpAt = performance.now() + timeoutMs;
