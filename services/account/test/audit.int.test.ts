@@ -53,6 +53,7 @@ test("every change leaves who, what, when and from where, newest first, and neve
     outcome: "done",
     fields: ["display_name", "locale"],
     reason: null,
+    subject: null,
     actor: {
       kind: "owner",
       account_id: await idOf(headers),
@@ -63,6 +64,44 @@ test("every change leaves who, what, when and from where, newest first, and neve
   });
   const text = JSON.stringify(entries);
   assert.ok(!text.includes(secret) && !text.includes(issued.body.key), "names of fields, never values");
+});
+
+test("an entry says which key or client was touched, also in the graph and in an export", async () => {
+  const headers = account.person();
+  const made = async (what: string) => {
+    const at = `/api/account/${what}/`;
+    const body = { name: "deploy", scopes: ["account:read"] };
+    return `${at}${(await account.send("POST", at, { headers, body })).body.id}`;
+  };
+  const [key, client, untouched] = [await made("api-keys"), await made("clients"), await made("api-keys")];
+  for (const each of [key, client]) {
+    await account.send("PATCH", each, { headers, body: { name: "other" } });
+  }
+  const next = (await account.send("POST", `${key}/rotate`, { headers, body: { overlap_seconds: 60 } })).body.id;
+  await account.send("POST", `${client}/secret/rotate`, { headers, body: {} });
+  await account.send("DELETE", `/api/account/api-keys/${next}`, { headers });
+  await account.send("DELETE", client, { headers });
+  const [keyId, clientId, untouchedId] = [key, client, untouched].map((each) => each.split("/").at(-1));
+  const expected = [
+    ["client.revoke", clientId],
+    ["api_key.revoke", next],
+    ["client.rotate_secret", clientId],
+    ["api_key.rotate", keyId],
+    ["client.update", clientId],
+    ["api_key.update", keyId],
+    ["api_key.create", untouchedId],
+    ["client.create", clientId],
+    ["api_key.create", keyId],
+    ["account.create", null],
+  ];
+  const named = (entries: Pick<AuditEntryResource, "action" | "subject">[]) =>
+    entries.map(({ action, subject }) => [action, subject]);
+  assert.deepEqual(named(await auditOf(headers)), expected);
+  const graph = await account.query(headers, "{ viewer { auditLog { edges { node { action subject } } } } }");
+  const edges: { node: AuditEntryResource }[] = graph.data.viewer.auditLog.edges;
+  assert.deepEqual(named(edges.map(({ node }) => node)), expected);
+  const exported = await account.send("GET", "/api/account/export/", { headers });
+  assert.deepEqual(named(exported.body.audit), expected);
 });
 
 test("a write that changes nothing and one that fails leave no entry", async () => {
@@ -138,7 +177,8 @@ test("the use of a key that was revoked is written down, by whichever service it
     const entries = (await auditOf(headers)).filter(({ outcome }) => outcome === "refused");
     return entries.length > 0 && entries;
   });
-  assert.deepEqual([use?.action, use?.reason, use?.actor.credential], ["api_key.use", "revoked", id]);
+  const { action, reason, subject, actor } = use as AuditEntryResource;
+  assert.deepEqual([action, reason, subject, actor.credential], ["api_key.use", "revoked", id, id]);
 });
 
 test("the audit is walked page by page, and another account's is not there", async () => {

@@ -87,7 +87,7 @@ test("after the retention nothing personal is left, others are told once, and th
   const headers = account.person(claims);
   const { id, created_at } = (await get(headers)).body;
   const key = { name: `Key of ${claims.name}`, scopes: ["account:read"] };
-  await account.send("POST", "/api/account/api-keys/", { headers, body: key });
+  const { id: keyId } = (await account.send("POST", "/api/account/api-keys/", { headers, body: key })).body;
   const wanted = `${crypto.randomUUID()}@example.org`;
   await account.send("PATCH", path, { headers, body: { contact_address: wanted } });
   await account.mailbox.leave();
@@ -100,7 +100,8 @@ test("after the retention nothing personal is left, others are told once, and th
   assert.ok(counts.reduce((sum, count) => sum + count) >= 1);
   assert.equal(await purgeAccounts(), 0, "nothing is purged twice");
 
-  for (const word of [claims.sub, claims.name, claims.email, wanted]) assert.deepEqual(await rowsWith(pool, word), []);
+  for (const word of [claims.sub, claims.name, claims.email, wanted, keyId])
+    assert.deepEqual(await rowsWith(pool, word), []);
   const kept = new Set((await rowsWith(pool, id)).map((row) => row.split(" ", 1)[0]?.replace(/_p?\d+.*$/, "")));
   assert.deepEqual(
     [...kept].sort(),

@@ -132,8 +132,13 @@ test("a login that was taken off begins anew, in every service within two second
   assert.equal(await idOf(headers), id);
   assert.equal((await unlink(headers, body.id)).status, 404);
   const audit = await account.send("GET", `/api/accounts/${id}/audit/`, { headers: administrator });
-  const actions = audit.body.items.map(({ action }: { action: string }) => action);
-  assert.deepEqual(actions, ["identity.unlink", "identity.link", "account.create"]);
+  const entries = audit.body.items.map(({ action, subject }: Record<string, unknown>) => [action, subject]);
+  const expected = [
+    ["identity.unlink", body.id],
+    ["identity.link", body.id],
+    ["account.create", null],
+  ];
+  assert.deepEqual(entries, expected);
   await elsewhere.close();
 });
 

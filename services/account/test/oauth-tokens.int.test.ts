@@ -97,6 +97,8 @@ test("a revoked access token stops within two seconds in every service, and the 
     (await elsewhere.may(bearer(token), "read")) === "unauthorized" && (await readWith(token)) === 401;
   await eventually(isRefusedEverywhere, { timeoutMs: 2000, message: "refused in both services" });
   assert.deepEqual([await elsewhere.may(bearer(other), "read"), await readWith(other)], ["yes", 200]);
+  const [entry] = (await account.send("GET", "/api/account/audit/", { headers: administrator })).body.items;
+  assert.deepEqual([entry.action, entry.subject], ["token.revoke", `jti:signalbox:${String(claimsOf(token).jti)}`]);
 
   const later = await startElsewhere(account);
   assert.equal(await later.may(bearer(token), "read"), "unauthorized", "after a restart as well");

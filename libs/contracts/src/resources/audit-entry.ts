@@ -16,6 +16,10 @@ export const AuditEntryResource = z
     outcome: z.enum(["done", "refused"]),
     fields: z.array(z.string()).describe("Names of what changed or was wrong, never values."),
     reason: z.string().nullable().describe("Why: what was said, or the code of the refusal."),
+    subject: z
+      .string()
+      .nullable()
+      .describe("Which key, client, login or token, by its id; null for the account itself and where none is named."),
     actor,
     request_id: z.string().nullable(),
     created_at: timestamp,

@@ -44,7 +44,7 @@ export function createAnnounceEndedKeys({ pool, apiKeys, accessLog, outbox, audi
   async function announce(tx: Tx, key: ApiKey, now: Date): Promise<void> {
     const { id, accountId, accessEpoch: epoch } = key;
     const reason = key.replacedBy === null ? "expired" : "rotated";
-    await audit.record(tx, { action: "api_key.expire", accountId, fields: ["status"], reason, by });
+    await audit.record(tx, { action: "api_key.expire", accountId, subject: id, fields: ["status"], reason, by });
     await outbox.append(tx, [apiKeyRevoked(key, reason, now)]);
     await accessLog.announce(tx, { kind: "key", id, accountId, state: "revoked", epoch }, now);
   }

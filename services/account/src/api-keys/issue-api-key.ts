@@ -56,7 +56,8 @@ export function createIssueApiKey(dependencies: Dependencies) {
       const max = keysMax();
       if ((await apiKeys.countLive(tx, accountId, now)).current >= max) return { outcome: "too-many-keys", max };
       await apiKeys.insert(tx, key);
-      await audit.record(tx, { action: "api_key.create", accountId, fields: ["name", "scopes", "expires_at"], by });
+      const fields = ["name", "scopes", "expires_at"];
+      await audit.record(tx, { action: "api_key.create", accountId, subject: key.id, fields, by });
       await outbox.append(tx, [apiKeyCreated(key)]);
       await alongside?.(tx, key, text);
       return { outcome: "issued", key, text };

@@ -42,7 +42,8 @@ export function createRenameApiKey({ pool, apiKeys, outbox, audit, clock }: Depe
       if (isChanged) {
         requireStepUp(principal, clock);
         await apiKeys.save(tx, renamed);
-        await audit.record(tx, { action: "api_key.update", accountId: key.accountId, fields: ["name"], by });
+        const { accountId, id: subject } = key;
+        await audit.record(tx, { action: "api_key.update", accountId, subject, fields: ["name"], by });
         await outbox.append(tx, [apiKeyUpdated(renamed, ["name"], clock.now())]);
       }
       await alongside?.(tx, renamed);

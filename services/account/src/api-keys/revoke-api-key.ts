@@ -43,7 +43,7 @@ export function createRevokeApiKey({ pool, apiKeys, accessLog, outbox, audit, cl
     const { id, accountId } = key;
     const revoked: ApiKey = { ...key, revokedAt: now, accessEpoch: key.accessEpoch + 1 };
     await apiKeys.save(tx, revoked);
-    await audit.record(tx, { action: "api_key.revoke", accountId, fields: ["status"], by });
+    await audit.record(tx, { action: "api_key.revoke", accountId, subject: id, fields: ["status"], by });
     await outbox.append(tx, [apiKeyRevoked(revoked, "revoked", now)]);
     await accessLog.announce(tx, { kind: "key", id, accountId, state: "revoked", epoch: revoked.accessEpoch }, now);
   }

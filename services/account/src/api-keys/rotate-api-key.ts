@@ -64,7 +64,8 @@ export function createRotateApiKey(dependencies: Dependencies) {
       await apiKeys.insert(tx, key);
       await outbox.append(tx, [apiKeyCreated(key)]);
       await retire(tx, replacedKey(old, key.id, seconds(overlapSeconds), now), now);
-      await audit.record(tx, { action: "api_key.rotate", accountId: old.accountId, fields: ["replaced_by"], by });
+      const { accountId, id: subject } = old;
+      await audit.record(tx, { action: "api_key.rotate", accountId, subject, fields: ["replaced_by"], by });
       await alongside?.(tx, key, text);
       return { outcome: "rotated", key, text };
     });

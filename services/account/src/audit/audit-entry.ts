@@ -8,6 +8,7 @@ export interface AuditEntry {
   readonly outcome: string;
   readonly fields: readonly string[];
   readonly reason: string | null;
+  readonly subject: string | null;
   readonly actorKind: string;
   readonly actorAccountId: string | null;
   readonly actorCredential: string;
@@ -26,6 +27,7 @@ export function viewAuditEntry(entry: AuditEntry): AuditEntryResource {
     outcome: entry.outcome as AuditEntryResource["outcome"],
     fields: [...entry.fields],
     reason: entry.reason,
+    subject: entry.subject,
     actor: {
       kind: entry.actorKind as Actor["kind"],
       account_id: entry.actorAccountId,

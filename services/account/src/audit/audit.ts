@@ -12,7 +12,8 @@ export interface Actor {
   readonly requestId: string | null;
 }
 
-export type AuditAction =
+/** What is done to the account itself. */
+export type AccountAction =
   | "account.create"
   | "account.update"
   | "account.activate"
@@ -24,10 +25,14 @@ export type AuditAction =
   | "account.contact_cancel"
   | "account.contact_object"
   | "account.step_up"
-  | "identity.link"
-  | "identity.unlink"
   | "account.purge"
   | "account.export"
+  | "sign_in";
+
+/** What is done to one of the things that an account has many of: its entry says to which. */
+export type ThingAction =
+  | "identity.link"
+  | "identity.unlink"
   | "api_key.create"
   | "api_key.update"
   | "api_key.rotate"
@@ -37,11 +42,22 @@ export type AuditAction =
   | "client.update"
   | "client.rotate_secret"
   | "client.revoke"
-  | "sign_in"
   | "token.revoke";
 
-interface AuditRecord {
-  readonly action: AuditAction;
+type AuditRecord = Change & (OfAccount | OfThing);
+
+interface OfAccount {
+  readonly action: AccountAction;
+  readonly subject?: never;
+}
+
+interface OfThing {
+  readonly action: ThingAction;
+  /** `key_…`, `cli_…`, `idn_…` or `jti:…`: the id of what was touched, never a secret or an address. */
+  readonly subject: string;
+}
+
+interface Change {
   /** Whose record changed. */
   readonly accountId: string;
   /** Names of what changed, never values. */
@@ -61,6 +77,8 @@ export interface Refusal {
   readonly fields: readonly string[];
   /** The stable code of the refusal. */
   readonly reason: string;
+  /** What it was tried on or with, where we know it for one of the account's own. */
+  readonly subject?: string;
   readonly by: Actor;
 }
 
@@ -72,18 +90,18 @@ export interface Audit {
 
 const insertEntry = sql(
   "audit.insert",
-  `insert into audit_entries (id, account_id, action, outcome, fields, reason, actor_kind, actor_account_id,
+  `insert into audit_entries (id, account_id, action, outcome, fields, reason, subject, actor_kind, actor_account_id,
      actor_credential, actor_address, request_id, created_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
 );
 
 export function createAudit({ clock }: { readonly clock: Clock }): Audit {
   return {
-    async record(tx, { action, accountId, fields, reason = null, by }) {
-      await tx.query(insertEntry, valuesOf(accountId, [action, "done", fields, reason], by));
+    async record(tx, { action, accountId, fields, reason = null, subject = null, by }) {
+      await tx.query(insertEntry, valuesOf(accountId, [action, "done", fields, reason, subject], by));
     },
-    async recordRefusal(db, { operation, accountId, fields, reason, by }) {
-      await db.query(insertEntry, valuesOf(accountId, [operation, "refused", fields, reason], by));
+    async recordRefusal(db, { operation, accountId, fields, reason, subject = null, by }) {
+      await db.query(insertEntry, valuesOf(accountId, [operation, "refused", fields, reason, subject], by));
     },
   };
 

@@ -2,7 +2,7 @@ import { type Principal, requireStepUp } from "@signalbox/auth";
 import { type Clock, seconds } from "@signalbox/core";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { AccessLog } from "../access/access-log.ts";
-import type { Actor, Audit, AuditAction } from "../audit/audit.ts";
+import type { Actor, Audit, ThingAction } from "../audit/audit.ts";
 import { newClientSecret } from "./client-secret.ts";
 import type { ClientStore } from "./client-store.ts";
 import { type ServiceClient, statusOf } from "./service-client.ts";
@@ -102,9 +102,9 @@ export function createChangeClient({ pool, clients, accessLog, audit, clock }: D
     await accessLog.announce(tx, { kind: "client", id, accountId, state: "revoked", epoch }, now);
   }
 
-  async function save(tx: Tx, { accountId, by }: Change, client: ServiceClient, action: AuditAction, fields: string[]) {
+  async function save(tx: Tx, { accountId, by }: Change, client: ServiceClient, action: ThingAction, fields: string[]) {
     await clients.save(tx, client);
-    await audit.record(tx, { action, accountId, fields, by });
+    await audit.record(tx, { action, accountId, subject: client.id, fields, by });
   }
 }
 

@@ -53,7 +53,7 @@ export function createMakeClient({ pool, accounts, clients, audit, clock, client
       if ((await clients.countLive(tx, accountId, now)) >= max) return { outcome: "too-many", max };
       await clients.insert(tx, client);
       const fields = ["name", "scopes", "expires_at"];
-      await audit.record(tx, { action: "client.create", accountId, fields, by: input.by });
+      await audit.record(tx, { action: "client.create", accountId, subject: client.id, fields, by: input.by });
       await input.alongside?.(tx, client, secret);
       return { outcome: "made", client, secret };
     });

@@ -6,7 +6,7 @@ export interface PurgeStore {
   findDue(deletedBefore: Date): Promise<{ readonly id: string; readonly createdAt: Date } | null>;
   /** Removes what leads back to a person: logins, mails, codes, links, step-ups, keys, clients and what the issuer keeps. */
   erase(tx: Tx, accountId: string): Promise<void>;
-  /** Removes addresses, credentials and reasons of the owner from a stretch of the audit. */
+  /** Removes addresses, credentials and reasons of the owner, and what was touched, from a stretch of the audit. */
   eraseAudit(db: Queryable, accountId: string, stretch: Stretch): Promise<void>;
 }
 
@@ -27,11 +27,17 @@ const deleteClients = sql("purge.service-clients", "delete from service_clients 
 const deleteIssuedTokens = sql("purge.oauth-issued-tokens", "delete from oauth_issued_tokens where account_id = $1");
 const deleteOauthState = sql("purge.oauth-state", "delete from oauth_state where account_id = $1");
 
-/** What administrators did stays as it is. Without a name it is planned with its values, and locks the days in between alone. */
+/** What administrators did stays as it is. Without names they are planned with their values, and lock the days in between alone. */
 const eraseActors = sql(
   "",
   `update audit_entries set actor_address = null, actor_credential = 'erased', reason = null
    where account_id = $1 and id >= $2 and id < $3 and actor_kind = 'owner'`,
+);
+
+/** Whoever knows a login can work out its id, and the issuer of a token knows whose it was. */
+const eraseSubjects = sql(
+  "",
+  "update audit_entries set subject = null where account_id = $1 and id >= $2 and id < $3 and subject is not null",
 );
 
 const erasures = [
@@ -56,7 +62,9 @@ export function createPurgeStore({ pool }: { readonly pool: Pool }): PurgeStore 
       for (const statement of erasures) await tx.query(statement, [accountId]);
     },
     async eraseAudit(db, accountId, { fromMs, toMs }) {
-      await db.query(eraseActors, [accountId, firstIdAt(fromMs), firstIdAt(toMs)]);
+      const stretch = [accountId, firstIdAt(fromMs), firstIdAt(toMs)];
+      await db.query(eraseActors, stretch);
+      await db.query(eraseSubjects, stretch);
     },
   };
 }

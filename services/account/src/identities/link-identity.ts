@@ -3,7 +3,7 @@ import type { Clock } from "@signalbox/core";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { AccountStore, Identity } from "../accounts/account-store.ts";
 import type { Actor, Audit } from "../audit/audit.ts";
-import { type LinkedIdentity, sameIdentity } from "./identity.ts";
+import { identityId, type LinkedIdentity, sameIdentity } from "./identity.ts";
 import type { IdentityOfTokenVerb } from "./identity-of-token.ts";
 import type { IdentityStore } from "./identity-store.ts";
 
@@ -67,7 +67,8 @@ export function createLinkIdentity(dependencies: Dependencies) {
   ): Promise<LinkIdentityOutcome> {
     const added = { ...identity, createdAt: clock.now() };
     if (!(await identities.insert(tx, accountId, added))) return { outcome: "taken" };
-    await dependencies.audit.record(tx, { action: "identity.link", accountId, fields: ["identities"], by: input.by });
+    const what = { subject: identityId(identity), fields: ["identities"] };
+    await dependencies.audit.record(tx, { action: "identity.link", accountId, ...what, by: input.by });
     await input.alongside?.(tx, added, true);
     return { outcome: "linked", identity: added };
   }

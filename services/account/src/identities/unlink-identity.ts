@@ -47,7 +47,8 @@ export function createUnlinkIdentity(dependencies: Dependencies) {
       if (linked.length === 1 && !(await hasAnotherWayIn(tx, account))) return "last-way-in";
       await identities.remove(tx, account.id, identity);
       await accounts.save(tx, await askAgain(tx, account));
-      await audit.record(tx, { action: "identity.unlink", accountId: account.id, fields: ["identities"], by });
+      const what = { subject: id, fields: ["identities"] };
+      await audit.record(tx, { action: "identity.unlink", accountId: account.id, ...what, by });
       await alongside?.(tx);
       return "unlinked";
     });

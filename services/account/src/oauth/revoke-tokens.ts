@@ -43,7 +43,8 @@ export function createRevokeTokens(dependencies: Dependencies) {
     const id = `jti:${builtInIssuer}:${jti}`;
     // A token is spoken of once: its row is gone.
     await accessLog.announce(tx, { kind: "token", id, accountId, state: "revoked", epoch: 1 }, now);
-    await audit.record(tx, { action: "token.revoke", accountId, fields: ["status"], by: ownerOf(accountId, id) });
+    const by = ownerOf(accountId, id);
+    await audit.record(tx, { action: "token.revoke", accountId, subject: id, fields: ["status"], by });
   }
 }
 

@@ -50,5 +50,5 @@ const refused = (message: string) => new AppError("unauthorized", message);
 /** Somebody still has a key that was ended: its owner wants to know. Where from, the asking service has not said. */
 function endedKeyUsed({ id, accountId }: ApiKey, status: ApiKeyStatus): Refusal {
   const by = { kind: "owner", accountId, credential: id, address: null, requestId: null } as const;
-  return { accountId, operation: "api_key.use", reason: status, fields: ["status"], by };
+  return { accountId, operation: "api_key.use", reason: status, fields: ["status"], subject: id, by };
 }

@@ -7,7 +7,7 @@ import type { AccessLog } from "../access/access-log.ts";
 import type { Account } from "../accounts/account.ts";
 import { accountStatusChanged } from "../accounts/account-events.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
-import type { Actor, Audit, AuditAction } from "../audit/audit.ts";
+import type { AccountAction, Actor, Audit } from "../audit/audit.ts";
 import { changeStatus } from "./change-status.ts";
 
 export interface ChangeAccountStatus {
@@ -37,7 +37,7 @@ interface Dependencies {
   readonly clock: Clock;
 }
 
-const actions: Readonly<Record<Exclude<AccountState, "pending">, AuditAction>> = {
+const actions: Readonly<Record<Exclude<AccountState, "pending">, AccountAction>> = {
   active: "account.activate",
   suspended: "account.suspend",
   disabled: "account.disable",
