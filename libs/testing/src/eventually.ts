@@ -10,6 +10,7 @@ const shortestPauseMs = 5;
 const longestPauseMs = 200;
 
 /** Makes a check that gives sometimes a value and sometimes `undefined` an error of the compiler: it would not be waited for. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a check made of assertions returns void, which is not undefined here.
 type NeverUndefined<T> = [T] extends [void] ? unknown : undefined extends T ? "end with `?? null`" : unknown;
 
 /**
