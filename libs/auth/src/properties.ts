@@ -59,6 +59,6 @@ export const issuerProperties = defineProperties({
     secrecy: "public",
     reload: "restart",
     local: true,
-    effect: "How far an issuer's clock may differ from ours when exp, nbf and iat of a token are judged.",
+    effect: "How far an issuer's clock may differ from ours when exp, nbf and auth_time of a token are judged.",
   },
 });

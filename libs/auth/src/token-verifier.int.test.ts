@@ -47,6 +47,29 @@ test("a good token says who, until when and how recently they signed in", async 
   assert.deepEqual([...token.scopes], ["images:read"]);
 });
 
+test("a sign-in that has not happened yet, or never can have, is no recent sign-in", async () => {
+  const { verify } = given();
+  const now = secondsFromNow(0);
+  for (const authTime of [now + 120, 253_402_300_800, 8.64e12 + 1, 1e300, -1, -8.64e12 - 1, "1700000000", null, true]) {
+    const token = await verify(issuer.sign({ sub: "ada", auth_time: authTime }));
+    assert.equal(token.authTimeMs, null, String(authTime));
+  }
+});
+
+test("a sign-in may be ahead of our clock by the configured skew", async () => {
+  const { verify } = given();
+  const authTime = secondsFromNow(20);
+  assert.equal((await verify(issuer.sign({ sub: "ada", auth_time: authTime }))).authTimeMs, authTime * 1000);
+});
+
+test("a token that never ends, ends with the year 9999, so that its end can be written down", async () => {
+  const { verify } = given();
+  for (const exp of [253_402_300_799, 253_402_300_800, 8.64e12, 1e300]) {
+    const token = await verify(issuer.sign({ sub: "ada", exp }));
+    assert.equal(token.expiresAt.toISOString(), "9999-12-31T23:59:59.000Z", String(exp));
+  }
+});
+
 test("a token whose jti is no usable name is named after its subject", async () => {
   const { verify } = given();
   for (const jti of ["", "a\u0000b", "j".repeat(256), 7]) {

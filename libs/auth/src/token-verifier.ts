@@ -1,4 +1,4 @@
-import { AppError, type Clock, isAppError } from "@signalbox/core";
+import { AppError, type Clock, isAppError, seconds } from "@signalbox/core";
 import {
   decodeJwt,
   errors,
@@ -19,6 +19,7 @@ export interface VerifiedToken extends TokenAccess {
   readonly subject: string;
   /** Fit for logs and audit: `jti:<issuer>:<jti>`, else `sub:<issuer>:<subject>`. */
   readonly id: string;
+  /** `auth_time`; null when there is none, or none that can be true. */
   readonly authTimeMs: number | null;
   /** `exp` and the tolerated skew: the moment from which the token is refused. */
   readonly expiresAt: Date;
@@ -46,6 +47,8 @@ interface Dependencies {
 const acceptedTypes = new Set(["jwt", "at+jwt", "application/at+jwt"]);
 /** OpenID Connect Core §2 bounds `sub`; a longer `jti` is not used as a name. */
 const nameLengthMax = 255;
+/** The last second of the year 9999: RFC 3339 writes no later one, and other services are told in its form. */
+const latestSecond = 253_402_300_799;
 
 /** Creates the verifier of access tokens from the configured issuers. */
 export function createTokenVerifier(dependencies: Dependencies): TokenVerifier {
@@ -58,7 +61,7 @@ export function createTokenVerifier(dependencies: Dependencies): TokenVerifier {
       const trusted = byIdentifier.get(issuerOf(token));
       if (!trusted) throw refused("Its issuer is not trusted here.");
       const claims = await checked(token, trusted.issuer, trusted.keys);
-      return { ...describe(trusted.issuer, claims, clockSkewSeconds), ...accessOfToken(trusted.issuer, claims) };
+      return { ...describe(trusted.issuer, claims), ...accessOfToken(trusted.issuer, claims) };
     },
   };
 
@@ -88,23 +91,26 @@ export function createTokenVerifier(dependencies: Dependencies): TokenVerifier {
       throw error;
     }
   }
-}
 
-/** The last second that a `Date` can hold. */
-const latestSecond = 8_640_000_000_000;
+  function describe({ name: issuer }: Issuer, claims: JWTPayload) {
+    const subject = claims.sub ?? "";
+    if (!isUsableName(subject)) throw refused("Its subject is not usable.");
+    return {
+      issuer,
+      subject,
+      id: tokenId(issuer, subject, claims.jti),
+      authTimeMs: pastTimeMs(claims.auth_time),
+      expiresAt: new Date(Math.min((claims.exp ?? 0) + clockSkewSeconds, latestSecond) * 1000),
+      claims,
+    };
+  }
 
-function describe(issuer: Issuer, claims: JWTPayload, clockSkewSeconds: number) {
-  const subject = claims.sub ?? "";
-  if (!isUsableName(subject)) throw refused("Its subject is not usable.");
-  const authTime = claims.auth_time;
-  return {
-    issuer: issuer.name,
-    subject,
-    id: tokenId(issuer.name, subject, claims.jti),
-    authTimeMs: typeof authTime === "number" && Number.isFinite(authTime) ? authTime * 1000 : null,
-    expiresAt: new Date(Math.min((claims.exp ?? 0) + clockSkewSeconds, latestSecond) * 1000),
-    claims,
-  };
+  /** A sign-in that has not happened yet proves nothing: it would count as recent until long after its time. */
+  function pastTimeMs(second: unknown): number | null {
+    if (typeof second !== "number" || second < 0 || second * 1000 > clock.nowMs() + seconds(clockSkewSeconds))
+      return null;
+    return second * 1000;
+  }
 }
 
 function tokenId(issuer: string, subject: string, jti: unknown): string {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { credentialBytesMax } from "@signalbox/auth";
 import { scopesOfRole } from "@signalbox/contracts";
+import { startElsewhere } from "./elsewhere.ts";
 import { type Harness, startAccount } from "./harness.ts";
 
 let account: Harness;
@@ -24,6 +25,17 @@ test("another service learns who a token is for, and the account is made on the 
   assert.deepEqual([...body.scopes].sort(), [...scopesOfRole("owner")].sort());
   assert.deepEqual(body.credential, { kind: "token", id: "jti:corp:one", auth_time: "2023-11-14T22:13:20.000Z" });
   assert.ok(Date.parse(body.expires_at) > account.context.clock.nowMs());
+});
+
+test("a token with times that no calendar has is good in every service, and steps up in none", async (t) => {
+  const elsewhere = await startElsewhere(account);
+  t.after(elsewhere.close);
+  for (const time of [4_102_444_800, 253_402_300_800, 8.64e12 + 1, 1e300]) {
+    const person = account.person({ auth_time: time, exp: Math.max(time, 253_402_300_800) });
+    assert.equal((await elsewhere.principalOf(person)).credential.authTimeMs, null, String(time));
+    const patch = { headers: person, body: { contact_address: "ada@example.org" } };
+    assert.equal((await account.send("PATCH", "/api/account/", patch)).status, 403, String(time));
+  }
 });
 
 test("a bad credential is 422 here, so that it is never mistaken for a bad internal token", async () => {
