@@ -142,29 +142,36 @@ test("a revoked client gets no tokens, and those it has stop within two seconds 
   await elsewhere.close();
 });
 
-test("a client past its end, or of an account that is not active, gets no tokens", async () => {
+test("a client past its end gets no tokens", async () => {
   const soon = new Date(account.context.clock.nowMs() + 1000).toISOString();
   const client = await makeClient(account, administrator, ["account:read"], { expires_at: soon });
   assert.deepEqual(await askForToken(posted(client)), [200, "none"]);
   await eventually(async () => (await askForToken(posted(client)))[0] === 401);
+});
 
-  const lasting = await makeClient(account, administrator);
-  const { access_token: token } = await clientToken(account, lasting);
+test("a client of a suspended account reads and writes nothing, one of a deleted account gets no tokens", async () => {
+  const client = await makeClient(account, administrator);
+  const { access_token: before } = await clientToken(account, client);
   const { id } = (await account.send("GET", "/api/account/", { headers: administrator })).body;
-  const body = { status: "suspended", reason: "x" };
-  assert.equal(
-    (await account.send("POST", `/api/accounts/${id}/status`, { headers: administrator, body })).status,
-    200,
-  );
-  assert.deepEqual(await askForToken(posted(lasting)), [401, "invalid_client"]);
-  await eventually(async () => {
-    const renamed = { headers: bearer(token), body: { display_name: "Eve" } };
-    return (await account.send("PATCH", "/api/account/", renamed)).status === 403;
-  });
+  const moveTo = async (status: string) => {
+    const body = { status, reason: "x" };
+    const moved = await account.send("POST", `/api/accounts/${id}/status`, { headers: administrator, body });
+    assert.equal(moved.status, 200);
+  };
+  const rename = (token: string) =>
+    account.send("PATCH", "/api/account/", { headers: bearer(token), body: { display_name: "Eve" } });
+  await moveTo("suspended");
+  const { access_token: after } = await clientToken(account, client);
+  assert.equal((await account.send("GET", "/api/account/", { headers: bearer(after) })).status, 200);
+  for (const token of [before, after]) await eventually(async () => (await rename(token)).status === 403);
   // Whoever runs the house gets it back.
   await account.firstKey();
-  await eventually(async () => (await account.send("GET", "/api/account/", { headers: administrator })).status === 200);
-  assert.deepEqual(await askForToken(posted(lasting)), [200, "none"]);
+  await eventually(async () => (await rename(after)).status === 200);
+  await moveTo("deleted");
+  assert.deepEqual(await askForToken(posted(client)), [401, "invalid_client"]);
+  await account.firstKey();
+  await eventually(async () => (await rename(after)).status === 200);
+  assert.deepEqual(await askForToken(posted(client)), [200, "none"]);
 });
 
 test("a client's secret is shown by the answer to its making, again to the same request, and is nowhere in clear", async () => {

@@ -37,6 +37,13 @@ after(() => account.close());
 const readWith = async (token: string, instance = account) =>
   await instance.send("GET", "/api/account/", { headers: bearer(token) });
 
+/** What an administrator does to the account of a person. */
+async function moveTo(status: string, { idClaims }: Awaited<ReturnType<typeof signedIn>>): Promise<void> {
+  const body = { status, reason: "x" };
+  const path = `/api/accounts/${idClaims?.sub}/status`;
+  assert.equal((await account.send("POST", path, { headers: administrator, body })).status, 200);
+}
+
 test("a person signs in with a code that is mailed to them, and the application gets tokens of their account", async () => {
   const person = await signedIn(account, { scope: "openid email account:read" });
   const own = (await readWith(person.access_token)).body;
@@ -254,26 +261,63 @@ test("a redirect that is not the application's, no PKCE and an unknown applicati
   assert.equal(plain.url.searchParams.get("error"), "invalid_request");
 });
 
-for (const status of ["suspended", "disabled", "deleted"] as const) {
-  test(`${status}: the code leads to a page that says so, and neither session nor refresh token leads anywhere`, async () => {
-    const person = await signedIn(account, { scope: "openid offline_access" });
-    const id = String(person.idClaims?.sub);
-    const body = { status, reason: "x" };
-    await account.send("POST", `/api/accounts/${id}/status`, { headers: administrator, body });
-    await assert.rejects(
-      openid.refreshTokenGrant(person.configuration, person.refresh_token ?? ""),
-      /invalid_grant|error/,
-    );
-    const silent = await person.visitor.open((await startSignIn(account, { more: { prompt: "none" } })).url);
-    assert.equal(silent.url.searchParams.get("error"), "login_required");
-    const { url } = await startSignIn(account);
-    const second = await person.visitor.submit(await person.visitor.open(url), { address: person.address }, "address");
-    assert.equal(second.status, 200, "nobody is told before the code");
-    const last = await person.visitor.submit(second, { code: await codeTo(account, person.address, 2) }, "code");
-    assert.equal(last.status, 403);
-    assert.match(last.text, new RegExp(status));
-  });
-}
+test("deleted: the code leads to a page that says so, and neither session nor refresh token leads anywhere", async () => {
+  const person = await signedIn(account, { scope: "openid offline_access" });
+  await moveTo("deleted", person);
+  await assert.rejects(
+    openid.refreshTokenGrant(person.configuration, person.refresh_token ?? ""),
+    /invalid_grant|error/,
+  );
+  const silent = await person.visitor.open((await startSignIn(account, { more: { prompt: "none" } })).url);
+  assert.equal(silent.url.searchParams.get("error"), "login_required");
+  const { url } = await startSignIn(account);
+  const second = await person.visitor.submit(await person.visitor.open(url), { address: person.address }, "address");
+  assert.equal(second.status, 200, "nobody is told before the code");
+  const last = await person.visitor.submit(second, { code: await codeTo(account, person.address, 2) }, "code");
+  assert.equal(last.status, 403);
+  assert.match(last.text, /deleted/);
+});
+
+test("suspended: its person still signs in, reads the account, and writes nothing", async () => {
+  const scope = "openid offline_access account:read account:write";
+  const person = await signedIn(account, { scope });
+  await moveTo("suspended", person);
+  const refreshed = await openid.refreshTokenGrant(person.configuration, person.refresh_token ?? "");
+  const again = await signedIn(account, { scope, address: person.address });
+  assert.equal(again.idClaims?.sub, person.idClaims?.sub);
+  for (const { access_token: token } of [refreshed, again]) {
+    const read = await readWith(token);
+    assert.deepEqual([read.status, read.body.status], [200, "suspended"]);
+    const body = { display_name: "x" };
+    const written = await account.send("PATCH", "/api/account/", { headers: bearer(token), body });
+    assert.deepEqual([written.status, written.body.error.details[0].code], [403, "account_suspended"]);
+  }
+});
+
+test("disabled: its person still signs in, and asks to have the account back", async () => {
+  const scope = "openid account:read account:write";
+  const person = await signedIn(account, { scope });
+  await moveTo("disabled", person);
+  const { access_token: token } = await signedIn(account, { scope, address: person.address });
+  assert.equal((await readWith(token)).body.status, "disabled");
+  const headers = bearer(token);
+  assert.equal((await account.send("POST", "/api/account/recovery/", { headers })).status, 202);
+  assert.equal((await account.send("PATCH", "/api/account/", { headers, body: { display_name: "x" } })).status, 403);
+});
+
+test("of two accounts of an address the one that is not deleted is signed in to, whatever else its state", async () => {
+  const first = await signedIn(account);
+  await moveTo("deleted", first);
+  const pool = databaseOf(account);
+  const other = await signedIn(account);
+  await pool.query(sql("", "update accounts set contact_address = $1 where id = $2"), [
+    first.address,
+    other.idClaims?.sub,
+  ]);
+  await moveTo("disabled", other);
+  const again = await signedIn(account, { address: first.address });
+  assert.equal(again.idClaims?.sub, other.idClaims?.sub);
+});
 
 test("a refresh token works once: its successor does too, until an old one is used again and all of the grant ends", async () => {
   const person = await signedIn(account, { scope: "openid offline_access account:read" });
@@ -350,8 +394,7 @@ test("a service client of the same account learns of a person's tokens, one of a
     assert.deepEqual([active, sub, client_id], [true, person.idClaims?.sub, application.client_id]);
     assert.deepEqual(await openid.tokenIntrospection(asForeign, token), { active: false });
   }
-  const body = { status: "suspended", reason: "x" };
-  await account.send("POST", `/api/accounts/${person.idClaims?.sub}/status`, { headers: administrator, body });
+  await moveTo("deleted", person);
   await assert.rejects(openid.tokenIntrospection(asOwn, person.access_token));
 });
 

@@ -6,7 +6,7 @@ import type { ServiceClient } from "./service-client.ts";
 
 export interface ClientStore {
   find(accountId: string, clientId: string): Promise<ServiceClient | null>;
-  /** For the token endpoint, which knows no account yet; null unless the account that made it is active. */
+  /** For the token endpoint, which knows no account yet; null when the account that made it is deleted. */
   findUsable(clientId: string): Promise<ServiceClient | null>;
   /** Newest first. */
   list(
@@ -61,7 +61,9 @@ export function createClientStore(prisma: PrismaClient): ClientStore {
       return row && clientFrom(row);
     },
     async findUsable(clientId) {
-      const row = await prisma.serviceClient.findFirst({ where: { id: clientId, account: { status: "active" } } });
+      const row = await prisma.serviceClient.findFirst({
+        where: { id: clientId, account: { status: { not: "deleted" } } },
+      });
       return row && clientFrom(row);
     },
     async list(accountId, { after, limit }) {

@@ -28,7 +28,7 @@ export function createAdapter(dependencies: Dependencies): AdapterFactory {
     return { ...unsupported, ...state(model) };
   };
 
-  /** A client that is revoked, has expired or whose account is not active is one that nobody knows. */
+  /** A client that is revoked, has expired or whose account is deleted is one that nobody knows. */
   async function findClient(id: string): Promise<AdapterPayload | undefined> {
     const client = await clients.findUsable(id);
     return client && statusOf(client, clock.now()) === "active" ? metadataOf(client) : undefined;

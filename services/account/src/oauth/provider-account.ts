@@ -2,8 +2,11 @@ import type { Role } from "@signalbox/contracts";
 import type { Account as ProviderAccount } from "oidc-provider";
 import type { Account } from "../accounts/account.ts";
 
-/** Whether a person may sign in to the account, and use what an earlier sign-in has given. */
-export const maySignIn = ({ status }: Pick<Account, "status">): boolean => status === "active" || status === "pending";
+/**
+ * Whether a person may sign in to the account, and use what an earlier sign-in has given. What a state leaves them is
+ * held to at every edge: a suspended account is read, a disabled one asks to be had back, and both need a token for it.
+ */
+export const maySignIn = ({ status }: Pick<Account, "status">): boolean => status !== "deleted";
 
 /** An account as the provider knows it, with what ID tokens may tell of it. */
 export function providerAccountFrom(account: Account): ProviderAccount {

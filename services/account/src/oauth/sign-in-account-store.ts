@@ -20,7 +20,8 @@ const findAccounts = sql(
   "sign-in.find-accounts",
   `select id, contact_address as "contactAddress", status, locale from accounts
    where lower(contact_address) = lower($1) and contact_address_verified and purged_at is null
-   order by status in ('active', 'pending') desc, contact_address = $1 desc, created_at, id limit 20`,
+   order by status in ('active', 'pending') desc, status <> 'deleted' desc, contact_address = $1 desc, created_at, id
+   limit 20`,
 );
 
 export function createSignInAccountStore(): SignInAccountStore {

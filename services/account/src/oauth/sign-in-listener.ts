@@ -11,7 +11,7 @@ import { isForm, readFormBody } from "./form-body.ts";
 import type { IssuerAddress } from "./issuer-address.ts";
 import type { SendSignInCodeVerb } from "./send-sign-in-code.ts";
 import type { SignInVerb } from "./sign-in.ts";
-import { addressPage, blockedPage, codePage, lostPage, refusedPage, type SignInForm } from "./sign-in-pages.ts";
+import { addressPage, codePage, deletedPage, lostPage, refusedPage, type SignInForm } from "./sign-in-pages.ts";
 
 interface Dependencies {
   readonly address: IssuerAddress;
@@ -101,9 +101,9 @@ export function createSignInListener(dependencies: Dependencies) {
     switch (result.outcome) {
       case "code-refused":
         return sendPage(response, codePage(form, sent.typed, problems[result.why]));
-      case "account-blocked":
+      case "account-deleted":
         await interaction.destroy();
-        return sendPage(response, blockedPage(result.status));
+        return sendPage(response, deletedPage);
       case "signed-in": {
         const { accountId } = result;
         await endOtherSession(provider, interaction, accountId);

@@ -1,4 +1,3 @@
-import type { AccountState } from "@signalbox/contracts";
 import { type Html, html, type Page } from "../pages/page.ts";
 
 /** What every form of a sign-in carries: where it goes, and that it came from this very page. */
@@ -68,20 +67,12 @@ ${guarded(form, "restart")}
   };
 }
 
-const blocked: Readonly<Partial<Record<AccountState, string>>> = {
-  suspended: "This account is suspended. Ask who runs this service why.",
-  disabled: "This account was disabled. An administrator of this service can make it active again.",
-  deleted: "This account was deleted.",
-};
-
 /** Only after the code: whoever sees this has the mailbox of the account. */
-export function blockedPage(status: AccountState): Page {
-  return {
-    status: 403,
-    title: "You cannot sign in",
-    content: html`<p>${blocked[status] ?? "This account cannot be used."}</p>`,
-  };
-}
+export const deletedPage: Page = {
+  status: 403,
+  title: "You cannot sign in",
+  content: html`<p>This account was deleted.</p>`,
+};
 
 /** The sign-in is over, was begun in another browser, or cookies are switched off. */
 export const lostPage: Page = {

@@ -1,5 +1,4 @@
 import { builtInIssuer } from "@signalbox/auth";
-import type { AccountState } from "@signalbox/contracts";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { MakeAccountVerb } from "../accounts/make-account.ts";
 import type { Actor, Audit } from "../audit/audit.ts";
@@ -20,7 +19,7 @@ export interface SignIn {
 export type SignInOutcome =
   | { outcome: "signed-in"; accountId: string }
   | { outcome: "code-refused"; why: Exclude<RedeemOutcome, "good"> }
-  | { outcome: "account-blocked"; status: AccountState };
+  | { outcome: "account-deleted" };
 
 interface Dependencies {
   readonly pool: Pool;
@@ -51,7 +50,7 @@ export function createSignIn(dependencies: Dependencies) {
       const { id: accountId, status } = known ?? (await newAccount(tx, input));
       if (!maySignIn({ status })) {
         refuse(tx, accountId, `account_${status}`, input);
-        return { outcome: "account-blocked", status };
+        return { outcome: "account-deleted" };
       }
       await audit.record(tx, { action: "sign_in", accountId, fields: [], by: actor(accountId, input) });
       return { outcome: "signed-in", accountId };

@@ -9,8 +9,8 @@ export async function mayRevoke(_ctx: KoaContextWithOIDC, client: Client, token:
 }
 
 /**
- * A service client learns of its own tokens and of those that act for its account, which is active, or it would not have
- * got here. A public application learns of none, since anybody can say that they are it.
+ * A service client learns of its own tokens and of those that act for its account, which is not deleted, or it would not
+ * have got here. A public application learns of none, since anybody can say that they are it.
  */
 export async function mayIntrospect(ctx: KoaContextWithOIDC, client: Client, token: Token): Promise<boolean> {
   const caller = serviceClientOf(client);
