@@ -78,6 +78,14 @@ test("what is malformed is 400, what is wrong is 422", async (t) => {
     ["POST", "[]", 422, "validation_error", ":invalid_type"],
     ["POST", '{"name":"a\\u0000"}', 422, "validation_error", "name:invalid_text"],
     ["POST", '{"name":"a","note":"\\ud800"}', 422, "validation_error", "note:invalid_text"],
+    [
+      "POST",
+      '{"name":"","note":"\\u0000","x":1}',
+      422,
+      "validation_error",
+      "note:invalid_text name:too_small x:unknown_member",
+    ],
+    ["POST", '{"note":"\\udc00"}', 400, "invalid_request", "note:invalid_text name:required"],
     ["PUT", '{"note":null}', 422, "validation_error", "name:required"],
     ["PATCH", '{"note":1,"id":"x"}', 422, "validation_error", "note:invalid_type id:read_only"],
   ];

@@ -1,14 +1,20 @@
 import { isUtf8 } from "node:buffer";
-import { AppError } from "@signalbox/core";
+import { AppError, type ErrorDetail } from "@signalbox/core";
 import { findJsonFlaw } from "./json-scan.ts";
 import { textFlaws } from "./text-flaws.ts";
+
+export interface JsonBody {
+  readonly value: unknown;
+  /** The texts in it that cannot be kept: U+0000, lone surrogates. Whoever judges the members refuses them as well. */
+  readonly flaws: readonly ErrorDetail[];
+}
 
 /**
  * Turns bytes into a JSON value, refusing what readers disagree about.
  * @throws AppError `invalid_request` (not UTF-8, a byte order mark, not JSON, a name twice, numbers that do not survive,
- * nesting without bound) or `validation_error` (U+0000, lone surrogates).
+ * nesting without bound).
  */
-export function parseJsonBody(bytes: Buffer): unknown {
+export function parseJsonBody(bytes: Buffer): JsonBody {
   if (!isUtf8(bytes)) throw malformed("The body is not UTF-8.");
   const text = bytes.toString("utf8");
   if (text.charCodeAt(0) === 0xfeff) throw malformed("The body starts with a byte order mark. Send it without.");
@@ -20,10 +26,7 @@ export function parseJsonBody(bytes: Buffer): unknown {
       details: [{ field: flaw.path, code: flaw.code, message: flaw.message }],
     });
   }
-  const flaws = textFlaws(text, value);
-  if (flaws.length > 0)
-    throw new AppError("validation_error", "A text holds characters that cannot be kept.", { details: flaws });
-  return value;
+  return { value, flaws: textFlaws(text, value) };
 }
 
 function parsed(text: string): unknown {

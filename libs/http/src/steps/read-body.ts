@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { CompiledBody } from "../app/compile-body.ts";
 import type { Exchange, Step } from "../app/exchange.ts";
 import { bodyDetails, bodyRefusal } from "../request/body-problems.ts";
-import { parseJsonBody } from "../request/json-body.ts";
+import { type JsonBody, parseJsonBody } from "../request/json-body.ts";
 import { parseMediaType } from "../request/media-type.ts";
 import { announcesBody, readBody, refuseAnnouncedSize } from "../request/read-body.ts";
 import { styledCode } from "../responses/error-status.ts";
@@ -34,10 +34,13 @@ export const readDeclaredBody: Step = async (exchange) => {
   return null;
 };
 
-function parseMembers(exchange: Exchange, body: CompiledBody, value: unknown): unknown {
+function parseMembers(exchange: Exchange, body: CompiledBody, { value, flaws }: JsonBody): unknown {
   const result = (body.schema as z.ZodType).safeParse(value);
-  if (result.success) return result.data;
-  throw bodyRefusal(exchange.request.method ?? "", bodyDetails(result.error.issues, value, body.readOnly));
+  if (result.success && flaws.length === 0) return result.data;
+  const flawed = new Set(flaws.map(({ field }) => field));
+  const refused = result.success ? [] : bodyDetails(result.error.issues, value, body.readOnly);
+  const details = [...flaws, ...refused.filter(({ field }) => !flawed.has(field))];
+  throw bodyRefusal(exchange.request.method ?? "", details);
 }
 
 /** Decoding would let a few bytes become gigabytes, and no client needs it for bodies of this size. */

@@ -8,12 +8,10 @@ import type { z } from "zod";
 export function parseInput<Output>(schema: z.ZodType<Output>, input: object): Output {
   const body = toWire(input) as Record<string, unknown>;
   const flawed = Object.keys(body).filter((name) => hasFlaw(body[name]));
-  if (flawed.length > 0) throw invalidInput(flawed.map(unstorable));
   const result = schema.safeParse(body);
-  if (result.success) return result.data;
-  throw invalidInput(
-    result.error.issues.map(({ path, message }) => ({ field: String(path[0] ?? "input"), code: "invalid", message })),
-  );
+  if (result.success && flawed.length === 0) return result.data;
+  const refused = result.success ? [] : result.error.issues.map(refusedMember);
+  throw invalidInput([...flawed.map(unstorable), ...refused.filter(({ field }) => !flawed.includes(field))]);
 }
 
 /** What a rule of ours said about members of the REST body, as it is said of an input. */
@@ -29,11 +27,17 @@ function toWire(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [snakeCase(name), toWire(member)]));
 }
 
-/** What no database would take. The REST edge refuses it before it looks at members. */
+/** What no database would take. The REST edge refuses it as well. */
 function hasFlaw(value: unknown): boolean {
   if (typeof value === "string") return value.includes("\u0000") || !value.isWellFormed();
   return typeof value === "object" && value !== null && Object.values(value).some(hasFlaw);
 }
+
+const refusedMember = ({ path, message }: z.core.$ZodIssue): ErrorDetail => ({
+  field: String(path[0] ?? "input"),
+  code: "invalid",
+  message,
+});
 
 const unstorable = (field: string): ErrorDetail => ({ field, code: "invalid", message: "This text cannot be kept." });
 
