@@ -19,11 +19,10 @@ export function requireScopes(principal: Principal, scopes: readonly Scope[]): v
 }
 
 /** Throws `forbidden` when the account's state leaves no room for `access` (CONTRACT §1). Scopes narrow it further. */
-export function requireState(principal: Principal, access: AccessKind): void {
-  if (mayAccess(principal.state, access)) return;
-  throw new AppError("forbidden", `The account is ${principal.state}.`, {
-    details: [{ field: "status", code: `account_${principal.state}`, message: `The account is ${principal.state}.` }],
-  });
+export function requireState({ state }: Pick<Principal, "state">, access: AccessKind): void {
+  if (mayAccess(state, access)) return;
+  const message = `The account is ${state}.`;
+  throw new AppError("forbidden", message, { details: [{ field: "status", code: `account_${state}`, message }] });
 }
 
 /**

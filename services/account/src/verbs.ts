@@ -95,7 +95,7 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
     keyEnvironment: configuration.get("account.api-keys.environment"),
     keysMax: () => configuration.get("account.api-keys.max"),
   };
-  const issueApiKey = createIssueApiKey({ ...writing, ...keyRules, apiKeys });
+  const issueApiKey = createIssueApiKey({ ...writing, ...keyRules, accounts, apiKeys });
   const changeAccountStatus = createChangeAccountStatus({ ...writing, accounts, accessLog });
 
   return {
@@ -126,7 +126,7 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
     requestRecovery: createRequestRecovery({ ...writing, accounts }),
     createFirstKey: createCreateFirstKey({ pool, provisionAccount, changeAccountStatus, issueApiKey }),
     renameApiKey: createRenameApiKey({ ...writing, apiKeys }),
-    rotateApiKey: createRotateApiKey({ ...writing, ...keyRules, apiKeys, accessLog }),
+    rotateApiKey: createRotateApiKey({ ...writing, ...keyRules, accounts, apiKeys, accessLog }),
     revokeApiKey: createRevokeApiKey({ ...writing, apiKeys, accessLog }),
     announceEndedKeys: createAnnounceEndedKeys({ ...writing, apiKeys, accessLog }),
     makeClient: createMakeClient({

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { scopes } from "@signalbox/contracts";
+import { sql } from "@signalbox/storage";
 import { eventually } from "@signalbox/testing";
 import { type Harness, startAccount } from "./harness.ts";
+import { openInside } from "./inside.ts";
 
 let account: Harness;
 before(async () => {
@@ -65,6 +67,88 @@ test("a key is never wider than its creator", async () => {
     body.error.details.map(({ code }: { code: string }) => code),
     ["beyond_creator"],
   );
+});
+
+test("scopes and an end that a key cannot have are both named, in REST and in the graph", async () => {
+  const headers = account.person();
+  const body = { name: "x", scopes: ["account:admin"], expires_at: "2020-01-01T00:00:00Z" };
+  const { status, body: answer } = await newKey(headers, body);
+  const named = (details: { field: string }[]) => details.map(({ field }) => field);
+  assert.deepEqual([status, named(answer.error.details)], [422, ["scopes", "expires_at"]]);
+  const text = `mutation { createApiKey(input: { name: "x", scopes: ["account:admin"], expiresAt: "2020-01-01T00:00:00Z" }) {
+    errors { field } } }`;
+  assert.deepEqual(named((await account.query(headers, text)).data.createApiKey.errors), ["scopes", "expiresAt"]);
+});
+
+test("a key is neither made nor replaced once the account's row says so, whatever the edge still believes", async () => {
+  const headers = account.person();
+  const { body } = await newKey(headers);
+  const { pool } = openInside(account);
+  // No event tells of it, so the edge goes on with what it remembers.
+  const suspend = sql("", "update accounts set status = 'suspended' where id = $1");
+  await pool.query(suspend, [(await account.send("GET", "/api/account/", { headers })).body.id]);
+  const rotated = await account.send("POST", `${path}${body.id}/rotate`, { headers, body: {} });
+  for (const answer of [await newKey(headers), rotated]) {
+    assert.deepEqual([answer.status, answer.body.error.details[0].code], [403, "account_suspended"]);
+  }
+  assert.equal((await account.send("GET", path, { headers })).body.items.length, 1);
+});
+
+test("a key has a validator that moves with all it shows, and a client that has it already gets 304", async () => {
+  const headers = account.person();
+  const made = await newKey(headers);
+  const at = `${path}${made.body.id}`;
+  const read = (etag: string) => account.send("GET", at, { headers: { ...headers, "if-none-match": etag } });
+  const first = made.headers.get("etag") ?? "";
+  assert.match(first, /^"[^"]+"$/, "strong");
+  assert.deepEqual(
+    [(await read(first)).status, (await read(`W/${first}`)).status, (await read('"x"')).status],
+    [304, 304, 200],
+  );
+  const renamed = await account.send("PATCH", at, { headers, body: { name: "other" } });
+  const second = renamed.headers.get("etag") ?? "";
+  assert.deepEqual([(await read(first)).status, (await read(second)).status], [200, 304]);
+  const unchanged = await account.send("PATCH", at, { headers, body: { name: "other" } });
+  assert.equal(unchanged.headers.get("etag"), second);
+  await account.send("GET", "/api/account/", { headers: { "x-api-key": made.body.key } });
+  await eventually(async () => (await read(second)).status === 200, { message: "the use of a key is not hidden" });
+});
+
+test("who read another state of a key neither renames, replaces nor revokes it", async () => {
+  const headers = account.person();
+  const made = await newKey(headers);
+  const at = `${path}${made.body.id}`;
+  const stale = made.headers.get("etag") ?? "";
+  const { headers: answered, body: current } = await account.send("PATCH", at, { headers, body: { name: "other" } });
+  const attempts = [
+    ["PATCH", at, { name: "third" }],
+    ["PATCH", at, { name: "other" }],
+    ["POST", `${at}/rotate`, {}],
+    ["DELETE", at, undefined],
+  ] as const;
+  const attempt = ([method, where, body]: (typeof attempts)[number], etag: string) =>
+    account.send(method, where, { headers: { ...headers, "if-match": etag }, body });
+  for (const each of attempts) {
+    const { status, body } = await attempt(each, stale);
+    assert.deepEqual([status, body.error.code, body.error.field], [409, "conflict", "If-Match"], each[0]);
+  }
+  assert.deepEqual((await account.send("GET", at, { headers })).body, current);
+  assert.equal((await account.send("GET", path, { headers })).body.items.length, 1);
+  let etag = answered.get("etag") ?? "";
+  for (const each of [attempts[0], attempts[2], attempts[3]]) {
+    assert.ok((await attempt(each, etag)).status < 300, each[0]);
+    etag = (await account.send("GET", at, { headers })).headers.get("etag") ?? "";
+  }
+});
+
+test("of two writers who read the same key, the second is told, and its change is not made", async () => {
+  const headers = account.person();
+  const made = await newKey(headers);
+  const conditional = { ...headers, "if-match": made.headers.get("etag") ?? "" };
+  const rename = (name: string) =>
+    account.send("PATCH", `${path}${made.body.id}`, { headers: conditional, body: { name } });
+  const answers = await Promise.all([rename("one"), rename("two")]);
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409]);
 });
 
 test("what a new key lacks is 400, what is wrong with it is 422", async () => {

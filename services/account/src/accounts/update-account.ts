@@ -73,7 +73,7 @@ export function createUpdateAccount(dependencies: Dependencies) {
 
   function decide({ principal, changes, expect }: UpdateAccount, account: Account): ChangedAccount {
     // The edge knows the state as of moments ago; the row knows it now.
-    requireState({ ...principal, state: account.status }, "own-account:write");
+    requireState({ state: account.status }, "own-account:write");
     expect?.(account);
     const changed = changeAccount(account, changes, clock.now());
     if (touchesContact(changed)) requireStepUp(principal, clock);

@@ -1,7 +1,7 @@
 import type { Clock } from "@signalbox/core";
-import { created, createRoutes, type HttpResponse, refused, statusOf } from "@signalbox/http";
+import { created, createRoutes, type HttpResponse, ifMatch, refused, statusOf } from "@signalbox/http";
 import { actorOf } from "../audit/actor.ts";
-import { type ApiKey, viewApiKey } from "./api-key.ts";
+import { type ApiKey, etagOfApiKey, viewApiKey } from "./api-key.ts";
 import { ApiKeyRotation, IssuedApiKey, NewApiKey } from "./api-key-body.ts";
 import type { IssueApiKeyVerb } from "./issue-api-key.ts";
 import { type KeyRefusal, refusedIssue, refusedRotation } from "./key-refusals.ts";
@@ -22,7 +22,7 @@ export function apiKeyIssueRoutes({ issueApiKey, rotateApiKey, clock }: Dependen
     description: "The answer shows the key once. Repeat the request with its `Idempotency-Key` to read it again.",
     auth: { scopes: ["account:security"], stepUp: true },
     body: NewApiKey,
-    responses: { 201: IssuedApiKey, 409: "error", 422: "error" },
+    responses: { 201: IssuedApiKey, 404: "error", 409: "error", 422: "error" },
     idempotent: "sealed",
     async handle(input) {
       const { principal, body } = input;
@@ -43,7 +43,7 @@ export function apiKeyIssueRoutes({ issueApiKey, rotateApiKey, clock }: Dependen
   routes.post("/api/account/api-keys/:key_id/rotate", {
     summary: "Replace an API key",
     description:
-      "Makes a key with the same name, scopes and lifetime, and shows it once. The old one works until the overlap is over.",
+      "Makes a key with the same name, scopes and lifetime, and shows it once. The old one works until the overlap is over. `If-Match` is about the old one.",
     auth: { scopes: ["account:security"], stepUp: true },
     body: ApiKeyRotation,
     responses: { 201: IssuedApiKey, 404: "error", 409: "error" },
@@ -54,6 +54,7 @@ export function apiKeyIssueRoutes({ issueApiKey, rotateApiKey, clock }: Dependen
         keyId: input.params.key_id,
         overlapSeconds: input.body.overlap_seconds,
         by: actorOf(input),
+        expect: (key) => ifMatch(input, etagOfApiKey(key, clock.now())),
         alongside: (tx, key, text) => input.idempotency.complete(tx, shown(key, text)),
       });
       return result.outcome === "rotated" ? shown(result.key, result.text) : refusedWith(refusedRotation(result));
@@ -62,8 +63,11 @@ export function apiKeyIssueRoutes({ issueApiKey, rotateApiKey, clock }: Dependen
 
   return routes;
 
+  /** The validator is that of the key as GET shows it, for the change that comes next. */
   function shown(key: ApiKey, text: string): HttpResponse {
-    return created(`/api/account/api-keys/${key.id}`, { ...viewApiKey(key, clock.now()), key: text });
+    const now = clock.now();
+    const body = { ...viewApiKey(key, now), key: text };
+    return created(`/api/account/api-keys/${key.id}`, body, { etag: etagOfApiKey(key, now) });
   }
 }
 

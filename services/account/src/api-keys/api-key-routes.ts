@@ -1,9 +1,9 @@
 import { ApiKeyResource } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
-import { createRoutes, noContent, ok, pageFrom, pageOf, pageParameters, refused } from "@signalbox/http";
+import { createRoutes, ifMatch, noContent, ok, pageFrom, pageOf, pageParameters, refused } from "@signalbox/http";
 import { z } from "zod";
 import { actorOf } from "../audit/actor.ts";
-import { viewApiKey } from "./api-key.ts";
+import { type ApiKey, etagOfApiKey, viewApiKey } from "./api-key.ts";
 import { ApiKeyPatch } from "./api-key-body.ts";
 import { cursorOf, positionFrom } from "./api-key-position.ts";
 import type { ApiKeyStore } from "./api-key-store.ts";
@@ -21,6 +21,7 @@ interface Dependencies {
 /** `/api/account/api-keys/`: credentials that act for the caller's account. */
 export function apiKeyRoutes({ apiKeys, renameApiKey, revokeApiKey, clock, pageLimits }: Dependencies) {
   const routes = createRoutes({ errors: "account" });
+  const answer = (key: ApiKey, now = clock.now()) => ok(viewApiKey(key, now), { etag: etagOfApiKey(key, now) });
 
   routes.get("/api/account/api-keys/", {
     summary: "List the account's API keys, newest first",
@@ -43,7 +44,7 @@ export function apiKeyRoutes({ apiKeys, renameApiKey, revokeApiKey, clock, pageL
     responses: { 200: ApiKeyResource, 404: "error" },
     async handle({ principal, params }) {
       const key = await apiKeys.find(principal.accountId, params.key_id);
-      return key ? ok(viewApiKey(key, clock.now())) : refused(404, "not_found");
+      return key ? answer(key) : refused(404, "not_found");
     },
   });
 
@@ -52,7 +53,7 @@ export function apiKeyRoutes({ apiKeys, renameApiKey, revokeApiKey, clock, pageL
     description: "Another name needs a recent sign-in; the same one changes nothing.",
     auth: { scopes: ["account:security"] },
     body: { json: ApiKeyPatch, mergePatch: true },
-    responses: { 200: ApiKeyResource, 204: "empty", 404: "error" },
+    responses: { 200: ApiKeyResource, 204: "empty", 404: "error", 409: "error" },
     idempotent: true,
     async handle(input) {
       const result = await renameApiKey({
@@ -60,9 +61,10 @@ export function apiKeyRoutes({ apiKeys, renameApiKey, revokeApiKey, clock, pageL
         keyId: input.params.key_id,
         name: input.body.name,
         by: actorOf(input),
-        alongside: (tx, key) => input.idempotency.complete(tx, ok(viewApiKey(key, clock.now()))),
+        expect: (key) => ifMatch(input, etagOfApiKey(key, clock.now())),
+        alongside: (tx, key) => input.idempotency.complete(tx, answer(key)),
       });
-      return result.outcome === "not-found" ? refused(404, "not_found") : ok(viewApiKey(result.key, clock.now()));
+      return result.outcome === "not-found" ? refused(404, "not_found") : answer(result.key);
     },
   });
 
@@ -70,13 +72,14 @@ export function apiKeyRoutes({ apiKeys, renameApiKey, revokeApiKey, clock, pageL
     summary: "Revoke an API key",
     description: "It stops working everywhere within two seconds. Revoking it again changes nothing.",
     auth: { scopes: ["account:security"], stepUp: true },
-    responses: { 204: "empty", 404: "error" },
+    responses: { 204: "empty", 404: "error", 409: "error" },
     idempotent: true,
     async handle(input) {
       const result = await revokeApiKey({
         accountId: input.principal.accountId,
         keyId: input.params.key_id,
         by: actorOf(input),
+        expect: (key) => ifMatch(input, etagOfApiKey(key, clock.now())),
         alongside: (tx) => input.idempotency.complete(tx, noContent()),
       });
       return result === "not-found" ? refused(404, "not_found") : noContent();

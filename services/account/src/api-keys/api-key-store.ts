@@ -22,10 +22,7 @@ export interface ApiKeyStore {
   lock(tx: Tx, accountId: string, keyId: string): Promise<ApiKey | null>;
   /** Writes what may change of a locked key: its name, its end, its epoch, what replaces it. */
   save(tx: Tx, key: ApiKey): Promise<void>;
-  /**
-   * How many keys of the account are good: all, and those that nothing replaces yet. No other key can be added until the
-   * transaction ends.
-   */
+  /** How many keys of the account are good: all, and those that nothing replaces yet. Who adds one has locked the account. */
   countLive(tx: Tx, accountId: string, now: Date): Promise<{ readonly live: number; readonly current: number }>;
   /** Takes up to `limit` keys that ended by themselves and that nobody told of, each once, with their next epoch. */
   takeEnded(tx: Tx, now: Date, limit: number): Promise<ApiKey[]>;
@@ -57,8 +54,6 @@ const saveKey = sql(
      end_told_at = coalesce(end_told_at, $4)
    where id = $1`,
 );
-
-const lockOwner = sql("api-key.lock-owner", "select 1 from accounts where id = $1 for update");
 
 const countLiveKeys = sql(
   "api-key.count-live",
@@ -111,7 +106,6 @@ export function createApiKeyStore(prisma: PrismaClient): ApiKeyStore {
       await tx.query(saveKey, [id, name, expiresAt, revokedAt, accessEpoch, replacedBy]);
     },
     async countLive(tx, accountId, now) {
-      await tx.query(lockOwner, [accountId]);
       const { rows } = await tx.query<{ live: number; current: number }>(countLiveKeys, [accountId, now]);
       return rows[0] ?? { live: 0, current: 0 };
     },

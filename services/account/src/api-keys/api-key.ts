@@ -1,4 +1,5 @@
 import type { ApiKeyResource, Role, Scope } from "@signalbox/contracts";
+import { strongEtag } from "@signalbox/http";
 
 /** An API key as it is kept: without the key itself. */
 export interface ApiKey {
@@ -44,3 +45,7 @@ export function viewApiKey(key: ApiKey, now: Date): ApiKeyResource {
     replaced_by: key.replacedBy,
   };
 }
+
+/** The validator of all that is shown of a key. Its use moves it too, once a minute at most: no 304 hides when it was last used. */
+export const etagOfApiKey = (key: ApiKey, now: Date): string =>
+  strongEtag(JSON.stringify(viewApiKey(key, now)), "api-key");

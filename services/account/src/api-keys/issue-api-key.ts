@@ -1,7 +1,9 @@
+import { requireState } from "@signalbox/auth";
 import type { Role, Scope } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
+import type { AccountStore } from "../accounts/account-store.ts";
 import type { Actor, Audit } from "../audit/audit.ts";
 import type { ApiKey } from "./api-key.ts";
 import { apiKeyCreated } from "./api-key-events.ts";
@@ -23,12 +25,13 @@ export interface IssueApiKey {
 
 export type IssueApiKeyOutcome =
   | { outcome: "issued"; key: ApiKey; text: string }
-  | { outcome: "scopes-beyond-creator"; scopes: readonly Scope[] }
-  | { outcome: "expiry-passed" }
-  | { outcome: "too-many-keys"; max: number };
+  | { outcome: "refused"; beyondCreator: readonly Scope[]; isExpiryPassed: boolean }
+  | { outcome: "too-many-keys"; max: number }
+  | { outcome: "not-found" };
 
 interface Dependencies {
   readonly pool: Pool;
+  readonly accounts: Pick<AccountStore, "lock">;
   readonly apiKeys: Pick<ApiKeyStore, "insert" | "countLive">;
   readonly outbox: Pick<Outbox, "append">;
   readonly audit: Audit;
@@ -41,18 +44,21 @@ interface Dependencies {
 
 /** Makes an API key. It is shown once, by the answer to this; only its digest is kept. */
 export function createIssueApiKey(dependencies: Dependencies) {
-  const { pool, apiKeys, outbox, audit, clock, keyEnvironment, keysMax } = dependencies;
+  const { pool, accounts, apiKeys, outbox, audit, clock, keyEnvironment, keysMax } = dependencies;
 
   return async function issueApiKey(input: IssueApiKey): Promise<IssueApiKeyOutcome> {
     const now = clock.now();
-    const beyond = input.scopes.filter((scope) => !input.grantable.has(scope));
-    if (beyond.length > 0) return { outcome: "scopes-beyond-creator", scopes: beyond };
-    if (input.expiresAt !== null && input.expiresAt <= now) return { outcome: "expiry-passed" };
+    const beyondCreator = input.scopes.filter((scope) => !input.grantable.has(scope));
+    const isExpiryPassed = input.expiresAt !== null && input.expiresAt <= now;
+    if (beyondCreator.length > 0 || isExpiryPassed) return { outcome: "refused", beyondCreator, isExpiryPassed };
 
     const { accountId, name, scopes, roles, expiresAt, by, alongside } = input;
     const wanted = { accountId, name, scopes, roles, expiresAt, replaces: null };
     const { key, text } = newApiKey(wanted, keyEnvironment, now);
     return inTransaction(pool, async (tx) => {
+      const account = await accounts.lock(tx, accountId);
+      if (!account) return { outcome: "not-found" };
+      requireState({ state: account.status }, "write");
       const max = keysMax();
       if ((await apiKeys.countLive(tx, accountId, now)).current >= max) return { outcome: "too-many-keys", max };
       await apiKeys.insert(tx, key);

@@ -13,10 +13,13 @@ export interface KeyRefusal {
 /** Why a new key was refused. */
 export function refusedIssue(result: Exclude<IssueApiKeyOutcome, { outcome: "issued" }>): KeyRefusal {
   switch (result.outcome) {
-    case "scopes-beyond-creator":
-      return refusal("validation_error", result.scopes.map(beyondCreator));
-    case "expiry-passed":
-      return refusal("validation_error", [{ field: "expires_at", code: "passed", message: "This time has passed." }]);
+    case "not-found":
+      return { code: "not_found", message: "The account does not exist any more.", details: [] };
+    case "refused":
+      return refusal("validation_error", [
+        ...result.beyondCreator.map(beyondCreator),
+        ...(result.isExpiryPassed ? [expiryPassed] : []),
+      ]);
     case "too-many-keys":
       return tooMany(result.max);
   }
@@ -35,6 +38,8 @@ export function refusedRotation(result: Exclude<RotateApiKeyOutcome, { outcome: 
       return tooMany(result.max);
   }
 }
+
+const expiryPassed: ErrorDetail = { field: "expires_at", code: "passed", message: "This time has passed." };
 
 const beyondCreator = (scope: Scope): ErrorDetail => ({
   field: "scopes",

@@ -13,6 +13,8 @@ export interface RenameApiKey {
   /** Absent, or the name it has, changes nothing. */
   readonly name?: string | undefined;
   readonly by: Actor;
+  /** Looks at the locked key before it changes; throws to refuse, as `If-Match` does. */
+  readonly expect?: (key: ApiKey) => void;
   /** Runs in the transaction of the change. */
   readonly alongside?: (tx: Tx, key: ApiKey) => Promise<void>;
 }
@@ -33,10 +35,11 @@ interface Dependencies {
 /** Gives a key another name, also one that has ended. Sending the same name needs no recent sign-in and leaves no trace. */
 export function createRenameApiKey({ pool, apiKeys, outbox, audit, clock }: Dependencies) {
   return function renameApiKey(input: RenameApiKey): Promise<RenameApiKeyOutcome> {
-    const { principal, keyId, name, by, alongside } = input;
+    const { principal, keyId, name, by, expect, alongside } = input;
     return inTransaction(pool, async (tx) => {
       const key = await apiKeys.lock(tx, principal.accountId, keyId);
       if (!key) return { outcome: "not-found" };
+      expect?.(key);
       const renamed = { ...key, name: name ?? key.name };
       const isChanged = renamed.name !== key.name;
       if (isChanged) {

@@ -11,6 +11,8 @@ export interface RevokeApiKey {
   readonly accountId: string;
   readonly keyId: string;
   readonly by: Actor;
+  /** Looks at the locked key before it changes; throws to refuse, as `If-Match` does. */
+  readonly expect?: (key: ApiKey) => void;
   /** Runs in the transaction of the revocation. */
   readonly alongside?: (tx: Tx) => Promise<void>;
 }
@@ -28,10 +30,12 @@ interface Dependencies {
 
 /** Ends a key for good. Every service hears of it on the state topic and refuses the key, remembered or not. */
 export function createRevokeApiKey({ pool, apiKeys, accessLog, outbox, audit, clock }: Dependencies) {
-  return function revokeApiKey({ accountId, keyId, by, alongside }: RevokeApiKey): Promise<RevokeApiKeyOutcome> {
+  return function revokeApiKey(input: RevokeApiKey): Promise<RevokeApiKeyOutcome> {
+    const { accountId, keyId, by, expect, alongside } = input;
     return inTransaction(pool, async (tx) => {
       const key = await apiKeys.lock(tx, accountId, keyId);
       if (!key) return "not-found";
+      expect?.(key);
       if (key.revokedAt === null) await revoke(tx, key, by);
       await alongside?.(tx);
       return key.revokedAt === null ? "revoked" : "already-revoked";

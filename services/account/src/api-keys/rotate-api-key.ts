@@ -1,8 +1,9 @@
-import { type Principal, requireScopes } from "@signalbox/auth";
+import { type Principal, requireScopes, requireState } from "@signalbox/auth";
 import { AppError, type Clock, seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { AccessLog } from "../access/access-log.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
 import type { Actor, Audit } from "../audit/audit.ts";
 import { type ApiKey, type ApiKeyStatus, statusOf } from "./api-key.ts";
 import { apiKeyCreated, apiKeyRevoked, apiKeyUpdated } from "./api-key-events.ts";
@@ -16,6 +17,8 @@ export interface RotateApiKey {
   /** How long the old key keeps working beside the new one. */
   readonly overlapSeconds: number;
   readonly by: Actor;
+  /** Looks at the locked key before it changes; throws to refuse, as `If-Match` does. */
+  readonly expect?: (key: ApiKey) => void;
   /** Runs in the transaction of the rotation. `text` is the new key itself, its only copy. */
   readonly alongside?: (tx: Tx, key: ApiKey, text: string) => Promise<void>;
 }
@@ -29,6 +32,7 @@ export type RotateApiKeyOutcome =
 
 interface Dependencies {
   readonly pool: Pool;
+  readonly accounts: Pick<AccountStore, "lock">;
   readonly apiKeys: Pick<ApiKeyStore, "countLive" | "lock" | "insert" | "save">;
   readonly accessLog: Pick<AccessLog, "announce">;
   readonly outbox: Pick<Outbox, "append">;
@@ -43,16 +47,20 @@ const liveShare = 2;
 
 /** Makes a key that takes the place of another: same name, scopes and lifetime. The old one ends with the overlap. */
 export function createRotateApiKey(dependencies: Dependencies) {
-  const { pool, apiKeys, accessLog, outbox, audit, clock, keyEnvironment, keysMax } = dependencies;
+  const { pool, accounts, apiKeys, accessLog, outbox, audit, clock, keyEnvironment, keysMax } = dependencies;
 
   return function rotateApiKey(input: RotateApiKey): Promise<RotateApiKeyOutcome> {
-    const { principal, keyId, overlapSeconds, by, alongside } = input;
+    const { principal, keyId, overlapSeconds, by, expect, alongside } = input;
     return inTransaction(pool, async (tx) => {
+      const account = await accounts.lock(tx, principal.accountId);
+      if (!account) return { outcome: "not-found" };
+      requireState({ state: account.status }, "write");
       const now = clock.now();
       const max = liveShare * keysMax();
       const { live } = await apiKeys.countLive(tx, principal.accountId, now);
       const old = await apiKeys.lock(tx, principal.accountId, keyId);
       if (!old) return { outcome: "not-found" };
+      expect?.(old);
       const status = statusOf(old, now);
       if (status !== "active") return { outcome: "ended", status };
       if (old.replacedBy !== null) return { outcome: "already-replaced", by: old.replacedBy };

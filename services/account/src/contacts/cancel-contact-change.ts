@@ -38,7 +38,7 @@ export function createCancelContactChange(dependencies: Dependencies) {
     return inTransaction(pool, async (tx) => {
       const account = await accounts.lock(tx, principal.accountId);
       if (!account) return { outcome: "not-found" };
-      requireState({ ...principal, state: account.status }, "own-account:write");
+      requireState({ state: account.status }, "own-account:write");
       input.expect?.(account);
       const changed = withPendingCancelled(account, clock.now());
       const { accountFields: fields } = changed;

@@ -34,7 +34,7 @@ export function createConfirmContact({ pool, accounts, oneTimeCodes, adoptContac
     return inTransaction(pool, async (tx) => {
       const account = await accounts.lock(tx, principal.accountId);
       if (!account) return { outcome: "not-found" };
-      requireState({ ...principal, state: account.status }, "own-account:write");
+      requireState({ state: account.status }, "own-account:write");
       if (account.pendingContactAddress === null) return { outcome: "nothing-waiting" };
       const redeemed = await oneTimeCodes.redeem(tx, { purpose: "contact", subject: account.id, code });
       if (redeemed !== "good") return { outcome: redeemed };

@@ -32,7 +32,7 @@ export function createResendContactCode({ pool, accounts, holderMails }: Depende
     return inTransaction(pool, async (tx) => {
       const account = await accounts.lock(tx, principal.accountId);
       if (!account) return { outcome: "not-found" };
-      requireState({ ...principal, state: account.status }, "own-account:write");
+      requireState({ state: account.status }, "own-account:write");
       const address = account.pendingContactAddress;
       if (address === null) return { outcome: "nothing-waiting" };
       const asked = await holderMails.askToConfirm(tx, account, address);

@@ -47,7 +47,7 @@ export function createLinkIdentity(dependencies: Dependencies) {
     return inTransaction(pool, async (tx): Promise<LinkIdentityOutcome> => {
       const account = await accounts.lock(tx, input.principal.accountId);
       if (!account) return { outcome: "not-found" };
-      requireState({ ...input.principal, state: account.status }, "write");
+      requireState({ state: account.status }, "write");
       const linked = await identities.list(account.id, tx);
       const known = linked.find((identity) => sameIdentity(identity, proven.identity));
       if (known) {

@@ -40,7 +40,7 @@ export function createUnlinkIdentity(dependencies: Dependencies) {
     return inTransaction(pool, async (tx) => {
       const account = await accounts.lock(tx, principal.accountId);
       if (!account) return "not-found";
-      requireState({ ...principal, state: account.status }, "write");
+      requireState({ state: account.status }, "write");
       const linked = await identities.list(account.id, tx);
       const identity = linked.find((one) => identityId(one) === id);
       if (!identity) return "not-found";

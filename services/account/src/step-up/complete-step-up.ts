@@ -42,7 +42,7 @@ export function createCompleteStepUp(dependencies: Dependencies) {
     return inTransaction(pool, async (tx): Promise<CompleteStepUpOutcome> => {
       const account = await accounts.lock(tx, principal.accountId);
       if (!account) return { outcome: "not-found" };
-      requireState({ ...principal, state: account.status }, "own-account:write");
+      requireState({ state: account.status }, "own-account:write");
       const redeemed = await oneTimeCodes.redeem(tx, { ...stepUpPlace(principal), code });
       if (redeemed !== "good") return { outcome: redeemed };
       const at = clock.now();

@@ -37,7 +37,7 @@ export function createRequestStepUp({ pool, accounts, oneTimeCodes, mails }: Dep
     return inTransaction(pool, async (tx): Promise<RequestStepUpOutcome> => {
       const account = await accounts.lock(tx, principal.accountId);
       if (!account) return { outcome: "not-found" };
-      requireState({ ...principal, state: account.status }, "own-account:write");
+      requireState({ state: account.status }, "own-account:write");
       const { id: accountId, contactAddress: address, locale } = account;
       if (address === null || !account.contactAddressVerified) return { outcome: "no-address" };
       const issued = await oneTimeCodes.issue(tx, { ...stepUpPlace(principal), accountId });
