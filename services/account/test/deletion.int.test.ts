@@ -58,6 +58,31 @@ test("the owner deletes the account with a recent sign-in alone, and nothing wor
   assert.deepEqual([seen.status, seen.status_changed_by, seen.purged_at], ["deleted", "owner", null]);
 });
 
+test("an owner who has turned the account off can still delete it, with a recent sign-in; a suspended one can not", async () => {
+  const claims = { sub: crypto.randomUUID() };
+  const headers = account.person(claims);
+  const { id } = (await get(headers)).body;
+  await account.send("POST", "/api/account/status/", { headers, body: { status: "disabled" } });
+  await eventually(async () => (await account.send("PATCH", path, { headers, body: {} })).status === 403);
+  const longAgo = Math.floor(account.context.clock.nowMs() / 1000) - 901;
+  const refused = await remove(account.person({ ...claims, auth_time: longAgo }));
+  assert.deepEqual([refused.status, refused.body.error.details[0].code], [403, "step_up_required"]);
+  assert.equal((await remove(headers)).status, 204);
+  const seen = (await get(administrator, `/api/accounts/${id}`)).body;
+  assert.deepEqual([seen.status, seen.status_changed_by], ["deleted", "owner"]);
+
+  const other = account.person();
+  const body = { status: "suspended", reason: "spam" };
+  await account.send("POST", `/api/accounts/${(await get(other)).body.id}/status`, { headers: administrator, body });
+  assert.deepEqual(
+    await eventually(async () => {
+      const { status, body } = await remove(other);
+      return status === 403 && body.error.details[0].code;
+    }),
+    "account_suspended",
+  );
+});
+
 test("an API key with account:security deletes its account, one without it does not", async () => {
   const headers = account.person();
   const keyWith = async (scopes: string[]) => {

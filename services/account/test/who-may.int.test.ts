@@ -44,7 +44,7 @@ const operations: Readonly<Record<string, Operation<Scope | Anyone>>> = {
   "GET /api/account/": ownRead("account:read"),
   "PATCH /api/account/": ownWrite({ display_name: "Eve" }),
   "PUT /api/account/": ownWrite(whole),
-  "DELETE /api/account/": { scope: "account:security", inState: [204, 204, 403, 403, 403] },
+  "DELETE /api/account/": { scope: "account:security", inState: [204, 204, 403, 204, 403] },
   "GET /api/account/settings/": ownRead("account:read"),
   "PATCH /api/account/settings/": ownWrite({ locale: "de" }),
   "PUT /api/account/settings/": ownWrite(settings),

@@ -6,26 +6,39 @@ import { isScope, privilegedScopes, scopes } from "./scopes.ts";
 
 /** CONTRACT §1, the table of account states. */
 const allowed: Readonly<Record<AccountState, string>> = {
-  pending: "read own-account:read own-account:write subscribe",
-  active: "read write own-account:read own-account:write subscribe",
+  pending: "read own-account:read own-account:write deletion subscribe",
+  active: "read write own-account:read own-account:write deletion subscribe",
   suspended: "read own-account:read",
-  disabled: "own-account:read recovery",
+  disabled: "own-account:read recovery deletion",
   deleted: "",
 };
 
 for (const state of accountStates) {
   test(`an account that is ${state} may do exactly what the contract says`, () => {
-    const kinds = ["read", "write", "own-account:read", "own-account:write", "recovery", "subscribe"] as const;
+    const kinds = [
+      "read",
+      "write",
+      "own-account:read",
+      "own-account:write",
+      "recovery",
+      "deletion",
+      "subscribe",
+    ] as const;
     assert.equal(kinds.filter((kind) => mayAccess(state, kind)).join(" "), allowed[state]);
   });
 }
 
-test("only administrators suspend and revive; owners may disable and delete their own active account", () => {
+test("only administrators suspend and revive; owners disable their active account, and delete it unless it is suspended", () => {
   const by = (actor: "owner" | "administrator" | "system") =>
     accountStates.flatMap((from) =>
       accountStates.filter((to) => mayTransition(from, to, actor)).map((to) => `${from} to ${to}`),
     );
-  assert.deepEqual(by("owner"), ["pending to deleted", "active to disabled", "active to deleted"]);
+  assert.deepEqual(by("owner"), [
+    "pending to deleted",
+    "active to disabled",
+    "active to deleted",
+    "disabled to deleted",
+  ]);
   assert.deepEqual(by("system"), ["pending to active"]);
   assert.deepEqual(by("administrator"), [
     "pending to active",

@@ -4,10 +4,18 @@ export const accountStates = ["pending", "active", "suspended", "disabled", "del
 export type AccountState = (typeof accountStates)[number];
 
 /**
- * What somebody does with the account's things. The `own-account` kinds are the account record and its settings; `subscribe`
- * is to be told of changes as they happen, which ends with a suspension.
+ * What somebody does with the account's things. The `own-account` kinds are the account record and its settings; `recovery`
+ * asks to have a disabled account back, `deletion` ends the own account; `subscribe` is to be told of changes as they
+ * happen, which ends with a suspension.
  */
-export type AccessKind = "read" | "write" | "own-account:read" | "own-account:write" | "recovery" | "subscribe";
+export type AccessKind =
+  | "read"
+  | "write"
+  | "own-account:read"
+  | "own-account:write"
+  | "recovery"
+  | "deletion"
+  | "subscribe";
 
 /** Who moves an account from one state to another. `system` is the product itself, as on a verified contact. */
 export type TransitionActor = "owner" | "administrator" | "system";
@@ -20,11 +28,11 @@ interface StateRules {
 /** CONTRACT §1 as data: what each state permits, where it leads, and who may move it. */
 export const accountStateRules: Readonly<Record<AccountState, StateRules>> = {
   pending: {
-    may: ["read", "own-account:read", "own-account:write", "subscribe"],
+    may: ["read", "own-account:read", "own-account:write", "deletion", "subscribe"],
     leavesTo: { active: ["system", "administrator"], deleted: ["owner", "administrator"] },
   },
   active: {
-    may: ["read", "write", "own-account:read", "own-account:write", "subscribe"],
+    may: ["read", "write", "own-account:read", "own-account:write", "deletion", "subscribe"],
     leavesTo: {
       suspended: ["administrator"],
       disabled: ["owner", "administrator"],
@@ -36,8 +44,8 @@ export const accountStateRules: Readonly<Record<AccountState, StateRules>> = {
     leavesTo: { active: ["administrator"], disabled: ["administrator"], deleted: ["administrator"] },
   },
   disabled: {
-    may: ["own-account:read", "recovery"],
-    leavesTo: { active: ["administrator"], deleted: ["administrator"] },
+    may: ["own-account:read", "recovery", "deletion"],
+    leavesTo: { active: ["administrator"], deleted: ["owner", "administrator"] },
   },
   deleted: {
     may: [],

@@ -22,7 +22,7 @@ const ways: Readonly<Record<string, readonly TransitionActor[]>> = {
   "suspended disabled": ["administrator"],
   "suspended deleted": ["administrator"],
   "disabled active": ["administrator"],
-  "disabled deleted": ["administrator"],
+  "disabled deleted": ["owner", "administrator"],
   "deleted active": ["administrator"],
 };
 

@@ -71,7 +71,7 @@ export function statusRoutes({ changeAccountStatus, requestRecovery }: Dependenc
   routes.delete("/api/account/", {
     summary: "Delete the account",
     description: "Nothing works any more at once. An administrator can undo it until the personal data is erased.",
-    auth: { scopes: ["account:security"], access: "own-account:write", stepUp: true },
+    auth: { scopes: ["account:security"], access: "deletion", stepUp: true },
     responses: { 204: "empty", 404: "error", 409: "error" },
     idempotent: true,
     async handle(input) {
