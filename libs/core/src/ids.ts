@@ -30,9 +30,24 @@ export function randomId(prefix: string): string {
 
 function uuidv7Bytes(nowMs: number): Buffer {
   const bytes = Buffer.allocUnsafe(16);
-  randomFillSync(bytes, 6);
   bytes.writeUIntBE(nowMs, 0, 6);
+  copyRandom(bytes, 6);
   bytes[6] = 0x70 | ((bytes[6] as number) & 0x0f);
   bytes[8] = 0x80 | ((bytes[8] as number) & 0x3f);
   return bytes;
+}
+
+/** Random bytes for some four hundred ids: asking the system for those of one costs more than all the rest of it. */
+const random = Buffer.alloc(4_096);
+let randomUsed = random.length;
+
+/** Fills `bytes` from `start` on with random bytes that are used for nothing else. */
+function copyRandom(bytes: Buffer, start: number): void {
+  const count = bytes.length - start;
+  if (randomUsed + count > random.length) {
+    randomFillSync(random);
+    randomUsed = 0;
+  }
+  random.copy(bytes, start, randomUsed, randomUsed + count);
+  randomUsed += count;
 }

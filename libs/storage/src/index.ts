@@ -4,7 +4,7 @@ export { inOneStatement, type Write } from "./database/one-statement.ts";
 export { openPool, type Pool, type PoolOptions } from "./database/pool.ts";
 export { prismaAdapter } from "./database/prisma-adapter.ts";
 export { inSession, type Session } from "./database/session.ts";
-export { type Queryable, type Rows, type Statement, sql } from "./database/statement.ts";
+export { type Queryable, type Rows, type RowsStatement, type Statement, sql, sqlRows } from "./database/statement.ts";
 export { inTransaction, type TransactionOptions, type Tx } from "./database/transaction.ts";
 export { type LibraryMigrations, type MigrateOptions, migrate } from "./migrations/migrate.ts";
 export {

@@ -206,6 +206,32 @@ test("writers who meet change one after the other: each change is kept, announce
   assert.equal(items.filter(({ action }: { action: string }) => action === "account.update").length, names.length);
 });
 
+test("changes of many accounts at once share their way to the database, and each gets its own answer, event and entry", async () => {
+  const writers = await Promise.all(
+    Array.from({ length: 40 }, async (_, number) => {
+      const headers = account.person();
+      const { id } = (await account.send("GET", path, { headers })).body;
+      return { headers, id, name: `Writer ${number}` };
+    }),
+  );
+  const answers = await Promise.all(
+    writers.map(({ headers, name }) => account.send("PATCH", path, { headers, body: { display_name: name } })),
+  );
+  assert.deepEqual(
+    answers.map(({ status, body }) => [status, body.id, body.display_name]),
+    writers.map(({ id, name }) => [200, id, name]),
+  );
+  for (const { headers, id, name } of writers) {
+    const announced = (await account.eventsOf(id, 2)).filter((event) => event.name === "account.updated");
+    assert.deepEqual(
+      announced.map(({ data }) => (data as { display_name: string }).display_name),
+      [name],
+    );
+    const { items } = (await account.send("GET", "/api/account/audit/", { headers })).body;
+    assert.deepEqual(items[0].fields, ["display_name"]);
+  }
+});
+
 test("Prefer: return=minimal answers 204 with the new validator", async () => {
   const headers = { ...account.person(), prefer: "respond-async, return=minimal" };
   const {

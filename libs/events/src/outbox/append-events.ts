@@ -1,6 +1,6 @@
 import { type EventDraft, type EventName, eventOf, topics } from "@signalbox/contracts";
 import { AppError, type Clock, uuidv7 } from "@signalbox/core";
-import { type Statement, sql, type Tx } from "@signalbox/storage";
+import { sqlRows, type Tx } from "@signalbox/storage";
 import type { Tracer } from "@signalbox/telemetry";
 import { encodeEvent } from "../envelope/encode-event.ts";
 
@@ -24,8 +24,13 @@ export interface Appended {
   readonly shards: number[];
 }
 
-const columns = 5;
-const statements = new Map<number, Statement>();
+const insertRows = sqlRows(
+  "outbox.append",
+  "($1::uuid, hashtext($3::text) & 7, $2, $3, $4, $5::bytea)",
+  (tuples) =>
+    `insert into signalbox.outbox (event_id, shard, topic, key, headers, payload)
+     values ${tuples} returning shard::int`,
+);
 
 /**
  * Writes the events into the outbox of the transaction, in the given order, with one statement.
@@ -65,23 +70,8 @@ export async function appendTombstones(
 
 /** Rows of id, topic, key, headers and payload. */
 async function insert(tx: Tx, rows: readonly (readonly unknown[])[]): Promise<Appended> {
-  const inserted = await tx.query<{ shard: number }>(insertStatement(rows.length), rows.flat());
+  const inserted = await tx.query<{ shard: number }>(insertRows.ofRows(rows.length), rows.flat());
   return { eventIds: rows.map(([id]) => String(id)), shards: inserted.rows.map((row) => row.shard) };
-}
-
-/** Prepared per number of rows: a transaction appends a handful, and each count has its own plan. */
-function insertStatement(rows: number): Statement {
-  const known = statements.get(rows);
-  if (known) return known;
-  const tuples = Array.from({ length: rows }, (_, row) => {
-    const [id, topic, key, headers, payload] = Array.from({ length: columns }, (_, at) => `$${row * columns + at + 1}`);
-    return `(${id}::uuid, hashtext(${key}::text) & 7, ${topic}, ${key}, ${headers}, ${payload}::bytea)`;
-  });
-  const text = `insert into signalbox.outbox (event_id, shard, topic, key, headers, payload)
-    values ${tuples.join(", ")} returning shard::int`;
-  const statement = sql(rows <= 16 ? `outbox.append-${rows}` : "", text);
-  if (rows <= 16) statements.set(rows, statement);
-  return statement;
 }
 
 function tooLarge(name: string, bytes: number, bytesMax: number): AppError {

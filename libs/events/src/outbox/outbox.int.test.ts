@@ -142,6 +142,50 @@ describe("the outbox", () => {
     await workers.stop();
   });
 
+  test("what the log does not take now holds up the events of its own shard alone", async () => {
+    const [poor, ...others] = await keysOfShards();
+    let isAway = true;
+    const { eventLog, published } = logThat(async (records) => {
+      if (isAway && records.some(({ key }) => key === poor)) throw new PublishError("unavailable", "no leader");
+    });
+    const box = outbox();
+    for (const key of [poor, ...others]) await append(box, key as string, "1", "2");
+    const workers = relay(box, eventLog);
+    await eventually(() => published.length === others.length * 2);
+    assert.equal(await rowsIn("outbox"), 2);
+    isAway = false;
+    await emptied();
+    for (const key of [poor, ...others]) assert.deepEqual(titlesOf(published, key as string), ["1", "2"]);
+    await workers.stop();
+  });
+
+  test("a shard that another relay holds keeps nobody waiting but itself", async () => {
+    const [held, ...others] = await keysOfShards();
+    const { eventLog, published } = logThat(async () => {});
+    const box = outbox();
+    const workers = relay(box, eventLog);
+    await inTransaction(service.pool, async (tx) => {
+      await tx.query(sql("", "select pg_advisory_xact_lock(4201, hashtext($1) & 7)"), [held]);
+      for (const key of [held, ...others]) await append(box, key as string, "1");
+      await eventually(() => published.length === others.length);
+    });
+    await emptied();
+    assert.deepEqual(titlesOf(published, held as string), ["1"]);
+    await workers.stop();
+  });
+
+  /** One key for each of the eight shards. */
+  async function keysOfShards(): Promise<string[]> {
+    const { rows } = await service.pool.query<{ key: string }>(
+      sql(
+        "",
+        `select distinct on (hashtext(key) & 7) key from generate_series(1, 200) as number,
+           lateral (select 'img_shard_' || number as key) named`,
+      ),
+    );
+    return rows.map(({ key }) => key);
+  }
+
   test("a log that does not answer is given up after the timeout, and the events come again", async () => {
     let calls = 0;
     const { eventLog, published } = logThat(() => (calls++ === 0 ? new Promise(() => {}) : Promise.resolve()));

@@ -4,11 +4,11 @@ import { inTransaction, type Pool, sql, type Tx } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import type { EventLog } from "../event-log.ts";
 import { PublishError } from "../publish-error.ts";
-import { claimShard, pageBytesMax, pageRowsMax } from "./claim-shard.ts";
+import { claimPage, pageBytesMax, pageRowsMax } from "./claim-page.ts";
 import type { OutboxMetrics } from "./outbox-metrics.ts";
 import type { OutboxRow } from "./outbox-row.ts";
 import { publishPage, type RefusedRow } from "./publish-page.ts";
-import type { ShardQueue } from "./shard-queue.ts";
+import type { ShardOutcome, ShardQueue } from "./shard-queue.ts";
 
 export interface RelayParts {
   readonly pool: Pool;
@@ -21,7 +21,7 @@ export interface RelayParts {
   readonly idlePollMs: number;
 }
 
-/** Shards published at the same time: each takes one connection, and the broker's answer is what they wait for. */
+/** Pages published at the same time: each takes one connection, and the broker's answer is what they wait for. */
 const lanes = 4;
 const retryDelayMaxMs = 2_000;
 const missingTopicPauseMs = 10_000;
@@ -45,9 +45,8 @@ export async function runRelay(parts: RelayParts, signal: AbortSignal, beat: () 
   signal.addEventListener("abort", close, { once: true });
 
   async function lane(): Promise<void> {
-    for (let shard = await queue.take(); shard !== undefined; shard = await queue.take()) {
-      await drainShard(parts, shard, absentTopics, signal);
-      queue.done(shard);
+    for (let shards = await queue.take(); shards; shards = await queue.take()) {
+      queue.done(shards, await publishShards(parts, shards, absentTopics, signal));
     }
   }
   await Promise.all([...Array.from({ length: lanes }, lane), repair(parts, signal, beat)]);
@@ -63,41 +62,43 @@ async function repair({ pool, queue, idlePollMs }: RelayParts, signal: AbortSign
   }
 }
 
-async function drainShard(
+/** Publishes one page of the shards. What fails is tried again for as long as it takes, but never keeps other shards waiting. */
+async function publishShards(
   parts: RelayParts,
-  shard: number,
+  shards: readonly number[],
   absentTopics: AbsentTopics,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<ShardOutcome> {
   let failures = 0;
   while (!signal.aborted) {
     try {
-      const rows = await inTransaction(parts.pool, (tx) => publishNextPage(parts, tx, shard, absentTopics.names()));
-      failures = 0;
-      if (!isFull(rows)) return;
+      const rows = await inTransaction(parts.pool, (tx) => publishNextPage(parts, tx, shards, absentTopics.names()));
+      return isFull(rows) ? "more" : "emptied";
     } catch (error) {
-      if (isLockTimeout(error)) return; // another relay publishes this shard; what it leaves, the repair finds
       if (error instanceof PublishError && error.reason === "unknown-topic" && error.topic) {
         absentTopics.add(error.topic);
         continue;
       }
+      if (shards.length > 1) return "more"; // each by itself, which finds the ones at fault
+      if (isLockTimeout(error)) return "left"; // another relay publishes this shard; what it leaves, the repair finds
       failures++;
       parts.metrics.failed(error instanceof PublishError ? error.reason : "database");
       if (failures === 1)
-        parts.log.warn({ error, shard }, "events wait in the outbox: publishing failed, trying again");
+        parts.log.warn({ error, shard: shards[0] }, "events wait in the outbox: publishing failed, trying again");
       const delayMs = Math.min(retryDelayMaxMs, 50 * 2 ** failures) * (0.5 + Math.random() / 2);
       await sleep(delayMs, undefined, { signal }).catch(() => {});
     }
   }
+  return "left";
 }
 
 async function publishNextPage(
   { eventLog, metrics, clock, log, publishTimeoutMs }: RelayParts,
   tx: Tx,
-  shard: number,
+  shards: readonly number[],
   topicsToSkip: readonly string[],
 ): Promise<OutboxRow[]> {
-  const rows = await claimShard(tx, shard, topicsToSkip);
+  const rows = await claimPage(tx, shards, topicsToSkip);
   if (rows.length === 0) return rows;
   const startedMs = clock.steadyMs();
   const refused = await publishPage(eventLog, rows, publishTimeoutMs);

@@ -2,16 +2,46 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createShardQueue } from "./shard-queue.ts";
 
-test("a shard is worked on by one lane at a time and comes again when it was signalled meanwhile", async () => {
+const nothing = Symbol("nothing yet");
+const soon = <T>(taken: Promise<T>) => Promise.race([taken, new Promise((resolve) => setImmediate(resolve, nothing))]);
+
+test("shards travel together, and what is signalled meanwhile makes the next page", async () => {
   const queue = createShardQueue();
   queue.add([3]);
-  assert.equal(await queue.take(), 3);
+  assert.deepEqual(await queue.take(), [3]);
 
-  queue.add([3, 3, 5]);
-  assert.equal(await queue.take(), 5, "shard 3 is busy");
+  queue.add([5, 3, 1]);
   const next = queue.take();
-  queue.done(3);
-  assert.equal(await next, 3);
+  assert.equal(await soon(next), nothing, "one page of many shards at a time");
+  queue.done([3], "emptied");
+  assert.deepEqual(await next, [1, 3, 5]);
+});
+
+test("shards that have more than a page are each taken by themselves, until they are empty", async () => {
+  const queue = createShardQueue();
+  queue.add([1, 2]);
+  queue.done((await queue.take()) ?? [], "more");
+  assert.deepEqual([await queue.take(), await queue.take()], [[1], [2]]);
+
+  queue.add([3, 4]);
+  assert.deepEqual(await queue.take(), [3, 4], "the others still travel together");
+  queue.done([1], "more");
+  assert.deepEqual(await queue.take(), [1]);
+  queue.done([1], "emptied");
+  queue.done([3, 4], "emptied");
+  queue.add([1, 3]);
+  assert.deepEqual(await queue.take(), [1, 3]);
+});
+
+test("a shard that was left waits for its next signal, and then travels alone", async () => {
+  const queue = createShardQueue();
+  queue.add([6]);
+  queue.done((await queue.take()) ?? [], "left");
+  const next = queue.take();
+  assert.equal(await soon(next), nothing);
+  queue.add([7, 6]);
+  assert.deepEqual(await next, [6]);
+  assert.deepEqual(await queue.take(), [7]);
 });
 
 test("closing lets waiting lanes go", async () => {

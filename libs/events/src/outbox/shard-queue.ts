@@ -1,26 +1,42 @@
-/** Shards that have something to publish, each worked on by one lane at a time. */
+/** What became of shards that were taken: nothing is left, there is more to publish, or they have to wait for the next signal. */
+export type ShardOutcome = "emptied" | "more" | "left";
+
+/**
+ * Shards that have something to publish, each worked on by one lane at a time. They travel together, so that a page holds
+ * what many writers committed, until one has more than fits a page or fails: from then until it is empty it travels alone.
+ */
 export interface ShardQueue {
   /** Marks shards as having work. A shard that is being worked on comes again afterwards. */
   add(shards: Iterable<number>): void;
-  /** The next shard with work, or undefined once closed. Give it back with `done`. */
-  take(): Promise<number | undefined>;
-  done(shard: number): void;
+  /** The next shards to publish as one page, in ascending order, or undefined once closed. Give them back with `done`. */
+  take(): Promise<readonly number[] | undefined>;
+  done(shards: readonly number[], outcome: ShardOutcome): void;
   close(): void;
 }
 
 export function createShardQueue(): ShardQueue {
   const due = new Set<number>();
   const busy = new Set<number>();
-  const takers: ((shard: number | undefined) => void)[] = [];
+  const alone = new Set<number>();
+  const takers: ((shards: readonly number[] | undefined) => void)[] = [];
+  let isTogetherOut = false;
   let closed = false;
 
+  function next(): readonly number[] | undefined {
+    const free = [...due].filter((shard) => !busy.has(shard));
+    const single = free.find((shard) => alone.has(shard));
+    if (single !== undefined) return [single];
+    return free.length === 0 || isTogetherOut ? undefined : free.sort((a, b) => a - b);
+  }
+
   function handOut(): void {
-    for (const shard of due) {
-      if (takers.length === 0) return;
-      if (busy.has(shard)) continue;
-      due.delete(shard);
-      busy.add(shard);
-      takers.shift()?.(shard);
+    for (let shards = next(); shards && takers.length > 0; shards = next()) {
+      if (!alone.has(shards[0] as number)) isTogetherOut = true;
+      for (const shard of shards) {
+        due.delete(shard);
+        busy.add(shard);
+      }
+      takers.shift()?.(shards);
     }
   }
 
@@ -31,13 +47,19 @@ export function createShardQueue(): ShardQueue {
     },
     take() {
       if (closed) return Promise.resolve(undefined);
-      const { promise, resolve } = Promise.withResolvers<number | undefined>();
+      const { promise, resolve } = Promise.withResolvers<readonly number[] | undefined>();
       takers.push(resolve);
       handOut();
       return promise;
     },
-    done(shard) {
-      busy.delete(shard);
+    done(shards, outcome) {
+      if (!alone.has(shards[0] as number)) isTogetherOut = false;
+      for (const shard of shards) {
+        busy.delete(shard);
+        if (outcome === "emptied") alone.delete(shard);
+        else alone.add(shard);
+        if (outcome === "more") due.add(shard);
+      }
       handOut();
     },
     close() {

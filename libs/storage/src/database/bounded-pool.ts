@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { AppError, seconds } from "@signalbox/core";
+import { seconds } from "@signalbox/core";
 import pg from "pg";
-import { breaksConnection } from "./errors.ts";
+import { breaksConnection, tooBusy } from "./errors.ts";
 
 type Waiter = (error: Error | undefined, client: pg.PoolClient | undefined, release: (error?: unknown) => void) => void;
 
@@ -33,10 +33,7 @@ export class BoundedPool extends pg.Pool {
   override connect(waiter: Waiter): void;
   override connect(waiter?: Waiter): Promise<pg.PoolClient> | undefined {
     if (this.waitingCount < this.#waitingMax) return waiter ? void super.connect(waiter as never) : super.connect();
-    const refusal = new AppError("unavailable", "The service is too busy right now.", {
-      retryAfterSeconds: 1,
-      cause: new Error(`${this.waitingCount} statements already wait for one of ${this.totalCount} connections`),
-    });
+    const refusal = tooBusy(`${this.waitingCount} statements already wait for one of ${this.totalCount} connections`);
     if (!waiter) return Promise.reject(refusal);
     waiter(refusal, undefined, () => {});
     return undefined;

@@ -55,6 +55,14 @@ export function toAppError(error: unknown): unknown {
   });
 }
 
+/** What is answered when more already waits than can be served soon: at once, and without growing memory. */
+export function tooBusy(waiting: string): AppError {
+  return new AppError("unavailable", "The service is too busy right now.", {
+    retryAfterSeconds: 1,
+    cause: new Error(waiting),
+  });
+}
+
 /** Whether the connection that gave this error must not be used again. */
 export function breaksConnection(error: unknown): boolean {
   const code = codeOf(error);

@@ -3,7 +3,7 @@ import { after, before, beforeEach, it } from "node:test";
 import { type TestDatabase, testContext, testDatabase } from "@signalbox/testing";
 import { inOneStatement } from "./one-statement.ts";
 import { openPool, type Pool } from "./pool.ts";
-import { sql } from "./statement.ts";
+import { sql, sqlRows } from "./statement.ts";
 import type { Tx } from "./transaction.ts";
 
 const context = testContext("account", {});
@@ -13,10 +13,22 @@ const clear = sql("test.clear", "truncate items, notes");
 const addItem = sql("test.add-item", "insert into items (id, amount) values ($1, $2)");
 const changeItem = sql("test.change-item", "update items set amount = $2 where id = $1 and amount = $3");
 const addNote = sql("test.add-note", "insert into notes (text) values ($1) returning id::int, length(text) as length");
+const setItem = sqlRows(
+  "test.set-item",
+  "($1::int, $2::int, $3::int)",
+  (tuples) => `update items set amount = new from (values ${tuples}) as given (item, new, old)
+    where id = item and amount = old`,
+);
+const noteItem = sqlRows(
+  "test.note-item",
+  "($1)",
+  (tuples) => `insert into notes (text) values ${tuples} returning text`,
+);
 const counts = sql(
   "test.counts",
   "select (select count(*)::int from items) items, (select count(*)::int from notes) notes",
 );
+const commits = sql("test.commits", "select count(distinct xmin::text)::int as commits from items");
 const counted = async () => (await pool.query(counts)).rows[0];
 
 before(async () => {
@@ -70,6 +82,46 @@ it("of writers that saw the same row one wins, however many there are", async ()
   await pool.query(addItem, [1, 0]);
   const attempt = () =>
     inOneStatement(pool, [(tx: Tx) => tx.query(changeItem, [1, 1, 0]), (tx: Tx) => tx.query(addNote, ["won"])]);
+  const won = (await Promise.all(Array.from({ length: 20 }, attempt))).filter(Boolean);
+  assert.equal(won.length, 1);
+  assert.deepEqual(await counted(), { items: 1, notes: 1 });
+});
+
+it("many at once share statements and commits, and whoever is wrong among them fails alone", async () => {
+  const ids = Array.from({ length: 64 }, (_, index) => index);
+  await Promise.all(ids.map((id) => pool.query(addItem, [id, 0])));
+  const move = async (id: number, from: number) => {
+    const notes: unknown[] = [];
+    const written = await inOneStatement(pool, [
+      (tx) => tx.query(setItem, [id, from + 1, from]),
+      async (tx) => void notes.push(...(await tx.query(noteItem, [`item ${id}`])).rows),
+    ]);
+    return { written, notes };
+  };
+  assert.deepEqual(
+    await Promise.all(ids.map((id) => move(id, 0))),
+    ids.map((id) => ({ written: true, notes: [{ text: `item ${id}` }] })),
+  );
+  const { rows } = await pool.query<{ commits: number }>(commits);
+  assert.ok((rows[0]?.commits ?? 64) <= 8, `${rows[0]?.commits} commits`);
+
+  const again = await Promise.all(ids.map((id) => move(id, id === 13 ? 0 : 1)));
+  assert.deepEqual(
+    again.map(({ written }) => written),
+    ids.map((id) => id !== 13),
+  );
+  const crossing = await Promise.allSettled([move(1, 2), move(2, 2), move(3, 2 ** 31)]);
+  assert.deepEqual(
+    crossing.map(({ status }) => status),
+    ["fulfilled", "fulfilled", "rejected"],
+  );
+  assert.deepEqual(await counted(), { items: 64, notes: 64 + 63 + 2 });
+});
+
+it("of writers that saw the same row one wins, though they go together", async () => {
+  await pool.query(addItem, [1, 0]);
+  const attempt = () =>
+    inOneStatement(pool, [(tx: Tx) => tx.query(setItem, [1, 1, 0]), (tx: Tx) => tx.query(noteItem, ["won"])]);
   const won = (await Promise.all(Array.from({ length: 20 }, attempt))).filter(Boolean);
   assert.equal(won.length, 1);
   assert.deepEqual(await counted(), { items: 1, notes: 1 });

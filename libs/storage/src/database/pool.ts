@@ -6,11 +6,14 @@ import { watchPool } from "./pool-metrics.ts";
 import { send } from "./send.ts";
 import type { Queryable, Rows, Statement } from "./statement.ts";
 import { valueParsing } from "./value-parsing.ts";
+import { createWriteQueue, type WriteQueue } from "./write-queue.ts";
 
 /** The connections of one service to its database. Prisma (through `prismaAdapter`) and raw statements share them. */
 export interface Pool extends Queryable {
   /** pg's own pool, for `prismaAdapter` and `inTransaction`; not for statements. */
   readonly driver: BoundedPool;
+  /** For `inOneStatement`. */
+  readonly writes: WriteQueue;
   readonly log: Logger;
   /** null when a statement gets through, else a sentence that says why not. */
   health(): Promise<string | null>;
@@ -41,11 +44,12 @@ export interface PoolOptions {
 /** Opens a pool and hands its close to the runner. Connects on the first statement: an absent database is no error here. */
 export function openPool(options: PoolOptions): Pool {
   const { log, applicationName, statementTimeoutMs = 15_000, silenceMs = 2_000 } = options;
+  const waitingMax = options.waitingMax ?? options.max * 50;
   const driver = new BoundedPool({
     connectionString: options.url,
     application_name: applicationName,
     max: options.max,
-    waitingMax: options.waitingMax ?? options.max * 50,
+    waitingMax,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
     idleTimeoutMillis: 30_000,
     maxLifetimeSeconds: 1_800,
@@ -64,13 +68,15 @@ export function openPool(options: PoolOptions): Pool {
   watchPool(options.metrics, applicationName, driver);
 
   let closing: Promise<void> | undefined;
+  const query = <Row>(statement: Statement, values?: readonly unknown[]): Promise<Rows<Row>> =>
+    send<Row>(driver, statement, values).catch((error: unknown) => {
+      throw toAppError(error);
+    });
   const pool: Pool = {
     driver,
+    writes: createWriteQueue({ query }, waitingMax),
     log,
-    query: <Row>(statement: Statement, values?: readonly unknown[]): Promise<Rows<Row>> =>
-      send<Row>(driver, statement, values).catch((error: unknown) => {
-        throw toAppError(error);
-      }),
+    query,
     health: () =>
       driver.query("select 1").then(
         () => null,

@@ -1,5 +1,5 @@
 import { type AccountState, isRole, type TransitionActor } from "@signalbox/contracts";
-import { type Pool, sql, type Tx } from "@signalbox/storage";
+import { type Pool, sql, sqlRows, type Tx } from "@signalbox/storage";
 import type { PrismaClient } from "../generated/prisma/client.ts";
 import type { Account } from "./account.ts";
 import { readTogether } from "./read-together.ts";
@@ -62,7 +62,20 @@ const saveAccount = sql(
    where id = $1`,
 );
 
-const saveAccountAsRead = sql("account.save-as-read", `${saveAccount.text} and xmin = $21::text::xid`);
+const saveAccountsAsRead = sqlRows(
+  "account.save-as-read",
+  `($1::text, $2::text, $3::text, $4::bool, $5::text, $6::text, $7::text, $8::bool, $9::text, $10::text[], $11::int8,
+    $12::int8, $13::int8, $14::timestamptz, $15::timestamptz, $16::timestamptz, $17::text, $18::text,
+    $19::timestamptz, $20::timestamptz, $21::text::xid)`,
+  (tuples) =>
+    `update accounts set display_name = c2, contact_address = c3, contact_address_verified = c4,
+       pending_contact_address = c5, locale = c6, timezone = c7, product_updates = c8, status = c9, roles = c10,
+       revision = c11, settings_revision = c12, access_epoch = c13, updated_at = c14, settings_updated_at = c15,
+       status_changed_at = c16, status_actor = c17, status_reason = c18, recovery_requested_at = c19, purged_at = c20
+     from (values ${tuples}) as saved (c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17, c18,
+       c19, c20, version)
+     where accounts.id = c1 and accounts.xmin = version`,
+);
 
 const insertAccount = sql(
   "account.insert",
@@ -100,7 +113,7 @@ export function createAccountStore(pool: Pool, prisma: PrismaClient): AccountSto
       await tx.query(saveAccount, valuesOf(account));
     },
     async saveAsRead(tx, account, version) {
-      await tx.query(saveAccountAsRead, [...valuesOf(account), version]);
+      await tx.query(saveAccountsAsRead, [...valuesOf(account), version]);
     },
     async insert(tx, account, identity) {
       await tx.query(insertAccount, [...valuesOf(account), account.createdAt]);

@@ -1,6 +1,6 @@
 import type { TransitionActor } from "@signalbox/contracts";
 import { type Clock, uuidv7 } from "@signalbox/core";
-import { sql, type Tx } from "@signalbox/storage";
+import { sqlRows, type Tx } from "@signalbox/storage";
 
 /** Who caused a change: in which part, the account and credential they act with, and where the request came from. */
 export interface Actor {
@@ -88,11 +88,13 @@ export interface Audit {
   recordRefusal(db: Pick<Tx, "query">, entry: Refusal): Promise<void>;
 }
 
-const insertEntry = sql(
+const insertEntry = sqlRows(
   "audit.insert",
-  `insert into audit_entries (id, account_id, action, outcome, fields, reason, subject, actor_kind, actor_account_id,
-     actor_credential, actor_address, request_id, created_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+  "($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+  (tuples) =>
+    `insert into audit_entries (id, account_id, action, outcome, fields, reason, subject, actor_kind, actor_account_id,
+       actor_credential, actor_address, request_id, created_at)
+     values ${tuples}`,
 );
 
 export function createAudit({ clock }: { readonly clock: Clock }): Audit {

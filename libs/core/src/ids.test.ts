@@ -1,0 +1,25 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { newId, randomId, uuidv7 } from "./ids.ts";
+
+const many = Array.from({ length: 5_000 }, (_, index) => index);
+
+test("a UUIDv7 carries its milliseconds, version and variant, and no random bits twice", () => {
+  const nowMs = Date.UTC(2026, 10, 21);
+  const ids = many.map(() => uuidv7(nowMs));
+  for (const id of ids) assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  assert.ok(ids.every((id) => Number.parseInt(id.replace("-", "").slice(0, 12), 16) === nowMs));
+  assert.equal(new Set(ids.map((id) => id.slice(-12))).size, ids.length);
+});
+
+test("public ids carry their prefix and sort by the time they were made", () => {
+  const [older, newer] = [newId("img", 1_000), newId("img", 1_001)];
+  assert.match(older, /^img_[0-9a-hjkmnp-tv-z]{26}$/);
+  assert.ok(older < newer);
+  assert.equal(new Set(many.map(() => newId("img", 1_000))).size, many.length);
+});
+
+test("a random id tells nothing of its time", () => {
+  assert.match(randomId("src"), /^src_[0-9A-Za-z]{22}$/);
+  assert.equal(new Set(many.map(() => randomId("src"))).size, many.length);
+});
