@@ -19,10 +19,16 @@ export function requireScopes(principal: Principal, scopes: readonly Scope[]): v
 }
 
 /** Throws `forbidden` when the account's state leaves no room for `access` (CONTRACT §1). Scopes narrow it further. */
-export function requireState({ state }: Pick<Principal, "state">, access: AccessKind): void {
-  if (mayAccess(state, access)) return;
+export function requireState(principal: Pick<Principal, "state">, access: AccessKind): void {
+  const refusal = stateRefusal(principal, access);
+  if (refusal) throw refusal;
+}
+
+/** What `requireState` throws; null where the state leaves room. For who has to look at something else first. */
+export function stateRefusal({ state }: Pick<Principal, "state">, access: AccessKind): AppError | null {
+  if (mayAccess(state, access)) return null;
   const message = `The account is ${state}.`;
-  throw new AppError("forbidden", message, { details: [{ field: "status", code: `account_${state}`, message }] });
+  return new AppError("forbidden", message, { details: [{ field: "status", code: `account_${state}`, message }] });
 }
 
 /**

@@ -1,4 +1,4 @@
-export { requireScopes, requireState, requireStepUp, stepUpMaxAgeMs } from "./access-rules.ts";
+export { requireScopes, requireState, requireStepUp, stateRefusal, stepUpMaxAgeMs } from "./access-rules.ts";
 export { type AccessChange, type AccessEntry, type AccessStates, openAccessStates } from "./access-states.ts";
 export { createApiKey, digestApiKey, looksLikeApiKey, type ParsedApiKey, parseApiKey, sameDigest } from "./api-key.ts";
 export { type Authenticator, createAuthenticator } from "./authenticator.ts";

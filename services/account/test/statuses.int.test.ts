@@ -136,6 +136,30 @@ test("an owner turns the account off, asks to have it back, and an administrator
   );
 });
 
+test("who deletes or turns off the account and lost the answer gets it again under the key, though the state forbids the rest", async () => {
+  const changes = [
+    ["POST", "/api/account/status/", { status: "disabled" }, "disabled"],
+    ["DELETE", path, undefined, "deleted"],
+  ] as const;
+  for (const [method, at, body, state] of changes) {
+    const { headers, id } = await accountIn("active");
+    const send = (key: string) => account.send(method, at, { headers: { ...headers, "idempotency-key": key }, body });
+    const key = crypto.randomUUID();
+    const first = await send(key);
+    await eventually(async () => (await account.send("PATCH", path, { headers, body: {} })).status === 403);
+    const again = await send(key);
+    assert.deepEqual([again.status, again.body], [first.status, first.body]);
+    assert.equal(again.headers.get("idempotent-replayed"), "true");
+    const { status, body: refusal } = await account.send("PATCH", path, {
+      headers: { ...headers, "idempotency-key": key },
+      body: { display_name: "Eve" },
+    });
+    assert.deepEqual([status, refusal.error.details[0].code], [403, `account_${state}`]);
+    const events = await account.eventsOf(id, 3);
+    assert.equal(events.filter(({ name }) => name === "account.status_changed").length, 1);
+  }
+});
+
 test("only a disabled account asks for recovery", async () => {
   for (const state of ["pending", "active", "suspended", "deleted"] as const) {
     const { headers } = await accountIn(state);

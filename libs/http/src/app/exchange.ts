@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Principal } from "@signalbox/auth";
 import type { RateLimiter } from "@signalbox/cache";
+import type { AppError } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
 import { type IdempotencyClaim, noIdempotency } from "../idempotency/idempotency.ts";
 import { requestIdOf } from "../request/request-id.ts";
@@ -18,6 +19,8 @@ export class Exchange implements RouteInput {
   readonly requestId: string;
   readonly startedMs: number;
   principal: Principal | null = null;
+  /** Why the state of the caller's account leaves no room for this, where only a stored answer may still be given. */
+  blocked: AppError | null = null;
   params: unknown;
   query: unknown = undefined;
   body: unknown = null;

@@ -20,7 +20,7 @@ const claimKey = sql(
 
 const findKept = sql(
   "idempotency.find",
-  `select fingerprint, status, headers, body, sealed from signalbox.idempotency where account_id = $1 and key = $2`,
+  `select fingerprint, status, headers, body, sealed, expires_at as "expiresAt" from signalbox.idempotency where account_id = $1 and key = $2`,
 );
 
 /** Only the present owner completes: one whose claim was taken over must not commit its effect a second time. */
@@ -37,6 +37,7 @@ const releaseKey = sql(
 
 interface Kept extends StoredAnswer {
   readonly fingerprint: Buffer;
+  readonly expiresAt: Date;
 }
 
 /** The claim of one request on its key. */
@@ -45,18 +46,28 @@ export function createClaim(options: IdempotencyOptions, request: KeyedRequest):
   const owner = randomUUID();
   let state: "unclaimed" | "claimed" | "settled" = "unclaimed";
 
-  const claim: IdempotencyClaim = { key: request.key, begin, complete, settle };
+  const claim: IdempotencyClaim = { key: request.key, find, begin, complete, settle };
   return claim;
+
+  async function find(content: unknown): Promise<HttpResponse | null> {
+    const kept = await read();
+    if (!kept || kept.status === null || kept.expiresAt <= clock.now()) return null;
+    return request.fingerprintOf(content).equals(kept.fingerprint) ? readAnswer(options, request, kept) : null;
+  }
 
   async function begin(content: unknown): Promise<HttpResponse | null> {
     const fingerprint = request.fingerprintOf(content);
     // Twice: the record may be cleaned away between the attempt to claim it and the look at it.
     for (let attempt = 0; attempt < 2; attempt++) {
       if (await take(fingerprint)) return null;
-      const { rows } = await pool.query<Kept>(findKept, [request.accountId, request.key]);
-      if (rows[0]) return answerOf(rows[0], fingerprint);
+      const kept = await read();
+      if (kept) return answerOf(kept, fingerprint);
     }
     throw underWay();
+  }
+
+  async function read(): Promise<Kept | undefined> {
+    return (await pool.query<Kept>(findKept, [request.accountId, request.key])).rows[0];
   }
 
   async function take(fingerprint: Buffer): Promise<boolean> {

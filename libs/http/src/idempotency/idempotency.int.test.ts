@@ -50,7 +50,12 @@ interface Gate {
 
 function routes(gate: Gate = { wait: Promise.resolve() }) {
   const table = createRoutes();
-  const shared = { summary: "x", auth: { scopes: [] }, body: Body, responses: { 201: Thing, 409: "error" } } as const;
+  const shared = {
+    summary: "x",
+    auth: { scopes: ["images:write"] },
+    body: Body,
+    responses: { 201: Thing, 409: "error" },
+  } as const;
   table.post("/things", {
     ...shared,
     idempotent: true,
@@ -110,7 +115,13 @@ let serial = 0;
 async function serve(t: TestContext, options: { gate?: Gate; clock?: typeof systemClock } = {}) {
   const { gate, clock = systemClock } = options;
   const store = createIdempotencyStore({ service: "account", pool, sealer, clock });
-  const principals = { good: testPrincipal(), other: testPrincipal({ accountId: "acc_2" }) };
+  const principals = {
+    good: testPrincipal(),
+    other: testPrincipal({ accountId: "acc_2" }),
+    suspended: testPrincipal({ state: "suspended" }),
+    "suspended-reader": testPrincipal({ state: "suspended", only: ["images:read"] }),
+    "other-suspended": testPrincipal({ accountId: "acc_2", state: "suspended" }),
+  };
   const app = await serveRoutes(t, routes(gate), { idempotency: store, strict: false, principals });
   const key = `key-${process.pid}-${serial++}`;
   const name = `n-${key}`;
@@ -207,6 +218,50 @@ test("keys of another account are other keys", async (t) => {
   await post();
   assert.equal((await post({ name }, { authorization: "Bearer other" })).headers.get("idempotent-replayed"), null);
   assert.equal(await countOf(name), 2);
+});
+
+test("who is blocked by now still gets the answer to the same request, and nothing else", async (t) => {
+  const clock = createManualClock(systemClock.now());
+  const { post, json, request, key, name } = await serve(t, { clock });
+  const first = await (await post()).json();
+  const blocked = { authorization: "Bearer suspended" };
+  const again = await post(undefined, blocked);
+  assert.deepEqual([again.status, again.headers.get("idempotent-replayed")], [201, "true"]);
+  assert.deepEqual(await again.json(), first);
+
+  const refused: Record<string, () => Promise<Response>> = {
+    "another request under the key": () => post({ name: "other" }, blocked),
+    "another key": () => post(undefined, { ...blocked, "idempotency-key": `${key}-other` }),
+    "no key": () =>
+      request("/things", {
+        method: "POST",
+        headers: { ...blocked, "content-type": "application/json" },
+        body: JSON.stringify({ name }),
+      }),
+    "another account": () => post(undefined, { authorization: "Bearer other-suspended" }),
+    "a lacking scope": () => post(undefined, { authorization: "Bearer suspended-reader" }),
+  };
+  for (const [what, send] of Object.entries(refused)) assert.equal((await send()).status, 403, what);
+  assert.equal(await countOf(name), 1);
+  clock.advance(keptMs);
+  assert.equal((await post(undefined, blocked)).status, 403, "after 24 hours");
+  assert.equal((await json("/things", "POST", { name }, { "idempotency-key": key })).status, 201);
+  assert.equal(await countOf(name), 2, "the attempts of the blocked have claimed nothing");
+});
+
+test("who is blocked by now learns neither of a request under way nor, again, of a secret", async (t) => {
+  let open = () => {};
+  const gate = { wait: new Promise<void>((resolve) => (open = resolve)) };
+  const { post, key } = await serve(t, { gate });
+  const blocked = { authorization: "Bearer suspended" };
+  const first = post();
+  await eventually(async () => assert.equal((await post()).status, 409));
+  assert.equal((await post(undefined, blocked)).status, 403);
+  open();
+  assert.equal((await first).status, 201);
+  const made = { "idempotency-key": `${key}-made` };
+  assert.equal((await post(undefined, made, "/keys")).status, 201);
+  assert.equal((await post(undefined, { ...made, ...blocked }, "/keys")).status, 403);
 });
 
 test("an answer that shows a secret is kept sealed and replayed open", async (t) => {

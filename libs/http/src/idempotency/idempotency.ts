@@ -20,6 +20,8 @@ export interface Idempotency {
 
 /** What the framework does besides: the end of a claim that the handler did not complete. */
 export interface IdempotencyClaim extends Idempotency {
+  /** The answer that the same request got before, if it is there. Claims nothing, and tells of nothing else. */
+  find(content: unknown): Promise<HttpResponse | null>;
   /** Keeps a success that was not completed in a transaction; gives the key back after a refusal, so it can be tried again. */
   settle?(answer: HttpResponse): Promise<void>;
 }
@@ -27,6 +29,7 @@ export interface IdempotencyClaim extends Idempotency {
 /** The idempotency of a request that carries no key, or of a route that takes none. */
 export const noIdempotency: IdempotencyClaim = {
   key: null,
+  find: async () => null,
   begin: async () => null,
   complete: async () => {},
 };

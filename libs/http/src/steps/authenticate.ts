@@ -1,4 +1,4 @@
-import { credentialFrom, requireScopes, requireState, requireStepUp } from "@signalbox/auth";
+import { credentialFrom, requireScopes, requireStepUp, stateRefusal } from "@signalbox/auth";
 import { AppError, isAppError } from "@signalbox/core";
 import type { Exchange, Step } from "../app/exchange.ts";
 import { addressBucket } from "../request/client-address.ts";
@@ -15,11 +15,19 @@ export const authenticate: Step = async (exchange) => {
   exchange.principal = principal;
   countRequest(exchange, "credential", principal.credential.id);
   const { access, scopes, stepUp } = exchange.route.auth;
-  requireState(principal, access);
+  exchange.blocked = stateRefusal(principal, access);
+  if (exchange.blocked && !mayBeRepeated(exchange)) throw exchange.blocked;
   requireScopes(principal, scopes);
   if (stepUp) requireStepUp(principal, exchange.edge.context.clock);
   return null;
 };
+
+/**
+ * The answer to an earlier request may be there still, and the very request may be what moved the state: see
+ * `beginIdempotency`, which goes no further. What shows a secret is for who may still act.
+ */
+const mayBeRepeated = ({ edge, headers, route }: Exchange): boolean =>
+  route.spec.idempotent === true && edge.idempotency !== undefined && headers["idempotency-key"] !== undefined;
 
 /** Routes for everyone are counted by address, whatever credentials come along. */
 export const countAnonymous: Step = (exchange) => {
