@@ -25,7 +25,8 @@ test("a client is made, listed, renamed, given another secret and revoked in the
   const change = async (field: string, more: object, selection: string) => {
     const type = `${field[0]?.toUpperCase()}${field.slice(1)}Input!`;
     const text = `mutation($input: ${type}) { ${field}(input: $input) { ${selection} errors { field } } }`;
-    return (await account.query(person, text, { input: { id: client.id, ...more } })).data[field];
+    const { data, errors } = await account.query(person, text, { input: { id: client.id, ...more } });
+    return data?.[field] ?? errors[0];
   };
   const renamed = await change("renameServiceClient", { name: "other" }, "serviceClient { name }");
   assert.deepEqual(renamed, { serviceClient: { name: "other" }, errors: [] });
@@ -36,6 +37,9 @@ test("a client is made, listed, renamed, given another secret and revoked in the
   );
   assert.notEqual(rotated.clientSecret, clientSecret);
   assert.ok(Date.parse(rotated.serviceClient.previousSecretExpiresAt) > account.context.clock.nowMs());
+  const early = await change("rotateServiceClientSecret", { overlapSeconds: 60 }, "clientSecret");
+  assert.equal(early.extensions.code, "CONFLICT");
+  assert.match(early.message, new RegExp(rotated.serviceClient.previousSecretExpiresAt));
   const revoked = await change("revokeServiceClient", {}, "serviceClient { status }");
   assert.equal(revoked.serviceClient.status, "revoked");
 

@@ -101,7 +101,7 @@ test("nobody makes a client that may more than they, or what only roles and keys
   assert.match(admin, /^privileged .*account:admin/);
 });
 
-test("after a rotation both secrets work until the overlap is over, and without one the old secret is gone at once", async () => {
+test("after a rotation both secrets work until the overlap is over, whoever rotates again, and without one the old secret is gone at once", async () => {
   const client = await makeClient(account, administrator);
   const rotate = async (body: object) =>
     (await account.send("POST", `/api/account/clients/${client.id}/secret/rotate`, { headers: administrator, body }))
@@ -109,6 +109,13 @@ test("after a rotation both secrets work until the overlap is over, and without 
   const second = { id: client.id, secret: (await rotate({ overlap_seconds: 3600 })).client_secret };
   assert.deepEqual(await askForToken(posted(client)), [200, "none"]);
   assert.deepEqual(await askForToken(posted(second)), [200, "none"]);
+  const early = (await rotate({ overlap_seconds: 1 })).error;
+  assert.deepEqual(
+    [early.code, early.field, early.details[0].code],
+    ["conflict", "overlap_seconds", "already_rotated"],
+  );
+  assert.match(early.message, /until \d{4}-.*overlap of 0/);
+  for (const good of [client, second]) assert.deepEqual(await askForToken(posted(good)), [200, "none"]);
   const third = await rotate({ overlap_seconds: 0 });
   assert.equal(third.previous_secret_expires_at, null);
   assert.deepEqual(await askForToken(posted(client)), [401, "invalid_client"]);
@@ -117,6 +124,7 @@ test("after a rotation both secrets work until the overlap is over, and without 
   const fourth = await rotate({ overlap_seconds: 1 });
   await eventually(async () => (await askForToken(posted({ id: client.id, secret: third.client_secret })))[0] === 401);
   assert.deepEqual(await askForToken(posted({ id: client.id, secret: fourth.client_secret })), [200, "none"]);
+  assert.ok((await rotate({})).client_secret, "once the overlap is over, the next one begins");
 });
 
 test("a revoked client gets no tokens, and those it has stop within two seconds in every service", async () => {

@@ -5,7 +5,7 @@ import type { AccessLog } from "../access/access-log.ts";
 import type { Actor, Audit, ThingAction } from "../audit/audit.ts";
 import { newClientSecret } from "./client-secret.ts";
 import type { ClientStore } from "./client-store.ts";
-import { type ServiceClient, statusOf } from "./service-client.ts";
+import { previousSecretUntil, type ServiceClient, statusOf } from "./service-client.ts";
 
 interface Change {
   readonly accountId: string;
@@ -37,6 +37,7 @@ export type RenameClientOutcome = { outcome: "renamed"; client: ServiceClient } 
 export type RotateClientSecretOutcome =
   | { outcome: "rotated"; client: ServiceClient; secret: string }
   | { outcome: "not-active" }
+  | { outcome: "already-rotated"; previousUntil: Date }
   | { outcome: "not-found" };
 export type RevokeClientOutcome = "revoked" | "already-revoked" | "not-found";
 
@@ -67,12 +68,15 @@ export function createChangeClient({ pool, clients, accessLog, audit, clock }: D
       });
     },
 
+    /** Two secrets at most are good at once, so that one which is still in use does not end before it was said to. */
     rotateSecret(input: RotateClientSecret): Promise<RotateClientSecretOutcome> {
       return inTransaction(pool, async (tx) => {
         const now = clock.now();
         const client = await clients.lock(tx, input.accountId, input.clientId);
         if (!client) return { outcome: "not-found" };
         if (statusOf(client, now) !== "active") return { outcome: "not-active" };
+        const previousUntil = previousSecretUntil(client, now);
+        if (previousUntil && input.overlapSeconds > 0) return { outcome: "already-rotated", previousUntil };
         const { text: secret, digest } = newClientSecret();
         const rotated = { ...client, digest, ...previousOf(client, input.overlapSeconds, now) };
         await save(tx, input, rotated, "client.rotate_secret", ["client_secret"]);

@@ -1,8 +1,9 @@
 import type { Scope } from "@signalbox/contracts";
 import type { ErrorCode, ErrorDetail } from "@signalbox/core";
+import type { RotateClientSecretOutcome } from "./change-client.ts";
 import type { MakeClientOutcome } from "./make-client.ts";
 
-/** Why no client was made, in the words of both REST and GraphQL. */
+/** Why a client was not made or changed, in the words of both REST and GraphQL. */
 export interface ClientRefusal {
   readonly code: ErrorCode;
   readonly message: string;
@@ -19,9 +20,26 @@ export function refusedMaking(result: Exclude<MakeClientOutcome, { outcome: "mad
       ]);
     case "expiry-passed":
       return refusal("validation_error", [{ field: "expires_at", code: "passed", message: "This time has passed." }]);
-    case "too-many": {
-      const message = `The account has ${result.max} service clients; revoke one that is not needed.`;
-      return refusal("conflict", [{ field: "clients", code: "too_many", message }]);
+    case "too-many":
+      return conflict(
+        "clients",
+        "too_many",
+        `The account has ${result.max} service clients; revoke one that is not needed.`,
+      );
+  }
+}
+
+/** Why a client got no other secret. */
+export function refusedRotation(result: Exclude<RotateClientSecretOutcome, { outcome: "rotated" }>): ClientRefusal {
+  switch (result.outcome) {
+    case "not-found":
+      return { code: "not_found", message: "There is no such client.", details: [] };
+    case "not-active":
+      return conflict("status", "not_active", "The client is revoked or has expired.");
+    case "already-rotated": {
+      const until = result.previousUntil.toISOString();
+      const message = `The secret before the last rotation is good until ${until}. Rotate after that, or with an overlap of 0 seconds, which ends every older secret at once.`;
+      return conflict("overlap_seconds", "already_rotated", message);
     }
   }
 }
@@ -37,6 +55,9 @@ const beyondCreator = (scope: Scope): ErrorDetail => ({
   code: "beyond_creator",
   message: `You do not have the scope ${scope}, so a client of yours cannot have it.`,
 });
+
+const conflict = (field: string, code: string, message: string): ClientRefusal =>
+  refusal("conflict", [{ field, code, message }]);
 
 const refusal = (code: ErrorCode, details: readonly ErrorDetail[]): ClientRefusal => ({
   code,

@@ -3,6 +3,7 @@ import type { Clock } from "@signalbox/core";
 import {
   created,
   createRoutes,
+  type HttpResponse,
   noContent,
   ok,
   pageFrom,
@@ -10,13 +11,14 @@ import {
   pageParameters,
   readTimeCursor,
   refused,
+  statusOf,
   writeTimeCursor,
 } from "@signalbox/http";
 import { z } from "zod";
 import { actorOf } from "../audit/actor.ts";
 import type { ChangeClient } from "./change-client.ts";
 import { ClientSecretRotation, IssuedServiceClient, NewServiceClient, ServiceClientPatch } from "./client-body.ts";
-import { refusedMaking } from "./client-refusals.ts";
+import { type ClientRefusal, refusedMaking, refusedRotation } from "./client-refusals.ts";
 import type { ClientStore } from "./client-store.ts";
 import type { MakeClientVerb } from "./make-client.ts";
 import { type ServiceClient, viewServiceClient } from "./service-client.ts";
@@ -63,9 +65,7 @@ export function clientRoutes({ clients, makeClient, changeClient, clock, pageLim
         by: actorOf(input),
         alongside: (tx, client, secret) => input.idempotency.complete(tx, answer(client, secret)),
       });
-      if (result.outcome === "made") return answer(result.client, result.secret);
-      const { code, ...refusal } = refusedMaking(result);
-      return refused(code === "conflict" ? 409 : 422, code, refusal);
+      return result.outcome === "made" ? answer(result.client, result.secret) : refusedWith(refusedMaking(result));
     },
   });
 
@@ -112,7 +112,8 @@ export function clientRoutes({ clients, makeClient, changeClient, clock, pageLim
 
   routes.post(`${basePath}:client_id/secret/rotate`, {
     summary: "Give a service client another secret",
-    description: "The answer shows it once. The old one keeps working for `overlap_seconds`.",
+    description:
+      "The answer shows it once. The old one keeps working for `overlap_seconds`; until then another rotation is 409, unless its `overlap_seconds` is 0, which ends every older secret at once.",
     auth: write,
     body: ClientSecretRotation,
     responses: { 200: IssuedServiceClient, 404: "error", 409: "error", 422: "error" },
@@ -125,14 +126,9 @@ export function clientRoutes({ clients, makeClient, changeClient, clock, pageLim
         by: actorOf(input),
         alongside: (tx, client, secret) => input.idempotency.complete(tx, ok(issued(client, secret))),
       });
-      switch (result.outcome) {
-        case "rotated":
-          return ok(issued(result.client, result.secret));
-        case "not-active":
-          return refused(409, "conflict", { message: "The client is revoked or has expired." });
-        case "not-found":
-          return refused(404, "not_found");
-      }
+      return result.outcome === "rotated"
+        ? ok(issued(result.client, result.secret))
+        : refusedWith(refusedRotation(result));
     },
   });
 
@@ -155,3 +151,6 @@ export function clientRoutes({ clients, makeClient, changeClient, clock, pageLim
 
   return routes;
 }
+
+const refusedWith = ({ code, message, details }: ClientRefusal): HttpResponse =>
+  refused(statusOf[code], code, { message, details });

@@ -4,7 +4,7 @@ import { mutationPayload } from "@signalbox/graphql";
 import { z } from "zod";
 import { actorOf } from "../audit/actor.ts";
 import { ClientSecretRotation, NewServiceClient, ServiceClientPatch } from "../clients/client-body.ts";
-import { type ClientRefusal, refusedMaking } from "../clients/client-refusals.ts";
+import { type ClientRefusal, refusedMaking, refusedRotation } from "../clients/client-refusals.ts";
 import type { ServiceClient } from "../clients/service-client.ts";
 import type { Verbs } from "../verbs.ts";
 import { type AccountContext, allowed } from "./account-resolvers.ts";
@@ -59,8 +59,7 @@ export function clientMutations({ makeClient, changeClient, clients, clock }: Ve
           const by = actorOf({ ...context, principal });
           const { accountId } = principal;
           const result = await changeClient.rotateSecret({ accountId, clientId, overlapSeconds, by });
-          if (result.outcome === "not-found") return missingClient();
-          if (result.outcome === "not-active") throw new AppError("conflict", "The client is revoked or has expired.");
+          if (result.outcome !== "rotated") throw errorOf(refusedRotation(result));
           return result;
         });
       },
