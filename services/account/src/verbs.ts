@@ -73,7 +73,7 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
   const oneTimeCodes = createOneTimeCodes({ keys: configuration.get("secrets.keys"), counting, clock });
   const askAgain = createAskAgain({ accessLog, clock });
   const stepUps = createStepUpStore(pool);
-  const proving = { ...writing, accounts, accessLog, askAgain, stepUps, oneTimeCodes, mails };
+  const proving = { ...writing, accounts, accessLog, askAgain, stepUps, oneTimeCodes, mails, noteRefusal };
   const { followContactChange, ...contactVerbs } = createContactVerbs(context, proving);
 
   const makeAccount = createMakeAccount({

@@ -152,6 +152,31 @@ test("what a known caller was refused is written down, once a minute for the sam
   assert.equal(refusals[0]?.actor.account_id, id);
 });
 
+test("a code that was not taken is written down, once a minute for the same, over GraphQL as well", async () => {
+  const claims = { sub: crypto.randomUUID(), email: "holder@example.org", email_verified: true };
+  const headers = account.person({ ...claims, jti: crypto.randomUUID() });
+  await account.send("PATCH", path, { headers, body: { contact_address: "new@example.org" } });
+  const wrong = { headers, body: { code: "x" } };
+  for (let count = 0; count < 3; count++) {
+    assert.equal((await account.send("POST", "/api/account/step-up/", wrong)).status, 422);
+    assert.equal((await account.send("POST", "/api/account/contact-change/confirm", wrong)).status, 422);
+  }
+  const inGraph = account.person({ ...claims, jti: "in-graph" });
+  const text = `mutation { confirmContactAddress(input: { code: "x" }) { errors { field } } }`;
+  assert.equal((await account.query(inGraph, text)).data.confirmContactAddress.errors[0].field, "code");
+  const refusals = await eventually(async () => {
+    const entries = (await auditOf(headers)).filter(({ outcome }) => outcome === "refused");
+    return entries.length >= 3 && entries;
+  });
+  assert.deepEqual(distinct(refusals).sort(), [
+    "account.contact_confirm | wrong_code | code",
+    "account.step_up | wrong_code | code",
+  ]);
+  assert.ok(refusals.some(({ actor }) => actor.credential === "jti:corp:in-graph"));
+  // The clock may turn to the next minute in between, which writes repeats once more.
+  assert.ok(refusals.length <= 5);
+});
+
 test("changes and refusals over GraphQL are written down as well, with the client's address", async () => {
   const headers = account.person();
   await account.query(headers, `mutation { updateAccount(input: { displayName: "Ada" }) { account { id } } }`);

@@ -74,6 +74,48 @@ test("a secret is taken in the header and in the form, and a wrong one nowhere",
   assert.deepEqual(await askForToken(posted({ ...client, id: "cli_nobody" })), [401, "invalid_client"]);
 });
 
+test("a wrong secret, and who still uses an ended client, are in the audit of its owner, once a minute", async () => {
+  const [client, ended] = [await makeClient(account, administrator), await makeClient(account, administrator)];
+  const soon = new Date(account.context.clock.nowMs() + 1000).toISOString();
+  const expiring = await makeClient(account, administrator, ["account:read"], { expires_at: soon });
+  await account.send("DELETE", `/api/account/clients/${ended.id}`, { headers: administrator });
+  for (let count = 0; count < 3; count++) {
+    await askForToken(posted({ ...client, secret: "wrong" }));
+    await askForToken({}, basic(ended));
+  }
+  await fetch(`${account.url}/oauth/introspect`, {
+    method: "POST",
+    headers: basic({ ...client, secret: "wrong too" }),
+    body: new URLSearchParams({ token: "x" }),
+  });
+  await eventually(async () => (await askForToken(posted(expiring)))[0] === 401);
+  await askForToken(posted({ ...client, id: `${client.id}0` }));
+
+  const ids = [client.id, ended.id, expiring.id];
+  const refusals = await eventually(async () => {
+    const { items } = (await account.send("GET", "/api/account/audit/", { headers: administrator })).body;
+    const found = items.filter((entry: { action: string; subject: string }) => {
+      return entry.action === "client.use" && ids.includes(entry.subject);
+    });
+    return new Set(found.map(({ subject }: { subject: string }) => subject)).size >= 3 && found;
+  });
+  const seen = refusals.map(({ outcome, reason, subject, fields }: Record<string, string>) =>
+    [outcome, reason, subject, fields].join(" "),
+  );
+  assert.deepEqual(
+    [...new Set(seen)].sort(),
+    [
+      `refused wrong_secret ${client.id} client_secret`,
+      `refused revoked ${ended.id} status`,
+      `refused expired ${expiring.id} status`,
+    ].sort(),
+  );
+  // The clock may turn to the next minute in between, which writes repeats once more.
+  assert.ok(refusals.length <= 5);
+  assert.ok(refusals.every(({ actor }: { actor: { address: string } }) => actor.address === "127.0.0.1"));
+  assert.ok(refusals.every(({ request_id: id }: { request_id: string | null }) => id !== null));
+});
+
 test("a token has the scopes that were asked for, and never one that the client does not have", async () => {
   const client = await makeClient(account, administrator, ["account:read", "env:read"]);
   const narrow = await clientToken(account, client, "account:read");

@@ -455,7 +455,7 @@ test("a sign-in is in the audit of the account, and so is a wrong code", async (
   assert.deepEqual(seen.sort(), [
     ["account.create", "done", null],
     ["sign_in", "done", null],
-    ["sign_in", "refused", "code_wrong"],
+    ["sign_in", "refused", "wrong_code"],
   ]);
   assert.ok(
     entries.every(({ actor }: { actor: { credential: string } }) => actor.credential === application.client_id),

@@ -8,6 +8,8 @@ export interface ClientStore {
   find(accountId: string, clientId: string): Promise<ServiceClient | null>;
   /** For the token endpoint, which knows no account yet; null when the account that made it is deleted. */
   findUsable(clientId: string): Promise<ServiceClient | null>;
+  /** Whatever its state and that of its account. */
+  findById(clientId: string): Promise<ServiceClient | null>;
   /** Newest first. */
   list(
     accountId: string,
@@ -64,6 +66,10 @@ export function createClientStore(prisma: PrismaClient): ClientStore {
       const row = await prisma.serviceClient.findFirst({
         where: { id: clientId, account: { status: { not: "deleted" } } },
       });
+      return row && clientFrom(row);
+    },
+    async findById(clientId) {
+      const row = await prisma.serviceClient.findUnique({ where: { id: clientId } });
       return row && clientFrom(row);
     },
     async list(accountId, { after, limit }) {

@@ -1,6 +1,7 @@
 import type { ErrorDetail } from "@signalbox/core";
 import { type HttpResponse, refused } from "@signalbox/http";
 import { z } from "zod";
+import type { Actor, Refusal } from "../audit/audit.ts";
 import type { RedeemOutcome } from "./one-time-codes.ts";
 
 /** A code as somebody typed it. One of any form may be tried; only the right one is good. */
@@ -16,6 +17,11 @@ const messages: Readonly<Record<Exclude<RedeemOutcome, "good">, string>> = {
 export function codeDetail(outcome: keyof typeof messages): ErrorDetail {
   const code = outcome === "wrong" ? "wrong_code" : `code_${outcome.replace("-", "_")}`;
   return { field: "code", code, message: messages[outcome] };
+}
+
+/** A code that was not taken, as the audit of the account that it was tried on has it. */
+export function codeRefusal(operation: string, accountId: string, outcome: keyof typeof messages, by: Actor): Refusal {
+  return { accountId, operation, reason: codeDetail(outcome).code, fields: ["code"], by };
 }
 
 /** The answer to a code that was not taken. */

@@ -3,6 +3,8 @@ import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { Actor } from "../audit/audit.ts";
+import type { NoteRefusal } from "../audit/note-refusal.ts";
+import { codeRefusal } from "../codes/code-refused.ts";
 import type { OneTimeCodes, RedeemOutcome } from "../codes/one-time-codes.ts";
 import type { AdoptContact } from "./adopt-contact.ts";
 
@@ -25,10 +27,11 @@ interface Dependencies {
   readonly accounts: Pick<AccountStore, "lock">;
   readonly oneTimeCodes: Pick<OneTimeCodes, "redeem">;
   readonly adoptContact: AdoptContact;
+  readonly noteRefusal: NoteRefusal;
 }
 
 /** Confirms the waiting address by the code that was sent there. The code is the proof: a recent sign-in is not needed. */
-export function createConfirmContact({ pool, accounts, oneTimeCodes, adoptContact }: Dependencies) {
+export function createConfirmContact({ pool, accounts, oneTimeCodes, adoptContact, noteRefusal }: Dependencies) {
   return function confirmContact(input: ConfirmContact): Promise<ConfirmContactOutcome> {
     const { principal, code, by } = input;
     return inTransaction(pool, async (tx) => {
@@ -37,7 +40,11 @@ export function createConfirmContact({ pool, accounts, oneTimeCodes, adoptContac
       requireState({ state: account.status }, "own-account:write");
       if (account.pendingContactAddress === null) return { outcome: "nothing-waiting" };
       const redeemed = await oneTimeCodes.redeem(tx, { purpose: "contact", subject: account.id, code });
-      if (redeemed !== "good") return { outcome: redeemed };
+      if (redeemed !== "good") {
+        const refusal = codeRefusal("account.contact_confirm", account.id, redeemed, by);
+        tx.afterCommit(() => noteRefusal(refusal));
+        return { outcome: redeemed };
+      }
       const confirmed = await adoptContact(tx, account, by);
       await input.alongside?.(tx, confirmed);
       return { outcome: "confirmed", account: confirmed };

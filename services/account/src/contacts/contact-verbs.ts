@@ -5,6 +5,7 @@ import type { AccessLog } from "../access/access-log.ts";
 import type { AskAgain } from "../access/ask-again.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { Audit } from "../audit/audit.ts";
+import type { NoteRefusal } from "../audit/note-refusal.ts";
 import type { OneTimeCodes } from "../codes/one-time-codes.ts";
 import type { Mails } from "../mail/mails.ts";
 import { createAccountSignInStore } from "../oauth/account-sign-in-store.ts";
@@ -36,6 +37,7 @@ interface Proving {
   readonly stepUps: StepUpStore;
   readonly oneTimeCodes: OneTimeCodes;
   readonly mails: Mails;
+  readonly noteRefusal: NoteRefusal;
 }
 
 /** What becomes of a new contact address: the verbs of its two holders, the one in use and the one that waits. */

@@ -21,6 +21,7 @@ import { createMakeProvider } from "./create-provider.ts";
 import { createIssuedTokenStore } from "./issued-token-store.ts";
 import type { IssuerAddress } from "./issuer-address.ts";
 import type { KeyRing } from "./key-ring.ts";
+import { createNoteRefusedClient } from "./note-refused-client.ts";
 import { createOauthListener } from "./oauth-listener.ts";
 import { createOauthStateStore } from "./oauth-state-store.ts";
 import { createPresentToken } from "./present-token.ts";
@@ -41,7 +42,7 @@ interface Dependencies {
   readonly keyRing: KeyRing;
   readonly tokens: TokenVerifier;
   readonly accounts: Pick<AccountStore, "find">;
-  readonly clients: Pick<ClientStore, "findUsable" | "touch">;
+  readonly clients: Pick<ClientStore, "findUsable" | "findById" | "touch">;
   readonly accessLog: Pick<AccessLog, "announce">;
   readonly audit: Audit;
   readonly clock: Clock;
@@ -77,6 +78,7 @@ export function createBuiltInIssuer(dependencies: Dependencies): BuiltInIssuer {
     ...dependencies,
     configuration: () => providerConfiguration({ ...dependencies, adapter, recordIssuedToken }),
     acceptsSecret: isSecretOf,
+    noteRefusedClient: createNoteRefusedClient(dependencies),
   });
   const provider = madeOncePerRing(keyRing, makeProvider);
   const presentToken = createPresentToken({ ...dependencies, presentedToken });

@@ -1,8 +1,9 @@
 import { builtInIssuer } from "@signalbox/auth";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { MakeAccountVerb } from "../accounts/make-account.ts";
-import type { Actor, Audit } from "../audit/audit.ts";
+import type { Actor, Audit, Refusal } from "../audit/audit.ts";
 import type { NoteRefusal } from "../audit/note-refusal.ts";
+import { codeRefusal } from "../codes/code-refused.ts";
 import type { OneTimeCodes, RedeemOutcome } from "../codes/one-time-codes.ts";
 import { maySignIn } from "./provider-account.ts";
 import { codeSubject } from "./send-sign-in-code.ts";
@@ -44,12 +45,13 @@ export function createSignIn(dependencies: Dependencies) {
       const found = await signInAccounts.findByAddress(tx, address);
       const known = found.find(({ contactAddress }) => contactAddress === address);
       if (redeemed !== "good") {
-        if (known) refuse(tx, known.id, `code_${redeemed.replace("-", "_")}`, input);
+        if (known) refuse(tx, codeRefusal("sign_in", known.id, redeemed, actor(known.id, input)));
         return { outcome: "code-refused", why: redeemed };
       }
       const { id: accountId, status } = known ?? (await newAccount(tx, input));
       if (!maySignIn({ status })) {
-        refuse(tx, accountId, `account_${status}`, input);
+        const reason = `account_${status}`;
+        refuse(tx, { accountId, operation: "sign_in", reason, fields: ["status"], by: actor(accountId, input) });
         return { outcome: "account-deleted" };
       }
       await audit.record(tx, { action: "sign_in", accountId, fields: [], by: actor(accountId, input) });
@@ -57,8 +59,7 @@ export function createSignIn(dependencies: Dependencies) {
     });
   };
 
-  function refuse(tx: Tx, accountId: string, reason: string, input: SignIn): void {
-    const refusal = { accountId, operation: "sign_in", reason, fields: ["code"], by: actor(accountId, input) };
+  function refuse(tx: Tx, refusal: Refusal): void {
     tx.afterCommit(() => noteRefusal(refusal));
   }
 

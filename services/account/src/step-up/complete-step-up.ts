@@ -4,6 +4,8 @@ import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { AskAgain } from "../access/ask-again.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { Actor, Audit } from "../audit/audit.ts";
+import type { NoteRefusal } from "../audit/note-refusal.ts";
+import { codeRefusal } from "../codes/code-refused.ts";
 import type { OneTimeCodes, RedeemOutcome } from "../codes/one-time-codes.ts";
 import { canStepUp, stepUpPlace } from "./step-up-of.ts";
 import type { StepUpStore } from "./step-up-store.ts";
@@ -28,13 +30,14 @@ interface Dependencies {
   readonly oneTimeCodes: Pick<OneTimeCodes, "redeem">;
   readonly stepUps: Pick<StepUpStore, "save">;
   readonly askAgain: AskAgain;
+  readonly noteRefusal: NoteRefusal;
   readonly audit: Audit;
   readonly clock: Clock;
 }
 
 /** Takes the code. From now on the credential counts as freshly signed in, in every service. */
 export function createCompleteStepUp(dependencies: Dependencies) {
-  const { pool, accounts, oneTimeCodes, stepUps, askAgain, audit, clock } = dependencies;
+  const { pool, accounts, oneTimeCodes, stepUps, askAgain, noteRefusal, audit, clock } = dependencies;
 
   return async function completeStepUp(input: CompleteStepUp): Promise<CompleteStepUpOutcome> {
     const { principal, code, by } = input;
@@ -44,7 +47,11 @@ export function createCompleteStepUp(dependencies: Dependencies) {
       if (!account) return { outcome: "not-found" };
       requireState({ state: account.status }, "own-account:write");
       const redeemed = await oneTimeCodes.redeem(tx, { ...stepUpPlace(principal), code });
-      if (redeemed !== "good") return { outcome: redeemed };
+      if (redeemed !== "good") {
+        const refusal = codeRefusal("account.step_up", account.id, redeemed, by);
+        tx.afterCommit(() => noteRefusal(refusal));
+        return { outcome: redeemed };
+      }
       const at = clock.now();
       await stepUps.save(tx, { credentialId: principal.credential.id, accountId: account.id, at });
       await accounts.save(tx, await askAgain(tx, account));
