@@ -192,6 +192,21 @@ test("a revoked client gets no tokens, and those it has stop within two seconds 
   await elsewhere.close();
 });
 
+test("no token of a client outlives the client", async () => {
+  const inSeconds = (count: number) => new Date(account.context.clock.nowMs() + count * 1000);
+  const lifeOf = async (end: Date | null) => {
+    const made = await makeClient(account, administrator, ["account:read"], { expires_at: end?.toISOString() ?? null });
+    const { access_token: token, expires_in } = await clientToken(account, made);
+    const { exp, iat } = claimsOf(token) as { exp: number; iat: number };
+    assert.equal(expires_in, exp - iat);
+    return { seconds: exp - iat, endMs: exp * 1000 };
+  };
+  const [soon, later] = [inSeconds(90), inSeconds(7200)];
+  assert.ok((await lifeOf(soon)).endMs <= soon.getTime(), "it ends with the client");
+  assert.equal((await lifeOf(later)).seconds, 600);
+  assert.equal((await lifeOf(null)).seconds, 600);
+});
+
 test("a client past its end gets no tokens", async () => {
   const soon = new Date(account.context.clock.nowMs() + 1000).toISOString();
   const client = await makeClient(account, administrator, ["account:read"], { expires_at: soon });

@@ -1,4 +1,5 @@
 import { isScope, scopes, scopesOfRole } from "@signalbox/contracts";
+import type { Clock } from "@signalbox/core";
 import {
   type AccessToken,
   type ClientCredentials,
@@ -10,21 +11,34 @@ import type { IssuerAddress } from "./issuer-address.ts";
 import { rolesOf } from "./provider-account.ts";
 import { serviceClientOf } from "./service-client-metadata.ts";
 
+interface Dependencies {
+  readonly address: Pick<IssuerAddress, "audience">;
+  readonly accessTokenSeconds: number;
+  readonly clock: Clock;
+}
+
 /**
- * What the deployment lets a token do, asked by the provider once per request. A client's token may do what the client
- * may; a person's what their roles may, as far as the person is known already.
+ * What the deployment lets a token do and for how long, asked by the provider once per request. A client's token may do
+ * what the client may; a person's what their roles may, as far as the person is known already.
  *
  * @throws InvalidTarget for a resource that is not this deployment, InvalidScope for a scope the client does not have.
  */
 export function resourceServerFor(
   ctx: KoaContextWithOIDC,
   resource: string,
-  { audience }: IssuerAddress,
-  accessTokenTTL: number,
+  { address: { audience }, accessTokenSeconds, clock }: Dependencies,
 ): ResourceServer {
   if (resource !== audience) throw new errors.InvalidTarget("the only resource is this deployment");
   const jwt = { sign: { alg: "ES256" } } as const;
+  const accessTokenTTL = Math.min(accessTokenSeconds, secondsLeft(ctx, clock));
   return { scope: offeredScopes(ctx).join(" "), audience, accessTokenTTL, accessTokenFormat: "jwt", jwt };
+}
+
+/** No service asks whether a client has expired: its tokens end with it. */
+function secondsLeft({ oidc: { client } }: KoaContextWithOIDC, clock: Clock): number {
+  const end = (client && serviceClientOf(client)?.expiresAtMs) ?? Number.POSITIVE_INFINITY;
+  // The provider knows no shorter life than a second.
+  return Math.max(1, Math.floor((end - clock.nowMs()) / 1000));
 }
 
 function offeredScopes(ctx: KoaContextWithOIDC): readonly string[] {

@@ -1,5 +1,12 @@
-import { hours } from "@signalbox/core";
-import { type AdapterFactory, type Configuration, errors, interactionPolicy } from "oidc-provider";
+import { type Clock, hours } from "@signalbox/core";
+import {
+  type AccessToken,
+  type AdapterFactory,
+  type ClientCredentials,
+  type Configuration,
+  errors,
+  interactionPolicy,
+} from "oidc-provider";
 import type { AccountStore } from "../accounts/account-store.ts";
 import { claimsOf, resourceServerFor } from "./access-token-claims.ts";
 import { metadataOf } from "./application-metadata.ts";
@@ -19,6 +26,7 @@ export interface ProviderSettings {
   readonly applications: readonly Application[];
   readonly recordIssuedToken: RecordIssuedTokenVerb;
   readonly accessTokenSeconds: number;
+  readonly clock: Clock;
   readonly cookieKeys: readonly string[];
 }
 
@@ -48,12 +56,15 @@ const routes = {
 /** How the provider is set up, all but its keys. Whatever is not switched on here is off. */
 export function providerConfiguration(settings: ProviderSettings): Configuration {
   const { address, adapter, accounts, applications, accessTokenSeconds, cookieKeys } = settings;
+  // Every token is for the one resource there is, which says how long it lives.
+  const secondsOfToken = (_ctx: unknown, { resourceServer }: AccessToken | ClientCredentials): number =>
+    resourceServer?.accessTokenTTL ?? accessTokenSeconds;
   const cookie = { httpOnly: true, sameSite: "lax", signed: true } as const;
 
   return {
     adapter,
     routes,
-    ttl: { ...lifetimes, AccessToken: accessTokenSeconds, ClientCredentials: accessTokenSeconds },
+    ttl: { ...lifetimes, AccessToken: secondsOfToken, ClientCredentials: secondsOfToken },
     clients: applications.map(metadataOf),
     clientDefaults: { id_token_signed_response_alg: "ES256" },
     clientAuthMethods: ["client_secret_basic", "client_secret_post", "none"],
@@ -85,7 +96,7 @@ export function providerConfiguration(settings: ProviderSettings): Configuration
   };
 }
 
-function features({ address, accessTokenSeconds }: ProviderSettings): Configuration["features"] {
+function features(settings: ProviderSettings): Configuration["features"] {
   return {
     devInteractions: { enabled: false },
     // Nobody here checks the proof that such a token would need.
@@ -99,9 +110,9 @@ function features({ address, accessTokenSeconds }: ProviderSettings): Configurat
     rpInitiatedLogout: { enabled: true, logoutSource: askSignOut, postLogoutSuccessSource: showSignedOut },
     resourceIndicators: {
       enabled: true,
-      defaultResource: () => address.audience,
+      defaultResource: () => settings.address.audience,
       useGrantedResource: () => true,
-      getResourceServerInfo: (ctx, resource) => resourceServerFor(ctx, resource, address, accessTokenSeconds),
+      getResourceServerInfo: (ctx, resource) => resourceServerFor(ctx, resource, settings),
     },
   };
 }

@@ -6,10 +6,10 @@ import type { ServiceClient } from "../clients/service-client.ts";
 const noSecret = randomBytes(32).toString("base64url");
 
 /** What we keep with the provider's clients, by names that RFC 7591 does not have. */
-export const keptWithClients = ["account_id", "service_scopes"];
+export const keptWithClients = ["account_id", "service_scopes", "service_expires_at"];
 
 /** A service client as the provider knows it. */
-export function metadataOf({ id, name, accountId, scopes }: ServiceClient): AdapterPayload {
+export function metadataOf({ id, name, accountId, scopes, expiresAt }: ServiceClient): AdapterPayload {
   return {
     client_id: id,
     client_name: name,
@@ -20,13 +20,21 @@ export function metadataOf({ id, name, accountId, scopes }: ServiceClient): Adap
     token_endpoint_auth_method: "client_secret_basic",
     account_id: accountId,
     service_scopes: scopes,
+    service_expires_at: expiresAt?.getTime() ?? null,
   } as AdapterPayload;
 }
 
-/** What we keep with the provider's client; null for an application, which acts for whoever signs in. */
-export function serviceClientOf(
-  client: Client,
-): { readonly accountId: string; readonly scopes: readonly string[] } | null {
-  const { account_id: accountId, service_scopes: scopes } = client as unknown as Record<string, unknown>;
-  return typeof accountId === "string" && Array.isArray(scopes) ? { accountId, scopes } : null;
+interface KeptWithClient {
+  readonly accountId: string;
+  readonly scopes: readonly string[];
+  readonly expiresAtMs: number | null;
 }
+
+/** What we keep with the provider's client; null for an application, which acts for whoever signs in. */
+export function serviceClientOf(client: Client): KeptWithClient | null {
+  const { account_id: accountId, service_scopes: scopes, service_expires_at: end } = client as unknown as Kept;
+  if (typeof accountId !== "string" || !Array.isArray(scopes)) return null;
+  return { accountId, scopes, expiresAtMs: typeof end === "number" ? end : null };
+}
+
+type Kept = Readonly<Record<string, unknown>>;
