@@ -4,6 +4,7 @@ import { administrationRoutes } from "./administration/administration-routes.ts"
 import { apiKeyIssueRoutes } from "./api-keys/api-key-issue-routes.ts";
 import { apiKeyRoutes } from "./api-keys/api-key-routes.ts";
 import { auditRoutes } from "./audit/audit-routes.ts";
+import { clientIssueRoutes } from "./clients/client-issue-routes.ts";
 import { clientRoutes } from "./clients/client-routes.ts";
 import { contactLinkRoutes } from "./contacts/contact-link-routes.ts";
 import { contactRoutes } from "./contacts/contact-routes.ts";
@@ -22,6 +23,7 @@ type Dependencies = Parameters<typeof accountRoutes>[0] &
   Parameters<typeof identityRoutes>[0] &
   Parameters<typeof apiKeyIssueRoutes>[0] &
   Parameters<typeof apiKeyRoutes>[0] &
+  Parameters<typeof clientIssueRoutes>[0] &
   Parameters<typeof clientRoutes>[0] &
   Parameters<typeof auditRoutes>[0] &
   Parameters<typeof exportRoutes>[0] &
@@ -39,6 +41,7 @@ export function publicRoutes(dependencies: Dependencies) {
   routes.include(identityRoutes(dependencies));
   routes.include(apiKeyIssueRoutes(dependencies));
   routes.include(apiKeyRoutes(dependencies));
+  routes.include(clientIssueRoutes(dependencies));
   routes.include(clientRoutes(dependencies));
   routes.include(auditRoutes(dependencies));
   routes.include(exportRoutes(dependencies));

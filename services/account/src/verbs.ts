@@ -135,7 +135,7 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
       clients,
       clientsMax: () => configuration.get("account.clients.max"),
     }),
-    changeClient: createChangeClient({ ...writing, clients, accessLog }),
+    changeClient: createChangeClient({ ...writing, accounts, clients, accessLog }),
     noteRefusal,
     mails,
     oneTimeCodes,

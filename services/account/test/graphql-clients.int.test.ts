@@ -61,6 +61,6 @@ test("what a client may not be is said in the payload, by the member's name", as
   const privileged = (await account.query(account.person(), create, { input: named })).data.createServiceClient;
   assert.deepEqual(
     privileged.errors.map(({ field }: { field: string }) => field),
-    ["scopes", "scopes"],
+    ["scopes", "scopes", "expiresAt"],
   );
 });

@@ -1,7 +1,8 @@
-import { type Principal, requireStepUp } from "@signalbox/auth";
+import { type Principal, requireState, requireStepUp } from "@signalbox/auth";
 import { type Clock, seconds } from "@signalbox/core";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { AccessLog } from "../access/access-log.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
 import type { Actor, Audit, ThingAction } from "../audit/audit.ts";
 import { newClientSecret } from "./client-secret.ts";
 import type { ClientStore } from "./client-store.ts";
@@ -11,6 +12,8 @@ interface Change {
   readonly accountId: string;
   readonly clientId: string;
   readonly by: Actor;
+  /** Looks at the locked client before it changes; throws to refuse, as `If-Match` does. */
+  readonly expect?: (client: ServiceClient) => void;
 }
 
 export interface RenameClient extends Omit<Change, "accountId"> {
@@ -43,6 +46,7 @@ export type RevokeClientOutcome = "revoked" | "already-revoked" | "not-found";
 
 interface Dependencies {
   readonly pool: Pool;
+  readonly accounts: Pick<AccountStore, "lock">;
   readonly clients: Pick<ClientStore, "lock" | "save">;
   readonly accessLog: Pick<AccessLog, "announce">;
   readonly audit: Audit;
@@ -50,14 +54,15 @@ interface Dependencies {
 }
 
 /** What an owner does to a service client that is there: another name, another secret, its end. */
-export function createChangeClient({ pool, clients, accessLog, audit, clock }: Dependencies) {
+export function createChangeClient({ pool, accounts, clients, accessLog, audit, clock }: Dependencies) {
   return {
     /** A name that is the same already leaves no trace. */
-    rename({ principal, clientId, name, by, alongside }: RenameClient): Promise<RenameClientOutcome> {
+    rename({ principal, clientId, name, by, expect, alongside }: RenameClient): Promise<RenameClientOutcome> {
       const { accountId } = principal;
       return inTransaction(pool, async (tx) => {
         const client = await clients.lock(tx, accountId, clientId);
         if (!client) return { outcome: "not-found" };
+        expect?.(client);
         const renamed = { ...client, name: name ?? client.name };
         if (client.name !== renamed.name) {
           requireStepUp(principal, clock);
@@ -71,9 +76,13 @@ export function createChangeClient({ pool, clients, accessLog, audit, clock }: D
     /** Two secrets at most are good at once, so that one which is still in use does not end before it was said to. */
     rotateSecret(input: RotateClientSecret): Promise<RotateClientSecretOutcome> {
       return inTransaction(pool, async (tx) => {
+        const account = await accounts.lock(tx, input.accountId);
+        if (!account) return { outcome: "not-found" };
+        requireState({ state: account.status }, "write");
         const now = clock.now();
-        const client = await clients.lock(tx, input.accountId, input.clientId);
+        const client = await clients.lock(tx, account.id, input.clientId);
         if (!client) return { outcome: "not-found" };
+        input.expect?.(client);
         if (statusOf(client, now) !== "active") return { outcome: "not-active" };
         const previousUntil = previousSecretUntil(client, now);
         if (previousUntil && input.overlapSeconds > 0) return { outcome: "already-rotated", previousUntil };
@@ -90,6 +99,7 @@ export function createChangeClient({ pool, clients, accessLog, audit, clock }: D
       return inTransaction(pool, async (tx) => {
         const client = await clients.lock(tx, change.accountId, change.clientId);
         if (!client) return "not-found";
+        change.expect?.(client);
         if (client.revokedAt === null) await end(tx, change, client);
         await alongside?.(tx);
         return client.revokedAt === null ? "revoked" : "already-revoked";

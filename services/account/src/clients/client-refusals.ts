@@ -13,13 +13,14 @@ export interface ClientRefusal {
 /** Why a new client was refused. */
 export function refusedMaking(result: Exclude<MakeClientOutcome, { outcome: "made" }>): ClientRefusal {
   switch (result.outcome) {
-    case "scopes-refused":
+    case "refused":
       return refusal("validation_error", [
         ...result.privileged.map(privileged),
         ...result.beyondCreator.map(beyondCreator),
+        ...(result.isExpiryPassed ? [expiryPassed] : []),
       ]);
-    case "expiry-passed":
-      return refusal("validation_error", [{ field: "expires_at", code: "passed", message: "This time has passed." }]);
+    case "not-found":
+      return { code: "not_found", message: "The account does not exist any more.", details: [] };
     case "too-many":
       return conflict(
         "clients",
@@ -43,6 +44,8 @@ export function refusedRotation(result: Exclude<RotateClientSecretOutcome, { out
     }
   }
 }
+
+const expiryPassed: ErrorDetail = { field: "expires_at", code: "passed", message: "This time has passed." };
 
 const privileged = (scope: Scope): ErrorDetail => ({
   field: "scopes",

@@ -1,3 +1,4 @@
+import { requireState } from "@signalbox/auth";
 import { privilegedScopes, type Scope } from "@signalbox/contracts";
 import { type Clock, randomId } from "@signalbox/core";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
@@ -21,9 +22,14 @@ export interface MakeClient {
 
 export type MakeClientOutcome =
   | { outcome: "made"; client: ServiceClient; secret: string }
-  | { outcome: "scopes-refused"; privileged: readonly Scope[]; beyondCreator: readonly Scope[] }
-  | { outcome: "expiry-passed" }
-  | { outcome: "too-many"; max: number };
+  | {
+      outcome: "refused";
+      privileged: readonly Scope[];
+      beyondCreator: readonly Scope[];
+      isExpiryPassed: boolean;
+    }
+  | { outcome: "too-many"; max: number }
+  | { outcome: "not-found" };
 
 interface Dependencies {
   readonly pool: Pool;
@@ -40,15 +46,19 @@ export function createMakeClient({ pool, accounts, clients, audit, clock, client
     const now = clock.now();
     const privileged = input.scopes.filter((scope) => privilegedScopes.has(scope));
     const beyondCreator = input.scopes.filter((scope) => !input.grantable.has(scope));
-    if (privileged.length + beyondCreator.length > 0) return { outcome: "scopes-refused", privileged, beyondCreator };
-    if (input.expiresAt !== null && input.expiresAt <= now) return { outcome: "expiry-passed" };
+    const isExpiryPassed = input.expiresAt !== null && input.expiresAt <= now;
+    if (privileged.length + beyondCreator.length > 0 || isExpiryPassed) {
+      return { outcome: "refused", privileged, beyondCreator, isExpiryPassed };
+    }
 
     const { text: secret, digest } = newClientSecret();
     const client = clientFrom(input, digest, now);
     return inTransaction(pool, async (tx) => {
       const { accountId } = client;
-      // Two at once would both find room.
-      await accounts.lock(tx, accountId);
+      // Behind the lock, or two at once would both find room, and one that was just suspended would get another way in.
+      const account = await accounts.lock(tx, accountId);
+      if (!account) return { outcome: "not-found" };
+      requireState({ state: account.status }, "write");
       const max = clientsMax();
       if ((await clients.countLive(tx, accountId, now)) >= max) return { outcome: "too-many", max };
       await clients.insert(tx, client);

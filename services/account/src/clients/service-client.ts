@@ -1,5 +1,6 @@
 import { sameDigest } from "@signalbox/auth";
 import type { Scope, ServiceClientResource } from "@signalbox/contracts";
+import { strongEtag } from "@signalbox/http";
 
 /** A service client as it is kept: without its secret. */
 export interface ServiceClient {
@@ -44,6 +45,15 @@ export function viewServiceClient(client: ServiceClient, now: Date): ServiceClie
     last_used_at: client.lastUsedAt?.toISOString() ?? null,
     revoked_at: client.revokedAt?.toISOString() ?? null,
   };
+}
+
+/**
+ * The validator of all that is shown of a client, and of its secret, which is not: whoever rotates must know of the last
+ * time. Its use moves it too, once a minute at most: no 304 hides when it was last used.
+ */
+export function etagOfClient(client: ServiceClient, now: Date): string {
+  const shown = JSON.stringify(viewServiceClient(client, now));
+  return strongEtag(`${shown} ${Buffer.from(client.digest).toString("base64url")}`, "service-client");
 }
 
 /** Until when the secret before the last rotation is good; null when only one is. */

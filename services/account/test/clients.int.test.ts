@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { sql } from "@signalbox/storage";
+import { type Harness, startAccount } from "./harness.ts";
+import { openInside } from "./inside.ts";
+
+type Headers = Record<string, string>;
+
+let account: Harness;
+before(async () => {
+  account = await startAccount();
+});
+after(() => account.close());
+
+const path = "/api/account/clients/";
+const newClient = (headers: Headers, body: object = { name: "robot", scopes: ["account:read"] }) =>
+  account.send("POST", path, { headers, body });
+const named = (details: { field: string }[]) => details.map(({ field }) => field);
+
+test("scopes and an end that a client cannot have are all named, in REST and in the graph", async () => {
+  const headers = account.person({ scope: "account:read account:security" });
+  const body = { name: "x", scopes: ["account:admin", "images:read"], expires_at: "2020-01-01T00:00:00Z" };
+  const { status, body: answer } = await newClient(headers, body);
+  assert.deepEqual(
+    [status, answer.error.details.map(({ field, code }: Record<string, string>) => `${field} ${code}`)],
+    [422, ["scopes privileged", "scopes beyond_creator", "scopes beyond_creator", "expires_at passed"]],
+  );
+  const text = `mutation { createServiceClient(input: { name: "x", scopes: ["images:read"], expiresAt: "2020-01-01T00:00:00Z" }) {
+    errors { field } } }`;
+  const { errors } = (await account.query(headers, text)).data.createServiceClient;
+  assert.deepEqual(named(errors), ["scopes", "expiresAt"]);
+});
+
+test("no client is made or gets another secret once the account's row says so, whatever the edge still believes", async () => {
+  const headers = account.person();
+  const { body } = await newClient(headers);
+  const { pool } = openInside(account);
+  // No event tells of it, so the edge goes on with what it remembers.
+  const suspend = sql("", "update accounts set status = 'suspended' where id = $1");
+  await pool.query(suspend, [(await account.send("GET", "/api/account/", { headers })).body.id]);
+  const rotated = await account.send("POST", `${path}${body.id}/secret/rotate`, { headers, body: {} });
+  for (const answer of [await newClient(headers), rotated]) {
+    assert.deepEqual([answer.status, answer.body.error.details[0].code], [403, "account_suspended"]);
+  }
+  const { items } = (await account.send("GET", path, { headers })).body;
+  assert.deepEqual(
+    items.map(({ previous_secret_expires_at: until }: { previous_secret_expires_at: string | null }) => until),
+    [null],
+  );
+});
+
+test("a client has a validator that moves with its name and its secret, and who has it already gets 304", async () => {
+  const headers = account.person();
+  const made = await newClient(headers);
+  const at = `${path}${made.body.id}`;
+  const read = async (etag: string) =>
+    (await account.send("GET", at, { headers: { ...headers, "if-none-match": etag } })).status;
+  const first = made.headers.get("etag") ?? "";
+  assert.match(first, /^"[^"]+"$/, "strong");
+  assert.deepEqual([await read(first), await read(`W/${first}`), await read('"x"')], [304, 304, 200]);
+  const etags = [first];
+  const changes = [
+    ["PATCH", at, { name: "other" }],
+    ["POST", `${at}/secret/rotate`, { overlap_seconds: 60 }],
+    ["POST", `${at}/secret/rotate`, { overlap_seconds: 0 }],
+    ["POST", `${at}/secret/rotate`, { overlap_seconds: 0 }],
+  ] as const;
+  for (const [method, where, body] of changes) {
+    const etag = (await account.send(method, where, { headers, body })).headers.get("etag") ?? "";
+    assert.ok(!etags.includes(etag), `${method} ${JSON.stringify(body)}`);
+    assert.equal(await read(etag), 304);
+    etags.push(etag);
+  }
+  const unchanged = await account.send("PATCH", at, { headers, body: { name: "other" } });
+  assert.equal(unchanged.headers.get("etag"), etags.at(-1));
+});
+
+test("who read another state of a client neither renames it, changes its secret nor revokes it", async () => {
+  const headers = account.person();
+  const made = await newClient(headers);
+  const at = `${path}${made.body.id}`;
+  const stale = made.headers.get("etag") ?? "";
+  const { headers: answered, body: current } = await account.send("PATCH", at, { headers, body: { name: "other" } });
+  const attempts = [
+    ["PATCH", at, { name: "third" }],
+    ["PATCH", at, { name: "other" }],
+    ["POST", `${at}/secret/rotate`, {}],
+    ["DELETE", at, undefined],
+  ] as const;
+  const attempt = ([method, where, body]: (typeof attempts)[number], etag: string) =>
+    account.send(method, where, { headers: { ...headers, "if-match": etag }, body });
+  for (const each of attempts) {
+    const { status, body } = await attempt(each, stale);
+    assert.deepEqual([status, body.error.code, body.error.field], [409, "conflict", "If-Match"], each[0]);
+  }
+  assert.deepEqual((await account.send("GET", at, { headers })).body, current);
+  let etag = answered.get("etag") ?? "";
+  for (const each of [attempts[0], attempts[2], attempts[3]]) {
+    assert.ok((await attempt(each, etag)).status < 300, each[0]);
+    etag = (await account.send("GET", at, { headers })).headers.get("etag") ?? "";
+  }
+});
+
+test("of two who rotate the secret that both have read, the second is told, and its secret is none", async () => {
+  const headers = account.person();
+  const made = await newClient(headers);
+  const conditional = { ...headers, "if-match": made.headers.get("etag") ?? "" };
+  const body = { overlap_seconds: 0 };
+  const rotate = () => account.send("POST", `${path}${made.body.id}/secret/rotate`, { headers: conditional, body });
+  const answers = await Promise.all([rotate(), rotate()]);
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409]);
+});
