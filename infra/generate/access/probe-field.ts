@@ -34,7 +34,8 @@ export async function probeField(resolve: Resolve): Promise<FieldAccess | null> 
     if (!codes.includes(`account_${state}`)) states.push(state);
   }
   const stepUp = (await codesOf(resolve, caller({ scopes }))).includes("step_up_required");
-  return anonymous && scopes.length === 0 ? null : { anonymous, scopes, states, stepUp };
+  const isOpen = anonymous && states.length === accountStates.length;
+  return isOpen ? null : { anonymous, scopes, states, stepUp };
 }
 
 async function missingScopes(resolve: Resolve, scopes: readonly Scope[]): Promise<Scope[]> {

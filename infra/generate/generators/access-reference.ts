@@ -61,10 +61,9 @@ async function rowsOfFields(resolvers: Resolvers<unknown>): Promise<string[]> {
   return rows.filter((found) => found !== null);
 }
 
-/** The gateway's route comes first, and it wants an account that may read. */
-function rowOfField(field: string, { scopes, states, stepUp }: FieldAccess): string {
-  const both = states.filter((state) => statesThatMay("read").includes(state));
-  return row(field, scopesOf(scopes), statesOf(both), stepUp ? ["recent sign-in"] : []);
+function rowOfField(field: string, { anonymous, scopes, states, stepUp }: FieldAccess): string {
+  const besides = [...(stepUp ? ["recent sign-in"] : []), ...(anonymous ? ["also without credentials"] : [])];
+  return row(field, scopesOf(scopes), statesOf(states), besides);
 }
 
 const fieldName = (type: string, name: string): string =>

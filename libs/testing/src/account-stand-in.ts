@@ -1,5 +1,5 @@
 import { answerFromPrincipal, type Principal } from "@signalbox/auth";
-import { type Scope, scopes } from "@signalbox/contracts";
+import { type AccountState, type Scope, scopes } from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
 import { type ServedListener, serveListener } from "./serve-listener.ts";
 
@@ -18,24 +18,21 @@ interface Claims {
   readonly scopes?: readonly Scope[];
   /** When they signed in; now when left out. */
   readonly authTimeMs?: number;
+  /** Of the account; `active` when left out. */
+  readonly state?: AccountState;
 }
 
-export function testPerson({ accountId = randomId("acc"), scopes: granted = scopes, authTimeMs }: Claims = {}) {
-  const claims = { accountId, granted, authTimeMs: authTimeMs ?? Date.now(), jti: crypto.randomUUID() };
+export function testPerson(wanted: Claims = {}): TestPerson {
+  const { accountId = randomId("acc"), scopes: granted = scopes, authTimeMs = Date.now(), state = "active" } = wanted;
+  const claims = { accountId, granted, authTimeMs, state, jti: crypto.randomUUID() };
   const token = Buffer.from(JSON.stringify(claims)).toString("base64url");
-  const person: TestPerson = {
-    accountId,
-    headers: { authorization: `Bearer ${token}` },
-    token,
-    principal: principalIn(token),
-  };
-  return person;
+  return { accountId, headers: { authorization: `Bearer ${token}` }, token, principal: principalIn(token) };
 }
 
 function principalIn(token: string): Principal {
-  const { accountId, granted, authTimeMs, jti } = JSON.parse(Buffer.from(token, "base64url").toString());
+  const { accountId, granted, authTimeMs, state, jti } = JSON.parse(Buffer.from(token, "base64url").toString());
   const credential = { kind: "token", id: jti, authTimeMs } as const;
-  return { accountId, state: "active", epoch: 0, scopes: new Set(granted), roles: [], credential, expiresAt: null };
+  return { accountId, state, epoch: 0, scopes: new Set(granted), roles: [], credential, expiresAt: null };
 }
 
 /** Answers `POST /internal/principals` as the account service does, for the persons of `testPerson`. */

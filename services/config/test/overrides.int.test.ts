@@ -91,6 +91,10 @@ test("only config:admin changes properties and only config:read lists them", asy
   assert.equal(codeOf(await config.graphql(reader, setProperty, { input })), "FORBIDDEN");
   const list = "{ properties { name value masked source override { value } } }";
   assert.equal(codeOf(await config.graphql(testPerson({ scopes: [] }), list)), "FORBIDDEN");
+  const disabled = testPerson({ state: "disabled" });
+  for (const each of [list, "{ serverSettings { locale } }"]) {
+    assert.equal(codeOf(await config.graphql(disabled, each)), "FORBIDDEN", "a disabled account reads itself alone");
+  }
   const { data } = await config.graphql(reader, list);
   const token = data.properties.find(({ name }: { name: string }) => name === "internal.token");
   assert.deepEqual([token.value, token.masked], [null, true]);

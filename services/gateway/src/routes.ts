@@ -12,8 +12,8 @@ const responses = {
   405: { content: mediaTypes },
   415: "error",
 } as const;
-/** A suspended account may still read; what a mutation needs is judged by the field that does it. */
-const auth = { scopes: [], access: "read", optional: true } as const;
+/** Whoever may see their own account, a disabled one too. What else a state leaves is judged by each field itself. */
+const auth = { scopes: [], access: "own-account:read", optional: true } as const;
 
 /** The query endpoint (spec, "Query endpoint"; GraphQL over HTTP). */
 export function createServiceRoutes(executeOperation: ExecuteOperation): Routes {

@@ -59,6 +59,17 @@ test("anonymous callers read the server settings and nothing of an account", asy
 });
 const bad = { authorization: "Bearer rubbish" };
 
+test("the owner of a disabled account sees the account and nothing else; a deleted one is let in nowhere", async () => {
+  const disabled = testPerson({ state: "disabled" });
+  const viewer = await gateway.query(disabled, "{ viewer { id } }");
+  assert.deepEqual([viewer.status, viewer.body], [200, { data: { viewer: { id: disabled.accountId } } }]);
+  const { status, body } = await gateway.query(disabled, "{ viewer { images { edges { cursor } } } }");
+  const [{ extensions, path }] = body.errors;
+  assert.deepEqual([status, extensions.code, path], [200, "FORBIDDEN", ["viewer", "images"]]);
+  assert.deepEqual(body.data, { viewer: { images: null } });
+  assert.equal((await gateway.query(testPerson({ state: "deleted" }), "{ viewer { id } }")).status, 403);
+});
+
 test("a page above the maximum is refused with the path of the client, aliases included", async () => {
   const answer = await gateway.query(person, "{ me: viewer { id pictures: images(first: 101) { edges { cursor } } } }");
   assert.deepEqual(codesOf(answer), ["VALIDATION_FAILED"]);

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { IncomingHttpHeaders, RequestListener } from "node:http";
+import { requireState } from "@signalbox/auth";
 import { AppError } from "@signalbox/core";
 import { connectionArguments, createSubgraph, type Resolvers, requirePrincipal } from "@signalbox/graphql";
 import { createInternalApp, createRoutes } from "@signalbox/http";
@@ -40,7 +41,13 @@ const resolvers: Record<SubgraphName, Resolvers<unknown>> = {
     },
   },
   images: {
-    Account: { __resolveReference: ({ id }) => ({ id }), images: (_parent, args) => page(args) },
+    Account: {
+      __resolveReference: ({ id }) => ({ id }),
+      images: (_parent, args, context) => {
+        requireState(requirePrincipal(context), "read");
+        return page(args);
+      },
+    },
     Image: { filename: () => "photo.jpg" },
   },
   config: {

@@ -34,10 +34,14 @@ export function resolversOf({ configuration, overrides, catalogue, readSettings,
   });
   return {
     Query: {
-      serverSettings: (_parent: unknown, _arguments: unknown, { principal }: Context) =>
-        readSettings(principal).resource,
+      serverSettings: (_parent: unknown, _arguments: unknown, { principal }: Context) => {
+        if (principal) requireState(principal, "read");
+        return readSettings(principal).resource;
+      },
       properties: async (_parent: unknown, _arguments: unknown, context: Context) => {
-        requireScopes(requirePrincipal(context), ["config:read"]);
+        const principal = requirePrincipal(context);
+        requireScopes(principal, ["config:read"]);
+        requireState(principal, "read");
         const inForce = new Map((await overrides.list()).map((override) => [override.name, viewOverride(override)]));
         return Object.keys(properties).flatMap((name) => {
           const found = configuration.find(name);
