@@ -4,6 +4,8 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import autocannon from "autocannon";
 import { type AccountService, startAccountService } from "./account-service.ts";
+import { percentile, rounded } from "./bench-parts.ts";
+import { type PacedRequest, pacedLoad } from "./paced-load.ts";
 
 const path = "/api/account/";
 const rounds = 5;
@@ -106,7 +108,7 @@ async function measureRound(service: AccountService, bare: { url: string; pid: n
 
 /** What each variant sends, by turns. */
 function requestsTo(service: AccountService) {
-  const each = (headersOf: (reader: AccountService["accounts"][number]) => Record<string, string>): Requests =>
+  const each = (headersOf: (reader: AccountService["accounts"][number]) => Record<string, string>): PacedRequest[] =>
     readersOf(service).map((reader) => ({ headers: headersOf(reader) }));
   const patch: Requests = [{ setupRequest: (request) => ({ ...request, ...change(service) }) }];
   return {
@@ -124,23 +126,27 @@ const known = ({ authorization, etag }: AccountService["accounts"][number]) => (
   "if-none-match": etag,
 });
 
-/** Half of what each variant reached. The load generator sends each second's share at once, which is harder than evenly. */
+/** Half of what each variant reached, evenly. */
 async function measurePaced(service: AccountService, perSecond: (variant: Variant) => number): Promise<Paced> {
+  const half = async (variant: Exclude<Variant, "bare">, next: () => PacedRequest): Promise<PacedResult> => {
+    const pace = { url: service.url + path, next, perSecond: Math.round(perSecond(variant) / 2), connections };
+    await pacedLoad({ ...pace, seconds: warmUpSeconds });
+    const latenciesMs = await pacedLoad({ ...pace, seconds: pacedSeconds });
+    const at = (share: number) => rounded(percentile(latenciesMs, share));
+    return { perSecond: pace.perSecond, p50Ms: at(0.5), p99Ms: at(0.99) };
+  };
   const requests = requestsTo(service);
-  const half = async (variant: Exclude<Variant, "bare">): Promise<PacedResult> => {
-    const pace = { url: service.url + path, requests: requests[variant], connections };
-    const overallRate = Math.round(perSecond(variant) / 2);
-    await autocannon({ ...pace, overallRate, duration: warmUpSeconds });
-    const result = await autocannon({ ...pace, overallRate, duration: pacedSeconds });
-    if (result.errors > 0 || result["4xx"] > 0 || result["5xx"] > 0) throw new Error("requests failed");
-    return { perSecond: Math.round(result.requests.average), p50Ms: result.latency.p50, p99Ms: result.latency.p99 };
-  };
   return {
-    token: await half("token"),
-    "api-key": await half("api-key"),
-    "not-modified": await half("not-modified"),
-    patch: await half("patch"),
+    token: await half("token", byTurns(requests.token)),
+    "api-key": await half("api-key", byTurns(requests["api-key"])),
+    "not-modified": await half("not-modified", byTurns(requests["not-modified"])),
+    patch: await half("patch", () => change(service)),
   };
+}
+
+function byTurns(requests: readonly PacedRequest[]): () => PacedRequest {
+  let turn = 0;
+  return () => requests[turn++ % requests.length] as PacedRequest;
 }
 
 let changes = 0;
@@ -158,7 +164,7 @@ function change({ accounts }: AccountService) {
 
 type Requests = NonNullable<Parameters<typeof autocannon>[0]["requests"]>;
 
-/** 304 is no success to the load generator; it is counted apart by the paced run, which wants it. */
+/** 304 is no success to the load generator. */
 async function load({ url, pid }: { url: string; pid: number }, requests: Requests): Promise<Sample> {
   await autocannon({ url, requests, connections, duration: warmUpSeconds });
   const before = await cpuMicrosOf(pid);
