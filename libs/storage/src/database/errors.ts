@@ -46,6 +46,11 @@ export function isSerializationFailure(error: unknown): boolean {
   return chain(error).some((link) => ["40001", "40P01"].includes(codeOf(link) ?? ""));
 }
 
+/** Whether the server itself said that the statement failed, and for its own sake: nothing of it holds, and the next may pass. */
+export function isUndone(error: unknown): boolean {
+  return isSerializationFailure(error) || (!isUnavailable(error) && isSqlState(codeOf(error)));
+}
+
 /** The one mapping of database failures: away → `AppError("unavailable")` with Retry-After; anything else stays what it is. */
 export function toAppError(error: unknown): unknown {
   if (isAppError(error) || !isUnavailable(error)) return error;
@@ -66,21 +71,15 @@ export function tooBusy(waiting: string): AppError {
 /** Whether the connection that gave this error must not be used again. */
 export function breaksConnection(error: unknown): boolean {
   const code = codeOf(error);
-  if (code === undefined) return true; // not from the server: the driver or the socket failed
-  return (
-    !/^[0-9A-Z]{5}$/.test(code) ||
-    code.startsWith("08") ||
-    code.startsWith("57P") ||
-    code === "25P03" ||
-    code === "25P04"
-  );
+  if (!isSqlState(code)) return true; // not from the server: the driver or the socket failed
+  return code.startsWith("08") || code.startsWith("57P") || code === "25P03" || code === "25P04";
 }
+
+const isSqlState = (code: string | undefined): code is string => code !== undefined && /^[0-9A-Z]{5}$/.test(code);
 
 function isUnavailableCode(code: string): boolean {
   if (networkCodes.includes(code) || prismaCodes.includes(code)) return true;
-  return (
-    /^[0-9A-Z]{5}$/.test(code) && (unavailableCodes.includes(code) || unavailableClasses.includes(code.slice(0, 2)))
-  );
+  return isSqlState(code) && (unavailableCodes.includes(code) || unavailableClasses.includes(code.slice(0, 2)));
 }
 
 /** The SQLSTATE, the system's or Prisma's code. Prisma's adapter keeps the SQLSTATE as `originalCode`. */

@@ -71,14 +71,16 @@ test("a batch in which one is wrong is sent again one by one", async () => {
   assert.deepEqual([sent.length, rowsOf(1, sent)], [9, 8]);
 });
 
-test("when the database is away nothing is sent again: nobody knows what it did", async () => {
-  const { queue, sent } = database(() => {
-    throw new AppError("unavailable", "away");
+for (const failure of [new AppError("unavailable", "away"), new TypeError("no such row in the answer")]) {
+  test(`after "${failure.message}" nothing is sent again: nobody knows what was written`, async () => {
+    const { queue, sent } = database(() => {
+      throw failure;
+    });
+    const settled = await Promise.allSettled(upTo(4).map((id) => queue.add(note(id))));
+    assert.ok(settled.every((one) => one.status === "rejected" && one.reason === failure));
+    assert.equal(sent.length, 1);
   });
-  const settled = await Promise.allSettled(upTo(4).map((id) => queue.add(note(id))));
-  assert.ok(settled.every(({ status }) => status === "rejected"));
-  assert.equal(sent.length, 1);
-});
+}
 
 test("batches that wait for somebody's row do not keep the others for long", async () => {
   const gate = Promise.withResolvers<void>();

@@ -1,5 +1,5 @@
 import { setImmediate as endOfTurn } from "node:timers/promises";
-import { isSerializationFailure, isUnavailable, tooBusy } from "./errors.ts";
+import { isUndone, tooBusy } from "./errors.ts";
 import { type Part, sendJoined, shapeOf } from "./joined-statement.ts";
 import type { Queryable, Rows } from "./statement.ts";
 
@@ -25,8 +25,9 @@ const patienceMs = 50;
 
 /**
  * What is asked for in one turn of the event loop, or while two batches are under way, is written as one statement with
- * one commit: the busier the service, the less a write costs. Alone nobody waits. A batch in which anything is wrong
- * writes nothing and is then sent one by one, so that each gets its own answer. More than `waitingMax` are refused.
+ * one commit: the busier the service, the less a write costs. Alone nobody waits. A batch in which the server finds anything
+ * wrong has written nothing, and is sent one by one so that each gets its own answer; after any other failure nobody knows
+ * what was written, and nothing is sent again. More than `waitingMax` are refused.
  */
 export function createWriteQueue(database: Queryable, waitingMax: number): WriteQueue {
   let waiting: Write[] = [];
@@ -54,12 +55,8 @@ export function createWriteQueue(database: Queryable, waitingMax: number): Write
   function nextBatch(): Write[] {
     const [first, ...others] = waiting as [Write, ...Write[]];
     const alike = first.shape === null ? [first] : [first, ...others.filter(({ shape }) => shape === first.shape)];
-    const batch = new Set(
-      alike.slice(
-        0,
-        batchSizes.find((size) => size <= alike.length),
-      ),
-    );
+    const size = batchSizes.find((one) => one <= alike.length);
+    const batch = new Set(alike.slice(0, size));
     waiting = waiting.filter((write) => !batch.has(write));
     return [...batch];
   }
@@ -86,8 +83,7 @@ export function createWriteQueue(database: Queryable, waitingMax: number): Write
       );
       batch.forEach(({ answer }, index) => void answer.resolve(answers[index] as Rows<unknown>[]));
     } catch (error) {
-      const isOver = batch.length === 1 || (isUnavailable(error) && !isSerializationFailure(error));
-      if (!isOver) await Promise.all(batch.map((write) => send([write])));
+      if (batch.length > 1 && isUndone(error)) await Promise.all(batch.map((write) => send([write])));
       else for (const { answer } of batch) answer.reject(error);
     }
   }
