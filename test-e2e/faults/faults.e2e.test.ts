@@ -13,7 +13,11 @@ let scene: Scene;
 before(async () => {
   const engines = await openFaultyEngines();
   opened.defer(() => engines.close());
-  const properties = { "webhook-delivery.outbound.allow": "127.0.0.1:*" };
+  const properties = {
+    "webhook-delivery.outbound.allow": "127.0.0.1:*",
+    // Longer than any attempt here: its receiver answers at once. With the default every death would be waited out.
+    "webhook-delivery.attempts.lease": "15000",
+  };
   const system = await startEnginesSystem({ engines, properties });
   opened.defer(() => system.close());
   scene = await openScene(system, engines);

@@ -17,8 +17,11 @@ export interface Scene {
   uploads(name: string): Promise<Answer>;
 }
 
-/** Recovery includes the longest pause between two attempts of every loop on the way. */
-export const recoveryMs = 60_000;
+/**
+ * Long enough for a busy machine: recovery includes the start of a process, the longest pause between two attempts of
+ * every loop on the way, and the lease of a delivery whose instance died.
+ */
+export const recoveryMs = 120_000;
 
 export async function openScene(system: EnginesSystem, engines: FaultyEngines): Promise<Scene> {
   const send = createClient(system.baseUrl, system.apiKey);

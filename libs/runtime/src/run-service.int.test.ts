@@ -16,8 +16,8 @@ afterEach(() => {
 test("SIGTERM finishes the request in hand, ends the workers, closes in reverse order and exits 0", async () => {
   const probe = start();
   const { http } = await probe.ready();
-  const answer = fetch(`${http}/?wait=300`);
-  await probe.line(({ waitMs }) => waitMs === 300);
+  const answer = fetch(`${http}/?wait=3000`);
+  await probe.line(({ waitMs }) => waitMs === 3000);
   probe.child.kill("SIGTERM");
   const response = await answer;
   assert.deepEqual(await response.json(), { took: true });
@@ -31,7 +31,7 @@ test("SIGTERM finishes the request in hand, ends the workers, closes in reverse 
 });
 
 test("during the grace the process is unready, still takes work and sends clients away; afterwards it takes none", async () => {
-  const probe = start("--shutdown.grace=400");
+  const probe = start("--shutdown.grace=5000");
   const { http, management } = await probe.ready();
   assert.equal((await fetch(`${management}/management/health/ready`)).status, 200);
   probe.child.kill("SIGINT");
@@ -48,7 +48,7 @@ test("during the grace the process is unready, still takes work and sends client
 });
 
 test("a client that goes elsewhere when it is told to loses no answer", async () => {
-  const probe = start("--shutdown.grace=500");
+  const probe = start("--shutdown.grace=5000");
   const { http } = await probe.ready();
   let answers = 0;
   const askUntilTold = async () => {

@@ -19,7 +19,7 @@ type NeverUndefined<T> = [T] extends [void] ? unknown : undefined extends T ? "e
  */
 export async function eventually<T>(
   check: (() => T | Promise<T>) & NeverUndefined<T>,
-  { timeoutMs = 15_000, message = "the condition holds" }: Eventually = {},
+  { timeoutMs = 60_000, message = "the condition holds" }: Eventually = {},
 ): Promise<Exclude<T, false | null>> {
   const giveUpAt = performance.now() + timeoutMs;
   let pauseMs = shortestPauseMs;

@@ -77,7 +77,7 @@ export function startProcess(
     get isRunning() {
       return !ended;
     },
-    waitForOutput: async (pattern, timeoutMs = 15_000) => {
+    waitForOutput: async (pattern, timeoutMs = 60_000) => {
       const message = `${script} prints ${pattern}`;
       const found = await eventually(
         () => pattern.exec(output.stdout + output.stderr) ?? (ended ? ("ended" as const) : null),
