@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { AppError, createManualClock, systemClock } from "@signalbox/core";
 import { quietLog } from "../test/quiet-log.ts";
 import { createRunner } from "./create-runner.ts";
@@ -55,8 +55,11 @@ test("a drain that hangs leaves time for the closes", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const stopped = runner.stop(100);
   // By hand: with real time a pause of this process could take what was left for the closes.
-  clock.advance(80);
-  t.mock.timers.tick(80);
+  for (const milliseconds of [80, 20]) {
+    clock.advance(milliseconds);
+    t.mock.timers.tick(milliseconds);
+    await setImmediate();
+  }
   assert.deepEqual(await stopped, ["upload", "deaf"]);
   assert.deepEqual(closed, ["pool"]);
 });

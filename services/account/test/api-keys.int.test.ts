@@ -211,7 +211,7 @@ test("a revoked key is refused at once, also where it is remembered, and the hou
 
 test("a key past its end is refused", async () => {
   const headers = account.person();
-  const soon = new Date(account.context.clock.nowMs() + 300).toISOString();
+  const soon = new Date(account.context.clock.nowMs() + 3_000).toISOString();
   const { body } = await newKey(headers, { expires_at: soon });
   await eventually(
     async () => (await account.send("GET", "/api/account/", { headers: { "x-api-key": body.key } })).status === 401,

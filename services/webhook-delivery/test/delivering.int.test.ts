@@ -255,18 +255,21 @@ test("an accepted webhook is found by its alias, and stays here when it is not t
 
 test("an endpoint never has more attempts at once than it may, and others do not wait for it", async () => {
   let [now, most] = [0, 0];
+  const gate = Promise.withResolvers<void>();
   receiver.answer(async () => {
     most = Math.max(most, ++now);
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await gate.promise;
     now--;
     return {};
   });
   const other = await createReceiver();
-  await newEndpoint({ settings: { ...settings, max_in_flight: 2 } });
+  await newEndpoint({ settings: { ...settings, max_in_flight: 2, timeout_seconds: 30 } });
   await newEndpoint({ url: other.url });
   await Promise.all(Array.from({ length: 12 }, () => delivery.createImage(who.accountId)));
-  await eventually(() => other.requests.length === 12);
-  assert.ok(receiver.requests.length < 12, "the quick one did not wait for the slow one");
+  await eventually(() => other.requests.length === 12, { message: "the quick one does not wait for the slow one" });
+  await eventually(() => receiver.requests.length >= 2);
+  assert.equal(receiver.requests.length, 2);
+  gate.resolve();
   await eventually(() => receiver.requests.length === 12);
   assert.equal(most, 2);
   await other.close();

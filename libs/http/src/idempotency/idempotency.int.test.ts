@@ -43,12 +43,15 @@ const countOf = async (name: string) => (await pool.query<{ count: number }>(cou
 const Thing = z.object({ id: z.string(), name: z.string(), secret: z.string().optional() });
 const Body = z.strictObject({ name: z.string(), fail: z.string().optional() });
 
+/** Closed by a test that wants the handler to wait. */
 interface Gate {
-  /** Held open by a test that wants the handler to wait. */
-  wait: Promise<unknown>;
+  /** Resolves once a request is inside, and so holds its key. */
+  readonly entered: PromiseWithResolvers<void>;
+  readonly opened: PromiseWithResolvers<void>;
 }
+const closedGate = (): Gate => ({ entered: Promise.withResolvers(), opened: Promise.withResolvers() });
 
-function routes(gate: Gate = { wait: Promise.resolve() }) {
+function routes(gate?: Gate) {
   const table = createRoutes();
   const shared = {
     summary: "x",
@@ -60,7 +63,8 @@ function routes(gate: Gate = { wait: Promise.resolve() }) {
     ...shared,
     idempotent: true,
     handle: async ({ body, idempotency }) => {
-      await gate.wait;
+      gate?.entered.resolve();
+      await gate?.opened.promise;
       if (body.fail === "refuse") return refused(409, "conflict");
       return inTransaction(pool, async (tx) => {
         const { rows } = await tx.query<{ id: bigint }>(insertEffect, [body.name]);
@@ -162,12 +166,12 @@ test("another order of members and spacing is the same request, another value is
 });
 
 test("two at once: one effect, the second is told that the first is under way", async (t) => {
-  let open = () => {};
-  const gate = { wait: new Promise<void>((resolve) => (open = resolve)) };
+  const gate = closedGate();
   const { post, name } = await serve(t, { gate });
   const first = post();
-  await eventually(async () => assert.equal((await post()).status, 409));
-  open();
+  await gate.entered.promise;
+  assert.equal((await post()).status, 409);
+  gate.opened.resolve();
   assert.equal((await first).status, 201);
   assert.equal((await post()).headers.get("idempotent-replayed"), "true");
   assert.equal(await countOf(name), 1);
@@ -198,17 +202,17 @@ test("a refusal and a rolled-back effect give the key back", async (t) => {
 });
 
 test("the claim of a process that died is taken over, and the dead one can no longer commit its effect", async (t) => {
-  let open = () => {};
   const clock = createManualClock(systemClock.now());
-  const gate = { wait: new Promise<void>((resolve) => (open = resolve)) };
+  const gate = closedGate();
   const stuck = await serve(t, { gate, clock });
   const first = stuck.post();
-  await eventually(async () => assert.equal((await stuck.post()).status, 409));
+  await gate.entered.promise;
+  assert.equal((await stuck.post()).status, 409);
   clock.advance(6 * 60_000);
   const alive = await serve(t, { clock });
   const headers = { "idempotency-key": stuck.key };
   assert.equal((await alive.json("/things", "POST", { name: stuck.name }, headers)).status, 201);
-  open();
+  gate.opened.resolve();
   assert.equal((await first).status, 409);
   assert.equal(await countOf(stuck.name), 1);
 });
