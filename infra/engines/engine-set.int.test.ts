@@ -35,6 +35,14 @@ test("a killed engine reads as stale and is started again", async () => {
   assert.equal((await set.states())[0]?.state, "running");
 });
 
+test("an engine that is late is waited for, because others may be working with it", async () => {
+  const first = await startRedis();
+  let questions = 0;
+  const late: Engine = { ...redis, answers: async (port) => ++questions > 2 && (await redis.answers(port)) };
+  const again = await createEngineSet({ folder, engines: [late] }).start(quiet);
+  assert.equal(again.redis?.pid, first.pid);
+});
+
 test("stopping ends the engine and forgets it", async () => {
   const running = await startRedis();
   await set.stop(quiet);

@@ -1,5 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Endpoint, type Endpoints, readEndpoints, writeEndpoints } from "./endpoints.ts";
 import type { Engine, EngineName, RunningEngine } from "./engine.ts";
 import { withFileLock } from "./file-lock.ts";
@@ -24,6 +25,8 @@ interface EngineSetOptions {
 
 /** A fetch on a slow line happens inside the lock. */
 const lockWaitMs = 15 * 60_000;
+/** A busy machine makes an engine late. Only one that stays silent is replaced: others may be working with it. */
+const silenceMsMax = 30_000;
 
 /** Engines that run together, outlive the process that started them, and are found again through a file. */
 export function createEngineSet({ folder, engines }: EngineSetOptions): EngineSet {
@@ -47,7 +50,7 @@ export function createEngineSet({ folder, engines }: EngineSetOptions): EngineSe
         let written = Promise.resolve();
         await allOrFirstError(engines, async (engine) => {
           const known = endpoints[engine.name];
-          if ((await stateOf(engine, known)) === "running") return report(`${engine.name} runs already`);
+          if ((await stateOf(engine, known, silenceMsMax)) === "running") return report(`${engine.name} runs already`);
           const running = await startFresh(engine, known);
           endpoints[engine.name] = running;
           // Written after each one: should another engine fail, this one is still known and can be stopped.
@@ -89,10 +92,15 @@ async function allOrFirstError<T>(items: readonly T[], work: (item: T) => Promis
   for (const end of ends) if (end.status === "rejected") throw end.reason;
 }
 
-async function stateOf(engine: Engine, endpoint: Endpoint | undefined): Promise<EngineState> {
+async function stateOf(engine: Engine, endpoint: Endpoint | undefined, patienceMs = 0): Promise<EngineState> {
   if (!endpoint) return "stopped";
-  if (!isOurs(endpoint) || !(await isRunning(endpoint))) return "stale";
-  return (await engine.answers(endpoint.port)) ? "running" : "stale";
+  const giveUpAt = performance.now() + patienceMs;
+  for (;;) {
+    if (!isOurs(endpoint) || !(await isRunning(endpoint))) return "stale";
+    if (await engine.answers(endpoint.port)) return "running";
+    if (performance.now() >= giveUpAt) return "stale";
+    await sleep(100);
+  }
 }
 
 async function stopEngine(engine: Engine, endpoint: Endpoint): Promise<void> {

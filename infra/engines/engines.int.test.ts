@@ -8,7 +8,7 @@ for (const engine of sharedEngines) {
   test(`${engine.name} can be paused, killed and started again on its port`, async () => {
     const own = await startOwnEngine(engine);
     try {
-      assert.ok(await engine.answers(own.port));
+      await eventually(() => engine.answers(own.port), { message: "it answers once it is started" });
       await own.pause();
       assert.equal(await engine.answers(own.port), false, "a paused engine is silent");
       await own.resume();
@@ -16,7 +16,7 @@ for (const engine of sharedEngines) {
       await own.kill();
       assert.equal(await engine.answers(own.port), false, "a killed engine is gone");
       await own.restart();
-      assert.ok(await engine.answers(own.port));
+      await eventually(() => engine.answers(own.port), { message: "it answers after the restart" });
     } finally {
       await own.close();
     }

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Engine, EnginePlace, RunningEngine } from "./engine.ts";
 import { enginesFolder } from "./engine-folders.ts";
@@ -79,7 +79,10 @@ const rememberedFile = (folder: string) => join(folder, "engine.json");
 
 async function remember(folder: string, engine: RunningEngine): Promise<void> {
   const owner = { pid: process.pid, identity: (await processIdentity(process.pid)) ?? "" };
-  await writeFile(rememberedFile(folder), JSON.stringify({ owner, engine } satisfies Remembered));
+  // In one step, because the sweep of another test reads it at any time.
+  const unfinished = `${rememberedFile(folder)}.unfinished`;
+  await writeFile(unfinished, JSON.stringify({ owner, engine } satisfies Remembered));
+  await rename(unfinished, rememberedFile(folder));
 }
 
 /** Ends the engines whose test was killed before it could close them. */

@@ -1,4 +1,5 @@
 import type { Engine } from "../engine.ts";
+import { freePort } from "../free-port.ts";
 import { findPostgresPrograms, postgresVersion } from "./postgres-programs.ts";
 import { postgresAnswers } from "./postmaster.ts";
 import { startPostgres } from "./start-postgres.ts";
@@ -8,8 +9,8 @@ export const postgres: Engine = {
   name: "postgres",
   stopSignal: "SIGINT",
   fetch: async () => `PostgreSQL ${await postgresVersion(await findPostgresPrograms())}`,
-  async start({ folder, port }) {
-    const server = await startPostgres({ folder, durable: false, ...(port !== undefined && { port }) });
+  async start({ folder, port: wanted }) {
+    const server = await startPostgres({ folder, durable: false, port: wanted ?? (await freePort()) });
     const { pid, identity, folder: data } = server;
     return {
       name: "postgres",

@@ -28,7 +28,7 @@ async function freshFolder(): Promise<string> {
 
 async function start(folder: string): Promise<{ child: TestProcess; pid: number; attached: boolean; url: string }> {
   const child = startProcess(starter, [folder], {}, { ownGroup: true });
-  const [, pid, attached, url] = await child.waitForOutput(/ready pid=(\d+) attached=(\w+) url=(\S+)/, 30_000);
+  const [, pid, attached, url] = await child.waitForOutput(/ready pid=(\d+) attached=(\w+) url=(\S+)/);
   return { child, pid: Number(pid), attached: attached === "true", url: url as string };
 }
 

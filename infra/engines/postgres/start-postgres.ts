@@ -3,7 +3,7 @@ import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { withFileLock } from "../file-lock.ts";
-import { freePort } from "../free-port.ts";
+import { unusedPort } from "../free-port.ts";
 import { isRunning, type ProcessHandle, processIdentity, startDetached, stopProcess } from "../processes.ts";
 import { prepareDataFolder, readPassword, serverUser } from "./data-folder.ts";
 import { findPostgresPrograms } from "./postgres-programs.ts";
@@ -41,7 +41,7 @@ export async function startPostgres({ folder, port, durable }: PostgresOptions):
     await takeOwnership(place.folder);
     const data = await prepareDataFolder(place, durable);
     const left = await findPostmaster(data);
-    const server = left ?? (await launch(place, data, port ?? (await freePort()), durable));
+    const server = left ?? (await launch(place, data, port ?? (await unusedPort()), durable));
     const password = await readPassword(place.folder);
     return {
       ...server,
