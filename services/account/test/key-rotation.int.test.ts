@@ -139,7 +139,9 @@ test("a key that was revoked, has expired or is replaced cannot be rotated", asy
   const headers = account.person();
   const revoked = await newKey(headers);
   await account.send("DELETE", path + revoked.id, { headers });
-  const expired = await newKey(headers, { expires_at: new Date(account.context.clock.nowMs() + seconds(3)).toISOString() });
+  const expired = await newKey(headers, {
+    expires_at: new Date(account.context.clock.nowMs() + seconds(3)).toISOString(),
+  });
   await eventually(async () => (await read(headers, expired.id)).status === "expired");
   const replaced = await newKey(headers);
   await rotate(headers, replaced.id);
@@ -204,7 +206,9 @@ test("as many keys at once as there is room for: none slips past the bound", asy
 
 test("the end of a key is told once, in the second of its end, with the reason", async () => {
   const headers = account.person();
-  const expiring = await newKey(headers, { expires_at: new Date(account.context.clock.nowMs() + seconds(3)).toISOString() });
+  const expiring = await newKey(headers, {
+    expires_at: new Date(account.context.clock.nowMs() + seconds(3)).toISOString(),
+  });
   const rotated = await newKey(headers);
   await rotate(headers, rotated.id, { overlap_seconds: 1 });
   const ends = [

@@ -254,14 +254,14 @@ test("who is blocked by now still gets the answer to the same request, and nothi
 });
 
 test("who is blocked by now learns neither of a request under way nor, again, of a secret", async (t) => {
-  let open = () => {};
-  const gate = { wait: new Promise<void>((resolve) => (open = resolve)) };
+  const gate = closedGate();
   const { post, key } = await serve(t, { gate });
   const blocked = { authorization: "Bearer suspended" };
   const first = post();
-  await eventually(async () => assert.equal((await post()).status, 409));
+  await gate.entered.promise;
+  assert.equal((await post()).status, 409);
   assert.equal((await post(undefined, blocked)).status, 403);
-  open();
+  gate.opened.resolve();
   assert.equal((await first).status, 201);
   const made = { "idempotency-key": `${key}-made` };
   assert.equal((await post(undefined, made, "/keys")).status, 201);
