@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { createManualClock, hours } from "@signalbox/core";
-import { createOutbox } from "@signalbox/events";
+import { createOutbox, type Outbox } from "@signalbox/events";
 import { openPool, type Pool } from "@signalbox/storage";
 import { createMetrics, createTracer } from "@signalbox/telemetry";
 import { eventually } from "@signalbox/testing";
-import { createVerbs } from "../src/verbs.ts";
+import { createPurgeAccounts } from "../src/deletion/purge-accounts.ts";
+import { createPurgeStore, type PurgeStore } from "../src/deletion/purge-store.ts";
+import { createVerbs, type Verbs } from "../src/verbs.ts";
 import { type Harness, startAccount } from "./harness.ts";
 import { rowsWith } from "./rows-with.ts";
 
@@ -14,7 +16,14 @@ const clock = createManualClock(new Date());
 let account: Harness;
 let administrator: Record<string, string>;
 let purgeAccounts: () => Promise<number>;
+let inside: Parts;
 let pool: Pool;
+
+/** What the purge is made of. */
+interface Parts {
+  readonly outbox: Outbox;
+  readonly verbs: Verbs;
+}
 
 before(async () => {
   account = await startAccount();
@@ -25,7 +34,8 @@ before(async () => {
   pool = openPool({ url, max: 4, applicationName: "deletion-tests", log, metrics, runner });
   const tracer = createTracer("account");
   const outbox = createOutbox({ pool, service: "account", log, metrics, clock, tracer, maxBytes: 1_000_000 });
-  purgeAccounts = createVerbs({ ...account.context, clock }, pool, outbox).purgeAccounts;
+  inside = { outbox, verbs: createVerbs({ ...account.context, clock }, pool, outbox) };
+  purgeAccounts = inside.verbs.purgeAccounts;
 });
 after(() => account.close());
 
@@ -105,6 +115,62 @@ test("an administrator undoes a deletion until the retention is over, and everyt
   await eventually(async () => (await get(headers)).status === 200);
   const { display_name, contact_address, status } = (await get(headers)).body;
   assert.deepEqual([display_name, contact_address, status], [claims.name, claims.email, "active"]);
+});
+
+/** The worker as it runs in the house, but for what a test has happen in the midst of it. */
+function purging(meanwhile: (purges: PurgeStore) => Partial<PurgeStore>): () => Promise<number> {
+  const purges = createPurgeStore({ pool });
+  const { accounts, accessLog, audit } = inside.verbs;
+  const parts = { pool, accounts, accessLog, audit, outbox: inside.outbox, clock };
+  return createPurgeAccounts({ ...parts, purges: { ...purges, ...meanwhile(purges) }, retentionDays: () => 30 });
+}
+
+async function deletedAccount(headers: Record<string, string>): Promise<string> {
+  const { id } = (await get(headers)).body;
+  await remove(headers);
+  clock.set(new Date());
+  clock.advance(hours(24 * 30));
+  return id;
+}
+
+test("an undo that comes while the audit is being erased is refused, so no account lives on without its audit", async () => {
+  const id = await deletedAccount(account.person());
+  let undone: number | undefined;
+  const purge = purging((purges) => ({
+    async eraseAudit(db, accountId, stretch) {
+      if (accountId === id) undone ??= (await undo(id)).status;
+      await purges.eraseAudit(db, accountId, stretch);
+    },
+  }));
+  await purge();
+  assert.equal(undone, 409);
+  assert.notEqual((await get(administrator, `/api/accounts/${id}`)).body.purged_at, null);
+});
+
+test("an undo that comes just before a purge wins, and leaves the account and its audit whole", async () => {
+  const headers = account.person();
+  const id = await deletedAccount(headers);
+  const purge = purging((purges) => ({
+    async findDue(deletedBefore) {
+      const due = await purges.findDue(deletedBefore);
+      if (due?.id === id) assert.equal((await undo(id)).status, 200);
+      return due;
+    },
+  }));
+  await purge();
+  await eventually(async () => (await get(headers)).status === 200);
+  const { items } = (await get(administrator, `/api/accounts/${id}/audit/`)).body;
+  assert.ok(items.every(({ actor }: { actor: { credential: string } }) => actor.credential !== "erased"));
+});
+
+test("a purge that was cut off goes on, also when the retention has been made longer meanwhile", async () => {
+  const id = await deletedAccount(account.person());
+  const cutOff = purging(() => ({ erase: () => Promise.reject(new Error("the process dies")) }));
+  await assert.rejects(cutOff(), /dies/);
+  assert.equal((await undo(id)).status, 409);
+  clock.set(new Date());
+  await purgeAccounts();
+  assert.notEqual((await get(administrator, `/api/accounts/${id}`)).body.purged_at, null);
 });
 
 test("after the retention nothing personal is left, others are told once, and the identity starts anew", async () => {

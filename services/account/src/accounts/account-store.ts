@@ -25,7 +25,7 @@ export interface AccountStore {
   findByIdentity(identity: Identity): Promise<Account | null>;
   /** Reads the account and keeps others from changing it until the transaction ends. */
   lock(tx: Tx, accountId: string): Promise<Account | null>;
-  /** Writes every field of a locked account. */
+  /** Writes every field of a locked account, but for the begin of its purge. */
   save(tx: Tx, account: Account): Promise<void>;
   /** Writes every field of an account if nobody has changed it since it was read as this version; else touches no row. */
   saveAsRead(tx: Tx, account: Account, version: string): Promise<void>;
@@ -46,7 +46,7 @@ const columns = `id, display_name as "displayName", contact_address as "contactA
   settings_revision as "settingsRevision", access_epoch as "accessEpoch", created_at as "createdAt",
   updated_at as "updatedAt", settings_updated_at as "settingsUpdatedAt", status_changed_at as "statusChangedAt",
   status_actor as "statusActor", status_reason as "statusReason", recovery_requested_at as "recoveryRequestedAt",
-  purged_at as "purgedAt"`;
+  purge_begun_at as "purgeBegunAt", purged_at as "purgedAt"`;
 
 /** PostgreSQL gives a row another `xmin` with every change of it. */
 const readAccounts = sql("account.read", `select ${columns}, xmin::text as version from accounts where id = any ($1)`);

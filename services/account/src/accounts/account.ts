@@ -25,6 +25,8 @@ export interface Account {
   readonly statusReason: string | null;
   /** When the owner of a disabled account asked to have it back. */
   readonly recoveryRequestedAt: Date | null;
+  /** When its purge began, which nothing undoes. */
+  readonly purgeBegunAt: Date | null;
   /** When the personal fields were erased: what is left is a tombstone. */
   readonly purgedAt: Date | null;
 }

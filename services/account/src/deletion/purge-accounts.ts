@@ -37,6 +37,8 @@ export function createPurgeAccounts(dependencies: Dependencies) {
       const deletedBefore = new Date(clock.nowMs() - retentionDays() * dayMs);
       const due = await purges.findDue(deletedBefore);
       if (due === null) return purged;
+      // What is erased now would be missing after an undo, so from here on there is none.
+      if (!(await purges.begin(due.id, deletedBefore, clock.now()))) continue;
       // Of years of audit all but the newest days are done before: one transaction cannot hold a lock on each day.
       const recentMs = clock.nowMs() - recentDays * dayMs;
       for (const stretch of stretchesBack({ fromMs: startOfDay(due.createdAt.getTime()), toMs: recentMs })) {
@@ -49,7 +51,7 @@ export function createPurgeAccounts(dependencies: Dependencies) {
   async function purge(tx: Tx, id: string, recentMs: number): Promise<boolean> {
     const now = clock.now();
     const account = await accounts.lock(tx, id);
-    if (account === null || account.status !== "deleted" || account.purgedAt !== null) return false;
+    if (account === null || account.purgeBegunAt === null || account.purgedAt !== null) return false;
     const tombstone = tombstoneOf(account, now);
     const { id: accountId, accessEpoch: epoch } = tombstone;
     await accounts.save(tx, tombstone);

@@ -4,17 +4,25 @@ import { firstIdAt, type Stretch } from "../audit/audit-days.ts";
 export interface PurgeStore {
   /** An account that was deleted at `deletedBefore` or earlier, the first of them; null when nothing is due. */
   findDue(deletedBefore: Date): Promise<{ readonly id: string; readonly createdAt: Date } | null>;
+  /** Makes its deletion final, by any instance; false when it is due no more, such as after its undo. */
+  begin(accountId: string, deletedBefore: Date, now: Date): Promise<boolean>;
   /** Removes what leads back to a person: logins, mails, codes, links, step-ups, keys, clients and what the issuer keeps. */
   erase(tx: Tx, accountId: string): Promise<void>;
   /** Removes addresses, credentials and reasons of the owner, and what was touched, from a stretch of the audit. */
   eraseAudit(db: Queryable, accountId: string, stretch: Stretch): Promise<void>;
 }
 
+/** A purge that has begun goes on, also after a longer retention was set. */
+const isDue = "status = 'deleted' and purged_at is null and (status_changed_at <= $1 or purge_begun_at is not null)";
+
 const findDueAccount = sql(
   "purge.find-due",
-  `select id, created_at as "createdAt" from accounts
-   where status = 'deleted' and purged_at is null and status_changed_at <= $1
-   order by status_changed_at limit 1`,
+  `select id, created_at as "createdAt" from accounts where ${isDue} order by status_changed_at limit 1`,
+);
+
+const beginPurge = sql(
+  "purge.begin",
+  `update accounts set purge_begun_at = coalesce(purge_begun_at, $3) where id = $2 and ${isDue}`,
 );
 
 const deleteIdentities = sql("purge.identities", "delete from identities where account_id = $1");
@@ -57,6 +65,9 @@ export function createPurgeStore({ pool }: { readonly pool: Pool }): PurgeStore 
     async findDue(deletedBefore) {
       const { rows } = await pool.query<{ id: string; createdAt: Date }>(findDueAccount, [deletedBefore]);
       return rows[0] ?? null;
+    },
+    async begin(accountId, deletedBefore, now) {
+      return (await pool.query(beginPurge, [deletedBefore, accountId, now])).rowCount === 1;
     },
     async erase(tx, accountId) {
       for (const statement of erasures) await tx.query(statement, [accountId]);

@@ -54,7 +54,9 @@ test("a change of status moves the account's validator, its time and its access 
   });
 });
 
-test("nobody brings a purged account back", () => {
-  const purged = { ...account, status: "deleted", purgedAt: created } as const;
-  for (const actor of actors) assert.equal(changeStatus(purged, { to: "active", actor, reason: null }, now), null);
+test("nobody brings an account back once its purge has begun", () => {
+  for (const purge of [{ purgeBegunAt: created }, { purgedAt: created }]) {
+    const purged = { ...account, status: "deleted", ...purge } as const;
+    for (const actor of actors) assert.equal(changeStatus(purged, { to: "active", actor, reason: null }, now), null);
+  }
 });
