@@ -11,6 +11,7 @@ import { contactRoutes } from "./contacts/contact-routes.ts";
 import { exportRoutes } from "./export/export-routes.ts";
 import { identityRoutes } from "./identities/identity-routes.ts";
 import { settingsRoutes } from "./settings/settings-routes.ts";
+import { signInRoutes } from "./sign-ins/sign-in-routes.ts";
 import { statusRoutes } from "./statuses/status-routes.ts";
 import { stepUpRoutes } from "./step-up/step-up-routes.ts";
 
@@ -20,6 +21,7 @@ type Dependencies = Parameters<typeof accountRoutes>[0] &
   Parameters<typeof contactRoutes>[0] &
   Parameters<typeof contactLinkRoutes>[0] &
   Parameters<typeof stepUpRoutes>[0] &
+  Parameters<typeof signInRoutes>[0] &
   Parameters<typeof identityRoutes>[0] &
   Parameters<typeof apiKeyIssueRoutes>[0] &
   Parameters<typeof apiKeyRoutes>[0] &
@@ -38,6 +40,7 @@ export function publicRoutes(dependencies: Dependencies) {
   routes.include(contactRoutes(dependencies));
   routes.include(contactLinkRoutes(dependencies));
   routes.include(stepUpRoutes(dependencies));
+  routes.include(signInRoutes(dependencies));
   routes.include(identityRoutes(dependencies));
   routes.include(apiKeyIssueRoutes(dependencies));
   routes.include(apiKeyRoutes(dependencies));

@@ -34,12 +34,16 @@ import { createIdentityStore } from "./identities/identity-store.ts";
 import { createLinkIdentity } from "./identities/link-identity.ts";
 import { createUnlinkIdentity } from "./identities/unlink-identity.ts";
 import { createMailing } from "./mail/create-mailing.ts";
+import { createAccountSignInStore } from "./oauth/account-sign-in-store.ts";
+import { createEndSignIns } from "./oauth/end-sign-ins.ts";
 import { createIssuingIfAlone } from "./oauth/open-built-in-issuer.ts";
 import { createPrincipals, createTokens } from "./principals/create-principals.ts";
 import type { Configured } from "./properties.ts";
+import { createSignOutEverywhere } from "./sign-ins/sign-out-everywhere.ts";
 import { createChangeAccountStatus } from "./statuses/change-account-status.ts";
 import { createRequestRecovery } from "./statuses/request-recovery.ts";
 import { createCompleteStepUp } from "./step-up/complete-step-up.ts";
+import { createEndStepUps } from "./step-up/end-step-ups.ts";
 import { createRequestStepUp } from "./step-up/request-step-up.ts";
 import { createStepUpStore } from "./step-up/step-up-store.ts";
 import { createTrimStepUps } from "./step-up/trim-step-ups.ts";
@@ -74,7 +78,10 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
   const askAgain = createAskAgain({ accessLog, clock });
   const stepUps = createStepUpStore(pool);
   const proving = { ...writing, accounts, accessLog, askAgain, stepUps, oneTimeCodes, mails, noteRefusal };
-  const { followContactChange, ...contactVerbs } = createContactVerbs(context, proving);
+  const endStepUps = createEndStepUps(proving);
+  const endSignIns = createEndSignIns({ ...proving, signIns: createAccountSignInStore() });
+  const ending = { ...proving, endStepUps, endSignIns };
+  const { followContactChange, ...contactVerbs } = createContactVerbs(context, ending);
 
   const makeAccount = createMakeAccount({
     ...writing,
@@ -117,6 +124,7 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
     requestStepUp: createRequestStepUp(proving),
     completeStepUp: createCompleteStepUp(proving),
     trimStepUps: createTrimStepUps(proving),
+    signOutEverywhere: createSignOutEverywhere(ending),
     identities,
     identityOfToken,
     linkIdentity: createLinkIdentity({ ...proving, identities, identityOfToken }),

@@ -63,6 +63,7 @@ const operations: Readonly<Record<string, Operation<Scope | Anyone>>> = {
   "GET /api/account/contact-links/{token}": { scope: "none", inState: [404, 404, 404, 404, 404] },
   "POST /api/account/contact-links/{token}": { scope: "none", inState: [404, 404, 404, 404, 404] },
   "POST /api/account/step-up/": { scope: "any", inState: [409, 202, 403, 403, 403], body: {} },
+  "DELETE /api/account/sign-ins/": { scope: "account:security", inState: [204, 204, 403, 403, 403] },
   "GET /api/account/identities/": ownRead("account:read"),
   "POST /api/account/identities/": secure(422, { token: "x" }),
   "GET /api/account/identities/{identity_id}": { scope: "account:read", inState: [404, 404, 404, 404, 403] },
@@ -267,6 +268,11 @@ const fields: Readonly<Record<string, Field>> = {
   "Mutation.cancelContactChange": {
     ...ownWrite(null),
     text: () => "mutation { cancelContactChange { errors { message } } }",
+  },
+  "Mutation.signOutEverywhere": {
+    ...ownWrite(null),
+    scope: "account:security",
+    text: () => "mutation { signOutEverywhere { errors { message } } }",
   },
   "Mutation.setAccountStatus": {
     scope: "account:admin",

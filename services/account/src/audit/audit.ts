@@ -25,6 +25,7 @@ export type AccountAction =
   | "account.contact_cancel"
   | "account.contact_object"
   | "account.step_up"
+  | "account.sign_out"
   | "account.purge"
   | "account.export"
   | "sign_in";

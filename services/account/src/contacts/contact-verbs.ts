@@ -2,17 +2,14 @@ import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import type { Pool } from "@signalbox/storage";
 import type { AccessLog } from "../access/access-log.ts";
-import type { AskAgain } from "../access/ask-again.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { Audit } from "../audit/audit.ts";
 import type { NoteRefusal } from "../audit/note-refusal.ts";
 import type { OneTimeCodes } from "../codes/one-time-codes.ts";
 import type { Mails } from "../mail/mails.ts";
-import { createAccountSignInStore } from "../oauth/account-sign-in-store.ts";
-import { createEndSignIns } from "../oauth/end-sign-ins.ts";
+import type { EndSignIns } from "../oauth/end-sign-ins.ts";
 import type { Configured } from "../properties.ts";
-import { createEndStepUps } from "../step-up/end-step-ups.ts";
-import type { StepUpStore } from "../step-up/step-up-store.ts";
+import type { EndStepUps } from "../step-up/end-step-ups.ts";
 import { createAdoptContact } from "./adopt-contact.ts";
 import { createCancelContactChange } from "./cancel-contact-change.ts";
 import { createConfirmContact } from "./confirm-contact.ts";
@@ -33,8 +30,8 @@ interface Proving {
   readonly clock: Clock;
   readonly accounts: AccountStore;
   readonly accessLog: AccessLog;
-  readonly askAgain: AskAgain;
-  readonly stepUps: StepUpStore;
+  readonly endSignIns: EndSignIns;
+  readonly endStepUps: EndStepUps;
   readonly oneTimeCodes: OneTimeCodes;
   readonly mails: Mails;
   readonly noteRefusal: NoteRefusal;
@@ -48,9 +45,7 @@ export function createContactVerbs({ configuration }: Configured, parts: Proving
   const objectionHours = () => configuration.get("account.contact.objection-window");
   const holderMails = createHolderMails({ oneTimeCodes, contactLinks, mails, clock, baseUrl, objectionHours });
   const endConfirmation = createEndConfirmation({ oneTimeCodes, contactLinks, clock });
-  const endStepUps = createEndStepUps(parts);
-  const endSignIns = createEndSignIns({ ...parts, signIns: createAccountSignInStore() });
-  const joined = { ...parts, contactLinks, holderMails, endConfirmation, endStepUps, endSignIns };
+  const joined = { ...parts, contactLinks, holderMails, endConfirmation };
   const adoptContact = createAdoptContact(joined);
   return {
     contactLinks,

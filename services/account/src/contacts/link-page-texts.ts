@@ -34,7 +34,7 @@ const texts: Readonly<Record<"en" | "de", LinkPageTexts>> = {
       title: "This address is in use",
       paragraphs: [
         "The change has no effect any more.",
-        "Sign out everywhere and look at your API keys: somebody acted in your name.",
+        "Now end all sign-ins of your account (DELETE /api/account/sign-ins/, or with your identity provider) and look at your API keys: somebody acted in your name.",
       ],
     },
     ended: {
@@ -75,7 +75,7 @@ const texts: Readonly<Record<"en" | "de", LinkPageTexts>> = {
       title: "Diese Adresse ist in Gebrauch",
       paragraphs: [
         "Die Änderung hat keine Wirkung mehr.",
-        "Melden Sie sich überall ab und prüfen Sie Ihre API-Schlüssel: Jemand hat in Ihrem Namen gehandelt.",
+        "Beenden Sie jetzt alle Anmeldungen Ihres Kontos (DELETE /api/account/sign-ins/, oder bei Ihrem Identitätsanbieter) und prüfen Sie Ihre API-Schlüssel: Jemand hat in Ihrem Namen gehandelt.",
       ],
     },
     ended: {

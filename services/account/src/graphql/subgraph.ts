@@ -18,6 +18,7 @@ import { type Load, loadTogether } from "./load-together.ts";
 import { mergeResolvers } from "./merge-resolvers.ts";
 import { notingRefusals } from "./noting-refusals.ts";
 import { settingsResolvers } from "./settings-resolvers.ts";
+import { signInMutations } from "./sign-in-mutations.ts";
 
 /** What one request looks up together. Whether the caller may see it is asked before. */
 export interface AccountLoaders {
@@ -39,6 +40,7 @@ const tables = [
   auditResolvers,
   administrationResolvers,
   contactMutations,
+  signInMutations,
 ];
 
 /** The account service's part of the graph. */
