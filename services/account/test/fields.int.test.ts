@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { sql } from "@signalbox/storage";
 import fc from "fast-check";
 import { type Harness, startAccount } from "./harness.ts";
+import { openInside } from "./inside.ts";
 
 let account: Harness;
 before(async () => {
@@ -174,3 +176,43 @@ for (const [resource, patch] of Object.entries(patches)) {
     );
   });
 }
+
+/** An account from before the deployment gave up its locale, and ICU its time zone. */
+async function fromBefore() {
+  const headers = ada();
+  const { id } = (await account.send("GET", "/api/account/", { headers })).body;
+  const move = sql("", "update accounts set locale = 'tlh', timezone = 'Mars/Base' where id = $1");
+  await openInside(account).pool.query(move, [id]);
+  return headers;
+}
+
+test("a locale and a time zone that nobody could choose any more can be sent back, and no others of their kind", async () => {
+  const headers = await fromBefore();
+  for (const [resource, members] of Object.entries(writable)) {
+    const read = await account.send("GET", resource, { headers });
+    const own = Object.fromEntries(Object.keys(members).map((name) => [name, read.body[name]]));
+    assert.deepEqual([own.locale, own.timezone], ["tlh", "Mars/Base"]);
+    for (const method of ["PATCH", "PUT"]) {
+      const written = await account.send(method, resource, { headers, body: own });
+      assert.deepEqual([written.status, written.body], [200, read.body], `${method} ${resource}`);
+      assert.equal(written.headers.get("etag"), read.headers.get("etag"));
+      const other = await account.send(method, resource, { headers, body: { ...own, locale: "sux", x: 1 } });
+      const named = other.body.error.details.map(({ field }: { field: string }) => field);
+      assert.deepEqual([other.status, named], [422, ["locale", "x"]], `${method} ${resource}`);
+    }
+  }
+  const stranger = await account.send("PATCH", "/api/account/", { headers: ada(), body: { locale: "tlh" } });
+  assert.equal(stranger.status, 422, "of another account's values nothing is taken");
+});
+
+test("the graph takes them back as well, beside what changes", async () => {
+  const headers = await fromBefore();
+  const run = async (field: string, input: string) =>
+    (await account.query(headers, `mutation { ${field}(input: { ${input} }) { errors { field } } }`)).data[field]
+      .errors;
+  assert.deepEqual(await run("updateAccount", `locale: "tlh", timezone: "Mars/Base", displayName: "Eve"`), []);
+  assert.deepEqual(await run("updateAccountSettings", `locale: "tlh", notifications: { productUpdates: true }`), []);
+  assert.deepEqual(await run("updateAccount", `locale: "sux", timezone: "Mars/Base"`), [{ field: "locale" }]);
+  const { body } = await account.send("GET", "/api/account/", { headers });
+  assert.deepEqual([body.display_name, body.locale, body.timezone], ["Eve", "tlh", "Mars/Base"]);
+});

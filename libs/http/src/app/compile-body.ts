@@ -1,3 +1,4 @@
+import type { Principal } from "@signalbox/auth";
 import { z } from "zod";
 import type { BodySpec, ByteLimit, Route } from "../routes/route-spec.ts";
 import { looseMember } from "./strict-schema.ts";
@@ -7,6 +8,8 @@ export interface CompiledBody {
   readonly kind: "json" | "multipart" | "raw";
   readonly schema: z.ZodType | null;
   readonly mediaTypes: readonly string[];
+  /** The schema as it is for one caller. */
+  readonly forCaller: ((principal: Principal) => Promise<z.ZodType>) | null;
   /** Null is `limits.maxRequestBytes`. */
   readonly maxBytes: ByteLimit | null;
   /** Members the resource has and nobody may send. */
@@ -26,6 +29,7 @@ export function compileBody({ method, path, spec }: Route): CompiledBody | null 
   return {
     kind: "raw" in body ? "raw" : "multipart" in body ? "multipart" : "json",
     schema,
+    forCaller: ("forCaller" in body && body.forCaller) || null,
     mediaTypes: mediaTypesOf(body),
     maxBytes: ("raw" in body ? body.raw.maxBytes : body.maxBytes) ?? null,
     readOnly: readOnlyMembers(schema, spec.responses[200] ?? spec.responses[201]),

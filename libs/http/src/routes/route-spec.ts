@@ -31,7 +31,16 @@ export type ByteLimit = number | (() => number);
  */
 export type BodySpec =
   | z.ZodType
-  | { readonly json: z.ZodType; readonly mergePatch?: true; readonly maxBytes?: ByteLimit }
+  | {
+      readonly json: z.ZodType;
+      readonly mergePatch?: true;
+      readonly maxBytes?: ByteLimit;
+      /**
+       * The schema as it is for this caller, asked for when a body has failed: what they have already may pass, where
+       * nobody could choose it now.
+       */
+      readonly forCaller?: (principal: Principal) => Promise<z.ZodType>;
+    }
   | {
       readonly multipart: true;
       readonly json?: z.ZodType;

@@ -30,17 +30,24 @@ export const readDeclaredBody: Step = async (exchange) => {
   // A file may be far larger than any JSON we would parse.
   const maxBytes = body.kind === "multipart" ? exchange.edge.live.requestBytesMax : maxBytesOf(exchange, body);
   const content = await readBody(exchange.request, maxBytes, tooLargeCode(exchange));
-  exchange.body = parseMembers(exchange, body, parseJsonBody(content));
+  exchange.body = await parseMembers(exchange, body, parseJsonBody(content));
   return null;
 };
 
-function parseMembers(exchange: Exchange, body: CompiledBody, { value, flaws }: JsonBody): unknown {
-  const result = (body.schema as z.ZodType).safeParse(value);
+async function parseMembers(exchange: Exchange, body: CompiledBody, { value, flaws }: JsonBody): Promise<unknown> {
+  const result = await judge(exchange, body, value);
   if (result.success && flaws.length === 0) return result.data;
   const flawed = new Set(flaws.map(({ field }) => field));
   const refused = result.success ? [] : bodyDetails(result.error.issues, value, body.readOnly);
   const details = [...flaws, ...refused.filter(({ field }) => !flawed.has(field))];
   throw bodyRefusal(exchange.request.method ?? "", details);
+}
+
+/** What fails is judged once more as the caller's own: only a refusal pays for it. */
+async function judge({ principal }: Exchange, { schema, forCaller }: CompiledBody, value: unknown) {
+  const result = (schema as z.ZodType).safeParse(value);
+  if (result.success || !forCaller || !principal) return result;
+  return (await forCaller(principal)).safeParse(value);
 }
 
 /** Decoding would let a few bytes become gigabytes, and no client needs it for bodies of this size. */

@@ -5,6 +5,7 @@ import { actorOf } from "../audit/actor.ts";
 import { type Account, viewAccount } from "./account.ts";
 import { accountPatch, accountReplacement } from "./account-body.ts";
 import type { AccountStore } from "./account-store.ts";
+import { callersBody } from "./callers-body.ts";
 import type { AccountChanges } from "./change-account.ts";
 import type { UpdateAccountVerb } from "./update-account.ts";
 
@@ -38,7 +39,7 @@ export function accountRoutes({ accounts, updateAccount, supportedLocales }: Dep
     summary: "Change the account",
     description: "A merge patch: absent members stay, null clears `contact_address`.",
     auth: { scopes: ["account:write"], access: "own-account:write" },
-    body: { json: accountPatch(supportedLocales), mergePatch: true },
+    body: { ...callersBody(accounts, (present) => accountPatch(supportedLocales, present)), mergePatch: true },
     responses,
     idempotent: true,
     handle: write,
@@ -48,7 +49,7 @@ export function accountRoutes({ accounts, updateAccount, supportedLocales }: Dep
     summary: "Replace the account's writable members",
     description: "An absent `contact_address` is cleared; any other absent member is refused.",
     auth: { scopes: ["account:write"], access: "own-account:write" },
-    body: accountReplacement(supportedLocales),
+    body: callersBody(accounts, (present) => accountReplacement(supportedLocales, present)),
     responses,
     handle: write,
   });

@@ -4,9 +4,10 @@ import { AppError } from "@signalbox/core";
 import { mutationPayload, requirePrincipal, type SubgraphContext } from "@signalbox/graphql";
 import { accountPatch } from "../accounts/account-body.ts";
 import { changesFrom } from "../accounts/account-routes.ts";
+import { callersBody } from "../accounts/callers-body.ts";
 import { actorOf } from "../audit/actor.ts";
 import type { Verbs } from "../verbs.ts";
-import { parseInput } from "./parse-input.ts";
+import { parseOwnInput } from "./parse-input.ts";
 import type { AccountLoaders } from "./subgraph.ts";
 
 export type AccountContext = SubgraphContext<AccountLoaders>;
@@ -26,8 +27,8 @@ export function allowedToSee(context: AccountContext, accountId: string): Princi
   return allowed(context, "account:admin", "read");
 }
 
-export function accountResolvers({ updateAccount, supportedLocales }: Verbs) {
-  const patch = accountPatch(supportedLocales);
+export function accountResolvers({ accounts, updateAccount, supportedLocales }: Verbs) {
+  const patch = callersBody(accounts, (present) => accountPatch(supportedLocales, present));
 
   return {
     Query: {
@@ -41,7 +42,7 @@ export function accountResolvers({ updateAccount, supportedLocales }: Verbs) {
         const principal = allowed(context, "account:write", "own-account:write");
         return mutationPayload("account", async () => {
           const by = actorOf({ ...context, principal });
-          const changes = changesFrom(parseInput(patch, input));
+          const changes = changesFrom(await parseOwnInput(patch, principal, input));
           const result = await updateAccount({ principal, changes, by });
           return result.outcome === "not-found" ? missing() : result.account;
         });

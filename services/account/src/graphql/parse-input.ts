@@ -1,5 +1,7 @@
+import type { Principal } from "@signalbox/auth";
 import { AppError, type ErrorDetail } from "@signalbox/core";
 import type { z } from "zod";
+import type { CallersBody } from "../accounts/callers-body.ts";
 
 /**
  * Judges an input by the rules of the REST body, in which absent and null are two things. Its members have the same
@@ -12,6 +14,16 @@ export function parseInput<Output>(schema: z.ZodType<Output>, input: object): Ou
   if (result.success && flawed.length === 0) return result.data;
   const refused = result.success ? [] : result.error.issues.map(refusedMember);
   throw invalidInput([...flawed.map(unstorable), ...refused.filter(({ field }) => !flawed.includes(field))]);
+}
+
+/** The same by a body that takes back what its caller has already. */
+export async function parseOwnInput<Output>(
+  { json, forCaller }: CallersBody<z.ZodType<Output>>,
+  principal: Principal,
+  input: object,
+): Promise<Output> {
+  const passes = json.safeParse(toWire(input)).success;
+  return parseInput(passes ? json : await forCaller(principal), input);
 }
 
 /** What a rule of ours said about members of the REST body, as it is said of an input. */

@@ -1,15 +1,16 @@
 import { AppError } from "@signalbox/core";
 import { mutationPayload } from "@signalbox/graphql";
 import type { Account } from "../accounts/account.ts";
+import { callersBody } from "../accounts/callers-body.ts";
 import { actorOf } from "../audit/actor.ts";
 import { settingsPatch } from "../settings/settings-body.ts";
 import { changesFrom } from "../settings/settings-routes.ts";
 import type { Verbs } from "../verbs.ts";
 import { type AccountContext, allowed, missing } from "./account-resolvers.ts";
-import { parseInput } from "./parse-input.ts";
+import { parseOwnInput } from "./parse-input.ts";
 
-export function settingsResolvers({ updateAccount, supportedLocales }: Verbs) {
-  const patch = settingsPatch(supportedLocales);
+export function settingsResolvers({ accounts, updateAccount, supportedLocales }: Verbs) {
+  const patch = callersBody(accounts, (present) => settingsPatch(supportedLocales, present));
 
   return {
     Mutation: {
@@ -17,7 +18,7 @@ export function settingsResolvers({ updateAccount, supportedLocales }: Verbs) {
         const principal = allowed(context, "account:write", "own-account:write");
         return mutationPayload("settings", async () => {
           const by = actorOf({ ...context, principal });
-          const changes = changesFrom(parseInput(patch, input));
+          const changes = changesFrom(await parseOwnInput(patch, principal, input));
           const result = await updateAccount({ principal, changes, by });
           return result.outcome === "not-found" ? missing() : settingsOf(result.account);
         });

@@ -1,26 +1,15 @@
 import { z } from "zod";
-import { ruledText } from "../accounts/account-body.ts";
-import { checkLocale, checkTimezone } from "../accounts/account-fields.ts";
-
-function members(supportedLocales: () => readonly string[]) {
-  return {
-    locale: ruledText((locale) => checkLocale(supportedLocales())(locale), "unsupported").meta({ examples: ["en"] }),
-    timezone: ruledText(checkTimezone, "unsupported").meta({
-      description: "An IANA time zone.",
-      examples: ["Europe/Berlin"],
-    }),
-  };
-}
+import { type Present, sharedMembers } from "../accounts/account-body.ts";
 
 const notifications = { product_updates: z.boolean().describe("Whether news about the product is wanted.") };
 
 /** PATCH: what is absent stays, inside `notifications` too. */
-export function settingsPatch(supportedLocales: () => readonly string[]) {
-  const fields = { ...members(supportedLocales), notifications: z.strictObject(notifications).partial() };
-  return z.strictObject(fields).partial();
+export function settingsPatch(supportedLocales: () => readonly string[], present: Present = null) {
+  const shared = sharedMembers(supportedLocales, present);
+  return z.strictObject({ ...shared, notifications: z.strictObject(notifications).partial() }).partial();
 }
 
 /** PUT: nothing of the settings is nullable, so everything is required. */
-export function settingsReplacement(supportedLocales: () => readonly string[]) {
-  return z.strictObject({ ...members(supportedLocales), notifications: z.strictObject(notifications) });
+export function settingsReplacement(supportedLocales: () => readonly string[], present: Present = null) {
+  return z.strictObject({ ...sharedMembers(supportedLocales, present), notifications: z.strictObject(notifications) });
 }

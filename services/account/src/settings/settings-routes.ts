@@ -3,6 +3,7 @@ import { AccountSettingsResource } from "@signalbox/contracts";
 import { createRoutes, type HttpResponse, ifMatch, ok, type RouteInput, refused, strongEtag } from "@signalbox/http";
 import type { Account } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
+import { callersBody } from "../accounts/callers-body.ts";
 import type { AccountChanges } from "../accounts/change-account.ts";
 import type { UpdateAccountVerb } from "../accounts/update-account.ts";
 import { actorOf } from "../audit/actor.ts";
@@ -42,7 +43,7 @@ export function settingsRoutes({ accounts, updateAccount, supportedLocales }: De
       summary: "Change the account's settings",
       description: "A merge patch: absent members stay, inside `notifications` too.",
       auth: { scopes: ["account:write"], access: "own-account:write" },
-      body: { json: settingsPatch(supportedLocales), mergePatch: true },
+      body: { ...callersBody(accounts, (present) => settingsPatch(supportedLocales, present)), mergePatch: true },
       responses,
       idempotent: true,
       handle: write,
@@ -51,7 +52,7 @@ export function settingsRoutes({ accounts, updateAccount, supportedLocales }: De
     routes.put(path, {
       summary: "Replace the account's settings",
       auth: { scopes: ["account:write"], access: "own-account:write" },
-      body: settingsReplacement(supportedLocales),
+      body: callersBody(accounts, (present) => settingsReplacement(supportedLocales, present)),
       responses,
       handle: write,
     });
