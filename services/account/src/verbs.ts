@@ -33,6 +33,7 @@ import { createIdentityOfToken } from "./identities/identity-of-token.ts";
 import { createIdentityStore } from "./identities/identity-store.ts";
 import { createLinkIdentity } from "./identities/link-identity.ts";
 import { createUnlinkIdentity } from "./identities/unlink-identity.ts";
+import { createHasWayIn } from "./identities/way-in.ts";
 import { createMailing } from "./mail/create-mailing.ts";
 import { createAccountSignInStore } from "./oauth/account-sign-in-store.ts";
 import { createEndSignIns } from "./oauth/end-sign-ins.ts";
@@ -80,7 +81,10 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
   const proving = { ...writing, accounts, accessLog, askAgain, stepUps, oneTimeCodes, mails, noteRefusal };
   const endStepUps = createEndStepUps(proving);
   const endSignIns = createEndSignIns({ ...proving, signIns: createAccountSignInStore() });
-  const ending = { ...proving, endStepUps, endSignIns };
+  const issuing = createIssuingIfAlone(context, pool, sealer);
+  const identities = createIdentityStore(pool);
+  const hasWayIn = createHasWayIn({ identities, clock, signsInByMail: issuing !== null });
+  const ending = { ...proving, identities, hasWayIn, endStepUps, endSignIns };
   const { followContactChange, ...contactVerbs } = createContactVerbs(context, ending);
 
   const makeAccount = createMakeAccount({
@@ -93,10 +97,8 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
     }),
   });
   const provisionAccount = createProvisionAccount({ pool, accounts, makeAccount });
-  const issuing = createIssuingIfAlone(context, pool, sealer);
   const tokens = createTokens(context, issuing);
   const principals = createPrincipals(context, { tokens, accounts, apiKeys, provisionAccount, stepUps, noteRefusal });
-  const identities = createIdentityStore(pool);
   const identityOfToken = createIdentityOfToken({ tokens });
   const keyRules = {
     keyEnvironment: configuration.get("account.api-keys.environment"),
@@ -128,7 +130,7 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
     identities,
     identityOfToken,
     linkIdentity: createLinkIdentity({ ...proving, identities, identityOfToken }),
-    unlinkIdentity: createUnlinkIdentity({ ...proving, identities, signsInByMail: issuing !== null }),
+    unlinkIdentity: createUnlinkIdentity(ending),
     issueApiKey,
     changeAccountStatus,
     requestRecovery: createRequestRecovery({ ...writing, accounts }),

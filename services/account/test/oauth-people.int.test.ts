@@ -441,6 +441,32 @@ test("sessions, grants and refresh tokens outlive a restart, and none of them is
   await first.close();
 });
 
+test("the address that is the only way in cannot be removed until a key that manages the account is there", async () => {
+  const scope = "openid account:read account:write account:security";
+  const person = await signedIn(account, { scope });
+  const headers = bearer(person.access_token);
+  const { display_name, locale, timezone } = (await readWith(person.access_token)).body;
+  const clear = () => account.send("PATCH", "/api/account/", { headers, body: { contact_address: null } });
+  const omit = () => account.send("PUT", "/api/account/", { headers, body: { display_name, locale, timezone } });
+  const makeKey = (scopes: string[]) =>
+    account.send("POST", "/api/account/api-keys/", { headers, body: { name: "key", scopes } });
+  await makeKey(["account:read", "account:write"]);
+  for (const attempt of [clear, omit]) {
+    const { status, body } = await attempt();
+    assert.deepEqual([status, body.error.code, body.error.details[0].code], [409, "conflict", "last_way_in"]);
+    assert.equal(body.error.field, "contact_address");
+  }
+  const text = "mutation { updateAccount(input: { contactAddress: null }) { account { id } } }";
+  assert.equal((await account.query(headers, text)).errors[0].extensions.code, "CONFLICT");
+  const kept = (await readWith(person.access_token)).body;
+  assert.deepEqual([kept.contact_address, kept.contact_address_verified], [person.address, true]);
+  assert.equal(account.mailbox.mails.filter(({ to }) => to === person.address).length, 1, "nobody is told of it");
+
+  await makeKey(["account:security"]);
+  const cleared = await clear();
+  assert.deepEqual([cleared.status, cleared.body.contact_address], [200, null]);
+});
+
 test("a sign-in is in the audit of the account, and so is a wrong code", async () => {
   const person = await signedIn(account, { scope: "openid account:read account:security account:write" });
   const visitor = createVisitor(account);

@@ -37,7 +37,8 @@ export function accountRoutes({ accounts, updateAccount, supportedLocales }: Dep
 
   routes.patch("/api/account/", {
     summary: "Change the account",
-    description: "A merge patch: absent members stay, null clears `contact_address`.",
+    description:
+      "A merge patch: absent members stay, null clears `contact_address`, unless it is the only way into the account (409).",
     auth: { scopes: ["account:write"], access: "own-account:write" },
     body: { ...callersBody(accounts, (present) => accountPatch(supportedLocales, present)), mergePatch: true },
     responses,

@@ -6,6 +6,8 @@ import type { AccountStore } from "../accounts/account-store.ts";
 import type { Audit } from "../audit/audit.ts";
 import type { NoteRefusal } from "../audit/note-refusal.ts";
 import type { OneTimeCodes } from "../codes/one-time-codes.ts";
+import type { IdentityStore } from "../identities/identity-store.ts";
+import type { HasWayIn } from "../identities/way-in.ts";
 import type { Mails } from "../mail/mails.ts";
 import type { EndSignIns } from "../oauth/end-sign-ins.ts";
 import type { Configured } from "../properties.ts";
@@ -30,6 +32,8 @@ interface Proving {
   readonly clock: Clock;
   readonly accounts: AccountStore;
   readonly accessLog: AccessLog;
+  readonly identities: IdentityStore;
+  readonly hasWayIn: HasWayIn;
   readonly endSignIns: EndSignIns;
   readonly endStepUps: EndStepUps;
   readonly oneTimeCodes: OneTimeCodes;

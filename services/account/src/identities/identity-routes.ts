@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { credentialBytesMax, credentialFrom } from "@signalbox/auth";
-import { created, createRoutes, noContent, ok, pageOf, refused } from "@signalbox/http";
+import { created, createRoutes, type HttpResponse, noContent, ok, pageOf, refused } from "@signalbox/http";
 import { z } from "zod";
 import type { Identity } from "../accounts/account-store.ts";
 import { actorOf } from "../audit/actor.ts";
@@ -103,7 +103,7 @@ export function identityRoutes({ identities, identityOfToken, linkIdentity, unli
         case "unlinked":
           return noContent();
         case "last-way-in":
-          return refused(409, "conflict", { message: "This is the only way into the account: add another one first." });
+          return lastWayIn();
         case "not-found":
           return refused(404, "not_found");
       }
@@ -119,6 +119,11 @@ export function identityRoutes({ identities, identityOfToken, linkIdentity, unli
     const result = await identityOfToken(credential.value);
     return result.outcome === "identity" ? result.identity : null;
   }
+}
+
+function lastWayIn(): HttpResponse {
+  const message = "This is the only way into the account: add another one first.";
+  return refused(409, "conflict", { message, details: [{ field: "identities", code: "last_way_in", message }] });
 }
 
 const tokenRefused = (code: string, message: string) =>

@@ -1,12 +1,11 @@
 import { type Principal, requireState } from "@signalbox/auth";
-import type { Clock } from "@signalbox/core";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { AskAgain } from "../access/ask-again.ts";
-import type { Account } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { Actor, Audit } from "../audit/audit.ts";
 import { identityId } from "./identity.ts";
 import type { IdentityStore } from "./identity-store.ts";
+import type { HasWayIn } from "./way-in.ts";
 
 export interface UnlinkIdentity {
   readonly principal: Principal;
@@ -22,11 +21,9 @@ interface Dependencies {
   readonly pool: Pool;
   readonly accounts: Pick<AccountStore, "lock" | "save">;
   readonly identities: IdentityStore;
+  readonly hasWayIn: HasWayIn;
   readonly askAgain: AskAgain;
   readonly audit: Audit;
-  readonly clock: Clock;
-  /** Whether the holder of a verified contact address can sign in with it: the built-in issuer runs. */
-  readonly signsInByMail: boolean;
 }
 
 /**
@@ -34,7 +31,7 @@ interface Dependencies {
  * anew, with an account of its own.
  */
 export function createUnlinkIdentity(dependencies: Dependencies) {
-  const { pool, accounts, identities, askAgain, audit, clock, signsInByMail } = dependencies;
+  const { pool, accounts, identities, hasWayIn, askAgain, audit } = dependencies;
 
   return function unlinkIdentity({ principal, id, by, alongside }: UnlinkIdentity): Promise<UnlinkIdentityOutcome> {
     return inTransaction(pool, async (tx) => {
@@ -44,7 +41,8 @@ export function createUnlinkIdentity(dependencies: Dependencies) {
       const linked = await identities.list(account.id, tx);
       const identity = linked.find((one) => identityId(one) === id);
       if (!identity) return "not-found";
-      if (linked.length === 1 && !(await hasAnotherWayIn(tx, account))) return "last-way-in";
+      const rest = linked.filter((one) => one !== identity);
+      if (!(await hasWayIn(tx, account, rest))) return "last-way-in";
       await identities.remove(tx, account.id, identity);
       await accounts.save(tx, await askAgain(tx, account));
       const what = { subject: id, fields: ["identities"] };
@@ -53,10 +51,6 @@ export function createUnlinkIdentity(dependencies: Dependencies) {
       return "unlinked";
     });
   };
-
-  async function hasAnotherWayIn(tx: Tx, { id, contactAddressVerified }: Account): Promise<boolean> {
-    return (signsInByMail && contactAddressVerified) || identities.hasManagingKey(tx, id, clock.now());
-  }
 }
 
 export type UnlinkIdentityVerb = ReturnType<typeof createUnlinkIdentity>;
