@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createHmac, randomBytes } from "node:crypto";
 import { createReceiver, eventually, readFixture } from "@signalbox/testing";
 import type { System } from "../systems/system.ts";
+import { actsAsAClient } from "./act-as-a-client.ts";
 import { type Client, createClient, expectStatus } from "./client.ts";
 import { verifiesBoth, withOneByteChanged } from "./verify-delivery.ts";
 
@@ -28,6 +29,7 @@ export async function runJourney(system: System): Promise<JourneyRecord> {
     await acceptsAPartnersWebhookOnce(system, send, receiver);
     await readsConfiguration(send, system);
     await queriesEverythingAtOnce(send, imageId);
+    await actsAsAClient(system, send, imageId);
     await refusesStrangers(system);
     await exportsEverything(send, { accountId, imageId, secret });
     return { accountId, imageId, uploadTraceId };
