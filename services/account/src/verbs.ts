@@ -134,7 +134,7 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
     issueApiKey,
     changeAccountStatus,
     requestRecovery: createRequestRecovery({ ...writing, accounts }),
-    createFirstKey: createCreateFirstKey({ pool, provisionAccount, changeAccountStatus, issueApiKey }),
+    createFirstKey: createCreateFirstKey({ ...writing, provisionAccount, changeAccountStatus, issueApiKey }),
     renameApiKey: createRenameApiKey({ ...writing, apiKeys }),
     rotateApiKey: createRotateApiKey({ ...writing, ...keyRules, accounts, apiKeys, accessLog }),
     revokeApiKey: createRevokeApiKey({ ...writing, apiKeys, accessLog }),

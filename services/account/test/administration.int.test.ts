@@ -76,6 +76,22 @@ test("accounts are found by a part of the name or the address in any case, by id
   assert.deepEqual(await search(`search=${word}&created_before=${created_at}`), []);
 });
 
+test("a name is found however its letters were typed", async () => {
+  const word = crypto.randomUUID().slice(0, 8);
+  const id = await newAccount({ name: `Zoe\u0308 ${word}` });
+  for (const typed of [`Zo\u00eb ${word}`, `zoe\u0308 ${word}`]) {
+    assert.deepEqual(await search(`search=${encodeURIComponent(typed)}`), [id]);
+    const { data } = await account.query(
+      administrator,
+      "query($s: String) { accounts(search: $s) { edges { node { id } } } }",
+      {
+        s: typed,
+      },
+    );
+    assert.deepEqual(data.accounts.edges, [{ node: { id } }]);
+  }
+});
+
 test("what a filter does not know is refused, never ignored", async () => {
   for (const query of [
     "status=gone",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { scopes } from "@signalbox/contracts";
+import { type AuditEntryResource, scopes } from "@signalbox/contracts";
 import { sql } from "@signalbox/storage";
 import { eventually } from "@signalbox/testing";
 import { type Harness, startAccount } from "./harness.ts";
@@ -272,4 +272,8 @@ test("the first key of a house belongs to an active administrator and carries ev
   const { body } = await account.sendInternal("/internal/principals", { kind: "api-key", value: key });
   assert.deepEqual([...body.scopes].sort(), [...scopes].sort());
   assert.deepEqual(body.roles, ["admin"]);
+  const { items } = (await account.send("GET", "/api/account/audit/", { headers: { "x-api-key": key } })).body;
+  const grants = items.filter(({ action }: { action: string }) => action === "account.grant_role");
+  const told = grants.map(({ fields, actor }: AuditEntryResource) => [...fields, actor.kind, actor.credential]);
+  assert.deepEqual(told, [["roles", "administrator", "first-key"]], "granted once, and written down");
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { encodePrincipal, principalHeader } from "@signalbox/graphql";
 import type { Pool } from "@signalbox/storage";
-import { serveListener } from "@signalbox/testing";
+import { eventually, serveListener } from "@signalbox/testing";
 import { createAccountSubgraph } from "../src/graphql/subgraph.ts";
 import { type Harness, startAccount } from "./harness.ts";
 import { openInside } from "./inside.ts";
@@ -53,6 +53,30 @@ test("administrators walk all accounts, narrow them, and see what owners do not"
   assert.equal(codeOf(await query(administrator, page, { after: "x" })), "VALIDATION_FAILED");
   const settings = await query(administrator, `{ account(id: "${ids[0]}") { settings { locale } } }`);
   assert.equal(codeOf(settings), "FORBIDDEN", "settings are their owner's alone");
+});
+
+test("administrators narrow by time and by who asks to have an account back, as in REST", async () => {
+  const administrator = { "x-api-key": await account.firstKey() };
+  const name = `Person ${crypto.randomUUID()}`;
+  const [first, second] = [account.person({ name }), account.person({ name })];
+  const { id, created_at } = (await account.send("GET", "/api/account/", { headers: first })).body;
+  const later = await idOf(second);
+  await account.send("POST", "/api/account/status/", { headers: second, body: { status: "disabled" } });
+  await eventually(
+    async () => (await account.send("POST", "/api/account/recovery/", { headers: second })).status === 202,
+  );
+  const text = `query($name: String, $asks: Boolean, $after: DateTime, $before: DateTime) {
+    accounts(search: $name, recoveryRequested: $asks, createdAfter: $after, createdBefore: $before) {
+      edges { node { id } } } }`;
+  const found = async (variables: object) => {
+    const { data } = await query(administrator, text, { name, ...variables });
+    return data.accounts.edges.map(({ node }: { node: { id: string } }) => node.id);
+  };
+  assert.deepEqual(await found({ asks: true }), [later]);
+  assert.deepEqual(await found({ asks: false }), [id]);
+  assert.deepEqual(await found({ asks: null, after: null }), [later, id]);
+  assert.deepEqual(await found({ after: created_at }), [later]);
+  assert.deepEqual(await found({ before: new Date(Date.parse(created_at) + 1).toISOString() }), [id]);
 });
 
 test("an owner walks the audit of the account, without credentials and addresses of administrators", async () => {

@@ -4,7 +4,7 @@ import { accountFrom } from "../accounts/account-store.ts";
 import type { Prisma, PrismaClient } from "../generated/prisma/client.ts";
 
 /** What administrators look for; an absent member does not narrow. */
-interface AccountFilter {
+export interface AccountFilter {
   readonly status?: AccountState | undefined;
   /** A part of the name or of a contact address, in any case; or a whole account id. */
   readonly search?: string | undefined;

@@ -7,7 +7,7 @@ import { actorOf } from "../audit/actor.ts";
 import type { ChangeAccountStatusVerb } from "../statuses/change-account-status.ts";
 import { StatusByAdministrator } from "../statuses/status-body.ts";
 import { transitionRefused } from "../statuses/status-routes.ts";
-import { accountFilter } from "./account-filter.ts";
+import { accountFilter, filterFrom } from "./account-filter.ts";
 import { cursorOf, positionFrom } from "./account-position.ts";
 import type { AccountSearchStore } from "./account-search-store.ts";
 import { etagOfAdministered, viewAdministered } from "./administered-account.ts";
@@ -30,15 +30,8 @@ export function administrationRoutes({ accounts, accountSearch, changeAccountSta
     query: z.object({ ...accountFilter, ...pageParameters(pageLimits) }),
     responses: { 200: pageOf(AdministeredAccountResource) },
     async handle({ query }) {
-      const wanted = {
-        status: query.status,
-        search: query.search,
-        recoveryRequested: query.recovery_requested,
-        createdAfter: query.created_after,
-        createdBefore: query.created_before,
-      };
       const after = query.cursor === undefined ? null : positionFrom(query.cursor);
-      const found = await accountSearch.list(wanted, { after, limit: query.limit + 1 });
+      const found = await accountSearch.list(filterFrom(query), { after, limit: query.limit + 1 });
       return ok(pageFrom(found, query.limit, viewAdministered, cursorOf));
     },
   });

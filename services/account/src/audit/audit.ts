@@ -20,6 +20,7 @@ export type AccountAction =
   | "account.suspend"
   | "account.disable"
   | "account.delete"
+  | "account.grant_role"
   | "account.request_recovery"
   | "account.contact_confirm"
   | "account.contact_cancel"

@@ -2,7 +2,7 @@ import { AppError } from "@signalbox/core";
 import { type ConnectionArguments, mutationPayload } from "@signalbox/graphql";
 import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
-import { accountFilter } from "../administration/account-filter.ts";
+import { accountFilter, filterFrom } from "../administration/account-filter.ts";
 import { cursorOf, positionFrom } from "../administration/account-position.ts";
 import { actorOf } from "../audit/actor.ts";
 import { StatusByAdministrator } from "../statuses/status-body.ts";
@@ -14,9 +14,12 @@ import { parseInput } from "./parse-input.ts";
 interface AccountsArguments extends ConnectionArguments {
   readonly search?: string | null;
   readonly status?: string | null;
+  readonly recoveryRequested?: boolean | null;
+  readonly createdAfter?: Date | null;
+  readonly createdBefore?: Date | null;
 }
 
-const Filter = z.strictObject({ search: accountFilter.search, status: accountFilter.status });
+const Filter = z.strictObject({ ...accountFilter, recovery_requested: z.boolean().optional() });
 const StatusInput = StatusByAdministrator.extend({ account_id: z.string() });
 
 /** What administrators may see of any account, and do to it. */
@@ -29,8 +32,10 @@ export function administrationResolvers({ accountSearch, changeAccountStatus, pa
       },
       accounts: (_parent: unknown, given: AccountsArguments, context: AccountContext) => {
         allowed(context, "account:admin", "read");
-        const { search, status } = given;
-        const filter = parseInput(Filter, { search: search ?? undefined, status: status ?? undefined });
+        const { first: _first, after: _after, ...narrowing } = given;
+        // An argument that is null narrows no more than one that is absent.
+        const wanted = Object.fromEntries(Object.entries(narrowing).filter(([, value]) => value !== null));
+        const filter = filterFrom(parseInput(Filter, wanted));
         return pageOf<Account>(given, pageLimits, {
           cursorOf,
           read: (limit, cursor) =>
