@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type AccountState, accountStates, type Scope, scopes } from "@signalbox/contracts";
+import { resolversOf } from "../src/graphql/subgraph.ts";
 import { type Harness, startAccount } from "./harness.ts";
+import { openInside } from "./inside.ts";
 
 let account: Harness;
 let administrator: Record<string, string>;
@@ -201,7 +203,7 @@ interface Field {
 const adminWrite = [403, 200, 403, 403, 403] as const;
 const securely = [403, 200, 403, 403, 403] as const;
 
-/** Who may do what in the graph. A root field or field of `Account` that is not here fails the test below. */
+/** Who may do what in the graph. A root field, field of `Account` or entity that is not here fails the test below. */
 const fields: Readonly<Record<string, Field>> = {
   "Query.viewer": { ...ownRead("account:read"), text: () => "{ viewer { id } }" },
   "Query.account": { ...adminRead, text: ({ accountId }) => `{ account(id: "${accountId}") { id } }` },
@@ -291,6 +293,10 @@ const fields: Readonly<Record<string, Field>> = {
     ...adminRead,
     text: ({ accountId }) => entity(accountId, "administration { purgedAt }"),
   },
+  "Account.__resolveReference": {
+    ...ownRead("account:read"),
+    text: ({ accountId }) => entity(accountId, "displayName"),
+  },
   "ApiKey.__resolveReference": {
     ...ownRead("account:read"),
     text: ({ keyId }) =>
@@ -301,19 +307,17 @@ const fields: Readonly<Record<string, Field>> = {
 const entity = (id: string, selection: string): string =>
   `{ _entities(representations: [{ __typename: "Account", id: "${id}" }]) { ... on Account { ${selection} } } }`;
 
-test("every root field of the graph, and every field of an account that somebody resolves, is in this table", async () => {
+test("every root field of the graph, every field of an account that somebody resolves, and every entity is in this table", async () => {
   const type = "{ fields { name args { name } type { kind ofType { kind name } } } }";
   const text = `{ query: __type(name: "Query") ${type} mutation: __type(name: "Mutation") ${type} }`;
   const { data } = await account.query(administrator, text);
   const named = (prefix: string, { fields: found }: { fields: { name: string }[] }) =>
     found.map(({ name }) => `${prefix}.${name}`).filter((name) => !name.startsWith("Query._"));
   const roots = [...named("Query", data.query), ...named("Mutation", data.mutation)];
-  assert.deepEqual(
-    roots.sort(),
-    Object.keys(fields)
-      .filter((name) => /^(Query|Mutation)/.test(name))
-      .sort(),
-  );
+  const resolved = Object.entries(resolversOf(openInside(account).verbs))
+    .flatMap(([type, table]) => Object.keys(table).map((name) => `${type}.${name}`))
+    .filter((name) => name.startsWith("Account.") || name.endsWith(".__resolveReference"));
+  assert.deepEqual([...roots, ...resolved].sort(), Object.keys(fields).sort());
 });
 
 for (const [field, { scope, inState, text, nothingWaits }] of Object.entries(fields)) {
