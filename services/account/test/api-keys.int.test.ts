@@ -209,6 +209,29 @@ test("a revoked key is refused at once, also where it is remembered, and the hou
   assert.equal(events.length, 4, "revoking twice says it once");
 });
 
+test("who holds a key ends it with nothing but the key, whatever its scopes, also while the account is suspended", async () => {
+  const administrator = { "x-api-key": await account.firstKey() };
+  for (const state of ["active", "suspended"]) {
+    const headers = account.person();
+    const [lost, other] = [(await newKey(headers)).body, (await newKey(headers)).body];
+    const { id } = (await account.send("GET", "/api/account/", { headers })).body;
+    if (state === "suspended") {
+      const body = { status: state, reason: "spam" };
+      await account.send("POST", `/api/accounts/${id}/status`, { headers: administrator, body });
+    }
+    const finder = { "x-api-key": lost.key };
+    const end = () => account.send("DELETE", "/api/account/current-api-key/", { headers: finder });
+    assert.equal((await end()).status, 204);
+    await eventually(async () => (await end()).status === 401);
+    const left = (await account.send("GET", path, { headers })).body.items;
+    const statuses = Object.fromEntries(left.map((key: { id: string; status: string }) => [key.id, key.status]));
+    assert.deepEqual(statuses, { [lost.id]: "revoked", [other.id]: "active" });
+    const { items } = (await account.send("GET", "/api/account/audit/", { headers })).body;
+    const entry = items.find(({ action }: AuditEntryResource) => action === "api_key.revoke");
+    assert.deepEqual([entry.subject, entry.actor.credential], [lost.id, lost.id]);
+  }
+});
+
 test("a key past its end is refused", async () => {
   const headers = account.person();
   const soon = new Date(account.context.clock.nowMs() + 3_000).toISOString();

@@ -86,5 +86,19 @@ export function apiKeyRoutes({ apiKeys, renameApiKey, revokeApiKey, clock, pageL
     },
   });
 
+  routes.delete("/api/account/current-api-key/", {
+    summary: "Revoke the API key that this request came with",
+    description: "For whoever holds a key that leaked, whatever its scopes. Any other credential is 404.",
+    // It takes from its holder, and so wants nothing of them but the key.
+    auth: { scopes: [], access: "own-account:read" },
+    responses: { 204: "empty", 404: "error" },
+    async handle(input) {
+      const { accountId, credential } = input.principal;
+      if (credential.kind !== "api-key") return refused(404, "not_found");
+      const result = await revokeApiKey({ accountId, keyId: credential.id, by: actorOf(input) });
+      return result === "not-found" ? refused(404, "not_found") : noContent();
+    },
+  });
+
   return routes;
 }
