@@ -23,6 +23,26 @@ test("zero and the empty text are values, not failures", async () => {
   assert.equal(await eventually(() => ""), "");
 });
 
+test("time in which the process did not run does not count", async () => {
+  let calls = 0;
+  const value = await eventually(
+    () => {
+      // The pause after the second check ends 300 ms late, as on a machine that is busy elsewhere.
+      if (++calls === 2) setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300));
+      return calls === 4;
+    },
+    { timeoutMs: 250 },
+  );
+  assert.equal(value, true);
+});
+
+test("a check that takes its time counts", async () => {
+  const slow = eventually(() => new Promise<false>((resolve) => setTimeout(() => resolve(false), 60)), {
+    timeoutMs: 100,
+  });
+  await assert.rejects(slow, /gave up after 100 ms/);
+});
+
 test("giving up says what was waited for and carries the last error", async () => {
   const last = new Error("two of three arrived");
   const waiting = eventually(() => Promise.reject(last), { timeoutMs: 40, message: "all events arrive" });
