@@ -22,14 +22,14 @@ afterEach(async () => {
 });
 
 /** An account service that answers as the test says, at a path prefix as in the embedded mode. */
-async function given(listener: RequestListener) {
+async function given(listener: RequestListener, deadlineMs = 5_000) {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   closes.push(() => server.close());
   const clock = createManualClock();
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/account`;
   const runner = { defer: (_name: string, close: () => unknown) => void closes.push(close) };
-  return { clock, client: createPrincipalClient({ url, token: "internal", clock, runner, deadlineMs: 300 }) };
+  return { clock, client: createPrincipalClient({ url, token: "internal", clock, runner, deadlineMs }) };
 }
 
 const credential = { kind: "bearer", value: "abc" } as const;
@@ -77,7 +77,7 @@ test("an account service that hangs is given up on, and not asked again for a se
   const { client, clock } = await given((_request, response) => {
     asked++;
     if (asked > 1) response.end(JSON.stringify(answerFromPrincipal(principal)));
-  });
+  }, 2_000);
   await assert.rejects(client.resolve(credential), unavailable);
   await assert.rejects(client.resolve(credential), unavailable);
   assert.equal(asked, 1);

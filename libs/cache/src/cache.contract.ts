@@ -57,7 +57,7 @@ export function cacheContract(adapter: string, caches: () => { cache: Cache; oth
 
     it("starts to count anew after the expiry of the first increment, whatever came later", async () => {
       const { cache, key } = fresh();
-      await cache.increment(key, 5, { expiresInMs: 300 });
+      await cache.increment(key, 5, { expiresInMs: 2_000 });
       assert.equal(await cache.increment(key, 1, soon), 6);
       await eventually(async () => (await cache.increment(key, 0, soon)) === 0);
     });

@@ -5,7 +5,7 @@ import type { Cache } from "./cache.ts";
 import { openCache } from "./open-cache.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
 
-const commandTimeoutMs = 500;
+const commandTimeoutMs = 2_000;
 const soon = { expiresInMs: 60_000 };
 let engine: OwnEngine;
 let context: TestContext<Record<never, never>>;

@@ -30,7 +30,7 @@ async function exchange(port: number, ...parts: string[]): Promise<{ status: num
 
 const never: RequestListener = () => assert.fail("the request should not have reached the service");
 
-for (const { kind, sent, status, code } of [
+for (const { kind, sent, status, code, options } of [
   {
     kind: "headers above the limit",
     sent: `GET / HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(5000)}\r\n\r\n`,
@@ -57,12 +57,18 @@ for (const { kind, sent, status, code } of [
     status: 417,
     code: "invalid_request",
   },
-  { kind: "headers that do not arrive in time", sent: "GET / HTTP/1.1\r\nHost: a\r\n", status: 408, code: "timeout" },
+  {
+    kind: "headers that do not arrive in time",
+    sent: "GET / HTTP/1.1\r\nHost: a\r\n",
+    status: 408,
+    code: "timeout",
+    options: { headerTimeoutMs: 100, requestTimeoutMs: 100 },
+  },
 ]) {
   test(`${kind}: answered with ${status} in the shape of every error`, async () => {
-    const { runner, port } = await open(never, { headerBytesMax: 2048, headerTimeoutMs: 100, requestTimeoutMs: 100 });
+    const { runner, port } = await open(never, { headerBytesMax: 2048, ...options });
     const answer = await exchange(port, sent);
-    await runner.stop(1000);
+    await runner.stop(5_000);
     assert.equal(answer.status, status, answer.headers);
     const { error } = JSON.parse(answer.body) as { error: Record<string, string> };
     assert.equal(error.code, code);
@@ -87,7 +93,7 @@ test("a body that turns bad after the answer began does not tear the answer apar
   });
   socket.write(sent);
   await once(socket, "close");
-  await runner.stop(1000);
+  await runner.stop(5_000);
   assert.equal(text.match(/HTTP\/1\.1/g)?.length, 1, text);
 });
 
@@ -121,7 +127,7 @@ test("an upgraded connection does not outlive the listener, and its reset harms 
   socket.write(request);
   await once(socket, "data");
   const closed = once(socket, "close");
-  assert.deepEqual(await runner.stop(1000), []);
+  assert.deepEqual(await runner.stop(5_000), []);
   await closed;
 });
 
@@ -139,5 +145,5 @@ test("a port in use is refused with the property to change", async () => {
     ]);
     return true;
   });
-  await runner.stop(1000);
+  await runner.stop(5_000);
 });

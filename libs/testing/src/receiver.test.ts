@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { after, beforeEach, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { eventually } from "./eventually.ts";
 import { createReceiver } from "./receiver.ts";
 
@@ -37,7 +38,17 @@ test("an answer may depend on the request and its number", async () => {
 
 test("a hanging receiver has the request and never answers", async () => {
   receiver.answer({ instead: "hang" });
-  await assert.rejects(fetch(receiver.url, { signal: AbortSignal.timeout(100) }), { name: "TimeoutError" });
+  const patience = new AbortController();
+  let answered = false;
+  const asking = fetch(receiver.url, { signal: patience.signal }).finally(() => {
+    answered = true;
+  });
+  await receiver.waitFor(() => true);
+  // A receiver that answered would have: the loop goes round several times before the caller gives up.
+  for (let turn = 0; turn < 20; turn++) await setImmediate();
+  assert.equal(answered, false);
+  patience.abort();
+  await assert.rejects(asking, { name: "AbortError" });
   assert.equal(receiver.requests.length, 1);
 });
 

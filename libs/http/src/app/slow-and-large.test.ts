@@ -126,9 +126,11 @@ test("a request past its deadline is 504, and its handler is told to stop", asyn
 test("the handler of a client that went away is told to stop, and the log says 499", async (t) => {
   const table = createRoutes();
   let aborted = false;
+  const began = Promise.withResolvers<void>();
   table.get("/wait", {
     ...shared,
     handle: async ({ signal }) => {
+      began.resolve();
       await new Promise((resolve) => signal.addEventListener("abort", resolve));
       aborted = true;
       return ok({ bytes: 0 });
@@ -137,7 +139,8 @@ test("the handler of a client that went away is told to stop, and the log says 4
   const { url, lines } = await serveRoutes(t, table);
   const controller = new AbortController();
   const gone = fetch(`${url}/wait`, { signal: controller.signal });
-  setTimeout(() => controller.abort(), 50);
+  await began.promise;
+  controller.abort();
   await assert.rejects(gone);
   await eventually(() => {
     assert.equal(aborted, true);

@@ -134,7 +134,7 @@ describe("a database that goes away", () => {
     const engine = await startEngine("postgres");
     try {
       const pool = open({ url: engine.url, connectTimeoutMs: 1_000 });
-      await pool.query(one);
+      await eventually(() => pool.query(one).then(() => true));
       const hanging = assert.rejects(pool.query(sql("", "select pg_sleep(30)")), { code: "unavailable" });
       await eventually(() => pool.driver.idleCount === 0);
       await engine.kill();
@@ -154,7 +154,7 @@ describe("a database that goes away", () => {
     const engine = await startEngine("postgres");
     try {
       const pool = open({ url: engine.url, statementTimeoutMs: 1_000, silenceMs: 500 });
-      await pool.query(one);
+      await eventually(() => pool.query(one).then(() => true));
       await engine.pause();
       await assert.rejects(pool.query(one), { code: "unavailable" });
       await engine.resume();
