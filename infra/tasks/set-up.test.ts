@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { eventually } from "@signalbox/testing";
+import { processIdentity } from "../engines/processes.ts";
 import { root } from "../generate/repository.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "signalbox-set-up-"));
@@ -71,5 +72,5 @@ test("a script does not outlive its task, also when that is killed", async () =>
   const { task, ended, scriptPid } = await startTask();
   task.kill("SIGKILL");
   await ended;
-  await eventually(() => assert.throws(() => process.kill(scriptPid, 0), { code: "ESRCH" }));
+  await eventually(async () => (await processIdentity(scriptPid)) === null);
 });

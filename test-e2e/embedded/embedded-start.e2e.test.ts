@@ -52,7 +52,7 @@ test("mails are printed, so a new contact address can be confirmed from the term
   const headers = { "x-api-key": apiKey };
   const contact_address = "ada@example.org";
   expectStatus(await send("/api/account/", { method: "PATCH", headers, body: { contact_address } }), 200);
-  const printed = /To: ada@example\.org[\s\S]*?(http\S+contact-links\/\S+)/;
+  const printed = /To: ada@example\.org[\s\S]*?(http\S+contact-links\/\S+)\s/;
   const [, link = ""] = await eventually(() => printed.exec(process.stderr));
   assert.ok(link.startsWith(`${baseUrl}/`), link);
   assert.equal((await fetch(link, { method: "POST" })).status, 200);

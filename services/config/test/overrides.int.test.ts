@@ -102,6 +102,7 @@ test("only config:admin changes properties and only config:read lists them", asy
 
 test("a second instance applies the overrides at its start and live, and reports what it runs with", async () => {
   await set("features.reports", "preview");
+  await config.changesOf("features.reports", 1);
   const other = await config.another();
   try {
     assert.equal((await other.send(operator, "/api/v1/config/")).body.features.reports, "preview");

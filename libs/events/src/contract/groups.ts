@@ -45,7 +45,8 @@ export function describeGroups(underTest: () => LogUnderTest): void {
       await second.subscription.close();
       await eventually(() => first.subscription.assignments().length === 6);
       await eventLog.publish(numbered(topic, 0, 50));
-      await eventually(() => first.records.length === 50);
+      // A member that was late for a moment hands over and takes back: at least once.
+      await eventually(() => new Set(first.values()).size === 50);
       await first.subscription.close();
     });
 
@@ -81,8 +82,8 @@ export function describeGroups(underTest: () => LogUnderTest): void {
       ]);
       await child.waitForOutput(/handling one/);
       await child.kill();
-      const { values, subscription } = await collect(eventLog, group, topic, { sessionTimeoutMs });
-      await eventually(() => values().join() === "one,two", { timeoutMs: 30_000 });
+      const { values, subscription } = await collect(eventLog, group, topic);
+      await eventually(() => values().join() === "one,two");
       await subscription.close();
     });
 

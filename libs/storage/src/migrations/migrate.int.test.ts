@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { afterEach, beforeEach, it } from "node:test";
 import type { MigrationList, SchemaEngine } from "@prisma/schema-engine-wasm";
-import { startEngine, type TestDatabase, testContext, testDatabase } from "@signalbox/testing";
+import { eventually, startEngine, type TestDatabase, testContext, testDatabase } from "@signalbox/testing";
 import pg from "pg";
 import { migrationList } from "./authoring.ts";
 import { migrate } from "./migrate.ts";
@@ -148,10 +148,11 @@ it("waits for an engine that is not there yet, says so, and goes on by itself", 
   const engine = await startEngine("postgres");
   try {
     await engine.kill();
-    const waiting = run({ url: engine.url, waitMs: 20_000 });
+    const waiting = run({ url: engine.url, waitMs: 60_000 });
+    const saysSo = () => logged.some((line) => /waiting for PostgreSQL at 127\.0\.0\.1/.test(String(line.msg)));
+    await eventually(saysSo);
     await engine.restart();
     await waiting;
-    assert.ok(logged.some((line) => /waiting for PostgreSQL at 127\.0\.0\.1/.test(String(line.msg))));
   } finally {
     await engine.close();
   }
