@@ -394,6 +394,8 @@ test("a service client of the same account learns of a person's tokens, one of a
     assert.deepEqual([active, sub, client_id], [true, person.idClaims?.sub, application.client_id]);
     assert.deepEqual(await openid.tokenIntrospection(asForeign, token), { active: false });
   }
+  await moveTo("suspended", person);
+  assert.equal((await openid.tokenIntrospection(asOwn, person.access_token)).active, true, "it still reads");
   await moveTo("deleted", person);
   await assert.rejects(openid.tokenIntrospection(asOwn, person.access_token));
 });
