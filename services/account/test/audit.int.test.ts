@@ -138,17 +138,20 @@ test("what a known caller was refused is written down, once a minute for the sam
   for (let count = 0; count < 3; count++) await account.send("DELETE", path, { headers });
   await account.send("PATCH", path, { headers, body: { contact_address: "eve@example.org" } });
   await account.send("GET", `/api/accounts/${id}`, { headers });
+  const withoutJti = account.person({ ...claims, jti: undefined });
+  assert.equal((await account.send("POST", "/api/account/step-up/", { headers: withoutJti, body: {} })).status, 403);
   const refusals = await eventually(async () => {
     const entries = (await auditOf(headers)).filter(({ outcome }) => outcome === "refused");
-    return distinct(entries).length >= 3 && entries;
+    return distinct(entries).length >= 4 && entries;
   });
   assert.deepEqual(distinct(refusals), [
+    "POST /api/account/step-up/ | not_a_person | authorization",
     "GET /api/accounts/:account_id | scope_required | scope",
     "PATCH /api/account/ | step_up_required | authorization",
     "DELETE /api/account/ | step_up_required | authorization",
   ]);
   // The clock may turn to the next minute in between, which writes a repeat once more.
-  assert.ok(refusals.length <= 4);
+  assert.ok(refusals.length <= 5);
   assert.equal(refusals[0]?.actor.account_id, id);
 });
 

@@ -1,9 +1,9 @@
 import type { Authenticator, Principal } from "@signalbox/auth";
-import type { AppError } from "@signalbox/core";
 import type { Histogram } from "@signalbox/telemetry";
 import type { IdempotencyStore } from "../idempotency/idempotency-store.ts";
 import type { RateLimits } from "../limits/rate-limits.ts";
 import type { ClientAddress } from "../request/client-address.ts";
+import type { Refusal } from "../responses/http-response.ts";
 import type { HttpContext } from "./http-context.ts";
 
 /** A request that a known caller was not allowed to make. */
@@ -11,7 +11,7 @@ export interface ForbiddenRequest {
   readonly principal: Principal;
   /** `DELETE /api/account/`: the route as it is declared, without what the caller filled in. */
   readonly operation: string;
-  readonly error: AppError;
+  readonly refusal: Refusal;
   readonly requestId: string;
   readonly clientAddress: string;
 }

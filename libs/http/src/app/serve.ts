@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { AppError, isAppError } from "@signalbox/core";
+import { AppError } from "@signalbox/core";
 import type { Span } from "@signalbox/telemetry";
 import { ClientGone } from "../request/read-body.ts";
 import { responseOfError } from "../responses/error-status.ts";
@@ -29,6 +29,7 @@ export function serve(
 async function run(exchange: Exchange, span: Span): Promise<void> {
   const timer = armDeadline(exchange, span);
   const answer = await throughSteps(exchange);
+  tellIfForbidden(exchange, answer);
   if (timer) clearTimeout(timer);
   await exchange.idempotency.settle?.(answer);
   await answerOnce(exchange, answer, span);
@@ -45,13 +46,15 @@ async function throughSteps(exchange: Exchange): Promise<HttpResponse> {
     throw new Error(`${exchange.route.label}: the handler returned nothing`);
   } catch (error) {
     exchange.error = error;
-    if (isAppError(error) && error.code === "forbidden") tellForbidden(exchange, error);
     return responseOfError(error);
   }
 }
 
-function tellForbidden({ edge, principal, route, requestId, clientAddress }: Exchange, error: AppError): void {
-  if (principal) edge.onForbidden?.({ principal, operation: route.label, error, requestId, clientAddress });
+/** Thrown or returned: to the caller it is the same. */
+function tellIfForbidden({ edge, principal, route, requestId, clientAddress }: Exchange, answer: HttpResponse): void {
+  if (answer.status !== 403 || answer.body.kind !== "error" || !principal) return;
+  const { error: refusal } = answer.body;
+  edge.onForbidden?.({ principal, operation: route.label, refusal, requestId, clientAddress });
 }
 
 /** The first answer counts: a handler that comes back after its deadline has nobody to tell. */

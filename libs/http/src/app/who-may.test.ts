@@ -3,7 +3,7 @@ import test from "node:test";
 import { AppError, systemClock } from "@signalbox/core";
 import { z } from "zod";
 import { errorOf, serveRoutes, testLimiter, testLimits, testPrincipal } from "../edge-fixture.ts";
-import { ok } from "../responses/http-response.ts";
+import { ok, refused } from "../responses/http-response.ts";
 import { createRoutes } from "../routes/create-routes.ts";
 
 const responses = { 200: z.object({ account: z.string().nullable() }) };
@@ -20,6 +20,12 @@ function routes() {
   table.get("/maybe", { summary, responses, auth: { scopes: [], optional: true }, handle });
   table.get("/open", { summary, responses, auth: "anonymous", handle });
   table.get("/free", { summary, responses, auth: "anonymous", rateLimit: "none", handle });
+  table.get("/switched-off", {
+    summary,
+    responses: { 403: "error" },
+    auth: { scopes: [] },
+    handle: () => refused(403, "forbidden"),
+  });
   table.get("/special", { summary, responses, auth: { scopes: [] }, rateLimit: "special", handle });
   return table;
 }
@@ -176,18 +182,22 @@ test("while credentials cannot be checked it is 503, not 401", async (t) => {
   assert.deepEqual([response.status, response.headers.get("retry-after")], [503, "2"]);
 });
 
-test("an audit is told of every 403 of a known caller, and of nothing else", async (t) => {
+test("an audit is told of every 403 of a known caller, thrown or returned, and of nothing else", async (t) => {
   const told: unknown[] = [];
   const { request } = await serveRoutes(t, routes(), {
     principals: { reader: testPrincipal({ accountId: "acc_r", only: ["images:read"] }) },
     rateLimits: limits(),
-    onForbidden: ({ principal, operation, error, requestId }) =>
-      void told.push([principal.accountId, operation, error.details[0]?.code, requestId]),
+    onForbidden: ({ principal, operation, refusal, requestId }) =>
+      void told.push([principal.accountId, operation, refusal.details?.[0]?.code ?? refusal.code, requestId]),
   });
   const as = (who: string, method: string, path: string) =>
     request(path, { method, headers: { authorization: `Bearer ${who}`, "x-request-id": `${who}-${method}` } });
   await as("reader", "GET", "/mine");
   await as("nobody", "POST", "/mine");
   assert.equal((await as("reader", "POST", "/mine")).status, 403);
-  assert.deepEqual(told, [["acc_r", "POST /mine", "scope_required", "reader-POST"]]);
+  assert.equal((await as("reader", "GET", "/switched-off")).status, 403);
+  assert.deepEqual(told, [
+    ["acc_r", "POST /mine", "scope_required", "reader-POST"],
+    ["acc_r", "GET /switched-off", "forbidden", "reader-GET"],
+  ]);
 });

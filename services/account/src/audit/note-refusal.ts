@@ -1,5 +1,5 @@
 import type { Principal } from "@signalbox/auth";
-import type { AppError, Clock } from "@signalbox/core";
+import type { Clock, ErrorCode, ErrorDetail } from "@signalbox/core";
 import type { Pool } from "@signalbox/storage";
 import { actorOf } from "./actor.ts";
 import type { Audit, Refusal } from "./audit.ts";
@@ -44,7 +44,7 @@ export type NoteRefusal = ReturnType<typeof createNoteRefusal>;
 interface RefusedRequest {
   readonly principal: Principal;
   readonly operation: string;
-  readonly error: AppError;
+  readonly refusal: { readonly code: ErrorCode; readonly details?: readonly ErrorDetail[] | undefined };
   readonly requestId: string;
   /** Null behind the gateway, which does not pass it on. */
   readonly clientAddress: string | null;
@@ -52,12 +52,13 @@ interface RefusedRequest {
 
 /** A request that was answered with 403, as the audit of the caller's account has it. */
 export function refusalOf(request: RefusedRequest): Refusal {
-  const { principal, operation, error } = request;
+  const { principal, operation, refusal } = request;
+  const details = refusal.details ?? [];
   return {
     accountId: principal.accountId,
     operation,
-    reason: error.details[0]?.code ?? error.code,
-    fields: [...new Set(error.details.map(({ field }) => field))],
+    reason: details[0]?.code ?? refusal.code,
+    fields: [...new Set(details.map(({ field }) => field))],
     by: actorOf(request),
   };
 }

@@ -28,7 +28,7 @@ export function notingRefusals(table: Table, noteRefusal: NoteRefusal): Table {
 
   function note(error: unknown, operation: string, { principal, requestId, clientAddress }: AccountContext): never {
     if (principal && isAppError(error) && error.code === "forbidden") {
-      noteRefusal(refusalOf({ principal, operation, error, requestId, clientAddress }));
+      noteRefusal(refusalOf({ principal, operation, refusal: error, requestId, clientAddress }));
     }
     throw error;
   }
