@@ -39,6 +39,7 @@ function rowOfRoute({ method, path, spec }: Route, access: RouteAccess): string 
   const { rateLimit, idempotent } = spec;
   const besides = [
     ...(access.stepUp ? ["recent sign-in"] : []),
+    ...(access.stepUpFor ? [`recent sign-in for ${access.stepUpFor}`] : []),
     ...(access.optional && !access.anonymous ? ["also without credentials"] : []),
     ...(idempotent ? ["`Idempotency-Key`"] : []),
     ...(rateLimit === "none" ? ["not rate limited"] : rateLimit ? [`rate limit \`${rateLimit}\``] : []),
@@ -98,9 +99,9 @@ fewer scopes, and from an account in each state. A field that is not here is see
 A credential has the scopes of its token or key. The account it acts for has a state, which decides more than scopes do: it
 holds in every service within two seconds of its change, on credentials that are otherwise good. Another account's things read
 as missing (404, or null). *Recent sign-in* is a sign-in or a confirmed code at most 15 minutes old, or an API key with
-\`account:security\`; a new contact address, and the deletion of an account by an administrator, want one as well. Whoever is allowed is
-still counted: 600 requests in 10 s for each credential, 120 a minute for each address
-without one; other policies are named.
+\`account:security\`. Where only some changes want one, the route says which, and the graph's mutation of the same thing holds to the
+same; sending what is there already wants none. Whoever is allowed is still counted: 600 requests in 10 s for each credential,
+120 a minute for each address without one; other policies are named.
 
 ${parts.join("\n\n")}
 

@@ -18,6 +18,11 @@ interface Dependencies {
 /** The validator of the account's view. The id is part of it: one path shows every caller their own account. */
 export const etagOfAccount = (account: Account): string => strongEtag(account.revision, `account ${account.id}`);
 
+const write = {
+  scopes: ["account:write"],
+  access: "own-account:write",
+  stepUpFor: "another contact address or none",
+} as const;
 const responses = { 200: AccountResource, 204: "empty", 404: "error", 409: "error" } as const;
 
 /** `/api/account/`: the caller's own account. */
@@ -39,25 +44,25 @@ export function accountRoutes({ accounts, updateAccount, supportedLocales }: Dep
     summary: "Change the account",
     description:
       "A merge patch: absent members stay, null clears `contact_address`, unless it is the only way into the account (409).",
-    auth: { scopes: ["account:write"], access: "own-account:write" },
+    auth: write,
     body: { ...callersBody(accounts, (present) => accountPatch(supportedLocales, present)), mergePatch: true },
     responses,
     idempotent: true,
-    handle: write,
+    handle: change,
   });
 
   routes.put("/api/account/", {
     summary: "Replace the account's writable members",
     description: "An absent `contact_address` is cleared; any other absent member is refused.",
-    auth: { scopes: ["account:write"], access: "own-account:write" },
+    auth: write,
     body: callersBody(accounts, (present) => accountReplacement(supportedLocales, present)),
     responses,
-    handle: write,
+    handle: change,
   });
 
   return routes;
 
-  async function write(input: RouteInput<Principal, unknown, unknown, AccountBody>): Promise<HttpResponse> {
+  async function change(input: RouteInput<Principal, unknown, unknown, AccountBody>): Promise<HttpResponse> {
     const answer = (account: Account) => ok(viewAccount(account), { etag: etagOfAccount(account) });
     const result = await updateAccount({
       principal: input.principal,

@@ -49,7 +49,7 @@ export function administrationRoutes({ accounts, accountSearch, changeAccountSta
   routes.post("/api/accounts/:account_id/status", {
     summary: "Change the status of an account",
     description: "A deletion needs a recent sign-in. It can be undone until the personal data is erased.",
-    auth: { scopes: ["account:admin"] },
+    auth: { scopes: ["account:admin"], stepUpFor: "a deletion" },
     body: StatusByAdministrator,
     responses: { 200: AdministeredAccountResource, 404: "error", 409: "error" },
     idempotent: true,

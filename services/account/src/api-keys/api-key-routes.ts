@@ -51,7 +51,7 @@ export function apiKeyRoutes({ apiKeys, renameApiKey, revokeApiKey, clock, pageL
   routes.patch("/api/account/api-keys/:key_id", {
     summary: "Rename an API key",
     description: "Another name needs a recent sign-in; the same one changes nothing.",
-    auth: { scopes: ["account:security"] },
+    auth: { scopes: ["account:security"], stepUpFor: "another name" },
     body: { json: ApiKeyPatch, mergePatch: true },
     responses: { 200: ApiKeyResource, 204: "empty", 404: "error", 409: "error" },
     idempotent: true,

@@ -68,7 +68,7 @@ export function clientRoutes({ clients, changeClient, clock, pageLimits }: Depen
   routes.patch(`${basePath}:client_id`, {
     summary: "Rename a service client",
     description: "Another name needs a recent sign-in; the same one changes nothing.",
-    auth: { scopes: ["account:security"] },
+    auth: { scopes: ["account:security"], stepUpFor: "another name" },
     body: { json: ServiceClientPatch, mergePatch: true },
     responses: { 200: ServiceClientResource, 204: "empty", 404: "error", 409: "error" },
     idempotent: true,

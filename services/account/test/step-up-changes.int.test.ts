@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { publicRoutes } from "../src/routes.ts";
+import { type Harness, startAccount } from "./harness.ts";
+import { openInside } from "./inside.ts";
+
+let account: Harness;
+before(async () => {
+  account = await startAccount();
+});
+after(() => account.close());
+
+interface Case {
+  /** What wants a recent sign-in. */
+  readonly wants: object;
+  /** What the same caller may send without one. */
+  readonly harmless: object;
+}
+
+const whole = { display_name: "Eve", locale: "en", timezone: "UTC" };
+const address = { wants: { contact_address: null }, harmless: { contact_address: "ada@example.org" } };
+const renaming = { wants: { name: "other" }, harmless: { name: "before" } };
+
+/** Every route that declares `stepUpFor`. */
+const cases: Readonly<Record<string, Case>> = {
+  "patch /api/account/": address,
+  "put /api/account/": { wants: whole, harmless: { ...whole, ...address.harmless } },
+  "patch /api/account/api-keys/:key_id": renaming,
+  "patch /api/account/clients/:client_id": renaming,
+  "post /api/accounts/:account_id/status": {
+    wants: { status: "deleted", reason: "x" },
+    harmless: { status: "suspended", reason: "x" },
+  },
+};
+
+test("a route that names changes which want a recent sign-in refuses them after an old one, and nothing else", async () => {
+  const { verbs } = openInside(account);
+  const declared = publicRoutes({ ...verbs, exportAccount: async () => ({ outcome: "not-found" }) }).list.filter(
+    ({ spec }) => spec.auth !== "anonymous" && spec.auth.stepUpFor !== undefined,
+  );
+  assert.deepEqual(declared.map(({ method, path }) => `${method} ${path}`).sort(), Object.keys(cases).sort());
+
+  const claims = { sub: crypto.randomUUID(), roles: ["admin"], email: "ada@example.org", email_verified: true };
+  const fresh = account.person(claims);
+  const made = { name: "before", scopes: ["account:read"] };
+  const idOf = async (method: string, path: string, headers = fresh) =>
+    (await account.send(method, path, { headers, ...(method === "POST" && { body: made }) })).body.id;
+  const ids = {
+    ":key_id": await idOf("POST", "/api/account/api-keys/"),
+    ":client_id": await idOf("POST", "/api/account/clients/"),
+    ":account_id": await idOf("GET", "/api/account/", account.person()),
+  };
+  const stale = account.person({ ...claims, auth_time: Math.floor(account.context.clock.nowMs() / 1000) - 901 });
+  for (const [operation, { wants, harmless }] of Object.entries(cases)) {
+    const [method = "", template = ""] = operation.split(" ");
+    const path = Object.entries(ids).reduce((text, [name, id]) => text.replace(name, id), template);
+    const send = (body: object) => account.send(method.toUpperCase(), path, { headers: stale, body });
+    const refused = await send(wants);
+    assert.deepEqual([refused.status, refused.body.error?.details[0].code], [403, "step_up_required"], operation);
+    assert.equal((await send(harmless)).status, 200, operation);
+  }
+});
