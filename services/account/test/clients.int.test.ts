@@ -31,6 +31,20 @@ test("scopes and an end that a client cannot have are all named, in REST and in 
   assert.deepEqual(named(errors), ["scopes", "expiresAt"]);
 });
 
+test("nobody gets the secret of a client that may more than they, in REST or in the graph", async () => {
+  const headers = account.person();
+  const { body } = await newClient(headers, { name: "robot", scopes: ["account:read", "images:write"] });
+  const narrow = { name: "narrow", scopes: ["account:security", "account:read"] };
+  const { key } = (await account.send("POST", "/api/account/api-keys/", { headers, body: narrow })).body;
+  const asKey = { "x-api-key": key };
+  const refused = await account.send("POST", `${path}${body.id}/secret/rotate`, { headers: asKey, body: {} });
+  assert.deepEqual([refused.status, refused.body.error.details[0].code], [403, "scope_required"]);
+  assert.match(refused.body.error.message, /images:write/);
+  const text = `mutation { rotateServiceClientSecret(input: { id: "${body.id}" }) { clientSecret } }`;
+  assert.equal((await account.query(asKey, text)).errors[0].extensions.code, "FORBIDDEN");
+  assert.equal((await account.send("POST", `${path}${body.id}/secret/rotate`, { headers, body: {} })).status, 200);
+});
+
 test("no client is made or gets another secret once the account's row says so, whatever the edge still believes", async () => {
   const headers = account.person();
   const { body } = await newClient(headers);

@@ -1,4 +1,4 @@
-import { type Principal, requireState, requireStepUp } from "@signalbox/auth";
+import { type Principal, requireScopes, requireState, requireStepUp } from "@signalbox/auth";
 import { type Clock, seconds } from "@signalbox/core";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { AccessLog } from "../access/access-log.ts";
@@ -25,7 +25,9 @@ export interface RenameClient extends Omit<Change, "accountId"> {
   readonly alongside?: (tx: Tx, client: ServiceClient) => Promise<void>;
 }
 
-export interface RotateClientSecret extends Change {
+export interface RotateClientSecret extends Omit<Change, "accountId"> {
+  /** Who asks, and will know the secret: it must not let them do more than they may. */
+  readonly principal: Principal;
   /** For how long the secret that was good until now stays good beside the new one. */
   readonly overlapSeconds: number;
   /** Runs in the transaction of the change. `secret` is its only copy. */
@@ -74,21 +76,23 @@ export function createChangeClient({ pool, accounts, clients, accessLog, audit, 
     },
 
     /** Two secrets at most are good at once, so that one which is still in use does not end before it was said to. */
-    rotateSecret(input: RotateClientSecret): Promise<RotateClientSecretOutcome> {
+    rotateSecret({ principal, ...input }: RotateClientSecret): Promise<RotateClientSecretOutcome> {
+      const { accountId } = principal;
       return inTransaction(pool, async (tx) => {
-        const account = await accounts.lock(tx, input.accountId);
+        const account = await accounts.lock(tx, accountId);
         if (!account) return { outcome: "not-found" };
         requireState({ state: account.status }, "write");
         const now = clock.now();
-        const client = await clients.lock(tx, account.id, input.clientId);
+        const client = await clients.lock(tx, accountId, input.clientId);
         if (!client) return { outcome: "not-found" };
         input.expect?.(client);
         if (statusOf(client, now) !== "active") return { outcome: "not-active" };
         const previousUntil = previousSecretUntil(client, now);
         if (previousUntil && input.overlapSeconds > 0) return { outcome: "already-rotated", previousUntil };
+        requireScopes(principal, client.scopes);
         const { text: secret, digest } = newClientSecret();
         const rotated = { ...client, digest, ...previousOf(client, input.overlapSeconds, now) };
-        await save(tx, input, rotated, "client.rotate_secret", ["client_secret"]);
+        await save(tx, { ...input, accountId }, rotated, "client.rotate_secret", ["client_secret"]);
         await input.alongside?.(tx, rotated, secret);
         return { outcome: "rotated", client: rotated, secret };
       });

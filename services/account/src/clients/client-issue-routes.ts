@@ -50,7 +50,7 @@ export function clientIssueRoutes({ makeClient, changeClient, clock }: Dependenc
   routes.post(`${basePath}:client_id/secret/rotate`, {
     summary: "Give a service client another secret",
     description:
-      "The answer shows it once. The old one keeps working for `overlap_seconds`; until then another rotation is 409, unless its `overlap_seconds` is 0, which ends every older secret at once.",
+      "For whoever has every scope of the client: the answer shows the secret, once. The old one keeps working for `overlap_seconds`; until then another rotation is 409, unless its `overlap_seconds` is 0, which ends every older secret at once.",
     auth,
     body: ClientSecretRotation,
     responses: { 200: IssuedServiceClient, 404: "error", 409: "error", 422: "error" },
@@ -61,7 +61,7 @@ export function clientIssueRoutes({ makeClient, changeClient, clock }: Dependenc
         return ok(shown, { etag });
       };
       const result = await changeClient.rotateSecret({
-        accountId: input.principal.accountId,
+        principal: input.principal,
         clientId: input.params.client_id,
         overlapSeconds: input.body.overlap_seconds,
         by: actorOf(input),

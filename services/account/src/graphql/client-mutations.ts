@@ -57,8 +57,7 @@ export function clientMutations({ makeClient, changeClient, clients, clock }: Ve
         return issuedPayload(async () => {
           const { id: clientId, overlap_seconds: overlapSeconds } = parseInput(Rotation, input);
           const by = actorOf({ ...context, principal });
-          const { accountId } = principal;
-          const result = await changeClient.rotateSecret({ accountId, clientId, overlapSeconds, by });
+          const result = await changeClient.rotateSecret({ principal, clientId, overlapSeconds, by });
           if (result.outcome !== "rotated") throw errorOf(refusedRotation(result));
           return result;
         });
