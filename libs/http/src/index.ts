@@ -10,7 +10,7 @@ export { httpMigrations } from "./library-migrations.ts";
 export { createRateLimits, type RateLimits } from "./limits/rate-limits.ts";
 export { readCursor, writeCursor } from "./lists/cursor.ts";
 export { type Page, pageFrom, pageOf, pageParameters } from "./lists/page.ts";
-export { readTimeCursor, type TimePosition, writeTimeCursor } from "./lists/time-cursor.ts";
+export { cursorByTime, readTimeCursor, type TimePosition, writeTimeCursor } from "./lists/time-cursor.ts";
 export { mergeOpenApi, type OpenApiInfo, openApiDocument } from "./openapi/openapi-document.ts";
 export { type HttpProperties, httpProperties } from "./properties.ts";
 export { type ClientAddress, createClientAddress } from "./request/client-address.ts";

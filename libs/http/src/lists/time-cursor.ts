@@ -15,6 +15,10 @@ export function writeTimeCursor(at: Date, id: string): string {
   return writeCursor([at.toISOString(), id]);
 }
 
+/** The cursor of a thing in a list that is ordered by when each was made. REST and GraphQL use the same. */
+export const cursorByTime = ({ createdAt, id }: { readonly createdAt: Date; readonly id: string }): string =>
+  writeTimeCursor(createdAt, id);
+
 /** Reads back what `writeTimeCursor` wrote. @throws AppError `invalid_request` for a cursor that we did not write. */
 export function readTimeCursor(cursor: string): TimePosition {
   const [at, id] = readCursor(cursor, Position);

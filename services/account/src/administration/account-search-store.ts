@@ -1,7 +1,9 @@
 import type { AccountState } from "@signalbox/contracts";
+import type { TimePosition } from "@signalbox/http";
 import type { Account } from "../accounts/account.ts";
 import { accountFrom } from "../accounts/account-store.ts";
 import type { Prisma, PrismaClient } from "../generated/prisma/client.ts";
+import { madeBefore } from "../lists/made-before.ts";
 
 /** What administrators look for; an absent member does not narrow. */
 export interface AccountFilter {
@@ -13,17 +15,11 @@ export interface AccountFilter {
   readonly createdBefore?: Date | undefined;
 }
 
-/** Where a list goes on: after the account made at this time with this id. */
-interface AccountPosition {
-  readonly createdAt: Date;
-  readonly id: string;
-}
-
 export interface AccountSearchStore {
   /** Newest first, tombstones included. */
   list(
     filter: AccountFilter,
-    options: { readonly after: AccountPosition | null; readonly limit: number },
+    options: { readonly after: TimePosition | null; readonly limit: number },
   ): Promise<Account[]>;
 }
 
@@ -32,7 +28,7 @@ export function createAccountSearchStore(prisma: PrismaClient): AccountSearchSto
   return {
     async list(filter, { after, limit }) {
       const rows = await prisma.account.findMany({
-        where: { AND: [narrowed(filter), after ? onwards(after) : {}] },
+        where: { AND: [narrowed(filter), after ? madeBefore(after) : {}] },
         orderBy: [{ createdAt: "desc" }, { id: "desc" }],
         take: limit,
       });
@@ -57,7 +53,3 @@ function found(search: string): Prisma.AccountWhereInput[] {
   const part = { contains, mode: "insensitive" } as const;
   return [{ id: search }, { displayName: part }, { contactAddress: part }, { pendingContactAddress: part }];
 }
-
-const onwards = ({ createdAt, id }: AccountPosition): Prisma.AccountWhereInput => ({
-  OR: [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: id } }],
-});

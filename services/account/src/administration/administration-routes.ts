@@ -1,5 +1,15 @@
 import { AdministeredAccountResource } from "@signalbox/contracts";
-import { createRoutes, ifMatch, ok, pageFrom, pageOf, pageParameters, refused } from "@signalbox/http";
+import {
+  createRoutes,
+  cursorByTime,
+  ifMatch,
+  ok,
+  pageFrom,
+  pageOf,
+  pageParameters,
+  readTimeCursor,
+  refused,
+} from "@signalbox/http";
 import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
@@ -8,7 +18,6 @@ import type { ChangeAccountStatusVerb } from "../statuses/change-account-status.
 import { StatusByAdministrator } from "../statuses/status-body.ts";
 import { transitionRefused } from "../statuses/status-routes.ts";
 import { accountFilter, filterFrom } from "./account-filter.ts";
-import { cursorOf, positionFrom } from "./account-position.ts";
 import type { AccountSearchStore } from "./account-search-store.ts";
 import { etagOfAdministered, viewAdministered } from "./administered-account.ts";
 
@@ -30,9 +39,9 @@ export function administrationRoutes({ accounts, accountSearch, changeAccountSta
     query: z.object({ ...accountFilter, ...pageParameters(pageLimits) }),
     responses: { 200: pageOf(AdministeredAccountResource) },
     async handle({ query }) {
-      const after = query.cursor === undefined ? null : positionFrom(query.cursor);
+      const after = query.cursor === undefined ? null : readTimeCursor(query.cursor);
       const found = await accountSearch.list(filterFrom(query), { after, limit: query.limit + 1 });
-      return ok(pageFrom(found, query.limit, viewAdministered, cursorOf));
+      return ok(pageFrom(found, query.limit, viewAdministered, cursorByTime));
     },
   });
 

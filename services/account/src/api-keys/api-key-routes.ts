@@ -1,11 +1,21 @@
 import { ApiKeyResource } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
-import { createRoutes, ifMatch, noContent, ok, pageFrom, pageOf, pageParameters, refused } from "@signalbox/http";
+import {
+  createRoutes,
+  cursorByTime,
+  ifMatch,
+  noContent,
+  ok,
+  pageFrom,
+  pageOf,
+  pageParameters,
+  readTimeCursor,
+  refused,
+} from "@signalbox/http";
 import { z } from "zod";
 import { actorOf } from "../audit/actor.ts";
 import { type ApiKey, etagOfApiKey, viewApiKey } from "./api-key.ts";
 import { ApiKeyPatch } from "./api-key-body.ts";
-import { cursorOf, positionFrom } from "./api-key-position.ts";
 import type { ApiKeyStore } from "./api-key-store.ts";
 import type { RenameApiKeyVerb } from "./rename-api-key.ts";
 import type { RevokeApiKeyVerb } from "./revoke-api-key.ts";
@@ -30,11 +40,11 @@ export function apiKeyRoutes({ apiKeys, renameApiKey, revokeApiKey, clock, pageL
     responses: { 200: pageOf(ApiKeyResource) },
     async handle({ principal, query }) {
       const keys = await apiKeys.list(principal.accountId, {
-        after: query.cursor === undefined ? null : positionFrom(query.cursor),
+        after: query.cursor === undefined ? null : readTimeCursor(query.cursor),
         limit: query.limit + 1,
       });
       const now = clock.now();
-      return ok(pageFrom(keys, query.limit, (key) => viewApiKey(key, now), cursorOf));
+      return ok(pageFrom(keys, query.limit, (key) => viewApiKey(key, now), cursorByTime));
     },
   });
 

@@ -1,14 +1,10 @@
 import { isRole, isScope } from "@signalbox/contracts";
 import { minutes } from "@signalbox/core";
+import type { TimePosition } from "@signalbox/http";
 import { sql, type Tx } from "@signalbox/storage";
 import type { PrismaClient } from "../generated/prisma/client.ts";
+import { madeBefore } from "../lists/made-before.ts";
 import type { ApiKey } from "./api-key.ts";
-
-/** Where a list goes on: after the key made at this time with this id. */
-interface KeyPosition {
-  readonly createdAt: Date;
-  readonly id: string;
-}
 
 export interface ApiKeyStore {
   find(accountId: string, keyId: string): Promise<ApiKey | null>;
@@ -16,7 +12,7 @@ export interface ApiKeyStore {
   findMany(accountId: string, keyIds: readonly string[]): Promise<ApiKey[]>;
   findByDigest(digest: Uint8Array): Promise<ApiKey | null>;
   /** Newest first. */
-  list(accountId: string, options: { readonly after: KeyPosition | null; readonly limit: number }): Promise<ApiKey[]>;
+  list(accountId: string, options: { readonly after: TimePosition | null; readonly limit: number }): Promise<ApiKey[]>;
   insert(tx: Tx, key: ApiKey): Promise<void>;
   /** Reads the key and keeps others from changing it until the transaction ends. */
   lock(tx: Tx, accountId: string, keyId: string): Promise<ApiKey | null>;
@@ -87,7 +83,7 @@ export function createApiKeyStore(prisma: PrismaClient): ApiKeyStore {
     },
     async list(accountId, { after, limit }) {
       const rows = await prisma.apiKey.findMany({
-        where: { accountId, ...(after && { OR: [{ createdAt: { lt: after.createdAt } }, laterId(after)] }) },
+        where: { accountId, ...(after && madeBefore(after)) },
         orderBy: [{ createdAt: "desc" }, { id: "desc" }],
         take: limit,
       });
@@ -122,8 +118,6 @@ export function createApiKeyStore(prisma: PrismaClient): ApiKeyStore {
     },
   };
 }
-
-const laterId = ({ createdAt, id }: KeyPosition) => ({ createdAt, id: { lt: id } });
 
 function keyFrom(row: Row): ApiKey {
   return { ...row, scopes: row.scopes.filter(isScope), roles: row.roles.filter(isRole) };

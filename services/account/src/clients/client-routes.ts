@@ -2,6 +2,7 @@ import { ServiceClientResource } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import {
   createRoutes,
+  cursorByTime,
   ifMatch,
   noContent,
   ok,
@@ -10,7 +11,6 @@ import {
   pageParameters,
   readTimeCursor,
   refused,
-  writeTimeCursor,
 } from "@signalbox/http";
 import { z } from "zod";
 import { actorOf } from "../audit/actor.ts";
@@ -44,14 +44,7 @@ export function clientRoutes({ clients, changeClient, clock, pageLimits }: Depen
     async handle({ principal, query }) {
       const after = query.cursor === undefined ? null : readTimeCursor(query.cursor);
       const found = await clients.list(principal.accountId, { after, limit: query.limit + 1 });
-      return ok(
-        pageFrom(
-          found,
-          query.limit,
-          (client) => view(client),
-          ({ createdAt, id }) => writeTimeCursor(createdAt, id),
-        ),
-      );
+      return ok(pageFrom(found, query.limit, (client) => view(client), cursorByTime));
     },
   });
 

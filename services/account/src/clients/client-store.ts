@@ -2,6 +2,7 @@ import { isScope } from "@signalbox/contracts";
 import type { TimePosition } from "@signalbox/http";
 import { sql, type Tx } from "@signalbox/storage";
 import type { PrismaClient } from "../generated/prisma/client.ts";
+import { madeBefore } from "../lists/made-before.ts";
 import type { ServiceClient } from "./service-client.ts";
 
 export interface ClientStore {
@@ -74,7 +75,7 @@ export function createClientStore(prisma: PrismaClient): ClientStore {
     },
     async list(accountId, { after, limit }) {
       const rows = await prisma.serviceClient.findMany({
-        where: { accountId, ...(after && { OR: [{ createdAt: { lt: after.at } }, laterId(after)] }) },
+        where: { accountId, ...(after && madeBefore(after)) },
         orderBy: [{ createdAt: "desc" }, { id: "desc" }],
         take: limit,
       });
@@ -105,8 +106,6 @@ export function createClientStore(prisma: PrismaClient): ClientStore {
     },
   };
 }
-
-const laterId = ({ at, id }: TimePosition) => ({ createdAt: at, id: { lt: id } });
 
 function clientFrom(row: Row): ServiceClient {
   return { ...row, scopes: row.scopes.filter(isScope) };

@@ -31,7 +31,7 @@ export function openExport({ configuration, runner }: ServiceContext<Properties>
     }),
     ownSection("api_keys", {
       list: apiKeys.list,
-      positionOf: ({ createdAt, id }) => ({ createdAt, id }),
+      positionOf: ({ createdAt, id }) => ({ at: createdAt, id }),
       view: (key) => viewApiKey(key, clock.now()),
     }),
     ownSection("service_clients", {

@@ -1,9 +1,9 @@
 import { AppError } from "@signalbox/core";
 import { type ConnectionArguments, mutationPayload } from "@signalbox/graphql";
+import { cursorByTime, readTimeCursor } from "@signalbox/http";
 import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
 import { accountFilter, filterFrom } from "../administration/account-filter.ts";
-import { cursorOf, positionFrom } from "../administration/account-position.ts";
 import { actorOf } from "../audit/actor.ts";
 import { StatusByAdministrator } from "../statuses/status-body.ts";
 import type { Verbs } from "../verbs.ts";
@@ -37,9 +37,9 @@ export function administrationResolvers({ accountSearch, changeAccountStatus, pa
         const wanted = Object.fromEntries(Object.entries(narrowing).filter(([, value]) => value !== null));
         const filter = filterFrom(parseInput(Filter, wanted));
         return pageOf<Account>(given, pageLimits, {
-          cursorOf,
+          cursorOf: cursorByTime,
           read: (limit, cursor) =>
-            accountSearch.list(filter, { after: cursor === null ? null : positionFrom(cursor), limit }),
+            accountSearch.list(filter, { after: cursor === null ? null : readTimeCursor(cursor), limit }),
         });
       },
     },

@@ -1,7 +1,7 @@
 import type { ConnectionArguments } from "@signalbox/graphql";
+import { cursorByTime, readTimeCursor } from "@signalbox/http";
 import type { Account } from "../accounts/account.ts";
 import { type ApiKey, statusOf } from "../api-keys/api-key.ts";
-import { cursorOf, positionFrom } from "../api-keys/api-key-position.ts";
 import type { Verbs } from "../verbs.ts";
 import { type AccountContext, allowed } from "./account-resolvers.ts";
 import { pageOf } from "./page-of.ts";
@@ -12,9 +12,9 @@ export function apiKeyResolvers({ apiKeys, clock, pageLimits }: Verbs) {
       apiKeys: (account: Pick<Account, "id">, given: ConnectionArguments, context: AccountContext) => {
         const { accountId } = allowed(context, "account:read", "own-account:read");
         return pageOf<ApiKey>(given, pageLimits, {
-          cursorOf,
+          cursorOf: cursorByTime,
           async read(limit, cursor) {
-            const after = cursor === null ? null : positionFrom(cursor);
+            const after = cursor === null ? null : readTimeCursor(cursor);
             return account.id === accountId ? apiKeys.list(accountId, { after, limit }) : [];
           },
         });

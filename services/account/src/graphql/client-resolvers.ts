@@ -1,5 +1,5 @@
 import type { ConnectionArguments } from "@signalbox/graphql";
-import { readTimeCursor, writeTimeCursor } from "@signalbox/http";
+import { cursorByTime, readTimeCursor } from "@signalbox/http";
 import type { Account } from "../accounts/account.ts";
 import { previousSecretUntil, type ServiceClient, statusOf } from "../clients/service-client.ts";
 import type { Verbs } from "../verbs.ts";
@@ -12,7 +12,7 @@ export function clientResolvers({ clients, clock, pageLimits }: Verbs) {
       serviceClients: (account: Pick<Account, "id">, given: ConnectionArguments, context: AccountContext) => {
         const { accountId } = allowed(context, "account:read", "own-account:read");
         return pageOf<ServiceClient>(given, pageLimits, {
-          cursorOf: ({ createdAt, id }) => writeTimeCursor(createdAt, id),
+          cursorOf: cursorByTime,
           async read(limit, cursor) {
             const after = cursor === null ? null : readTimeCursor(cursor);
             return account.id === accountId ? clients.list(accountId, { after, limit }) : [];
