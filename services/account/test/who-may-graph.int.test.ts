@@ -1,0 +1,197 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { accountStates, type Scope, scopes } from "@signalbox/contracts";
+import { resolversOf } from "../src/graphql/subgraph.ts";
+import { openInside } from "./inside.ts";
+import {
+  adminRead,
+  type Ids,
+  type Operation,
+  ownRead,
+  ownWrite,
+  type Person,
+  startWhoMay,
+  type WhoMay,
+} from "./who-may.ts";
+
+let whoMay: WhoMay;
+before(async () => {
+  whoMay = await startWhoMay();
+});
+after(() => whoMay.account.close());
+
+interface Field {
+  readonly scope: Scope;
+  readonly inState: Operation["inState"];
+  readonly text: (ids: Ids) => string;
+  /** Who is let in learns that there is nothing to do. */
+  readonly nothingWaits?: true;
+}
+
+const adminWrite = [403, 200, 403, 403, 403] as const;
+const securely = [403, 200, 403, 403, 403] as const;
+
+/** Who may do what in the graph. A root field, field of `Account` or entity that is not here fails the test below. */
+const fields: Readonly<Record<string, Field>> = {
+  "Query.viewer": { ...ownRead("account:read"), text: () => "{ viewer { id } }" },
+  "Query.account": { ...adminRead, text: ({ accountId }) => `{ account(id: "${accountId}") { id } }` },
+  "Query.accounts": { ...adminRead, text: () => "{ accounts(first: 1) { edges { cursor } } }" },
+  "Mutation.updateAccount": {
+    ...ownWrite(null),
+    text: () => `mutation { updateAccount(input: { displayName: "Eve" }) { errors { message } } }`,
+  },
+  "Mutation.updateAccountSettings": {
+    ...ownWrite(null),
+    text: () => `mutation { updateAccountSettings(input: { locale: "de" }) { errors { message } } }`,
+  },
+  "Mutation.createApiKey": {
+    scope: "account:security",
+    inState: securely,
+    text: () => `mutation { createApiKey(input: { name: "x", scopes: ["account:security"] }) { key } }`,
+  },
+  "Mutation.renameApiKey": {
+    scope: "account:security",
+    inState: securely,
+    text: ({ keyId }) => `mutation { renameApiKey(input: { id: "${keyId}", name: "y" }) { apiKey { id } } }`,
+  },
+  "Mutation.rotateApiKey": {
+    scope: "account:security",
+    inState: securely,
+    text: ({ keyId }) => `mutation { rotateApiKey(input: { id: "${keyId}" }) { key } }`,
+  },
+  "Mutation.revokeApiKey": {
+    scope: "account:security",
+    inState: securely,
+    text: ({ keyId }) => `mutation { revokeApiKey(input: { id: "${keyId}" }) { apiKey { id } } }`,
+  },
+  "Mutation.createServiceClient": {
+    scope: "account:security",
+    inState: securely,
+    text: () => `mutation { createServiceClient(input: { name: "x", scopes: ["account:security"] }) { clientSecret } }`,
+  },
+  "Mutation.renameServiceClient": {
+    scope: "account:security",
+    inState: securely,
+    text: ({ clientId }) =>
+      `mutation { renameServiceClient(input: { id: "${clientId}", name: "y" }) { serviceClient { id } } }`,
+  },
+  "Mutation.rotateServiceClientSecret": {
+    scope: "account:security",
+    inState: securely,
+    text: ({ clientId }) => `mutation { rotateServiceClientSecret(input: { id: "${clientId}" }) { clientSecret } }`,
+  },
+  "Mutation.revokeServiceClient": {
+    scope: "account:security",
+    inState: securely,
+    text: ({ clientId }) => `mutation { revokeServiceClient(input: { id: "${clientId}" }) { serviceClient { id } } }`,
+  },
+  "Mutation.confirmContactAddress": {
+    ...ownWrite(null),
+    text: () => `mutation { confirmContactAddress(input: { code: "12345678" }) { errors { message } } }`,
+    nothingWaits: true,
+  },
+  "Mutation.resendContactCode": {
+    ...ownWrite(null),
+    text: () => "mutation { resendContactCode { errors { message } } }",
+    nothingWaits: true,
+  },
+  "Mutation.cancelContactChange": {
+    ...ownWrite(null),
+    text: () => "mutation { cancelContactChange { errors { message } } }",
+  },
+  "Mutation.signOutEverywhere": {
+    ...ownWrite(null),
+    scope: "account:security",
+    text: () => "mutation { signOutEverywhere { errors { message } } }",
+  },
+  "Mutation.setAccountStatus": {
+    scope: "account:admin",
+    inState: adminWrite,
+    text: ({ accountId }) =>
+      `mutation { setAccountStatus(input: { accountId: "${accountId}", status: suspended, reason: "x" }) { errors { message } } }`,
+  },
+  "Account.settings": { ...ownRead("account:read"), text: ({ accountId }) => entity(accountId, "settings { locale }") },
+  "Account.apiKeys": { ...ownRead("account:read"), text: () => "{ viewer { apiKeys { edges { cursor } } } }" },
+  "Account.serviceClients": {
+    ...ownRead("account:read"),
+    text: () => "{ viewer { serviceClients { edges { cursor } } } }",
+  },
+  "Account.auditLog": { ...ownRead("account:read"), text: () => "{ viewer { auditLog { edges { cursor } } } }" },
+  "Account.administration": {
+    ...adminRead,
+    text: ({ accountId }) => entity(accountId, "administration { purgedAt }"),
+  },
+  "Account.__resolveReference": {
+    ...ownRead("account:read"),
+    text: ({ accountId }) => entity(accountId, "displayName"),
+  },
+  "ApiKey.__resolveReference": {
+    ...ownRead("account:read"),
+    text: ({ keyId }) =>
+      `{ _entities(representations: [{ __typename: "ApiKey", id: "${keyId}" }]) { ... on ApiKey { status } } }`,
+  },
+};
+
+const entity = (id: string, selection: string): string =>
+  `{ _entities(representations: [{ __typename: "Account", id: "${id}" }]) { ... on Account { ${selection} } } }`;
+
+test("every root field of the graph, every field of an account that somebody resolves, and every entity is in this table", async () => {
+  const type = "{ fields { name args { name } type { kind ofType { kind name } } } }";
+  const text = `{ query: __type(name: "Query") ${type} mutation: __type(name: "Mutation") ${type} }`;
+  const { data } = await whoMay.account.query(whoMay.administrator, text);
+  const named = (prefix: string, { fields: found }: { fields: { name: string }[] }) =>
+    found.map(({ name }) => `${prefix}.${name}`).filter((name) => !name.startsWith("Query._"));
+  const roots = [...named("Query", data.query), ...named("Mutation", data.mutation)];
+  const resolved = Object.entries(resolversOf(openInside(whoMay.account).verbs))
+    .flatMap(([type, table]) => Object.keys(table).map((name) => `${type}.${name}`))
+    .filter((name) => name.startsWith("Account.") || name.endsWith(".__resolveReference"));
+  assert.deepEqual([...roots, ...resolved].sort(), Object.keys(fields).sort());
+});
+
+for (const [field, { scope, inState, text, nothingWaits }] of Object.entries(fields)) {
+  test(`the GraphQL field ${field} is for ${scope}, in the states that leave room for it`, async () => {
+    const codeFor = async (headers: Record<string, string> | null, ids: Ids) =>
+      (await whoMay.account.query(headers, text(ids))).errors?.[0].extensions.code ?? "OK";
+    const active = await whoMay.personIn("active");
+    const own = (person: Person, target: string) => ({
+      ...person,
+      accountId: /^(Query|Mutation)/.test(field) ? target : person.accountId,
+    });
+    assert.equal(await codeFor(null, own(active, active.accountId)), "UNAUTHENTICATED");
+    const others = scopes.filter((name) => name !== scope).join(" ");
+    assert.equal(await codeFor(active.as(others), own(active, active.accountId)), "FORBIDDEN");
+    for (const [at, state] of accountStates.entries()) {
+      const target = await whoMay.personIn("active");
+      const person = await whoMay.personIn(state);
+      // An administrator's field on an entity needs the account to be read first.
+      const held = scope === "account:admin" ? `account:read ${scope}` : scope;
+      const admitted = nothingWaits ? "CONFLICT" : "OK";
+      const expected = inState[at] === 200 ? admitted : "FORBIDDEN";
+      const code = await codeFor(person.as(held), own(person, target.accountId));
+      const missing = state === "pending" && field.startsWith("Mutation.") && code === "NOT_FOUND" ? "FORBIDDEN" : code;
+      assert.equal(missing, expected, state);
+    }
+  });
+}
+
+test("what belongs to another account is missing in the graph, for owners of every scope but an administrator's", async () => {
+  const [own, other] = [await whoMay.personIn("active"), await whoMay.personIn("active")];
+  const stranger = own.as(scopes.filter((name) => name !== "account:admin").join(" "));
+  const mutations = ["renameApiKey", "rotateApiKey", "revokeApiKey"];
+  const ofClients = ["renameServiceClient", "rotateServiceClientSecret", "revokeServiceClient"];
+  for (const field of [...mutations, ...ofClients]) {
+    const { errors } = await whoMay.account.query(stranger, fields[`Mutation.${field}`]?.text(other) ?? "");
+    assert.equal(errors?.[0].extensions.code, "NOT_FOUND", field);
+  }
+  const lists = ["apiKeys", "serviceClients", "auditLog"].map((name) => `${name} { edges { cursor } }`);
+  for (const selection of ["settings { locale }", ...lists]) {
+    const { data } = await whoMay.account.query(stranger, entity(other.accountId, selection));
+    assert.deepEqual(data._entities, [null], selection);
+  }
+  const { data } = await whoMay.account.query(stranger, fields["ApiKey.__resolveReference"]?.text(other) ?? "");
+  assert.deepEqual(data._entities, [null]);
+  const kept = await whoMay.account.send("GET", `/api/account/api-keys/${other.keyId}`, {
+    headers: other.as("account:read"),
+  });
+  assert.deepEqual([kept.body.status, kept.body.name], ["active", "before"]);
+});

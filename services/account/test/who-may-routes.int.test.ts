@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { accountStates, type Scope, scopes } from "@signalbox/contracts";
+import { adminRead, type Ids, none, type Operation, ownRead, ownWrite, startWhoMay, type WhoMay } from "./who-may.ts";
+
+let whoMay: WhoMay;
+before(async () => {
+  whoMay = await startWhoMay();
+});
+after(() => whoMay.account.close());
+
+const waiting = (status: number, body?: unknown): Operation => ({
+  scope: "account:write",
+  inState: [status, status, 403, 403, 403],
+  body,
+});
+const secure = (status: number, body?: unknown): Operation => ({
+  scope: "account:security",
+  inState: [403, status, 403, 403, 403],
+  body,
+});
+const whole = { display_name: "Eve", locale: "en", timezone: "UTC" };
+const settings = { locale: "de", timezone: "UTC", notifications: { product_updates: true } };
+
+/** `any`: whoever is signed in, with whatever scopes. `none`: everyone, for what they hold in their hands. */
+type Anyone = "any" | "none";
+
+/** Who may do what, by CONTRACT §1 and §3. A route that is not here fails the first test. */
+const operations: Readonly<Record<string, Operation<Scope | Anyone>>> = {
+  "GET /api/account/": ownRead("account:read"),
+  "PATCH /api/account/": ownWrite({ display_name: "Eve" }),
+  "PUT /api/account/": ownWrite(whole),
+  "DELETE /api/account/": { scope: "account:security", inState: [204, 204, 403, 204, 403] },
+  "GET /api/account/settings/": ownRead("account:read"),
+  "PATCH /api/account/settings/": ownWrite({ locale: "de" }),
+  "PUT /api/account/settings/": ownWrite(settings),
+  "GET /api/settings/": ownRead("account:read"),
+  "PATCH /api/settings/": ownWrite({ locale: "de" }),
+  "PUT /api/settings/": ownWrite(settings),
+  "POST /api/account/status/": {
+    scope: "account:security",
+    inState: [409, 200, 403, 403, 403],
+    body: { status: "disabled" },
+  },
+  "POST /api/account/recovery/": { scope: "account:write", inState: [403, 403, 403, 202, 403] },
+  "POST /api/account/contact-change/confirm": waiting(409, { code: "12345678" }),
+  "POST /api/account/contact-change/resend": waiting(409),
+  "DELETE /api/account/contact-change/": waiting(204),
+  "GET /api/account/contact-links/{token}": { scope: "none", inState: [404, 404, 404, 404, 404] },
+  "POST /api/account/contact-links/{token}": { scope: "none", inState: [404, 404, 404, 404, 404] },
+  "POST /api/account/step-up/": { scope: "any", inState: [409, 202, 403, 403, 403], body: {} },
+  "DELETE /api/account/sign-ins/": { scope: "account:security", inState: [204, 204, 403, 403, 403] },
+  "GET /api/account/identities/": ownRead("account:read"),
+  "POST /api/account/identities/": secure(422, { token: "x" }),
+  "GET /api/account/identities/{identity_id}": { scope: "account:read", inState: [404, 404, 404, 404, 403] },
+  "DELETE /api/account/identities/{identity_id}": secure(404),
+  "GET /api/account/audit/": ownRead("account:read"),
+  "GET /api/account/export/": { ...ownRead("account:security"), also: "account:read" },
+  "POST /api/account/api-keys/": secure(201, { name: "key", scopes: ["account:security"] }),
+  "GET /api/account/api-keys/": ownRead("account:read"),
+  "GET /api/account/api-keys/{key_id}": ownRead("account:read"),
+  "PATCH /api/account/api-keys/{key_id}": secure(200, { name: "other" }),
+  "POST /api/account/api-keys/{key_id}/rotate": secure(201, {}),
+  "DELETE /api/account/api-keys/{key_id}": secure(204),
+  // Nobody here comes with a key.
+  "DELETE /api/account/current-api-key/": { scope: "any", inState: [404, 404, 404, 404, 403] },
+  "POST /api/account/clients/": secure(201, { name: "robot", scopes: ["account:security"] }),
+  "GET /api/account/clients/": ownRead("account:read"),
+  "GET /api/account/clients/{client_id}": ownRead("account:read"),
+  "PATCH /api/account/clients/{client_id}": secure(200, { name: "other" }),
+  "POST /api/account/clients/{client_id}/secret/rotate": secure(200, {}),
+  "DELETE /api/account/clients/{client_id}": secure(204),
+  "GET /api/accounts/": adminRead,
+  "GET /api/accounts/{account_id}": adminRead,
+  "GET /api/accounts/{account_id}/audit/": adminRead,
+  "POST /api/accounts/{account_id}/status": {
+    scope: "account:admin",
+    inState: [403, 200, 403, 403, 403],
+    body: { status: "suspended", reason: "x" },
+  },
+};
+async function attempt(operation: string, headers: Record<string, string>, ids: Ids) {
+  const [method = "", template = ""] = operation.split(" ");
+  const path = template
+    .replace("{key_id}", ids.keyId)
+    .replace("{client_id}", ids.clientId)
+    .replace("{account_id}", ids.accountId)
+    .replace("{token}", "sbx_link_x");
+  const body = operations[operation]?.body;
+  return whoMay.account.send(method, path, { headers, ...(body !== undefined && { body }) });
+}
+
+test("every route of the service is in this table", async () => {
+  const { body } = await whoMay.account.send("GET", "/openapi/account.json");
+  const documented = Object.entries(body.paths as Record<string, object>).flatMap(([path, methods]) =>
+    Object.keys(methods)
+      .filter((method) => ["get", "put", "post", "patch", "delete"].includes(method))
+      .map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  const personal = documented.filter((operation) => operation !== "GET /openapi/account.json");
+  assert.deepEqual(personal.sort(), Object.keys(operations).sort());
+});
+
+for (const [operation, { scope, also, inState }] of Object.entries(operations)) {
+  test(`${operation} is for ${scope}, in the states that leave room for it`, async () => {
+    const target = await whoMay.personIn("active");
+    const active = await whoMay.personIn("active");
+    const ids = { ...active, accountId: target.accountId };
+    assert.equal((await attempt(operation, {}, ids)).status, scope === "none" ? 404 : 401, "anonymous");
+    const isScoped = scope !== "any" && scope !== "none";
+    if (isScoped) {
+      const others = scopes.filter((name) => name !== scope).join(" ");
+      const { status, body } = await attempt(operation, active.as(others), ids);
+      assert.deepEqual([status, body.error.details[0].code], [403, reasonFor(operation)], "wrong scope");
+    }
+
+    for (const [at, state] of accountStates.entries()) {
+      const person = await whoMay.personIn(state);
+      // A pending account has no key and no client yet; any id will do where the state decides.
+      const own = person.keyId === none ? active : person;
+      const as = person.as(isScoped ? [scope, also].join(" ").trim() : "config:read");
+      const { status } = await attempt(operation, as, { ...own, accountId: target.accountId });
+      const expected = state === "pending" && ownId.test(operation) && inState[at] === 200 ? 404 : inState[at];
+      assert.equal(status, expected, state);
+    }
+  });
+}
+
+/** Operations on one thing of the caller's own. */
+const ownId = /\{(key|client)_id\}/;
+
+/** Where an active account has no business, the state is what the refusal names. */
+const reasonFor = (operation: string): string =>
+  operation === "POST /api/account/recovery/" ? "account_active" : "scope_required";
+
+test("what belongs to another account is missing, for every method", async () => {
+  const [own, other] = [await whoMay.personIn("active"), await whoMay.personIn("active")];
+  for (const operation of Object.keys(operations).filter((name) => ownId.test(name))) {
+    const scope = operations[operation]?.scope as string;
+    const { status } = await attempt(operation, own.as(scope), other);
+    assert.equal(status, 404, operation);
+  }
+  for (const path of [`api-keys/${other.keyId}`, `clients/${other.clientId}`]) {
+    const kept = await whoMay.account.send("GET", `/api/account/${path}`, { headers: other.as("account:read") });
+    assert.equal(kept.body.status, "active");
+  }
+});

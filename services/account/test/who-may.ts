@@ -1,0 +1,68 @@
+import { type AccountState, type Scope, scopes } from "@signalbox/contracts";
+import { type Harness, startAccount } from "./harness.ts";
+
+export interface Operation<For = Scope> {
+  readonly scope: For;
+  /** Another scope that is needed besides. */
+  readonly also?: Scope;
+  /** The status for a caller with that scope whose account is pending, active, suspended, disabled, deleted. */
+  readonly inState: readonly [number, number, number, number, number];
+  readonly body?: unknown;
+}
+
+export const ownRead = (scope: Scope): Operation => ({ scope, inState: [200, 200, 200, 200, 403] });
+export const ownWrite = (body: unknown): Operation => ({
+  scope: "account:write",
+  inState: [200, 200, 403, 403, 403],
+  body,
+});
+export const adminRead: Operation = { scope: "account:admin", inState: [200, 200, 200, 403, 403] };
+
+export interface Ids {
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly clientId: string;
+}
+
+export interface Person extends Ids {
+  /** Headers with a fresh token of these scopes. */
+  as(scope: string): Record<string, string>;
+}
+
+/** What an account that is pending has not. */
+export const none = "none";
+
+/** The service, and people whose accounts are in the states that a test wants. */
+export interface WhoMay {
+  readonly account: Harness;
+  readonly administrator: Record<string, string>;
+  /** Someone whose account is in `state`, and who holds an API key and a service client from before. */
+  personIn(state: AccountState): Promise<Person>;
+}
+
+export async function startWhoMay(): Promise<WhoMay> {
+  const account = await startAccount({ "account.require-verified-contact": true });
+  const administrator = { "x-api-key": await account.firstKey() };
+  return { account, administrator, personIn };
+
+  async function personIn(state: AccountState): Promise<Person> {
+    const claims = { sub: crypto.randomUUID(), roles: ["admin"] };
+    const contact = state === "pending" ? {} : { email: "ada@example.org", email_verified: true };
+    const all = account.person({ ...claims, ...contact, scope: scopes.join(" ") });
+    const { id } = (await account.send("GET", "/api/account/", { headers: all })).body;
+    const body = { name: "before", scopes: ["account:security"] };
+    const key = await account.send("POST", "/api/account/api-keys/", { headers: all, body });
+    const client = await account.send("POST", "/api/account/clients/", { headers: all, body });
+    if (state !== "pending" && state !== "active") {
+      const change = { status: state, reason: "x" };
+      await account.send("POST", `/api/accounts/${id}/status`, { headers: administrator, body: change });
+    }
+    // Another token, which nobody remembers: the state it meets is the one in the database.
+    return {
+      accountId: id,
+      keyId: key.body.id ?? none,
+      clientId: client.body.id ?? none,
+      as: (scope: string) => account.person({ ...claims, scope }),
+    };
+  }
+}
