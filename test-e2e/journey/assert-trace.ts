@@ -12,9 +12,7 @@ export async function assertOneTrace(receiver: OtlpReceiver, { uploadTraceId }: 
     const services = new Set(ofUpload(spans).map(({ service }) => service));
     return passed.every((service) => services.has(service)) && steps.every((step) => ofUpload(spans).some(step));
   };
-  const spans = ofUpload(
-    await receiver.waitFor(isWhole, { timeoutMs: 30_000, message: "the trace reaches the attempt" }),
-  );
+  const spans = ofUpload(await receiver.waitFor(isWhole, { message: "the trace reaches the attempt" }));
   const byId = new Map(spans.map((span) => [span.spanId, span]));
   const attempt = spans.find(isAttempt) as ReceivedSpan;
   assert.equal(attempt.service, "webhook-delivery");

@@ -34,7 +34,7 @@ export async function assertPlainKafka(eventsUrl: string, { imageId, accountId }
     });
     const message = await eventually(
       () => found.find(({ key, headers }) => key === imageId && headers.ce_type === "image.created.v1") ?? null,
-      { timeoutMs: 30_000, message: "a plain reader finds the event" },
+      { message: "a plain reader finds the event" },
     );
     assert.equal(message.json.id, imageId);
     const { headers } = message;

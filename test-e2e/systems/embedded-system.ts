@@ -8,6 +8,9 @@ import type { System, SystemOptions } from "./system.ts";
 
 const script = fileURLToPath(new URL("../../infra/embedded/start.ts", import.meta.url));
 
+/** The very first start makes a database server and runs every migration; a busy machine has other things to do besides. */
+const startMs = 180_000;
+
 /** What `npm start` runs, on ports and a data folder of its own. */
 export interface EmbeddedSystem extends System {
   readonly process: TestProcess;
@@ -22,7 +25,7 @@ export async function startEmbeddedSystem(
   const process = runEmbedded(dataDirectory, options.properties);
   const [, baseUrl = "", managementUrl = "", apiKey = ""] = await process.waitForOutput(
     /Base URL +(\S+)\n +Management +(\S+)\/management\n[\s\S]*?API key +(\S+)\n[\s\S]*Ctrl-C/,
-    60_000,
+    startMs,
   );
   return {
     process,

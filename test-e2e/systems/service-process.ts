@@ -2,7 +2,8 @@ import { fileURLToPath } from "node:url";
 import type { ServiceName } from "@signalbox/core";
 import { startProcess, type TestProcess } from "@signalbox/testing";
 
-const readyMs = 60_000;
+/** Seven services start at once, on as few as two cores that others use as well. */
+const readyMs = 180_000;
 
 /** One service in a process of its own, which can be killed and started again as it was. */
 export interface ServiceProcess {

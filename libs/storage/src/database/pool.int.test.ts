@@ -102,7 +102,7 @@ describe("bounds", () => {
   });
 
   it("gives up waiting for a connection after the bound", async () => {
-    const pool = open({ max: 1, connectTimeoutMs: 500 });
+    const pool = open({ max: 1, connectTimeoutMs: 2_000 });
     await inSession(pool, () => assert.rejects(pool.query(one), away));
   });
 
