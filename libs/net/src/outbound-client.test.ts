@@ -195,14 +195,16 @@ test("the deadline holds over connecting, waiting for headers, and a body that d
 
 test("a request that ran out of time while it waited for a connection is never sent", async () => {
   const paths: (string | undefined)[] = [];
-  const { url } = await listen((request, response) => {
+  const late = Promise.withResolvers<void>();
+  const { url } = await listen(async (request, response) => {
     paths.push(request.url);
-    if (request.url === "/slow") setTimeout(() => response.end(), 150);
-    else response.end();
+    if (request.url === "/slow") await late.promise;
+    response.end();
   });
   const client = clientWith({ connectionsPerOriginMax: 1 });
   const slow = client.request(get(`${url}slow`));
   assert.equal((await failure(client.request(get(`${url}late`, { deadlineMs: 50 })))).stage, "deadline");
+  late.resolve();
   await slow;
   await client.request(get(`${url}next`));
   assert.deepEqual(paths, ["/slow", "/next"]);

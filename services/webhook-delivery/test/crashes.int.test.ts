@@ -90,7 +90,7 @@ test("a delivery in the hands of a process that is killed is made again by anoth
 
 test("a process that is asked to stop finishes the attempts in hand and records them", async () => {
   await prepare();
-  receiver.answer({ status: 200, delayMs: 700 });
+  receiver.answer({ status: 200, delayMs: 2_000 });
   const process = await startInstance();
   await receiver.waitFor(() => true);
   process.signal("SIGTERM");
