@@ -4,7 +4,7 @@ import type { EngineName, RunningEngine } from "./engine.ts";
 import { runFolder } from "./engine-folders.ts";
 
 /**
- * What a test needs to reach an engine. Engines that somebody else runs (named by `SIGNALBOX_TEST_ENGINES`) have a URL
+ * What a test needs to reach an engine. Engines that somebody else runs (named by `TEST_ENGINES_FILE`) have a URL
  * and details only; ours also say which process they are.
  */
 export type Endpoint = Pick<RunningEngine, "url" | "details"> & Partial<RunningEngine>;

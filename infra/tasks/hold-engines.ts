@@ -13,7 +13,7 @@ const notOurs: HeldEngines = { release: async () => {} };
  * runs. An engine that is absent from the machine fails with the command that installs it: tests are never left out.
  */
 export async function holdEngines(report: (line: string) => void): Promise<HeldEngines> {
-  if (environment().SIGNALBOX_TEST_ENGINES) return notOurs;
+  if (environment().TEST_ENGINES_FILE) return notOurs;
   const states = await sharedEngineStates();
   await startSharedEngines(report);
   // When one runs already, somebody works with them: what was missing joins those, and `npm run engines -- stop` ends all.
