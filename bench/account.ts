@@ -11,7 +11,8 @@ const path = "/api/account/";
 const rounds = 5;
 const warmUpSeconds = 1;
 const measuredSeconds = 3;
-const pacedSeconds = 5;
+/** The latencies at half load are judged second by second, and their median is reported as well. */
+const pacedSeconds = 10;
 const connections = 32;
 /** Read by turns, so that what is asked at once is mostly not the same. */
 const readers = 20;
@@ -130,9 +131,12 @@ const known = ({ authorization, etag }: AccountService["accounts"][number]) => (
 async function measurePaced(service: AccountService, perSecond: (variant: Variant) => number): Promise<Paced> {
   const half = async (variant: Exclude<Variant, "bare">, next: () => PacedRequest): Promise<PacedResult> => {
     const pace = { url: service.url + path, next, perSecond: Math.round(perSecond(variant) / 2), connections };
-    await pacedLoad({ ...pace, seconds: warmUpSeconds });
-    const latenciesMs = await pacedLoad({ ...pace, seconds: pacedSeconds });
-    const at = (share: number) => rounded(percentile(latenciesMs, share));
+    const latenciesMs = await pacedLoad({ ...pace, seconds: warmUpSeconds + pacedSeconds });
+    const bySecond = Array.from({ length: pacedSeconds }, (_, second) => {
+      const start = (warmUpSeconds + second) * pace.perSecond;
+      return latenciesMs.slice(start, start + pace.perSecond);
+    });
+    const at = (share: number) => rounded(median(bySecond.map((second) => percentile(second, share))));
     return { perSecond: pace.perSecond, p50Ms: at(0.5), p99Ms: at(0.99) };
   };
   const requests = requestsTo(service);
@@ -156,7 +160,7 @@ function change({ accounts }: AccountService) {
   const number = changes++;
   const { authorization } = accounts[readers + (number % writers)] as AccountService["accounts"][number];
   return {
-    method: "PATCH",
+    method: "PATCH" as const,
     headers: { authorization, "content-type": "application/json" },
     body: JSON.stringify({ display_name: `Number ${number}` }),
   };
