@@ -17,15 +17,15 @@ interface Write {
 }
 
 /** Powers of two, so that few texts have to be prepared. */
-const batchSizes = [16, 8, 4, 2, 1];
-/** Batches that may be under way before the next writes wait for each other's company. */
-const underWayMax = 2;
+const batchSizes = [32, 16, 8, 4, 2, 1];
+/** Batches under way before the next writes wait for each other's company: two of half the size take longer than one. */
+const underWayMax = 1;
 /** A batch that takes longer waits for somebody's row, and keeps the others no more. */
 const patienceMs = 50;
 
 /**
- * What is asked for in one turn of the event loop, or while two batches are under way, is written as one statement with
- * one commit: the busier the service, the less a write costs. Alone nobody waits. A batch in which the server finds anything
+ * What is asked for in one turn of the event loop, or while a batch is under way, is written as one statement with one
+ * commit: the busier the service, the less a write costs. Alone nobody waits. A batch in which the server finds anything
  * wrong has written nothing, and is sent one by one so that each gets its own answer; after any other failure nobody knows
  * what was written, and nothing is sent again. More than `waitingMax` are refused.
  */
