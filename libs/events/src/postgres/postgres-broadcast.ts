@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "@signalbox/core";
+import { createWakeUp } from "@signalbox/runtime";
 import { type Pool, sql } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import { type BroadcastOptions, type BroadcastReader, UnknownTopic } from "../event-log.ts";
 import { readRecords } from "./read-records.ts";
-import { createSignal } from "./signal.ts";
 import type { TopicDirectory } from "./topic-directory.ts";
 import type { WakeUps } from "./wake-ups.ts";
 
@@ -50,8 +50,8 @@ export function openPostgresBroadcast(
   const ended = Promise.withResolvers<void>();
   caughtUp.promise.catch(() => {});
   ended.promise.catch(() => {});
-  const news = createSignal();
-  const stopListening = wakeUps.listen(() => news.set());
+  const news = createWakeUp(pollMs);
+  const stopListening = wakeUps.listen({ topics: names, onRecords: news.wake });
   let positions: Map<number, Position> | null = null;
   let currentMs = clock.steadyMs();
 
@@ -97,8 +97,9 @@ export function openPostgresBroadcast(
       if (error instanceof UnknownTopic) throw error; // anything else shows again in the first read
     });
     while (!closing.signal.aborted) {
+      news.reset();
       await readAll();
-      await news.wait(pollMs, closing.signal);
+      await news.wait(closing.signal);
     }
   }
 

@@ -45,7 +45,7 @@ export async function openPostgresEventLog(url: string, context: EventLogContext
         trouble = (error as Error).message;
         throw error;
       }
-      wakeUps.announce("records");
+      wakeUps.announceRecords(records.map(({ topic }) => topic));
     },
     async subscribe(options) {
       const subscription = await openPostgresSubscription(parts, options);

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, randomId } from "@signalbox/core";
+import { createWakeUp } from "@signalbox/runtime";
 import { type Pool, sql } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import type { SubscribeOptions, Subscription } from "../event-log.ts";
 import { createLimiter } from "../limiter.ts";
 import { createMembership, type OwnedPartition, type Tended } from "./membership.ts";
 import { readRecords } from "./read-records.ts";
-import { createSignal } from "./signal.ts";
 import type { TopicDirectory } from "./topic-directory.ts";
 import type { WakeUps } from "./wake-ups.ts";
 
@@ -47,24 +47,25 @@ export async function openPostgresSubscription(
   const heartbeatMs = Math.min(3_000, sessionTimeoutMs / 6);
   const limited = createLimiter(concurrency);
   const closing = new AbortController();
-  const work = createSignal();
-  const tending = createSignal();
+  const work = createWakeUp(pollMs);
+  const tending = createWakeUp(heartbeatMs);
   const ended = Promise.withResolvers<void>();
   const readings = new Map<number, Reading>();
   let aliveMs = clock.steadyMs();
 
-  const stopListening = wakeUps.listen((news) => (news === "records" ? work : tending).set());
+  const stopListening = wakeUps.listen({ topics: names, onRecords: work.wake, onMembers: tending.wake });
 
   /** Keeps our place in the group: a member that cannot beat stops reading before the others take over. */
   async function tend(): Promise<void> {
     let givenBack: number[] = [];
     while (!closing.signal.aborted) {
+      tending.reset();
       try {
         const tended = await membership.tend(givenBack);
         aliveMs = clock.steadyMs();
-        if (tended.changed) wakeUps.announce("members");
+        if (tended.changed) wakeUps.announceMembers();
         givenBack = await follow(tended);
-        work.set();
+        work.wake();
         if (givenBack.length > 0) continue;
       } catch (error) {
         if (closing.signal.aborted) break;
@@ -72,7 +73,7 @@ export async function openPostgresSubscription(
         if (clock.steadyMs() - aliveMs > sessionTimeoutMs) dropAll();
         await sleep(Math.min(1_000, heartbeatMs), undefined, { signal: closing.signal }).catch(() => {});
       }
-      await tending.wait(heartbeatMs, closing.signal);
+      await tending.wait(closing.signal);
       await sleep(20); // a burst of wake-ups is one look at the group
     }
   }
@@ -109,6 +110,7 @@ export async function openPostgresSubscription(
   /** Finds partitions with news and reads each of them on its own, so that a slow one holds up no other. */
   async function dispatch(): Promise<void> {
     while (!closing.signal.aborted) {
+      work.reset();
       const idle = [...readings.values()].filter(({ busy }) => busy === null);
       if (idle.length > 0) {
         const ids = idle.map(({ owned }) => owned.partitionId);
@@ -118,7 +120,7 @@ export async function openPostgresSubscription(
           if (reading && reading.busy === null && end > reading.position) start(reading, end);
         }
       }
-      await work.wait(pollMs, closing.signal);
+      await work.wait(closing.signal);
     }
   }
 
@@ -142,7 +144,7 @@ export async function openPostgresSubscription(
         await sleep(Math.min(pauseMaxMs, 100 * 2 ** failures), undefined, { signal }).catch(() => {});
       }
     }
-    work.set(); // more may have arrived meanwhile
+    work.wake(); // more may have arrived meanwhile
   }
 
   async function readBatch(reading: Reading, end: bigint, signal: AbortSignal): Promise<void> {
@@ -159,7 +161,7 @@ export async function openPostgresSubscription(
     if (position === reading.position) return;
     if (!(await membership.commit(reading.owned, position))) {
       reading.abort.abort();
-      tending.set();
+      tending.wake();
       return;
     }
     reading.position = position;
@@ -186,7 +188,7 @@ export async function openPostgresSubscription(
       for (const { busy } of readings.values()) await busy;
       readings.clear();
       await membership.leave().catch(() => {}); // else the session runs out
-      wakeUps.announce("members");
+      wakeUps.announceMembers();
     },
   };
 }

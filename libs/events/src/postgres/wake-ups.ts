@@ -2,16 +2,20 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { randomId } from "@signalbox/core";
 import { inSession, type Pool, sql } from "@signalbox/storage";
 
-/** What is worth a look: new records, or a change among the members of a group. */
-type News = "records" | "members";
-type Wake = (news: News) => void;
-
 /** Tells readers that there is news. A hint only: readers also look by themselves. */
 export interface WakeUps {
-  /** Wakes readers in this process at once and those elsewhere within milliseconds. */
-  announce(news: News): void;
-  listen(wake: Wake): () => void;
+  /** Wakes the readers of the topics, in this process at once and elsewhere within milliseconds. */
+  announceRecords(topics: Iterable<string>): void;
+  /** Wakes who is a member of a group: others came or went. */
+  announceMembers(): void;
+  listen(reader: LogReader): () => void;
   close(): Promise<void>;
+}
+
+interface LogReader {
+  readonly topics: readonly string[];
+  onRecords(): void;
+  onMembers?(): void;
 }
 
 const channel = "signalbox_log";
@@ -20,27 +24,39 @@ const notify = sql("log.notify", "select pg_notify($1, $2)");
 const retryMs = 1_000;
 
 /** Readers of this process by the URL of their log: several services of one process meet here. */
-const localReaders = new Map<string, Set<Wake>>();
+const localReaders = new Map<string, Set<LogReader>>();
 /** Readers here are woken directly; the echo of our own notification is left out. */
 const processId = randomId("process");
+/** What a notification says of members, where it else has a topic. */
+const members = "*";
 
 export function createWakeUps(pool: Pool, url: string): WakeUps {
-  const readers = localReaders.get(url) ?? new Set();
+  const readers: Set<LogReader> = localReaders.get(url) ?? new Set();
   localReaders.set(url, readers);
   const closing = new AbortController();
   let listening: Promise<void> | undefined;
   let notifying: Promise<void> | undefined;
-  const untold = new Set<News>();
+  const untold = new Set<string>();
 
-  const wakeAll = (news: News) => {
-    for (const wake of readers) wake(news);
-  };
+  function wake(subjects: ReadonlySet<string>): void {
+    for (const reader of readers) {
+      if (subjects.has(members)) reader.onMembers?.();
+      if (reader.topics.some((topic) => subjects.has(topic))) reader.onRecords();
+    }
+  }
+
+  function announce(subjects: ReadonlySet<string>): void {
+    wake(subjects);
+    for (const subject of subjects) untold.add(subject);
+    notifying ??= sendNotifications();
+  }
 
   /** After the commit and outside of it, one at a time: a NOTIFY inside busy transactions makes their commits queue. */
   async function sendNotifications(): Promise<void> {
-    for (let [news] = untold; news !== undefined; [news] = untold) {
-      untold.delete(news);
-      await pool.query(notify, [channel, `${news} ${processId}`]).catch(() => {});
+    while (untold.size > 0) {
+      const message = [processId, ...untold].join(" ");
+      untold.clear();
+      await pool.query(notify, [channel, message]).catch(() => {});
     }
     notifying = undefined;
   }
@@ -49,12 +65,11 @@ export function createWakeUps(pool: Pool, url: string): WakeUps {
     while (!closing.signal.aborted) {
       const lost = inSession(pool, async (session) => {
         session.onNotification((_, message) => {
-          const [news, sender] = message.split(" ");
-          if (sender !== processId) wakeAll(news as News);
+          const [sender, ...subjects] = message.split(" ");
+          if (sender !== processId) wake(new Set(subjects));
         });
         await session.query(listenStatement);
-        wakeAll("members"); // whatever was missed while nobody listened
-        wakeAll("records");
+        wake(new Set([members, ...[...readers].flatMap(({ topics }) => topics)])); // what was missed while nobody listened
         await aborted(AbortSignal.any([session.lost, closing.signal]));
       });
       await lost.catch(() => {});
@@ -63,15 +78,12 @@ export function createWakeUps(pool: Pool, url: string): WakeUps {
   }
 
   return {
-    announce(news) {
-      wakeAll(news);
-      untold.add(news);
-      notifying ??= sendNotifications();
-    },
-    listen(wake) {
-      readers.add(wake);
+    announceRecords: (topics) => announce(new Set(topics)),
+    announceMembers: () => announce(new Set([members])),
+    listen(reader) {
+      readers.add(reader);
       listening ??= listenForOthers();
-      return () => readers.delete(wake);
+      return () => readers.delete(reader);
     },
     async close() {
       closing.abort();

@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openPool, sql } from "@signalbox/storage";
+import { eventually, testContext, testDatabase } from "@signalbox/testing";
+import { createWakeUps } from "./wake-ups.ts";
+
+const notify = sql("test.notify", "select pg_notify('signalbox_log', $1)");
+
+test("a reader is woken for its own topics, by this process and by others, and everyone looks after a silence", async () => {
+  const context = testContext("account", {});
+  const database = await testDatabase();
+  const pool = openPool({ url: database.url, max: 3, applicationName: "wake-ups-test", ...context });
+  const wakeUps = createWakeUps(pool, database.url);
+  const heard: string[] = [];
+  const listen = (name: string, topics: readonly string[]) =>
+    wakeUps.listen({ topics, onRecords: () => heard.push(name), onMembers: () => heard.push(`members of ${name}`) });
+  const stops = [listen("images", ["images.v1"]), listen("both", ["images.v1", "accounts.v1"])];
+
+  const everyone = ["members of images", "images", "members of both", "both"].sort();
+  await eventually(() => assert.deepEqual(heard.toSorted(), everyone), { message: "they look once it is listened" });
+
+  heard.length = 0;
+  wakeUps.announceRecords(["accounts.v1", "accounts.v1", "nobody.v1"]);
+  assert.deepEqual(heard, ["both"], "at once");
+  for (const message of ["process_other images.v1", "process_other accounts.v1 nobody.v1", "process_other *"]) {
+    await pool.query(notify, [message]);
+  }
+  const told = ["both", "images", "both", "both", "members of images", "members of both"];
+  await eventually(() => assert.deepEqual(heard, told), { message: "others are heard, and our own echo is not" });
+
+  for (const stop of stops) stop();
+  wakeUps.announceMembers();
+  assert.deepEqual(heard, told, "who left hears no more");
+  await wakeUps.close();
+  await context.close();
+  await database.close();
+});
