@@ -19,19 +19,19 @@ export function createShardQueue(): ShardQueue {
   const busy = new Set<number>();
   const alone = new Set<number>();
   const takers: ((shards: readonly number[] | undefined) => void)[] = [];
-  let isTogetherOut = false;
   let closed = false;
+
+  const isTogetherOut = () => [...busy].some((shard) => !alone.has(shard));
 
   function next(): readonly number[] | undefined {
     const free = [...due].filter((shard) => !busy.has(shard));
     const single = free.find((shard) => alone.has(shard));
     if (single !== undefined) return [single];
-    return free.length === 0 || isTogetherOut ? undefined : free.sort((a, b) => a - b);
+    return free.length === 0 || isTogetherOut() ? undefined : free.sort((a, b) => a - b);
   }
 
   function handOut(): void {
     for (let shards = next(); shards && takers.length > 0; shards = next()) {
-      if (!alone.has(shards[0] as number)) isTogetherOut = true;
       for (const shard of shards) {
         due.delete(shard);
         busy.add(shard);
@@ -53,7 +53,6 @@ export function createShardQueue(): ShardQueue {
       return promise;
     },
     done(shards, outcome) {
-      if (!alone.has(shards[0] as number)) isTogetherOut = false;
       for (const shard of shards) {
         busy.delete(shard);
         if (outcome === "emptied") alone.delete(shard);
