@@ -9,8 +9,6 @@ declare module "autocannon" {
     readonly connections: number;
     /** Seconds. */
     readonly duration: number;
-    /** Requests per second over all connections, each second's share as fast as it is answered; left out, without end. */
-    readonly overallRate?: number;
     readonly headers?: Readonly<Record<string, string>>;
     /** Each connection sends these in turn; `setupRequest` makes every one anew. */
     readonly requests?: readonly (Request & { readonly setupRequest?: (request: Request) => Request })[];
@@ -18,8 +16,6 @@ declare module "autocannon" {
   interface Result {
     readonly errors: number;
     readonly non2xx: number;
-    readonly "4xx": number;
-    readonly "5xx": number;
     readonly requests: { readonly average: number; readonly total: number };
     readonly latency: { readonly p50: number; readonly p99: number };
   }
