@@ -5,6 +5,7 @@ import { sql } from "@signalbox/storage";
 import { eventually } from "@signalbox/testing";
 import { type Harness, startAccount } from "./harness.ts";
 import { openInside } from "./inside.ts";
+import { holdsToIfMatch } from "./stale-validator.ts";
 
 let account: Harness;
 before(async () => {
@@ -118,27 +119,7 @@ test("who read another state of a key neither renames, replaces nor revokes it",
   const headers = account.person();
   const made = await newKey(headers);
   const at = `${path}${made.body.id}`;
-  const stale = made.headers.get("etag") ?? "";
-  const { headers: answered, body: current } = await account.send("PATCH", at, { headers, body: { name: "other" } });
-  const attempts = [
-    ["PATCH", at, { name: "third" }],
-    ["PATCH", at, { name: "other" }],
-    ["POST", `${at}/rotate`, {}],
-    ["DELETE", at, undefined],
-  ] as const;
-  const attempt = ([method, where, body]: (typeof attempts)[number], etag: string) =>
-    account.send(method, where, { headers: { ...headers, "if-match": etag }, body });
-  for (const each of attempts) {
-    const { status, body } = await attempt(each, stale);
-    assert.deepEqual([status, body.error.code, body.error.field], [409, "conflict", "If-Match"], each[0]);
-  }
-  assert.deepEqual((await account.send("GET", at, { headers })).body, current);
-  assert.equal((await account.send("GET", path, { headers })).body.items.length, 1);
-  let etag = answered.get("etag") ?? "";
-  for (const each of [attempts[0], attempts[2], attempts[3]]) {
-    assert.ok((await attempt(each, etag)).status < 300, each[0]);
-    etag = (await account.send("GET", at, { headers })).headers.get("etag") ?? "";
-  }
+  await holdsToIfMatch(account, { headers, at, rotateAt: `${at}/rotate`, etag: made.headers.get("etag") ?? "" });
 });
 
 test("of two writers who read the same key, the second is told, and its change is not made", async () => {
