@@ -53,36 +53,51 @@ const readAccounts = sql("account.read", `select ${columns}, xmin::text as versi
 
 const lockAccount = sql("account.lock", `select ${columns} from accounts where id = $1 for update`);
 
+/** What a write says of an account after its id, in the order of `valuesOf`. */
+const writtenColumns = {
+  display_name: "text",
+  contact_address: "text",
+  contact_address_verified: "bool",
+  pending_contact_address: "text",
+  locale: "text",
+  timezone: "text",
+  product_updates: "bool",
+  status: "text",
+  roles: "text[]",
+  revision: "int8",
+  settings_revision: "int8",
+  access_epoch: "int8",
+  updated_at: "timestamptz",
+  settings_updated_at: "timestamptz",
+  status_changed_at: "timestamptz",
+  status_actor: "text",
+  status_reason: "text",
+  recovery_requested_at: "timestamptz",
+  purged_at: "timestamptz",
+};
+const written = Object.entries(writtenColumns);
+/** What `textOf` says of each written column. `place` counts from 2: the id is the first value. */
+const each = (textOf: (name: string, place: number, type: string) => string): string =>
+  written.map(([name, type], index) => textOf(name, index + 2, type)).join(", ");
+const names = each((name) => name);
+
 const saveAccount = sql(
   "account.save",
-  `update accounts set display_name = $2, contact_address = $3, contact_address_verified = $4,
-     pending_contact_address = $5, locale = $6, timezone = $7, product_updates = $8, status = $9, roles = $10,
-     revision = $11, settings_revision = $12, access_epoch = $13, updated_at = $14, settings_updated_at = $15,
-     status_changed_at = $16, status_actor = $17, status_reason = $18, recovery_requested_at = $19, purged_at = $20
-   where id = $1`,
+  `update accounts set ${each((name, place) => `${name} = $${place}`)} where id = $1`,
 );
 
 const saveAccountsAsRead = sqlRows(
   "account.save-as-read",
-  `($1::text, $2::text, $3::text, $4::bool, $5::text, $6::text, $7::text, $8::bool, $9::text, $10::text[], $11::int8,
-    $12::int8, $13::int8, $14::timestamptz, $15::timestamptz, $16::timestamptz, $17::text, $18::text,
-    $19::timestamptz, $20::timestamptz, $21::text::xid)`,
+  `($1::text, ${each((_, place, type) => `$${place}::${type}`)}, $21::text::xid)`,
   (tuples) =>
-    `update accounts set display_name = c2, contact_address = c3, contact_address_verified = c4,
-       pending_contact_address = c5, locale = c6, timezone = c7, product_updates = c8, status = c9, roles = c10,
-       revision = c11, settings_revision = c12, access_epoch = c13, updated_at = c14, settings_updated_at = c15,
-       status_changed_at = c16, status_actor = c17, status_reason = c18, recovery_requested_at = c19, purged_at = c20
-     from (values ${tuples}) as saved (c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17, c18,
-       c19, c20, version)
-     where accounts.id = c1 and accounts.xmin = version`,
+    `update accounts set ${each((name) => `${name} = saved.${name}`)}
+     from (values ${tuples}) as saved (id, ${names}, version)
+     where accounts.id = saved.id and accounts.xmin = saved.version`,
 );
 
 const insertAccount = sql(
   "account.insert",
-  `insert into accounts (id, display_name, contact_address, contact_address_verified, pending_contact_address, locale,
-     timezone, product_updates, status, roles, revision, settings_revision, access_epoch, updated_at,
-     settings_updated_at, status_changed_at, status_actor, status_reason, recovery_requested_at, purged_at, created_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
+  `insert into accounts (id, ${names}, created_at) values ($1, ${each((_, place) => `$${place}`)}, $21)`,
 );
 
 const insertIdentity = sql(
