@@ -13,7 +13,7 @@ const layers = [
   ["auth"],
   ["http"],
   ["graphql"],
-  ["foundation"],
+  ["service"],
 ];
 
 /** Beside the layers: these compute, and need no more than the core. */

@@ -5,7 +5,7 @@ import { createFirstKey } from "@signalbox/account-service/first-key";
 import type { Configuration } from "@signalbox/config";
 import type { ServiceName } from "@signalbox/core";
 import type { eventsProperties } from "@signalbox/events";
-import type { SharedParts } from "@signalbox/foundation";
+import type { SharedParts } from "@signalbox/service";
 import {
   createServiceContext,
   describeProcess,

@@ -7,7 +7,7 @@ import {
   openOutbox,
   openServiceLog,
   openStates,
-} from "@signalbox/foundation";
+} from "@signalbox/service";
 import { createHttpApp, createIdempotencyStore, createInternalApp } from "@signalbox/http";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { databaseOptions, openPool } from "@signalbox/storage";

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { type Clock, createManualClock, type ManualClock } from "@signalbox/core";
 import { createOutbox } from "@signalbox/events";
-import { openDatabase } from "@signalbox/foundation";
+import { openDatabase } from "@signalbox/service";
 import { databaseOptions, openPool, type Pool } from "@signalbox/storage";
 import { createMailbox, type Mailbox, testContext, testDatabase } from "@signalbox/testing";
 import { properties } from "../src/properties.ts";

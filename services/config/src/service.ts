@@ -7,7 +7,7 @@ import {
   openEdgeLimits,
   openOutbox,
   openServiceLog,
-} from "@signalbox/foundation";
+} from "@signalbox/service";
 import { createHttpApp, createInternalApp, createRoutes } from "@signalbox/http";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { createReadEnvironment } from "./environment/read-environment.ts";

@@ -1,6 +1,6 @@
 import { internalTokenHeader } from "@signalbox/auth";
 import { MiB } from "@signalbox/core";
-import { followConfiguration, openAccess, openEdgeLimits, openServiceLog } from "@signalbox/foundation";
+import { followConfiguration, openAccess, openEdgeLimits, openServiceLog } from "@signalbox/service";
 import { createHttpApp, openApiDocument } from "@signalbox/http";
 import { createInternalClient, type InternalClient } from "@signalbox/net";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";

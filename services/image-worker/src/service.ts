@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { createConsumer, createDeadLetters } from "@signalbox/events";
-import { followConfiguration, openServiceLog } from "@signalbox/foundation";
+import { followConfiguration, openServiceLog } from "@signalbox/service";
 import { assertUntrustedLoadersBlocked } from "@signalbox/imaging";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { openObjectStore } from "@signalbox/storage";

@@ -8,7 +8,7 @@ import {
   openEdgeLimits,
   openOutbox,
   openServiceLog,
-} from "@signalbox/foundation";
+} from "@signalbox/service";
 import { createHttpApp, createIdempotencyStore, createInternalApp } from "@signalbox/http";
 import { assertUntrustedLoadersBlocked, createJobSlots, type ImageLimits } from "@signalbox/imaging";
 import { createOutboundClient } from "@signalbox/net";

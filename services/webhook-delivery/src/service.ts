@@ -7,7 +7,7 @@ import {
   openEdgeLimits,
   openOutbox,
   openServiceLog,
-} from "@signalbox/foundation";
+} from "@signalbox/service";
 import { createHttpApp, createIdempotencyStore, createInternalApp } from "@signalbox/http";
 import { createOutboundClient } from "@signalbox/net";
 import { ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";

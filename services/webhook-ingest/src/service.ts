@@ -10,7 +10,7 @@ import {
   openEdgeLimits,
   openOutbox,
   openServiceLog,
-} from "@signalbox/foundation";
+} from "@signalbox/service";
 import { createHttpApp, createIdempotencyStore, createInternalApp } from "@signalbox/http";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { createSealer } from "@signalbox/storage";
