@@ -2,8 +2,8 @@ import { openAccessStates } from "@signalbox/auth";
 import { topics } from "@signalbox/contracts";
 import { systemClock } from "@signalbox/core";
 import { openEventLog } from "@signalbox/events";
-import { openOverrides, type SharedParts } from "@signalbox/service";
 import type { ProcessHealth, ProcessRunner } from "@signalbox/runtime";
+import { openOverrides, type SharedParts } from "@signalbox/service";
 import { createTracer, type Logger, type Metrics } from "@signalbox/telemetry";
 
 interface Process {

@@ -5,7 +5,6 @@ import { createFirstKey } from "@signalbox/account-service/first-key";
 import type { Configuration } from "@signalbox/config";
 import type { ServiceName } from "@signalbox/core";
 import type { eventsProperties } from "@signalbox/events";
-import type { SharedParts } from "@signalbox/service";
 import {
   createServiceContext,
   describeProcess,
@@ -20,6 +19,7 @@ import {
   type ServiceContext,
   type ServiceParts,
 } from "@signalbox/runtime";
+import type { SharedParts } from "@signalbox/service";
 import { createMetrics, type Logger, startTelemetry } from "@signalbox/telemetry";
 import { createInProcessEdge, createInternalEdge } from "../edge/in-process-edge.ts";
 import { startPostgres } from "../engines/postgres/start-postgres.ts";

@@ -1,5 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { createAuthenticator, createManagementAuthorizer } from "@signalbox/auth";
+import { createHttpApp, createIdempotencyStore, createInternalApp } from "@signalbox/http";
+import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import {
   followConfiguration,
   openDatabase,
@@ -8,8 +10,6 @@ import {
   openServiceLog,
   openStates,
 } from "@signalbox/service";
-import { createHttpApp, createIdempotencyStore, createInternalApp } from "@signalbox/http";
-import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { databaseOptions, openPool } from "@signalbox/storage";
 import { refusalOf } from "./audit/note-refusal.ts";
 import { openExport } from "./export/open-export.ts";

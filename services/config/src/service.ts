@@ -1,5 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { EventLog } from "@signalbox/events";
+import { createHttpApp, createInternalApp, createRoutes } from "@signalbox/http";
+import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import {
   followConfiguration,
   openAccess,
@@ -8,8 +10,6 @@ import {
   openOutbox,
   openServiceLog,
 } from "@signalbox/service";
-import { createHttpApp, createInternalApp, createRoutes } from "@signalbox/http";
-import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { createReadEnvironment } from "./environment/read-environment.ts";
 import { createConfigSubgraph } from "./graphql/subgraph.ts";
 import { createChangeProperty } from "./overrides/change-property.ts";

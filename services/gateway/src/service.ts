@@ -1,9 +1,9 @@
 import { internalTokenHeader } from "@signalbox/auth";
 import { MiB } from "@signalbox/core";
-import { followConfiguration, openAccess, openEdgeLimits, openServiceLog } from "@signalbox/service";
 import { createHttpApp, openApiDocument } from "@signalbox/http";
 import { createInternalClient, type InternalClient } from "@signalbox/net";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
+import { followConfiguration, openAccess, openEdgeLimits, openServiceLog } from "@signalbox/service";
 import { createCollectOpenapi } from "./openapi/collect-openapi.ts";
 import { openapiRoutes } from "./openapi/openapi-routes.ts";
 import { createExecuteOperation } from "./operations/execute-operation.ts";

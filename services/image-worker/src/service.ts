@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
 import { createConsumer, createDeadLetters } from "@signalbox/events";
-import { followConfiguration, openServiceLog } from "@signalbox/service";
 import { assertUntrustedLoadersBlocked } from "@signalbox/imaging";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
+import { followConfiguration, openServiceLog } from "@signalbox/service";
 import { openObjectStore } from "@signalbox/storage";
 import { createConsumerTable } from "./consumers.ts";
 import type { Properties } from "./properties.ts";

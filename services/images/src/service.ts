@@ -1,6 +1,10 @@
 import { fileURLToPath } from "node:url";
 import type { Cache } from "@signalbox/cache";
 import { createConsumer, type Outbox } from "@signalbox/events";
+import { createHttpApp, createIdempotencyStore, createInternalApp } from "@signalbox/http";
+import { assertUntrustedLoadersBlocked, createJobSlots, type ImageLimits } from "@signalbox/imaging";
+import { createOutboundClient } from "@signalbox/net";
+import { ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
 import {
   followConfiguration,
   openAccess,
@@ -9,10 +13,6 @@ import {
   openOutbox,
   openServiceLog,
 } from "@signalbox/service";
-import { createHttpApp, createIdempotencyStore, createInternalApp } from "@signalbox/http";
-import { assertUntrustedLoadersBlocked, createJobSlots, type ImageLimits } from "@signalbox/imaging";
-import { createOutboundClient } from "@signalbox/net";
-import { ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
 import { type ObjectStore, openObjectStore, type Pool, prismaAdapter } from "@signalbox/storage";
 import { createBlobStore } from "./blobs/blob-store.ts";
 import { createSweepBlobs } from "./blobs/sweep-blobs.ts";

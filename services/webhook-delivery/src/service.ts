@@ -1,5 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { createConsumer } from "@signalbox/events";
+import { createHttpApp, createIdempotencyStore, createInternalApp } from "@signalbox/http";
+import { createOutboundClient } from "@signalbox/net";
+import { ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
 import {
   followConfiguration,
   openAccess,
@@ -8,9 +11,6 @@ import {
   openOutbox,
   openServiceLog,
 } from "@signalbox/service";
-import { createHttpApp, createIdempotencyStore, createInternalApp } from "@signalbox/http";
-import { createOutboundClient } from "@signalbox/net";
-import { ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
 import { createSealer } from "@signalbox/storage";
 import { createConsumerTable } from "./consumers.ts";
 import { createAttemptDelivery } from "./deliveries/attempt-delivery.ts";

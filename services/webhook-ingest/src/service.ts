@@ -3,6 +3,8 @@ import type { AccessStates } from "@signalbox/auth";
 import type { AccountState } from "@signalbox/contracts";
 import { AppError } from "@signalbox/core";
 import { createConsumer } from "@signalbox/events";
+import { createHttpApp, createIdempotencyStore, createInternalApp } from "@signalbox/http";
+import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import {
   followConfiguration,
   openAccess,
@@ -11,8 +13,6 @@ import {
   openOutbox,
   openServiceLog,
 } from "@signalbox/service";
-import { createHttpApp, createIdempotencyStore, createInternalApp } from "@signalbox/http";
-import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { createSealer } from "@signalbox/storage";
 import { createConsumerTable } from "./consumers.ts";
 import { exportedSources } from "./export/exported-sources.ts";
