@@ -7,7 +7,7 @@ export { internalTokenHeader, internalTokenMatches } from "./internal-token.ts";
 export { builtInIssuer, type Issuer, parseIssuers, tokenAlgorithms } from "./issuers.ts";
 export type { KeySet } from "./local-keys.ts";
 export { createManagementAuthorizer } from "./management-authorizer.ts";
-export type { Principal, PrincipalCredential } from "./principal.ts";
+export type { Caller, Principal, PrincipalCredential } from "./principal.ts";
 export { createPrincipalClient } from "./principal-client.ts";
 export {
   answerFromPrincipal,

@@ -1,6 +1,6 @@
 import type { AccountState, Role, Scope } from "@signalbox/contracts";
 
-/** Who is asking, once verified. Verbs and stores are asked with `accountId`, never with an id from the input. */
+/** Who is asking, once verified. Operations and stores are asked with `accountId`, never with an id from the input. */
 export interface Principal {
   readonly accountId: string;
   readonly state: AccountState;
@@ -21,4 +21,11 @@ export interface PrincipalCredential {
   readonly tokenId?: string;
   /** When a person last proved who they are (`auth_time`, OpenID Connect Core §2), in milliseconds. */
   readonly authTimeMs: number | null;
+}
+
+/** A principal in one request: who asks for an operation, as its audit entry tells. */
+export interface Caller extends Principal {
+  readonly requestId: string;
+  /** Null where it is not known. */
+  readonly clientAddress: string | null;
 }

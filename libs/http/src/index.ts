@@ -9,8 +9,8 @@ export type { IdempotencyOptions } from "./idempotency/keyed-request.ts";
 export { httpMigrations } from "./library-migrations.ts";
 export { createRateLimits, type RateLimits } from "./limits/rate-limits.ts";
 export { readCursor, writeCursor } from "./lists/cursor.ts";
-export { type Page, pageFrom, pageOf, pageParameters } from "./lists/page.ts";
-export { cursorByTime, readTimeCursor, type TimePosition, writeTimeCursor } from "./lists/time-cursor.ts";
+export { listPage, type Page, pageFrom, pageOf, pageParameters, positionByCreation } from "./lists/page.ts";
+export { cursorByTime, cursorOf, positionOf, readTimeCursor, writeTimeCursor } from "./lists/time-cursor.ts";
 export { mergeOpenApi, type OpenApiInfo, openApiDocument } from "./openapi/openapi-document.ts";
 export { type HttpProperties, httpProperties } from "./properties.ts";
 export { type ClientAddress, createClientAddress } from "./request/client-address.ts";
@@ -43,6 +43,8 @@ export type {
   ResponseSpec,
   Route,
   RouteAuth,
+  RouteCreate,
   RouteInput,
   RouteSpec,
+  RouteWrite,
 } from "./routes/route-spec.ts";

@@ -1,11 +1,14 @@
 export { databaseOptions } from "./database/database-options.ts";
 export { isSerializationFailure, isUnavailable, isUniqueViolation, toAppError } from "./database/errors.ts";
-export { inOneStatement, type Write } from "./database/one-statement.ts";
+export { type ListRange, newestFirst, newestFirstOf, rangeValues, type TimePosition } from "./database/list-range.ts";
+export { requireTransaction } from "./database/one-statement.ts";
 export { openPool, type Pool, type PoolOptions } from "./database/pool.ts";
 export { prismaAdapter } from "./database/prisma-adapter.ts";
 export { inSession, type Session } from "./database/session.ts";
 export { type Queryable, type Rows, type RowsStatement, type Statement, sql, sqlRows } from "./database/statement.ts";
+export { type Table, table } from "./database/table.ts";
 export { inTransaction, type TransactionOptions, type Tx } from "./database/transaction.ts";
+export { type RowWrite, writeRow } from "./database/write-row.ts";
 export { type LibraryMigrations, type MigrateOptions, migrate } from "./migrations/migrate.ts";
 export {
   type ByteRange,

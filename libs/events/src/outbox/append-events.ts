@@ -21,7 +21,8 @@ export interface AppendOptions {
 
 export interface Appended {
   readonly eventIds: string[];
-  readonly shards: number[];
+  /** There when the transaction has committed. */
+  readonly shards: () => number[];
 }
 
 const insertRows = sqlRows(
@@ -42,7 +43,7 @@ export async function appendEvents(
   options: AppendOptions,
   { service, clock, tracer, maxBytes }: AppendParts,
 ): Promise<Appended> {
-  if (drafts.length === 0) return { eventIds: [], shards: [] };
+  if (drafts.length === 0) return { eventIds: [], shards: () => [] };
   const time = options.time ?? clock.now();
   const traceparent = options.traceparent ?? tracer.traceparent();
   const rows = drafts.map((draft) => {
@@ -63,7 +64,7 @@ export async function appendTombstones(
 ): Promise<Appended> {
   const { topic } = eventOf(name);
   if (topics.find((spec) => spec.name === topic)?.cleanup !== "compact") throw new Error(`${topic} is not compacted`);
-  if (subjects.length === 0) return { eventIds: [], shards: [] };
+  if (subjects.length === 0) return { eventIds: [], shards: () => [] };
   const rows = subjects.map((subject) => [uuidv7(clock.nowMs()), topic, subject, "{}", null]);
   return insert(tx, rows);
 }
@@ -71,7 +72,7 @@ export async function appendTombstones(
 /** Rows of id, topic, key, headers and payload. */
 async function insert(tx: Tx, rows: readonly (readonly unknown[])[]): Promise<Appended> {
   const inserted = await tx.query<{ shard: number }>(insertRows.ofRows(rows.length), rows.flat());
-  return { eventIds: rows.map(([id]) => String(id)), shards: inserted.rows.map((row) => row.shard) };
+  return { eventIds: rows.map(([id]) => String(id)), shards: () => inserted.rows.map((row) => row.shard) };
 }
 
 function tooLarge(name: string, bytes: number, bytesMax: number): AppError {

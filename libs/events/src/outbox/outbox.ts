@@ -54,7 +54,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   };
 
   function announced(tx: Tx, { eventIds, shards }: Appended): string[] {
-    tx.afterCommit(() => queue?.add(shards));
+    tx.afterCommit(() => queue?.add(shards()));
     return eventIds;
   }
 }

@@ -6,10 +6,10 @@ import { type RouteAccess, routeAccess } from "../routes/route-access.ts";
 import type { ErrorStyle, Method, Route, RouteSpec } from "../routes/route-spec.ts";
 import { authenticate, countAnonymous } from "../steps/authenticate.ts";
 import { beginIdempotency } from "../steps/begin-idempotency.ts";
-import { handle } from "../steps/handle.ts";
 import { negotiate } from "../steps/negotiate.ts";
 import { readDeclaredBody, refuseBody } from "../steps/read-body.ts";
 import { readParams, readQuery } from "../steps/read-parameters.ts";
+import { answerOf } from "../steps/run-route.ts";
 import { type CompiledBody, compileBody } from "./compile-body.ts";
 import type { Step } from "./exchange.ts";
 
@@ -47,6 +47,8 @@ export function compileRoute(route: Route): CompiledRoute {
   const { method, path, spec } = route;
   const body = compileBody(route);
   if ((method === "get" || method === "delete") && body) throw new Error(`${method} ${path}: takes no body`);
+  const ways = [spec.handle, spec.write, spec.create].filter(Boolean).length;
+  if (ways !== 1) throw new Error(`${method} ${path}: needs one of handle, write and create, has ${ways}`);
   const auth = routeAccess(spec.auth, method);
   const mediaTypes = successTypes(spec);
   return {
@@ -79,7 +81,7 @@ function stepsOf(
   path: string,
   mediaTypes: readonly string[],
 ): Step[] {
-  if (spec.unmatched) return [countAnonymous, handle];
+  if (spec.unmatched) return [countAnonymous, answerOf(spec)];
   return [
     auth.anonymous ? countAnonymous : authenticate,
     ...(mediaTypes.length > 0 && !spec.ownNegotiation ? [negotiate] : []),
@@ -87,7 +89,7 @@ function stepsOf(
     readQuery,
     body ? readDeclaredBody : refuseBody,
     ...(spec.idempotent ? [beginIdempotency] : []),
-    handle,
+    answerOf(spec),
   ];
 }
 

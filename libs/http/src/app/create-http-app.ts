@@ -1,5 +1,6 @@
 import type { RequestListener } from "node:http";
 import type { Authenticator } from "@signalbox/auth";
+import type { Pool } from "@signalbox/storage";
 import type { IdempotencyStore } from "../idempotency/idempotency-store.ts";
 import type { RateLimits } from "../limits/rate-limits.ts";
 import type { OpenApiInfo } from "../openapi/openapi-document.ts";
@@ -18,6 +19,8 @@ export interface HttpAppOptions {
   readonly routes: Routes;
   readonly authenticator: Authenticator;
   readonly rateLimits: RateLimits;
+  /** Where routes that `write` or `create` have their transactions. */
+  readonly pool?: Pool;
   /** Needed when a route is `idempotent`. */
   readonly idempotency?: IdempotencyStore;
   /** Served at `/openapi/<service>.json`; left out, it is not. */
@@ -35,6 +38,7 @@ export function createHttpApp(options: HttpAppOptions): RequestListener {
   const { context, routes, authenticator, rateLimits, idempotency = null, openapi } = options;
   const list = openapi ? [...routes.list, openApiRoute(context.service, routes, openapi)] : routes.list;
   for (const { path, spec } of list) {
+    if ((spec.write || spec.create) && !options.pool) throw new Error(`${path} writes, but there is no pool`);
     if (spec.idempotent && !idempotency) throw new Error(`${path} is idempotent, but there is no idempotency store`);
     if (spec.idempotent === "sealed" && !idempotency?.seals)
       throw new Error(`${path} needs an idempotency store with a sealer`);
@@ -47,6 +51,7 @@ export function createHttpApp(options: HttpAppOptions): RequestListener {
     authenticator,
     rateLimits,
     idempotency,
+    pool: options.pool ?? null,
     onForbidden: options.onForbidden ?? null,
     strict: options.strict ?? context.configuration.get("http.strict-responses"),
   });

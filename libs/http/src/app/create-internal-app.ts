@@ -1,5 +1,6 @@
 import type { RequestListener } from "node:http";
 import { internalTokenHeader, internalTokenMatches } from "@signalbox/auth";
+import type { Pool } from "@signalbox/storage";
 import type { OpenApiInfo } from "../openapi/openapi-document.ts";
 import { openApiRoute } from "../openapi/openapi-route.ts";
 import { createClientAddress } from "../request/client-address.ts";
@@ -19,6 +20,8 @@ export interface InternalAppOptions {
   readonly tokens: readonly string[] | (() => readonly string[]);
   /** Routes of the internal listener; their `auth` is `"anonymous"`, since the token was checked before them. */
   readonly routes: Routes;
+  /** Where routes that write have their transactions. */
+  readonly pool?: Pool;
   /** Other listeners by path prefix, such as the subgraph at `/graphql`, behind the same token. */
   readonly mounts?: Mounts;
   /** The public table, whose document at `/openapi/<service>.json` the gateway merges into one. */
@@ -36,6 +39,7 @@ export function createInternalApp(options: InternalAppOptions): RequestListener 
     authenticator: null,
     rateLimits: null,
     idempotency: null,
+    pool: options.pool ?? null,
     onForbidden: null,
     strict: options.strict ?? context.configuration.get("http.strict-responses"),
   });

@@ -1,4 +1,5 @@
 import type { Authenticator, Principal } from "@signalbox/auth";
+import type { Pool } from "@signalbox/storage";
 import type { Histogram } from "@signalbox/telemetry";
 import type { IdempotencyStore } from "../idempotency/idempotency-store.ts";
 import type { RateLimits } from "../limits/rate-limits.ts";
@@ -24,6 +25,8 @@ export interface Edge {
   readonly authenticator: Authenticator | null;
   readonly rateLimits: RateLimits | null;
   readonly idempotency: IdempotencyStore | null;
+  /** Null for a service without a database. */
+  readonly pool: Pool | null;
   readonly onForbidden: ((request: ForbiddenRequest) => void) | null;
   readonly strict: boolean;
   readonly duration: Histogram<"method" | "route" | "status">;

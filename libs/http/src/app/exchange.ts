@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Principal } from "@signalbox/auth";
+import type { Caller, Principal } from "@signalbox/auth";
 import type { RateLimiter } from "@signalbox/cache";
 import type { AppError } from "@signalbox/core";
+import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import { type IdempotencyClaim, noIdempotency } from "../idempotency/idempotency.ts";
 import { requestIdOf } from "../request/request-id.ts";
@@ -54,6 +55,12 @@ export class Exchange implements RouteInput {
     return this.request.headers;
   }
 
+  get caller(): Caller {
+    const { principal, requestId, clientAddress } = this;
+    if (principal === null) throw new Error(`${this.route.label} has no caller`);
+    return { ...principal, requestId, clientAddress };
+  }
+
   get clientAddress(): string {
     this.#clientAddress ??= this.edge.clientAddress(this.request);
     return this.#clientAddress;
@@ -74,6 +81,16 @@ export class Exchange implements RouteInput {
       });
     }
     return this.#controller.signal;
+  }
+
+  /** The service's database. @throws Error for an app that was made without one. */
+  get pool(): Pool {
+    if (this.edge.pool === null) throw new Error(`${this.route.label} writes, and the app was made without a pool`);
+    return this.edge.pool;
+  }
+
+  inTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return inTransaction(this.pool, work);
   }
 
   abort(reason: Error): void {

@@ -2,7 +2,6 @@ import type { IncomingMessage, RequestListener } from "node:http";
 import { leftTo } from "../responses/http-response.ts";
 import { countAnonymous } from "../steps/authenticate.ts";
 import { refuseGuessing } from "../steps/count-request.ts";
-import { handle } from "../steps/handle.ts";
 import { compileRoute } from "./compile-route.ts";
 import type { Edge } from "./edge.ts";
 import { serve } from "./serve.ts";
@@ -31,7 +30,7 @@ function guard(edge: Edge, prefix: string, listener: RequestListener): RequestLi
   const handled = leftTo(listener);
   const spec = { summary: "", auth: "anonymous", responses: { 200: "empty" }, handle: () => handled } as const;
   const route = compileRoute({ method: "get", path: prefix, spec });
-  const guarded = { ...route, steps: [refuseGuessing, countAnonymous, handle] };
+  const guarded = { ...route, steps: [refuseGuessing, countAnonymous, () => handled] };
   return (request, response) => void serve(edge, guarded, request, response, {});
 }
 

@@ -25,7 +25,7 @@ export function wrongMethodRoutes(routes: readonly Known[]): Route[] {
   });
 }
 
-function ownRoute(path: string, errors: ErrorStyle, handle: Route["spec"]["handle"]): Route {
+function ownRoute(path: string, errors: ErrorStyle, handle: NonNullable<Route["spec"]["handle"]>): Route {
   return {
     method: "get",
     path,

@@ -1,5 +1,8 @@
+import type { ListRange, TimePosition } from "@signalbox/storage";
 import { z } from "zod";
 import { integerParameter } from "../request/parameters.ts";
+import { type HttpResponse, ok } from "../responses/http-response.ts";
+import { cursorOf, positionOf } from "./time-cursor.ts";
 
 /** One page of a list (CONTRACT §2). */
 export interface Page<Item> {
@@ -30,10 +33,48 @@ export function pageParameters(limits: { readonly maxPageSize: () => number; rea
   };
 }
 
+/** What a list is asked for with `pageParameters`. */
+interface PageQuery {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+/** Most rows are listed by when they were made. */
+interface Created {
+  readonly createdAt: Date;
+  readonly id: string;
+}
+
+export const positionByCreation = ({ createdAt, id }: Created): TimePosition => ({ at: createdAt, id });
+
 /**
- * Makes a page of rows that were asked for with one more than `limit`: the extra row only says that there is more.
- * `cursorOf` gives the position of the last item shown.
+ * Answers with one page of a list that is ordered by time, newest first. `read` is asked for one row more than the page
+ * has, which only says that there is more. @throws AppError `invalid_request` for a cursor that we did not write.
  */
+export function listPage<Row extends Created, Item>(
+  query: PageQuery,
+  read: (range: ListRange) => Promise<readonly Row[]>,
+  view: (row: Row) => Item,
+): Promise<HttpResponse>;
+export function listPage<Row, Item>(
+  query: PageQuery,
+  read: (range: ListRange) => Promise<readonly Row[]>,
+  view: (row: Row) => Item,
+  position: (row: Row) => TimePosition,
+): Promise<HttpResponse>;
+export async function listPage(
+  { limit, cursor }: PageQuery,
+  read: (range: ListRange) => Promise<readonly Created[]>,
+  view: (row: Created) => unknown,
+  position = positionByCreation,
+): Promise<HttpResponse> {
+  const rows = await read({ after: positionOf(cursor), limit: limit + 1 });
+  const items = rows.slice(0, limit).map(view);
+  const last = rows.length > limit ? rows[limit - 1] : undefined;
+  return ok(last ? { items, next_cursor: cursorOf(position(last)), has_more: true } : { items, has_more: false });
+}
+
+/** @deprecated Use `listPage`. */
 export function pageFrom<Row, Item>(
   rows: readonly Row[],
   limit: number,

@@ -1,14 +1,19 @@
+import type { TimePosition } from "@signalbox/storage";
 import { z } from "zod";
 import { readCursor, writeCursor } from "./cursor.ts";
 
-/** A place in a list that is ordered by time, and by id within one time. */
-export interface TimePosition {
-  readonly at: Date;
-  readonly id: string;
-}
-
 /** An id of ours holds plain characters; what else stands in a forged cursor, such as U+0000, no database would take. */
 const Position = z.tuple([z.iso.datetime(), z.string().regex(/^[\w-]{1,128}$/)]);
+
+/** Writes the place as an opaque cursor. REST and GraphQL use the same. */
+export const cursorOf = ({ at, id }: TimePosition): string => writeCursor([at.toISOString(), id]);
+
+/** Reads back what `cursorOf` wrote; null for the beginning. @throws AppError `invalid_request` for a cursor that we did not write. */
+export function positionOf(cursor: string | null | undefined): TimePosition | null {
+  if (cursor === null || cursor === undefined) return null;
+  const [at, id] = readCursor(cursor, Position);
+  return { at: new Date(at), id };
+}
 
 /** Writes the place as an opaque cursor. */
 export function writeTimeCursor(at: Date, id: string): string {

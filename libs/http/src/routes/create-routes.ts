@@ -7,9 +7,11 @@ type Declare = <
   P extends z.ZodType | undefined = undefined,
   Q extends z.ZodObject | undefined = undefined,
   B extends BodySpec | undefined = undefined,
+  Row = unknown,
+  Result = unknown,
 >(
   path: Path,
-  spec: RouteSpec<Path, A, P, Q, B>,
+  spec: RouteSpec<Path, A, P, Q, B, Row, Result>,
 ) => void;
 
 /** A table of routes. The order of declaration does not matter: a literal segment always wins over a parameter. */

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import type { Principal } from "@signalbox/auth";
+import type { Caller, Principal } from "@signalbox/auth";
 import type { AccessKind, Scope } from "@signalbox/contracts";
+import type { Tx } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import type { z } from "zod";
 import type { Idempotency } from "../idempotency/idempotency.ts";
@@ -77,6 +78,8 @@ type PrincipalOf<A> = A extends "anonymous"
 /** What a handler is given: everything parsed, and who is asking from the verified credential alone. */
 export interface RouteInput<Who = Principal | null, Params = unknown, Query = unknown, Body = unknown> {
   readonly principal: Who;
+  /** The principal with the request it makes, for operations. @throws Error where nobody has to say who they are. */
+  readonly caller: Caller;
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
@@ -90,15 +93,52 @@ export interface RouteInput<Who = Principal | null, Params = unknown, Query = un
   readonly signal: AbortSignal;
   readonly log: Logger;
   readonly idempotency: Idempotency;
+  /** Runs the work in a transaction of the service's database, for a handler whose flow `write` does not fit. */
+  inTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
 }
 
-/** One declaration says everything about a route: it is parsed by it, in and out, and documented from it. */
+/**
+ * A route that changes one row. The framework opens the transaction, finds the row locked (null is 404), judges `If-Match`,
+ * changes it, stores the answer for `Idempotency-Key`, commits and answers. `change` may run again after a lost race.
+ */
+export interface RouteWrite<Input, Row, Result> {
+  /** Reads the row without a lock, for rows that hardly ever have two writers at once; see `RowWrite.read`. */
+  readonly read?: (input: Input) => Promise<Row | null>;
+  /** Finds the row and keeps others from changing it until the transaction ends. */
+  readonly find: (tx: Tx, input: Input) => Promise<Row | null>;
+  /** The validator that `If-Match` is held against. */
+  readonly etag?: (row: Row) => string;
+  readonly change: (tx: Tx, row: Row, input: Input) => Promise<Result>;
+  /** Maps every outcome to its answer. What is not a success is not stored for `Idempotency-Key`. */
+  readonly answer: (result: Result, input: Input) => HttpResponse;
+}
+
+/** A route that makes something, in one transaction with the stored answer of its `Idempotency-Key`. */
+export interface RouteCreate<Input, Result> {
+  readonly run: (tx: Tx, input: Input) => Promise<Result>;
+  /** Maps every outcome to its answer. What is not a success is not stored for `Idempotency-Key`. */
+  readonly answer: (result: Result, input: Input) => HttpResponse;
+}
+
+type InputOf<Path extends string, A, P, Q, B> = RouteInput<
+  PrincipalOf<A>,
+  P extends z.ZodType ? z.output<P> : PathParams<Path>,
+  Q extends z.ZodObject ? z.output<Q> : Record<never, never>,
+  BodyOf<B>
+>;
+
+/**
+ * One declaration says everything about a route: it is parsed by it, in and out, and documented from it. It has one of
+ * `handle`, `write` and `create`.
+ */
 export interface RouteSpec<
   Path extends string = string,
   A extends RouteAuth = RouteAuth,
   P extends z.ZodType | undefined = z.ZodType | undefined,
   Q extends z.ZodObject | undefined = z.ZodObject | undefined,
   B extends BodySpec | undefined = BodySpec | undefined,
+  Row = unknown,
+  Result = unknown,
 > {
   readonly summary: string;
   readonly description?: string;
@@ -110,8 +150,8 @@ export interface RouteSpec<
   readonly body?: B;
   readonly responses: Readonly<Record<number, ResponseSpec>>;
   /**
-   * Honours `Idempotency-Key`. A handler that writes calls `input.idempotency.complete(tx, response)` in the transaction
-   * of the effect. `"sealed"` keeps the stored answer encrypted, for answers that show a secret.
+   * Honours `Idempotency-Key`. A `handle` that writes calls `input.idempotency.complete(tx, response)` in the transaction
+   * of the effect; `write` and `create` do so by themselves. `"sealed"` keeps the stored answer encrypted, for answers that show a secret.
    */
   readonly idempotent?: true | "sealed";
   /** The name of another rate-limit policy, or `"none"`. */
@@ -129,14 +169,9 @@ export interface RouteSpec<
   readonly deprecated?: { readonly since: Date; readonly sunset: Date };
   /** Set by the framework alone, on the route that answers for paths nobody declared. */
   readonly unmatched?: true;
-  handle(
-    input: RouteInput<
-      PrincipalOf<A>,
-      P extends z.ZodType ? z.output<P> : PathParams<Path>,
-      Q extends z.ZodObject ? z.output<Q> : Record<never, never>,
-      BodyOf<B>
-    >,
-  ): HttpResponse | Promise<HttpResponse>;
+  readonly handle?: (input: InputOf<Path, A, P, Q, B>) => HttpResponse | Promise<HttpResponse>;
+  readonly write?: RouteWrite<InputOf<Path, A, P, Q, B>, Row, Result>;
+  readonly create?: RouteCreate<InputOf<Path, A, P, Q, B>, Result>;
 }
 
 /** A route as the framework keeps it. */
@@ -144,5 +179,5 @@ export interface Route {
   readonly method: Method;
   readonly path: string;
   // biome-ignore lint/suspicious/noExplicitAny: the handler was checked against its own schemas when it was declared.
-  readonly spec: RouteSpec<string, RouteAuth, any, any, any>;
+  readonly spec: RouteSpec<string, RouteAuth, any, any, any, any, any>;
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Queryable, type Rows, type RowsStatement, type Statement, shifted, sql } from "./statement.ts";
+import { isOfRows, type Queryable, type Rows, type Statement, shifted, sql } from "./statement.ts";
 
 /** A statement with its values, as one of several that are sent as one. */
 export interface Part {
@@ -45,8 +45,6 @@ export function shapeOf(parts: readonly Part[]): string | null {
 
 /** Whether a joined statement was undone because one of its parts touched too few rows. */
 export const isNotAllTouched = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === "22012"; // division_by_zero
-
-const isOfRows = (statement: Statement): statement is RowsStatement => "ofRows" in statement;
 
 const rowsOf = (statement: Statement, values: readonly unknown[]): number =>
   isOfRows(statement) ? values.length / statement.width : 1;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, it } from "node:test";
+import { AppError } from "@signalbox/core";
 import { type TestDatabase, testContext, testDatabase } from "@signalbox/testing";
 import { inOneStatement } from "./one-statement.ts";
 import { openPool, type Pool } from "./pool.ts";
 import { sql, sqlRows } from "./statement.ts";
-import type { Tx } from "./transaction.ts";
 
 const context = testContext("account", {});
 let database: TestDatabase;
@@ -43,45 +43,71 @@ after(async () => {
   await database.close();
 });
 
-it("writes all parts at once, and each is answered with what it returns", async () => {
-  let note: unknown;
-  const hooks: string[] = [];
-  const written = await inOneStatement(pool, [
-    (tx) => tx.query(addItem, [1, 10]),
-    async (tx) => {
-      tx.afterCommit(() => hooks.push("committed"));
-      note = (await tx.query(addNote, ["hello"])).rows[0];
-    },
-  ]);
-  assert.deepEqual([written, hooks, (note as { length: number }).length], [true, ["committed"], 5]);
+it("writes all parts at once, and what they return is there after the commit", async () => {
+  const seen: unknown[] = [];
+  const written = await inOneStatement(pool, async (tx) => {
+    const added = await tx.query(addItem, [1, 10]);
+    const { rows } = await tx.query(noteItem, ["hello"]);
+    tx.afterCommit(() => seen.push(...rows));
+    return [added.rowCount, rows.length];
+  });
+  assert.deepEqual([written, seen], [{ result: [1, 0] }, [{ text: "hello" }]]);
   assert.deepEqual(await counted(), { items: 1, notes: 1 });
 });
 
 it("a part that touches no row undoes them all, without a hook", async () => {
   await pool.query(addItem, [1, 10]);
   const hooks: string[] = [];
-  const written = await inOneStatement(pool, [
-    (tx) => tx.query(changeItem, [1, 11, 9]),
-    async (tx) => {
-      tx.afterCommit(() => hooks.push("committed"));
-      await tx.query(addNote, ["never"]);
-    },
-  ]);
-  assert.deepEqual([written, hooks], [false, []]);
+  const written = await inOneStatement(pool, async (tx) => {
+    await tx.query(changeItem, [1, 11, 9]);
+    tx.afterCommit(() => hooks.push("committed"));
+    await tx.query(noteItem, ["never"]);
+  });
+  assert.deepEqual([written, hooks], [null, []]);
   assert.deepEqual(await counted(), { items: 1, notes: 0 });
+});
+
+it("work that has to read writes nothing, so that it can begin again in a transaction", async () => {
+  for (const reading of [counts, addNote]) {
+    const written = await inOneStatement(pool, async (tx) => {
+      await tx.query(addItem, [1, 10]);
+      await tx.query(reading, reading === addNote ? ["never"] : []);
+    });
+    assert.equal(written, null);
+  }
+  assert.deepEqual(await counted(), { items: 0, notes: 0 });
+});
+
+it("work that writes nothing sends nothing, and its result counts", async () => {
+  assert.deepEqual(await inOneStatement(pool, async () => "unchanged"), { result: "unchanged" });
 });
 
 it("a part that fails undoes them all, and its error arrives", async () => {
   await pool.query(addItem, [1, 10]);
-  const twice = inOneStatement(pool, [(tx) => tx.query(addNote, ["never"]), (tx) => tx.query(addItem, [1, 10])]);
+  const twice = inOneStatement(pool, async (tx) => {
+    await tx.query(noteItem, ["never"]);
+    await tx.query(addItem, [1, 10]);
+  });
   await assert.rejects(twice, { code: "23505" });
   assert.deepEqual(await counted(), { items: 1, notes: 0 });
+});
+
+it("what the work throws sends nothing, and arrives as it is", async () => {
+  const refused = inOneStatement(pool, async (tx) => {
+    await tx.query(addItem, [1, 10]);
+    throw new AppError("conflict", "not today");
+  });
+  await assert.rejects(refused, { code: "conflict" });
+  assert.deepEqual(await counted(), { items: 0, notes: 0 });
 });
 
 it("of writers that saw the same row one wins, however many there are", async () => {
   await pool.query(addItem, [1, 0]);
   const attempt = () =>
-    inOneStatement(pool, [(tx: Tx) => tx.query(changeItem, [1, 1, 0]), (tx: Tx) => tx.query(addNote, ["won"])]);
+    inOneStatement(pool, async (tx) => {
+      await tx.query(changeItem, [1, 1, 0]);
+      await tx.query(noteItem, ["won"]);
+    });
   const won = (await Promise.all(Array.from({ length: 20 }, attempt))).filter(Boolean);
   assert.equal(won.length, 1);
   assert.deepEqual(await counted(), { items: 1, notes: 1 });
@@ -92,11 +118,12 @@ it("many at once share statements and commits, and whoever is wrong among them f
   await Promise.all(ids.map((id) => pool.query(addItem, [id, 0])));
   const move = async (id: number, from: number) => {
     const notes: unknown[] = [];
-    const written = await inOneStatement(pool, [
-      (tx) => tx.query(setItem, [id, from + 1, from]),
-      async (tx) => void notes.push(...(await tx.query(noteItem, [`item ${id}`])).rows),
-    ]);
-    return { written, notes };
+    const written = await inOneStatement(pool, async (tx) => {
+      await tx.query(setItem, [id, from + 1, from]);
+      const { rows } = await tx.query(noteItem, [`item ${id}`]);
+      tx.afterCommit(() => notes.push(...rows));
+    });
+    return { written: written !== null, notes };
   };
   assert.deepEqual(
     await Promise.all(ids.map((id) => move(id, 0))),
@@ -121,7 +148,10 @@ it("many at once share statements and commits, and whoever is wrong among them f
 it("of writers that saw the same row one wins, though they go together", async () => {
   await pool.query(addItem, [1, 0]);
   const attempt = () =>
-    inOneStatement(pool, [(tx: Tx) => tx.query(setItem, [1, 1, 0]), (tx: Tx) => tx.query(noteItem, ["won"])]);
+    inOneStatement(pool, async (tx) => {
+      await tx.query(setItem, [1, 1, 0]);
+      await tx.query(noteItem, ["won"]);
+    });
   const won = (await Promise.all(Array.from({ length: 20 }, attempt))).filter(Boolean);
   assert.equal(won.length, 1);
   assert.deepEqual(await counted(), { items: 1, notes: 1 });

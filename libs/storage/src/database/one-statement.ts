@@ -1,51 +1,65 @@
 import { isSerializationFailure, toAppError } from "./errors.ts";
 import { isNotAllTouched, type Part } from "./joined-statement.ts";
 import type { Pool } from "./pool.ts";
-import type { Rows, Statement } from "./statement.ts";
+import { isOfRows, type Statement } from "./statement.ts";
 import { runHooks, type Tx } from "./transaction.ts";
 
-/** What a transaction is to hold, where each part needs no answer of another. */
-export type Write = (tx: Tx) => Promise<unknown>;
+/** The work needs more than one statement: an answer of the database before its end, or a lock. */
+class NeedsTransaction extends Error {}
 
 /**
- * A transaction of one statement: what the writes send to their `Tx` goes to the database joined, as one round trip that
- * commits by itself. All or nothing: when any of them touches no row, nothing is written and the answer is false. So one
- * that holds its row to what was read before takes the place of a lock. They see the rows as they were before all of
- * them, each must touch different ones, and what they return has to survive JSON.
+ * Runs `work` as a transaction of one statement: what it writes is gathered and goes to the database joined, as one round
+ * trip that commits by itself. All or nothing: when any statement touches no row, or when the work reads, nothing is
+ * written and the answer is null. So a statement that holds its row to what was read before takes the place of a lock.
  *
- * Transactions of one shape that are asked for while others are under way share a statement and a commit, as long as
- * nothing is wrong with any of them; see `createWriteQueue`.
+ * Every statement counts as having touched its rows until the end; what one of `sqlRows` returns is there in `afterCommit`.
+ * The parts see the rows as they were before all of them, and each must touch different ones. Transactions of one shape
+ * that are asked for while others are under way share a statement and a commit, as long as nothing is wrong with any of
+ * them; see `createWriteQueue`.
  */
-export async function inOneStatement(pool: Pool, writes: readonly Write[]): Promise<boolean> {
+export async function inOneStatement<T>(
+  pool: Pool,
+  work: (tx: Tx) => Promise<T>,
+): Promise<{ readonly result: T } | null> {
   const gathered: Gathered[] = [];
   const hooks: (() => void)[] = [];
-  const tx = gathering(gathered, hooks);
-  const written = Promise.all(writes.map((write) => write(tx)));
+  let result: T;
   try {
-    const answers = await pool.writes.add(gathered);
-    gathered.forEach(({ answer }, index) => void answer.resolve(answers[index] as Rows<never>));
-    await written;
+    result = await work(gathering(gathered, hooks));
+    if (gathered.length > 0) {
+      const answers = await pool.writes.add(gathered);
+      gathered.forEach(({ rows }, place) => void rows.push(...(answers[place]?.rows ?? [])));
+    }
   } catch (error) {
-    written.catch(() => {});
-    for (const { answer } of gathered) answer.reject(error);
-    if (isNotAllTouched(error) || isSerializationFailure(error)) return false;
+    if (error instanceof NeedsTransaction || isNotAllTouched(error) || isSerializationFailure(error)) return null;
     throw toAppError(error);
   }
   runHooks(pool, hooks);
-  return true;
+  return { result };
+}
+
+/** Makes work that was tried as one statement begin again in a transaction, before it does anything that must not happen twice. */
+export function requireTransaction(tx: Tx): void {
+  if (tx.isOneStatement) throw new NeedsTransaction();
 }
 
 interface Gathered extends Part {
-  readonly answer: PromiseWithResolvers<Rows<never>>;
+  readonly rows: unknown[];
 }
 
 function gathering(gathered: Gathered[], hooks: (() => void)[]): Tx {
   return {
-    query: <Row>(statement: Statement, values: readonly unknown[] = []) => {
-      const answer = Promise.withResolvers<Rows<never>>();
-      gathered.push({ statement, values, answer });
-      return answer.promise as Promise<Rows<Row>>;
+    isOneStatement: true,
+    query: async <Row>(statement: Statement, values: readonly unknown[] = []) => {
+      if (needsAnswer(statement)) throw new NeedsTransaction();
+      const rows: Row[] = [];
+      gathered.push({ statement, values, rows });
+      return { rows, rowCount: isOfRows(statement) ? values.length / statement.width : 1 };
     },
     afterCommit: (hook) => void hooks.push(hook),
   };
 }
+
+/** A statement of `sqlRows` may return something for `afterCommit`; whoever sends another one waits for its rows. */
+const needsAnswer = (statement: Statement): boolean =>
+  !isOfRows(statement) && /^\s*(select|with)\b|\breturning\b/i.test(statement.text);

@@ -61,6 +61,9 @@ export function sqlRows(name: string, tuple: string, textOf: (tuples: string) =>
   }
 }
 
+/** Whether the statement can be had for any number of rows. */
+export const isOfRows = (statement: Statement): statement is RowsStatement => "ofRows" in statement;
+
 /** The text with its parameters counted from `by` + 1 on. */
 export function shifted(text: string, by: number): string {
   return by === 0 ? text : text.replace(/\$(\d+)/g, (_, number) => `$${Number(number) + by}`);

@@ -7,6 +7,8 @@ import type { Queryable } from "./statement.ts";
 
 /** A transaction under way. What an event, an audit row or an idempotency record is written with. */
 export interface Tx extends Queryable {
+  /** Set where all is sent as one statement at the end (`inOneStatement`), and a row is held by its version, not by a lock. */
+  readonly isOneStatement?: true;
   /** Runs `hook` once the commit is certain; never after a rollback. For wake-ups and caches: it cannot fail the caller. */
   afterCommit(hook: () => void): void;
 }

@@ -1,7 +1,7 @@
 import { type Principal, requireState, requireStepUp } from "@signalbox/auth";
 import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
-import { inOneStatement, inTransaction, type Pool, type Tx, type Write } from "@signalbox/storage";
+import { type Pool, requireTransaction, type Tx, writeRow } from "@signalbox/storage";
 import type { Actor, Audit } from "../audit/audit.ts";
 import type { FollowContactChange } from "../contacts/follow-contact-change.ts";
 import type { Account } from "./account.ts";
@@ -34,60 +34,41 @@ interface Dependencies {
 }
 
 /**
- * Changes the caller's account or its settings. A write that changes nothing leaves no trace.
- *
- * Hardly ever do two writes of one account meet, so the first attempt takes no lock: it reads, and then writes the
- * change, its audit entry and its event in one statement that holds only for the row that was read. Whoever came too
- * late for that begins again behind a lock, as does a change of address, which has to know how many were tried.
+ * Changes the caller's account or its settings. A write that changes nothing leaves no trace. Hardly ever do two writes of
+ * one account meet, so it is first tried without a lock; a change of address has to know how many were tried, and so
+ * needs one.
  */
-export function createUpdateAccount(dependencies: Dependencies) {
-  const { pool, accounts, outbox, audit, clock, followContactChange } = dependencies;
-
+export function createUpdateAccount({ pool, accounts, outbox, audit, clock, followContactChange }: Dependencies) {
   return async function updateAccount(input: UpdateAccount): Promise<UpdateAccountOutcome> {
-    return (await withoutLock(input)) ?? inTransaction(pool, (tx) => behindLock(tx, input));
+    const { accountId } = input.principal;
+    const written = await writeRow(pool, {
+      read: () => accounts.find(accountId),
+      lock: (tx) => accounts.lock(tx, accountId),
+      change: (tx, account) => change(tx, account, input),
+    });
+    return written ? written.result : { outcome: "not-found" };
   };
 
-  async function withoutLock(input: UpdateAccount): Promise<UpdateAccountOutcome | null> {
-    const found = await accounts.read(input.principal.accountId);
-    if (!found) return { outcome: "not-found" };
-    const changed = decide(input, found.account);
-    if (fieldsOf(changed).length === 0 || touchesContact(changed)) return null;
-    const save: Write = (tx) => accounts.saveAsRead(tx, changed.account, found.version);
-    const written = await inOneStatement(pool, [save, ...announcing(changed, input)]);
-    return written ? { outcome: "updated", account: changed.account } : null;
-  }
-
-  async function behindLock(tx: Tx, input: UpdateAccount): Promise<UpdateAccountOutcome> {
-    const account = await accounts.lock(tx, input.principal.accountId);
-    if (!account) return { outcome: "not-found" };
-    const changed = decide(input, account);
-    if (fieldsOf(changed).length === 0) {
-      await input.alongside?.(tx, account);
-      return { outcome: "unchanged", account };
-    }
-    await accounts.save(tx, changed.account);
-    await followContactChange(tx, account, changed.account);
-    for (const write of announcing(changed, input)) await write(tx);
-    return { outcome: "updated", account: changed.account };
-  }
-
-  function decide({ principal, changes, expect }: UpdateAccount, account: Account): ChangedAccount {
+  async function change(tx: Tx, before: Account, input: UpdateAccount): Promise<UpdateAccountOutcome> {
+    const { principal, changes, by } = input;
     // The edge knows the state as of moments ago; the row knows it now.
-    requireState({ state: account.status }, "own-account:write");
-    expect?.(account);
-    const changed = changeAccount(account, changes, clock.now());
-    if (touchesContact(changed)) requireStepUp(principal, clock);
-    return changed;
-  }
-
-  /** What goes with a change: its audit entry, its event, and the stored answer. */
-  function announcing(changed: ChangedAccount, { by, alongside }: UpdateAccount): Write[] {
+    requireState({ state: before.status }, "own-account:write");
+    input.expect?.(before);
+    const changed = changeAccount(before, changes, clock.now());
     const { account } = changed;
-    return [
-      (tx) => audit.record(tx, { action: "account.update", accountId: account.id, fields: fieldsOf(changed), by }),
-      (tx) => outbox.append(tx, accountChanged(changed)),
-      ...(alongside ? [(tx: Tx) => alongside(tx, account)] : []),
-    ];
+    const fields = fieldsOf(changed);
+    if (touchesContact(changed)) {
+      requireStepUp(principal, clock);
+      requireTransaction(tx);
+    }
+    if (fields.length > 0) {
+      await accounts.save(tx, account);
+      if (touchesContact(changed)) await followContactChange(tx, before, account);
+      await audit.record(tx, { action: "account.update", accountId: account.id, fields, by });
+      await outbox.append(tx, accountChanged(changed));
+    }
+    await input.alongside?.(tx, account);
+    return { outcome: fields.length > 0 ? "updated" : "unchanged", account };
   }
 }
 

@@ -1,5 +1,5 @@
 import type { AccountState } from "@signalbox/contracts";
-import type { TimePosition } from "@signalbox/http";
+import type { TimePosition } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import { accountFrom } from "../accounts/account-store.ts";
 import type { Prisma, PrismaClient } from "../generated/prisma/client.ts";

@@ -1,6 +1,6 @@
 import { isRole, isScope } from "@signalbox/contracts";
 import { minutes } from "@signalbox/core";
-import type { TimePosition } from "@signalbox/http";
+import type { TimePosition } from "@signalbox/storage";
 import { sql, type Tx } from "@signalbox/storage";
 import type { PrismaClient } from "../generated/prisma/client.ts";
 import { madeBefore } from "../lists/made-before.ts";

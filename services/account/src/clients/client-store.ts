@@ -1,5 +1,5 @@
 import { isScope } from "@signalbox/contracts";
-import type { TimePosition } from "@signalbox/http";
+import type { TimePosition } from "@signalbox/storage";
 import { sql, type Tx } from "@signalbox/storage";
 import type { PrismaClient } from "../generated/prisma/client.ts";
 import { madeBefore } from "../lists/made-before.ts";

@@ -1,0 +1,37 @@
+import { type Tx, writeRow } from "@signalbox/storage";
+import type { Exchange, Step } from "../app/exchange.ts";
+import { ifMatch } from "../responses/conditional.ts";
+import { type HttpResponse, refused } from "../responses/http-response.ts";
+import type { Route, RouteCreate, RouteWrite } from "../routes/route-spec.ts";
+
+type Write = RouteWrite<Exchange, unknown, unknown>;
+type Create = RouteCreate<Exchange, unknown>;
+
+/** The last stage: the route's own part, with everything parsed. */
+export function answerOf({ handle, write, create }: Route["spec"]): Step {
+  if (write) return (exchange) => runWrite(exchange, write as unknown as Write);
+  if (create) return (exchange) => runCreate(exchange, create as unknown as Create);
+  return (exchange) => handle?.(exchange as never) ?? null;
+}
+
+async function runWrite(exchange: Exchange, { read, find, etag, change, answer }: Write): Promise<HttpResponse> {
+  const written = await writeRow(exchange.pool, {
+    read: read && (() => read(exchange)),
+    lock: (tx) => find(tx, exchange),
+    async change(tx, row) {
+      if (etag) ifMatch(exchange, etag(row));
+      return stored(exchange, tx, answer(await change(tx, row, exchange), exchange));
+    },
+  });
+  return written ? written.result : refused(404, "not_found");
+}
+
+function runCreate(exchange: Exchange, { run, answer }: Create): Promise<HttpResponse> {
+  return exchange.inTransaction(async (tx) => stored(exchange, tx, answer(await run(tx, exchange), exchange)));
+}
+
+/** Only a success is kept: whoever was refused may mend the cause and send the same request again. */
+async function stored({ idempotency }: Exchange, tx: Tx, response: HttpResponse): Promise<HttpResponse> {
+  if (response.status < 300) await idempotency.complete(tx, response);
+  return response;
+}

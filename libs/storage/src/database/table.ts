@@ -1,0 +1,83 @@
+import { hash } from "node:crypto";
+import { type Queryable, type Statement, sql, sqlRows } from "./statement.ts";
+import type { Tx } from "./transaction.ts";
+
+/** The columns of a table by the names of the domain, each with its PostgreSQL type: `{ accountId: "text", scopes: "text[]" }`. */
+type Columns = Readonly<Record<string, string>>;
+
+type RowOf<Name extends string> = Readonly<Record<Name, unknown>>;
+
+/** One table of a service: the texts that its statements share, and the writes that every store has. */
+export interface Table<Name extends string> {
+  /** `id, account_id as "accountId", …`: what a select or `returning` lists to give rows with the names of the domain. */
+  readonly columns: string;
+  /** Inserts the row. */
+  insert(db: Queryable, row: RowOf<Name>): Promise<void>;
+  /** Inserts the row unless one is there that conflicts with it; tells whether it was inserted. */
+  insertNew(db: Queryable, row: RowOf<Name>): Promise<boolean>;
+  /**
+   * A write of these columns of the row with this `id`; it tells whether the row was there. Under `inOneStatement` it
+   * holds only for the row as it was read: its `version`, which is `xmin::text`, has to be in the row.
+   */
+  update<Written extends Name>(...names: readonly Written[]): (tx: Tx, row: RowOf<Written | "id">) => Promise<boolean>;
+}
+
+/**
+ * Declares a table once, at module level: `const keys = table("api_keys", { id: "text", accountId: "text" })`. A column is
+ * named as its member, in snake case. The first column is the primary key `id` where rows are updated. `jsonb` values are
+ * written as JSON texts.
+ */
+export function table<const C extends Columns>(name: string, declared: C): Table<keyof C & string> {
+  type Name = keyof C & string;
+  const names = Object.keys(declared) as Name[];
+  const list = (some: readonly Name[]) => some.map(snakeCase).join(", ");
+  const valuesOf = (row: RowOf<Name>, some: readonly Name[]) => some.map((one) => stored(row[one], declared[one]));
+  const places = names.map((one, index) => `$${index + 1}::${declared[one]}`).join(", ");
+  const insertText = (tuples: string) => `insert into ${name} (${list(names)}) values ${tuples}`;
+  const insert = sqlRows(`${name}.insert`, `(${places})`, insertText);
+  const insertNew = sql(`${name}.insert-new`, `${insertText(`(${places})`)} on conflict do nothing`);
+
+  return {
+    columns: names.map((one) => (snakeCase(one) === one ? one : `${snakeCase(one)} as "${one}"`)).join(", "),
+    insert: async (db, row) => void (await db.query(insert, valuesOf(row, names))),
+    insertNew: async (db, row) => (await db.query(insertNew, valuesOf(row, names))).rowCount === 1,
+    update(...written) {
+      const sent = ["id" as Name, ...written];
+      const locked = updateById(name, sent, declared);
+      const asRead = updateAsRead(name, sent, declared);
+      return async (tx, row) => {
+        const values = valuesOf(row as RowOf<Name>, sent);
+        const { rowCount } = tx.isOneStatement
+          ? await tx.query(asRead, [...values, (row as { readonly version?: string }).version])
+          : await tx.query(locked, values);
+        return rowCount === 1;
+      };
+    },
+  };
+}
+
+function updateById(name: string, [, ...written]: readonly string[], types: Columns): Statement {
+  const set = written.map((one, index) => `${snakeCase(one)} = $${index + 2}::${types[one]}`).join(", ");
+  return sql(statementName(`${name}.update`, written), `update ${name} set ${set} where id = $1`);
+}
+
+function updateAsRead(name: string, sent: readonly string[], types: Columns): Statement {
+  const places = sent.map((one, index) => `$${index + 1}::${types[one]}`).join(", ");
+  const set = sent.slice(1).map((one) => `${snakeCase(one)} = given.${snakeCase(one)}`);
+  return sqlRows(
+    statementName(`${name}.update-as-read`, sent.slice(1)),
+    `(${places}, $${sent.length + 1}::text::xid)`,
+    (tuples) =>
+      `update ${name} set ${set.join(", ")} from (values ${tuples}) as given (${sent.map(snakeCase).join(", ")}, version)
+       where ${name}.id = given.id and ${name}.xmin = given.version`,
+  );
+}
+
+/** A name has 63 bytes at most and stands for one text, so the columns are in it by their digest. */
+const statementName = (prefix: string, written: readonly string[]): string =>
+  `${prefix}-${hash("sha1", written.join(), "base64url").slice(0, 8)}`;
+
+const stored = (value: unknown, type: string | undefined): unknown =>
+  type === "jsonb" && value !== null && value !== undefined ? JSON.stringify(value) : value;
+
+const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
