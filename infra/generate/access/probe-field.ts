@@ -50,7 +50,9 @@ async function codesOf(resolve: Resolve, principal: Principal): Promise<string[]
 
 /** The refusal this caller gets; null when they get past it, whatever the stand-ins make of it then. */
 async function refusal(resolve: Resolve, principal: Principal | null): Promise<AppError | null> {
-  const context = { principal, requestId: "probe", clientAddress: null, loaders: standIn };
+  const caller = () => principal && { ...principal, requestId: "probe", clientAddress: null };
+  const parts = { requestId: "probe", clientAddress: null, loaders: standIn, clock: standIn, write: standIn };
+  const context = { ...parts, principal, caller: caller() as never, inTransaction: standIn };
   try {
     await resolve({ id: accountId }, { input: {} }, context);
     return null;

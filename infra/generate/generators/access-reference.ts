@@ -1,5 +1,5 @@
 import { type AccessKind, type AccountState, accountStateRules, accountStates } from "@signalbox/contracts";
-import type { Resolvers } from "@signalbox/graphql";
+import type { FieldAccess as Declared, Resolvers } from "@signalbox/graphql";
 import type { Routes } from "@signalbox/http";
 import { type FieldAccess, probeField } from "../access/probe-field.ts";
 import { type ServiceDoors, serviceDoors } from "../access/service-doors.ts";
@@ -55,6 +55,7 @@ async function rowsOfFields(resolvers: Resolvers<unknown>): Promise<string[]> {
   );
   const rows = await Promise.all(
     fields.map(async ({ field, resolve }) => {
+      if ("declared" in resolve) return rowOfDeclared(field, resolve.declared as Declared);
       const access = await probeField(resolve);
       return access && rowOfField(field, access);
     }),
@@ -65,6 +66,16 @@ async function rowsOfFields(resolvers: Resolvers<unknown>): Promise<string[]> {
 function rowOfField(field: string, { anonymous, scopes, states, stepUp }: FieldAccess): string {
   const besides = [...(stepUp ? ["recent sign-in"] : []), ...(anonymous ? ["also without credentials"] : [])];
   return row(field, scopesOf(scopes), statesOf(states), besides);
+}
+
+function rowOfDeclared(field: string, { scopes, access = "read", ofOthers, ...declared }: Declared): string {
+  const besides = [
+    ...(declared.stepUp ? ["recent sign-in"] : []),
+    ...(declared.stepUpFor ? [`recent sign-in for ${declared.stepUpFor}`] : []),
+    ...(declared.optional ? ["also without credentials"] : []),
+    ...(ofOthers ? [`other accounts': ${scopesOf(ofOthers.scopes)}`] : []),
+  ];
+  return row(field, scopesOf(scopes), statesOf(statesThatMay(access)), besides);
 }
 
 const fieldName = (type: string, name: string): string =>

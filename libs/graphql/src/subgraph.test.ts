@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import type { Principal } from "@signalbox/auth";
-import { AppError } from "@signalbox/core";
+import { AppError, systemClock } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
 import { connection, connectionArguments } from "./connection.ts";
 import { mutationPayload } from "./mutation-payload.ts";
@@ -41,6 +41,7 @@ const server = createServer(
     typeDefs,
     createLoaders: () => ({}),
     log,
+    clock: systemClock,
     resolvers: {
       Query: {
         viewer: (_parent, _arguments, context) => account(requirePrincipal(context).accountId),

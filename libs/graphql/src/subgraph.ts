@@ -1,29 +1,42 @@
 import type { IncomingMessage, RequestListener } from "node:http";
 import { buildSubgraphSchema, type GraphQLResolverMap } from "@apollo/subgraph";
-import type { Principal } from "@signalbox/auth";
-import { AppError, isAppError } from "@signalbox/core";
+import type { Caller, Principal } from "@signalbox/auth";
+import { AppError, type Clock, isAppError } from "@signalbox/core";
+import type { ForbiddenRequest } from "@signalbox/http";
+import { inTransaction, type Pool, type RowWrite, type Tx, writeRow } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import { type ExecutionResult, execute, GraphQLError, parse } from "graphql";
 import { createDocumentCache } from "./document-cache.ts";
 import { toGraphqlError } from "./error-mapping.ts";
+import { type Resolve, unauthenticated } from "./field.ts";
 import { clientAddressHeader, decodePrincipal, principalHeader } from "./principal-header.ts";
 import { type GraphqlRequest, readGraphqlRequest } from "./read-request.ts";
 import { scalarResolversOf } from "./scalars.ts";
 
-/** What every resolver of a subgraph receives: who asks, and the request's own data loaders. */
+/** What every resolver of a subgraph receives: who asks, the request's own data loaders, and how to write. */
 export interface SubgraphContext<Loaders> {
   readonly principal: Principal | null;
+  /** The principal with the request it makes, for operations. @throws AppError `unauthorized` when the caller is anonymous. */
+  readonly caller: Caller;
   readonly requestId: string;
   /** Where the operation came from; null when the caller of the subgraph does not say. */
   readonly clientAddress: string | null;
   readonly loaders: Loaders;
+  readonly clock: Clock;
+  inTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Changes one row in one transaction, as a route that declares `write` does. @throws AppError `not_found` */
+  write<Row, Result>(write: ContextWrite<Row, Result>): Promise<Result>;
 }
 
-export type Resolvers<Loaders> = Record<
-  string,
-  // biome-ignore lint/suspicious/noExplicitAny: a resolver's parent and arguments are typed by the schema, not by TypeScript.
-  Record<string, (parent: any, args: any, context: SubgraphContext<Loaders>) => unknown>
->;
+export interface ContextWrite<Row, Result> extends Omit<RowWrite<Row, Result>, "lock"> {
+  /** Finds the row and keeps others from changing it until the transaction ends. */
+  readonly find: RowWrite<Row, Result>["lock"];
+  /** What the caller is told when there is no such row. */
+  readonly missing: string;
+}
+
+/** The resolvers of a subgraph by type and field. Root fields and entities are declared with `field` or its kin. */
+export type Resolvers<Loaders> = Readonly<Record<string, Readonly<Record<string, Resolve<Loaders>>>>>;
 
 export interface SubgraphOptions<Loaders> {
   /** The subgraph's whole SDL. The scalars `DateTime` and `JSON` have resolvers here wherever it declares them. */
@@ -32,6 +45,11 @@ export interface SubgraphOptions<Loaders> {
   /** Makes the loaders of one request, so that nothing is cached across requests or principals. */
   readonly createLoaders: (principal: Principal | null) => Loaders;
   readonly log: Logger;
+  readonly clock: Clock;
+  /** Where mutations have their transactions; left out by a service whose subgraph has none. */
+  readonly pool?: Pool;
+  /** Told of every field that a known caller was not allowed to use, for an audit. */
+  readonly onForbidden?: (request: ForbiddenRequest) => void;
   readonly documentCacheMaxEntries?: number;
 }
 
@@ -41,7 +59,7 @@ export interface SubgraphOptions<Loaders> {
  */
 export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): RequestListener {
   const typeDefs = parse(options.typeDefs);
-  const resolvers = { ...scalarResolversOf(typeDefs), ...withEntityContext(options.resolvers) } as GraphQLResolverMap;
+  const resolvers = { ...scalarResolversOf(typeDefs), ...prepared(options) } as GraphQLResolverMap;
   const schema = buildSubgraphSchema([{ typeDefs, resolvers }]);
   const checkedDocument = createDocumentCache(schema, options.documentCacheMaxEntries ?? 500);
 
@@ -54,19 +72,9 @@ export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): Requ
       document: checked.document,
       variableValues: operation.variables,
       operationName: operation.operationName,
-      contextValue: contextOf(request),
+      contextValue: contextOf(options, request),
     });
     return withMappedErrors(result, operation);
-  }
-
-  function contextOf(request: IncomingMessage): SubgraphContext<Loaders> {
-    const principal = decodePrincipal(request.headers[principalHeader]);
-    return {
-      principal,
-      requestId: String(request.headers["x-request-id"] ?? ""),
-      clientAddress: request.headers[clientAddressHeader]?.toString() ?? null,
-      loaders: options.createLoaders(principal),
-    };
   }
 
   function withMappedErrors(result: ExecutionResult, { operationName }: GraphqlRequest): ExecutionResult {
@@ -93,23 +101,79 @@ export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): Requ
   };
 }
 
+function contextOf<Loaders>(
+  { createLoaders, clock, pool }: SubgraphOptions<Loaders>,
+  request: IncomingMessage,
+): SubgraphContext<Loaders> {
+  const principal = decodePrincipal(request.headers[principalHeader]);
+  const requestId = String(request.headers["x-request-id"] ?? "");
+  const clientAddress = request.headers[clientAddressHeader]?.toString() ?? null;
+  const database = (): Pool => {
+    if (!pool) throw new Error("a field writes, and the subgraph was made without a pool");
+    return pool;
+  };
+  return {
+    principal,
+    get caller() {
+      if (principal === null) throw unauthenticated();
+      return { ...principal, requestId, clientAddress };
+    },
+    requestId,
+    clientAddress,
+    loaders: createLoaders(principal),
+    clock,
+    inTransaction: (work) => inTransaction(database(), work),
+    async write({ find, missing, ...rest }) {
+      const written = await writeRow(database(), { ...rest, lock: find });
+      if (written) return written.result;
+      throw new AppError("not_found", missing);
+    },
+  };
+}
+
+/** The resolvers as Apollo wants them, each of which tells of what it forbids. */
+function prepared<Loaders>({ resolvers, onForbidden }: SubgraphOptions<Loaders>) {
+  const types = Object.entries(resolvers).map(([type, fields]) => {
+    const told = Object.entries(fields).map(([name, resolve]) => {
+      const telling = onForbidden ? tellingOf(`${type}.${name}`, resolve, onForbidden) : resolve;
+      return [name, name === "__resolveReference" ? entityResolver(telling) : telling] as const;
+    });
+    return [type, Object.fromEntries(told)] as const;
+  });
+  return Object.fromEntries(types);
+}
+
 /**
  * Apollo calls `__resolveReference(reference, context)`, unlike every other resolver. Ours are all called alike, because
  * one that read its principal from the wrong argument would find none to refuse.
  */
-function withEntityContext<Loaders>(resolvers: Resolvers<Loaders>): Record<string, Record<string, unknown>> {
-  return Object.fromEntries(
-    Object.entries(resolvers).map(([type, fields]) => {
-      const resolve = fields.__resolveReference;
-      if (!resolve) return [type, fields];
-      const adapted = (reference: unknown, context: SubgraphContext<Loaders>) => resolve(reference, {}, context);
-      return [type, { ...fields, __resolveReference: adapted }];
-    }),
-  );
+const entityResolver =
+  <Loaders>(resolve: Resolve<Loaders>) =>
+  (reference: unknown, context: SubgraphContext<Loaders>) =>
+    resolve(reference, {}, context);
+
+function tellingOf<Loaders>(
+  operation: string,
+  resolve: Resolve<Loaders>,
+  onForbidden: (request: ForbiddenRequest) => void,
+): Resolve<Loaders> {
+  return (parent, args, context) => {
+    const tell = (error: unknown): never => {
+      if (context.principal && isAppError(error) && error.code === "forbidden")
+        onForbidden({ caller: context.caller, operation, refusal: error });
+      throw error;
+    };
+    try {
+      const result = resolve(parent, args, context);
+      return result instanceof Promise ? result.catch(tell) : result;
+    } catch (error) {
+      return tell(error);
+    }
+  };
 }
 
 /** The principal of a field that needs one. @throws AppError `unauthorized` when the caller is anonymous. */
 export function requirePrincipal(context: SubgraphContext<unknown>): Principal {
-  if (context.principal === null) throw new AppError("unauthorized", "Send credentials.");
+  if (context.principal === null) throw unauthenticated();
   return context.principal;
 }

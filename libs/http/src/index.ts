@@ -17,7 +17,7 @@ export { type ClientAddress, createClientAddress } from "./request/client-addres
 export { booleanParameter, integerParameter, timeParameter } from "./request/parameters.ts";
 export { ifMatch, isNotModified } from "./responses/conditional.ts";
 export { ErrorBody } from "./responses/error-body.ts";
-export { statusOf } from "./responses/error-status.ts";
+export { refusedWith, statusOf } from "./responses/error-status.ts";
 export { strongEtag } from "./responses/etag.ts";
 export {
   accepted,

@@ -72,7 +72,13 @@ export async function startSubgraph(
 ): Promise<Subgraph> {
   const heard: IncomingHttpHeaders[] = [];
   const typeDefs = await readFile(new URL(`../../${name}/schema.graphql`, import.meta.url), "utf8");
-  const graph = createSubgraph({ typeDefs, resolvers: resolvers[name], createLoaders: () => ({}), log: context.log });
+  const graph = createSubgraph({
+    typeDefs,
+    resolvers: resolvers[name],
+    createLoaders: () => ({}),
+    log: context.log,
+    clock: context.clock,
+  });
   const noting: RequestListener = (request, response) => {
     heard.push(request.headers);
     graph(request, response);

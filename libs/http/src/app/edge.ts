@@ -1,4 +1,4 @@
-import type { Authenticator, Principal } from "@signalbox/auth";
+import type { Authenticator, Caller } from "@signalbox/auth";
 import type { Pool } from "@signalbox/storage";
 import type { Histogram } from "@signalbox/telemetry";
 import type { IdempotencyStore } from "../idempotency/idempotency-store.ts";
@@ -9,12 +9,10 @@ import type { HttpContext } from "./http-context.ts";
 
 /** A request that a known caller was not allowed to make. */
 export interface ForbiddenRequest {
-  readonly principal: Principal;
+  readonly caller: Caller;
   /** `DELETE /api/account/`: the route as it is declared, without what the caller filled in. */
   readonly operation: string;
-  readonly refusal: Refusal;
-  readonly requestId: string;
-  readonly clientAddress: string;
+  readonly refusal: Pick<Refusal, "code" | "details">;
 }
 
 /** What all routes of an app share. */

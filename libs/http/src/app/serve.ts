@@ -51,10 +51,10 @@ async function throughSteps(exchange: Exchange): Promise<HttpResponse> {
 }
 
 /** Thrown or returned: to the caller it is the same. */
-function tellIfForbidden({ edge, principal, route, requestId, clientAddress }: Exchange, answer: HttpResponse): void {
+function tellIfForbidden(exchange: Exchange, answer: HttpResponse): void {
+  const { edge, principal, route } = exchange;
   if (answer.status !== 403 || answer.body.kind !== "error" || !principal) return;
-  const { error: refusal } = answer.body;
-  edge.onForbidden?.({ principal, operation: route.label, refusal, requestId, clientAddress });
+  edge.onForbidden?.({ caller: exchange.caller, operation: route.label, refusal: answer.body.error });
 }
 
 /** The first answer counts: a handler that comes back after its deadline has nobody to tell. */

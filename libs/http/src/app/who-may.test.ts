@@ -187,8 +187,8 @@ test("an audit is told of every 403 of a known caller, thrown or returned, and o
   const { request } = await serveRoutes(t, routes(), {
     principals: { reader: testPrincipal({ accountId: "acc_r", only: ["images:read"] }) },
     rateLimits: limits(),
-    onForbidden: ({ principal, operation, refusal, requestId }) =>
-      void told.push([principal.accountId, operation, refusal.details?.[0]?.code ?? refusal.code, requestId]),
+    onForbidden: ({ caller, operation, refusal }) =>
+      void told.push([caller.accountId, operation, refusal.details?.[0]?.code ?? refusal.code, caller.requestId]),
   });
   const as = (who: string, method: string, path: string) =>
     request(path, { method, headers: { authorization: `Bearer ${who}`, "x-request-id": `${who}-${method}` } });

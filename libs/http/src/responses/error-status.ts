@@ -24,6 +24,11 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   timeout: 504,
 };
 
+/** A refusal as an answer, with the status of its code. */
+export function refusedWith(refusal: Refusal): HttpResponse {
+  return { status: statusOf[refusal.code], body: { kind: "error", error: refusal } };
+}
+
 /** Makes a response of anything thrown. What was not thrown on purpose says nothing about our insides. */
 export function responseOfError(error: unknown): HttpResponse {
   const known = toAppError(error);

@@ -1,5 +1,5 @@
-import type { Principal } from "@signalbox/auth";
-import type { Clock, ErrorCode, ErrorDetail } from "@signalbox/core";
+import type { Clock } from "@signalbox/core";
+import type { ForbiddenRequest } from "@signalbox/http";
 import type { Pool } from "@signalbox/storage";
 import { actorOf } from "./actor.ts";
 import type { Audit, Refusal } from "./audit.ts";
@@ -41,24 +41,14 @@ export function createNoteRefusal({ pool, audit, clock, onFailure }: Dependencie
 
 export type NoteRefusal = ReturnType<typeof createNoteRefusal>;
 
-interface RefusedRequest {
-  readonly principal: Principal;
-  readonly operation: string;
-  readonly refusal: { readonly code: ErrorCode; readonly details?: readonly ErrorDetail[] | undefined };
-  readonly requestId: string;
-  /** Null behind the gateway, which does not pass it on. */
-  readonly clientAddress: string | null;
-}
-
 /** A request that was answered with 403, as the audit of the caller's account has it. */
-export function refusalOf(request: RefusedRequest): Refusal {
-  const { principal, operation, refusal } = request;
+export function refusalOf({ caller, operation, refusal }: ForbiddenRequest): Refusal {
   const details = refusal.details ?? [];
   return {
-    accountId: principal.accountId,
+    accountId: caller.accountId,
     operation,
     reason: details[0]?.code ?? refusal.code,
     fields: [...new Set(details.map(({ field }) => field))],
-    by: actorOf(request),
+    by: actorOf({ ...caller, principal: caller }),
   };
 }

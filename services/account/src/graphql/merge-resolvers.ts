@@ -2,7 +2,7 @@ import type { Resolvers } from "@signalbox/graphql";
 
 /** Joins the tables of several areas: each may add fields to `Query`, `Mutation` or `Account`. @throws Error for one added twice. */
 export function mergeResolvers<Loaders>(tables: readonly Resolvers<Loaders>[]): Resolvers<Loaders> {
-  const merged: Resolvers<Loaders> = {};
+  const merged: Record<string, Resolvers<Loaders>[string]> = {};
   for (const table of tables) {
     for (const [type, fields] of Object.entries(table)) {
       const known = merged[type] ?? {};

@@ -26,9 +26,9 @@ export function notingRefusals(table: Table, noteRefusal: NoteRefusal): Table {
     };
   }
 
-  function note(error: unknown, operation: string, { principal, requestId, clientAddress }: AccountContext): never {
-    if (principal && isAppError(error) && error.code === "forbidden") {
-      noteRefusal(refusalOf({ principal, operation, refusal: error, requestId, clientAddress }));
+  function note(error: unknown, operation: string, context: AccountContext): never {
+    if (context.principal && isAppError(error) && error.code === "forbidden") {
+      noteRefusal(refusalOf({ caller: context.caller, operation, refusal: error }));
     }
     throw error;
   }

@@ -48,6 +48,7 @@ export async function createAccountSubgraph(verbs: Verbs, log: Logger): Promise<
   return createSubgraph<AccountLoaders>({
     typeDefs: await readFile(schemaFile, "utf8"),
     log,
+    clock: verbs.clock,
     createLoaders: (principal) => loadersFor(verbs, principal),
     resolvers: notingRefusals(resolversOf(verbs), verbs.noteRefusal),
   });

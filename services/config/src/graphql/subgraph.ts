@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { RequestListener } from "node:http";
 import { type Principal, requireScopes, requireState } from "@signalbox/auth";
-import { AppError } from "@signalbox/core";
+import { AppError, systemClock } from "@signalbox/core";
 import { createSubgraph, mutationPayload, requirePrincipal, type SubgraphContext } from "@signalbox/graphql";
 import type { Logger } from "@signalbox/telemetry";
 import type { Override } from "../overrides/override-store.ts";
@@ -21,7 +21,13 @@ interface ChangeInput {
 /** This service's part of the graph. */
 export async function createConfigSubgraph(verbs: Verbs, log: Logger): Promise<RequestListener> {
   const typeDefs = await readFile(schemaFile, "utf8");
-  return createSubgraph({ typeDefs, log, createLoaders: () => ({}), resolvers: resolversOf(verbs) });
+  return createSubgraph({
+    typeDefs,
+    log,
+    clock: systemClock,
+    createLoaders: () => ({}),
+    resolvers: resolversOf(verbs),
+  });
 }
 
 /** What every field answers, and to whom. */

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { RequestListener } from "node:http";
 import { type Principal, requireScopes, requireState } from "@signalbox/auth";
 import type { AccessKind, Scope } from "@signalbox/contracts";
-import { AppError } from "@signalbox/core";
+import { AppError, systemClock } from "@signalbox/core";
 import {
   type ConnectionArguments,
   connection,
@@ -25,7 +25,13 @@ const schemaFile = new URL("../../schema.graphql", import.meta.url);
 /** The images service's part of the graph. */
 export async function createImagesSubgraph(verbs: Verbs, log: Logger): Promise<RequestListener> {
   const typeDefs = await readFile(schemaFile, "utf8");
-  return createSubgraph({ typeDefs, log, createLoaders: () => ({}), resolvers: resolversOf(verbs) });
+  return createSubgraph({
+    typeDefs,
+    log,
+    clock: systemClock,
+    createLoaders: () => ({}),
+    resolvers: resolversOf(verbs),
+  });
 }
 
 /** What every field answers, and to whom. */

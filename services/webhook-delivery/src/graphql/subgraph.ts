@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { RequestListener } from "node:http";
 import { requireScopes, requireState } from "@signalbox/auth";
+import { systemClock } from "@signalbox/core";
 import {
   connection,
   connectionArguments,
@@ -20,7 +21,13 @@ type Context = SubgraphContext<unknown>;
 /** This service's part of the graph. */
 export async function createDeliverySubgraph(verbs: Verbs, log: Logger): Promise<RequestListener> {
   const typeDefs = await readFile(schemaFile, "utf8");
-  return createSubgraph({ typeDefs, log, createLoaders: () => ({}), resolvers: resolversOf(verbs) });
+  return createSubgraph({
+    typeDefs,
+    log,
+    clock: systemClock,
+    createLoaders: () => ({}),
+    resolvers: resolversOf(verbs),
+  });
 }
 
 /** What every field answers, and to whom. */

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { RequestListener } from "node:http";
 import { requireScopes, requireState } from "@signalbox/auth";
+import { systemClock } from "@signalbox/core";
 import {
   connection,
   connectionArguments,
@@ -18,7 +19,13 @@ const schemaFile = new URL("../../schema.graphql", import.meta.url);
 /** This service's part of the graph. */
 export async function createIngestSubgraph(verbs: Verbs, log: Logger): Promise<RequestListener> {
   const typeDefs = await readFile(schemaFile, "utf8");
-  return createSubgraph({ typeDefs, log, createLoaders: () => ({}), resolvers: resolversOf(verbs) });
+  return createSubgraph({
+    typeDefs,
+    log,
+    clock: systemClock,
+    createLoaders: () => ({}),
+    resolvers: resolversOf(verbs),
+  });
 }
 
 /** What every field answers, and to whom. */

@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Caller } from "@signalbox/auth";
+import type { AccountState, Scope } from "@signalbox/contracts";
+import { AppError, systemClock } from "@signalbox/core";
+import { z } from "zod";
+import { connectionField } from "./connection-field.ts";
+import { field, isDeclared } from "./field.ts";
+import { createLoader } from "./loader.ts";
+import { mutation } from "./mutation.ts";
+import { refusalError } from "./parse-input.ts";
+import type { SubgraphContext } from "./subgraph.ts";
+
+const scopes = (...names: Scope[]) => new Set(names);
+
+/** A caller with `account:read`, unless told otherwise, as resolvers see it. */
+function contextOf(changes: { scopes?: Set<Scope>; state?: AccountState; anonymous?: true } = {}) {
+  const caller: Caller = {
+    accountId: "acc_own",
+    state: changes.state ?? "active",
+    epoch: 1,
+    scopes: changes.scopes ?? scopes("account:read"),
+    roles: [],
+    credential: { kind: "token", id: "jti:1", authTimeMs: null },
+    expiresAt: null,
+    requestId: "r-1",
+    clientAddress: null,
+  };
+  const context = {
+    principal: changes.anonymous ? null : caller,
+    get caller() {
+      if (changes.anonymous) throw new AppError("unauthorized", "Send credentials.");
+      return caller;
+    },
+    clock: systemClock,
+  };
+  return context as unknown as SubgraphContext<unknown>;
+}
+
+test("a declared field refuses the anonymous, a lacking scope, a blocked state and an old sign-in before it resolves", async () => {
+  let resolved = 0;
+  const secret = field({ scopes: ["account:read"], stepUp: true }, () => ++resolved);
+  const plain = field({ scopes: ["account:read"] }, () => ++resolved);
+  assert.throws(() => plain(null, {}, contextOf({ anonymous: true })), { code: "unauthorized" });
+  assert.throws(() => plain(null, {}, contextOf({ scopes: scopes("images:read") })), { code: "forbidden" });
+  assert.throws(() => plain(null, {}, contextOf({ state: "deleted" })), { code: "forbidden" });
+  assert.throws(() => secret(null, {}, contextOf()), { message: "This change needs a recent sign-in." });
+  assert.equal(resolved, 0);
+  assert.equal(plain(null, {}, contextOf()), 1);
+  assert.deepEqual([isDeclared(plain), plain.declared.scopes], [true, ["account:read"]]);
+});
+
+test("a field that is optional answers the anonymous, and still refuses a blocked caller", () => {
+  const open = field({ scopes: [], optional: true }, () => "shown");
+  assert.equal(open(null, {}, contextOf({ anonymous: true })), "shown");
+  assert.throws(() => open(null, {}, contextOf({ state: "deleted" })), { code: "forbidden" });
+});
+
+test("a field of another account reads as missing, but for whoever may see those of others", () => {
+  const ofOthers = { scopes: ["account:admin"], access: "read" } as const;
+  const log = field({ scopes: ["account:read"], ofOthers }, () => "shown");
+  const other = { id: "acc_other" };
+  assert.equal(log(other, {}, contextOf()), null);
+  assert.equal(log({ id: "acc_own" }, {}, contextOf()), "shown");
+  assert.equal(log(other, {}, contextOf({ scopes: scopes("account:admin") })), "shown");
+  assert.throws(() => log({ id: "acc_own" }, {}, contextOf({ scopes: scopes("account:admin") })), {
+    code: "forbidden",
+  });
+});
+
+test("a mutation judges its input by the rules of REST, and answers what fails in the payload under the input's names", async () => {
+  const input = z.strictObject({ display_name: z.string().max(3), expires_at: z.string().nullable().default(null) });
+  const rename = mutation(
+    { scopes: ["account:read"], access: "read", input, payload: "account" },
+    async ({ display_name: name }) => {
+      if (name === "no")
+        throw refusalError({
+          code: "validation_error",
+          message: "",
+          details: [{ field: "display_name", code: "taken", message: "Is taken." }],
+        });
+      if (name === "x") throw new AppError("conflict", "Somebody was quicker.");
+      return { name };
+    },
+  );
+  const run = (given: object) => rename(null, { input: given }, contextOf());
+  assert.deepEqual(await run({ displayName: "Ada" }), { account: { name: "Ada" }, errors: [] });
+  assert.deepEqual(await run({ displayName: "no" }), {
+    account: null,
+    errors: [{ field: "displayName", message: "Is taken." }],
+  });
+  const failed = (await run({ displayName: "Grace", expiresAt: 1 })) as { errors: { field: string }[] };
+  assert.deepEqual(failed.errors.map((error) => error.field).sort(), ["displayName", "expiresAt"]);
+  await assert.rejects(async () => run({ displayName: "x" }), { code: "conflict" });
+  await assert.rejects(async () => rename(null, { input: {} }, contextOf({ anonymous: true })), {
+    code: "unauthorized",
+  });
+});
+
+test("a connection reads one row more than it shows, and its cursor leads on", async () => {
+  const rows = ["c", "b", "a"].map((id, index) => ({ id, createdAt: new Date(1_000_000 - index) }));
+  const list = connectionField<unknown, unknown, object>(
+    { scopes: ["account:read"] },
+    {
+      limits: { maxPageSize: () => 10, pageSize: () => 2 },
+      read: async ({ after, limit }) => {
+        const from = after === null ? 0 : rows.findIndex(({ id }) => id === after.id) + 1;
+        return rows.slice(from, from + limit);
+      },
+    },
+  );
+  const page = (await list(null, {}, contextOf())) as Page;
+  assert.deepEqual([page.edges.map(({ node }) => node.id), page.pageInfo.hasNextPage], [["c", "b"], true]);
+  const next = (await list(null, { after: page.pageInfo.endCursor }, contextOf())) as Page;
+  assert.deepEqual([next.edges.map(({ node }) => node.id), next.pageInfo.hasNextPage], [["a"], false]);
+  await assert.rejects(async () => list(null, { first: 11 }, contextOf()), { code: "validation_error" });
+});
+
+interface Page {
+  readonly edges: { readonly node: { readonly id: string } }[];
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string };
+}
+
+test("look-ups that are made side by side are one, and what no id looks like is asked of nobody", async () => {
+  const asked: (readonly string[])[] = [];
+  const load = createLoader(
+    async (ids) => {
+      asked.push(ids);
+      return ids.filter((id) => id !== "none").map((id) => ({ id }));
+    },
+    ({ id }) => id,
+  );
+  const found = await Promise.all(["a", "b", "a", "none", "'; drop"].map(load));
+  assert.deepEqual(found, [{ id: "a" }, { id: "b" }, { id: "a" }, null, null]);
+  assert.deepEqual(asked, [["a", "b", "none"]]);
+});

@@ -1,0 +1,70 @@
+import { type Caller, requireScopes, requireState, requireStepUp } from "@signalbox/auth";
+import type { AccessKind, Scope } from "@signalbox/contracts";
+import { AppError } from "@signalbox/core";
+import type { SubgraphContext } from "./subgraph.ts";
+
+/** Who may use a field. `access` is judged against the account's state: by default `read`, `write` for a mutation. */
+export interface FieldAccess {
+  readonly scopes: readonly Scope[];
+  readonly access?: AccessKind;
+  /** The caller proved who they are within 15 minutes, or holds a key with `account:security`. */
+  readonly stepUp?: true;
+  /** Which changes alone need that, in words: the operation asks for it once it knows what changes. */
+  readonly stepUpFor?: string;
+  /** Anonymous callers are let in too. */
+  readonly optional?: true;
+  /** For a field of an account: what it takes to see that of others. For everybody else it is null, as if it were missing. */
+  readonly ofOthers?: { readonly scopes: readonly Scope[]; readonly access: AccessKind };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a resolver's parent and arguments are typed by the schema, not by TypeScript.
+export type Resolve<Loaders> = (parent: any, args: any, context: SubgraphContext<Loaders>) => unknown;
+
+/** A resolver that says who may use it. */
+export interface Field<Loaders> extends Resolve<Loaders> {
+  readonly declared: FieldAccess;
+}
+
+/**
+ * Declares who may use a field; whoever may not never reaches `resolve`. Root fields and entities must be declared. Others
+ * may be plain functions, which are open to whoever may see their parent.
+ */
+export function field<Loaders, Parent, Args>(
+  declared: FieldAccess,
+  resolve: (parent: Parent, args: Args, context: SubgraphContext<Loaders>) => unknown,
+): Field<Loaders> {
+  const access = { access: "read", ...declared } as const;
+  return declare(access, (parent, args, context) =>
+    isLetIn(access, parent, context) ? resolve(parent, args, context) : null,
+  );
+}
+
+/** Whether a resolver was made by `field`, `mutation` or `connectionField`. */
+export const isDeclared = <Loaders>(resolve: Resolve<Loaders>): resolve is Field<Loaders> => "declared" in resolve;
+
+export function declare<Loaders>(declared: FieldAccess, resolve: Resolve<Loaders>): Field<Loaders> {
+  return Object.assign(resolve, { declared });
+}
+
+/** @throws AppError `unauthorized` or `forbidden`. False for what reads as missing. */
+export function isLetIn(
+  { scopes, access = "read", stepUp, optional, ofOthers }: FieldAccess,
+  parent: unknown,
+  context: SubgraphContext<unknown>,
+): boolean {
+  if (context.principal === null && optional) return true;
+  const { caller } = context;
+  if (ofOthers && isOther(parent, caller) && ofOthers.scopes.every((scope) => caller.scopes.has(scope))) {
+    requireState(caller, ofOthers.access);
+    return true;
+  }
+  requireState(caller, access);
+  requireScopes(caller, scopes);
+  if (stepUp) requireStepUp(caller, context.clock);
+  return !(ofOthers && isOther(parent, caller));
+}
+
+const isOther = (account: unknown, { accountId }: Caller): boolean => (account as { id?: string }).id !== accountId;
+
+/** A field that wants credentials and has none. */
+export const unauthenticated = () => new AppError("unauthorized", "Send credentials.");

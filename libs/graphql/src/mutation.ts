@@ -1,0 +1,49 @@
+import { type AppError, type ErrorCode, isAppError } from "@signalbox/core";
+import type { z } from "zod";
+import { declare, type Field, type FieldAccess, isLetIn } from "./field.ts";
+import { parseInput } from "./parse-input.ts";
+import type { SubgraphContext } from "./subgraph.ts";
+
+/** One refused field of a mutation; `field` is null when the refusal is about the whole input. */
+export interface MutationError {
+  readonly field: string | null;
+  readonly message: string;
+}
+
+export interface MutationSpec<Input, Result> extends FieldAccess {
+  /** The rules of the argument `input`: those of the REST body, in snake case. An input that breaks them is answered in the payload. */
+  readonly input: z.ZodType<Input> | ((context: SubgraphContext<unknown>, input: object) => Promise<z.ZodType<Input>>);
+  /** The member of the payload that shows the result, or the members; `null` is what a refused input shows. */
+  readonly payload: string | ((result: Result | null) => object);
+}
+
+/**
+ * A mutation as the spec wants it ("Mutation payload convention"): the changed resource or null, and the failures of fields.
+ * Whoever may not call it, and every other refusal, is an error of the top level.
+ */
+export function mutation<Loaders, Input, Result, Args = unknown>(
+  spec: MutationSpec<Input, Result>,
+  change: (input: Input, context: SubgraphContext<Loaders>, args: Args) => Promise<Result>,
+): Field<Loaders> {
+  const { input: rules, payload, ...declared } = spec;
+  const access = { access: "write", ...declared } as const;
+  const members = typeof payload === "string" ? (result: Result | null) => ({ [payload]: result }) : payload;
+  return declare(access, async (parent, args: Args & { readonly input?: object }, context) => {
+    isLetIn(access, parent, context);
+    try {
+      const given = args.input ?? {};
+      const input = parseInput(typeof rules === "function" ? await rules(context, given) : rules, given);
+      return { ...members(await change(input, context, args)), errors: [] };
+    } catch (error) {
+      if (!isAppError(error) || !fieldFailures.has(error.code)) throw error;
+      return { ...members(null), errors: errorsOf(error) };
+    }
+  });
+}
+
+const fieldFailures: ReadonlySet<ErrorCode> = new Set(["validation_error", "invalid_request", "image_too_large"]);
+
+function errorsOf(error: AppError): MutationError[] {
+  if (error.details.length === 0) return [{ field: error.field ?? null, message: error.message }];
+  return error.details.map(({ field, message }) => ({ field, message }));
+}
