@@ -2,6 +2,7 @@ export { createHttpApp, type HttpAppOptions } from "./app/create-http-app.ts";
 export { createInternalApp, type InternalAppOptions } from "./app/create-internal-app.ts";
 export type { ForbiddenRequest } from "./app/edge.ts";
 export type { HttpContext } from "./app/http-context.ts";
+export type { Mounts } from "./app/mounts.ts";
 export { ExportPage, exportPathOf, exportRoutes } from "./export/export-routes.ts";
 export type { Idempotency } from "./idempotency/idempotency.ts";
 export { createIdempotencyStore, type IdempotencyStore } from "./idempotency/idempotency-store.ts";

@@ -15,9 +15,10 @@ import type { ServiceContext } from "@signalbox/runtime";
 import type { SharedParts } from "./shared-parts.ts";
 
 type StatesContext = Omit<ServiceContext<unknown>, "configuration"> & Pick<SharedParts, "accessStates">;
-type Context = StatesContext & {
+type PrincipalContext = Pick<ServiceContext<unknown>, "clock" | "runner"> & {
   readonly configuration: Pick<Configuration<typeof internalProperties & typeof principalProperties>, "get">;
 };
+type Context = StatesContext & PrincipalContext;
 
 export interface Access {
   readonly authenticator: Authenticator;
@@ -35,7 +36,7 @@ export async function openAccess(context: Context, eventLog: EventLog): Promise<
   const { configuration, clock } = context;
   const accessStates = await openStates(context, eventLog);
   const authenticator = createAuthenticator({
-    principals: principalClient(context),
+    principals: openPrincipals(context),
     accessStates,
     clock,
     cacheMax: configuration.get("auth.principals.cache-max"),
@@ -43,7 +44,8 @@ export async function openAccess(context: Context, eventLog: EventLog): Promise<
   return { authenticator, accessStates, authorizeManagement: createManagementAuthorizer(authenticator) };
 }
 
-function principalClient({ configuration, clock, runner }: Context): PrincipalSource {
+/** Account's answer to who stands behind a credential, asked over the network. */
+export function openPrincipals({ configuration, clock, runner }: PrincipalContext): PrincipalSource {
   const [token = ""] = configuration.get("internal.token");
   return createPrincipalClient({ url: configuration.get("account.internal-url"), token, clock, runner });
 }

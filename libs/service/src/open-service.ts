@@ -1,0 +1,145 @@
+import type { RequestListener } from "node:http";
+import type { principalProperties } from "@signalbox/auth";
+import {
+  type AccessStates,
+  createAuthenticator,
+  createManagementAuthorizer,
+  type internalProperties,
+  type PrincipalSource,
+} from "@signalbox/auth";
+import type { Cache, RateLimitPolicy } from "@signalbox/cache";
+import type { cacheProperties } from "@signalbox/cache/properties";
+import type { Configuration } from "@signalbox/config";
+import {
+  type ConsumerTable,
+  createConsumer,
+  type DeadLetters,
+  type EventLog,
+  type eventsProperties,
+  type Outbox,
+} from "@signalbox/events";
+import { createSubgraph, type SubgraphOptions } from "@signalbox/graphql";
+import {
+  createHttpApp,
+  createIdempotencyStore,
+  createInternalApp,
+  createRoutes,
+  type HttpAppOptions,
+  type httpProperties,
+  type Mounts,
+  type Routes,
+} from "@signalbox/http";
+import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
+import type { Pool, Sealer } from "@signalbox/storage";
+import type { databaseProperties } from "@signalbox/storage/properties";
+import { followConfiguration } from "./follow-configuration.ts";
+import { openStates } from "./open-access.ts";
+import { openDatabase } from "./open-database.ts";
+import { openEdgeLimits } from "./open-edge-limits.ts";
+import { openOutbox } from "./open-outbox.ts";
+import { openServiceLog } from "./open-service-log.ts";
+import type { SharedParts } from "./shared-parts.ts";
+
+type Properties = typeof databaseProperties &
+  typeof eventsProperties &
+  typeof cacheProperties &
+  typeof httpProperties &
+  typeof internalProperties &
+  Pick<typeof principalProperties, "auth.principals.cache-max">;
+
+type Context = Omit<ServiceContext<unknown>, "configuration"> & {
+  // biome-ignore lint/suspicious/noExplicitAny: overrides may name any property, checked with `knows`.
+  readonly configuration: Pick<Configuration<Properties>, "get" | "onChange"> & Configuration<any>;
+} & SharedParts;
+
+export interface OpenServiceOptions {
+  /** Where the service's schema and migrations are. */
+  readonly prismaDirectory: string;
+  /** Seals the stored answers of routes that show secrets; a service without such routes needs none. */
+  readonly sealer?: Sealer;
+  /** Rate limits that routes name, besides those of every service. */
+  readonly rateLimits?: readonly RateLimitPolicy[];
+}
+
+/** What a service shows to the outside. */
+export interface Doors<Loaders> {
+  /** The title of its OpenAPI document. */
+  readonly title: string;
+  /** Who stands behind a credential: account's own answer, or `openPrincipals` everywhere else. */
+  readonly principals: PrincipalSource;
+  readonly routes: Routes;
+  /** Routes for other services; they have shown the internal token. */
+  readonly internalRoutes?: Routes;
+  /** Its part of the graph. */
+  readonly graph: Pick<SubgraphOptions<Loaders>, "typeDefs" | "resolvers" | "createLoaders">;
+  /** Other public listeners by path prefix, such as an OpenID provider. */
+  readonly mounts?: Mounts;
+  /** Told of every refusal of a known caller, at both edges, for an audit. */
+  readonly onForbidden?: NonNullable<HttpAppOptions["onForbidden"]>;
+}
+
+/** The parts that every service with a database has, wired. */
+export interface OpenedService {
+  readonly pool: Pool;
+  readonly eventLog: EventLog;
+  readonly outbox: Outbox;
+  readonly deadLetters: DeadLetters;
+  readonly accessStates: AccessStates;
+  readonly cache: Cache;
+  /** Starts a consumer group of this service's database. */
+  consume(name: string, table: ConsumerTable): void;
+  /** Builds the two listeners and the decision about the management server. */
+  serve<Loaders>(doors: Doors<Loaders>): ServiceParts;
+}
+
+/**
+ * Opens what every service with a database needs, in this order: database, event log, configuration, outbox, access states,
+ * cache and limits. Each part hands its close to the runner and says on the health report when it is there.
+ */
+export async function openService(
+  context: Context,
+  { prismaDirectory, sealer, rateLimits: policies = [] }: OpenServiceOptions,
+): Promise<OpenedService> {
+  const { service, configuration, runner, log, tracer, metrics, clock } = context;
+  const pool = await openDatabase(context, prismaDirectory);
+  const eventLog = await openServiceLog(context);
+  await followConfiguration(context, eventLog);
+  const { outbox, deadLetters } = openOutbox(context, pool, eventLog);
+  const accessStates = await openStates(context, eventLog);
+  const { rateLimits, cache } = await openEdgeLimits(context, policies);
+  const idempotency = createIdempotencyStore({ service, pool, clock, ...(sealer && { sealer }) });
+  runner.worker("idempotency", idempotency.clean);
+
+  return {
+    pool,
+    eventLog,
+    outbox,
+    deadLetters,
+    accessStates,
+    cache,
+    consume(name, table) {
+      const parts = { service, name, eventLog, pool, deadLetters, table, log, tracer, metrics, clock };
+      createConsumer(parts).start(runner);
+    },
+    serve({ title, principals, routes, internalRoutes = createRoutes(), graph, mounts, onForbidden }) {
+      const cacheMax = configuration.get("auth.principals.cache-max");
+      const authenticator = createAuthenticator({ principals, accessStates, clock, cacheMax });
+      const openapi = { title, version: "1" };
+      const telling = onForbidden && { onForbidden };
+      const edge = { context, pool, authenticator, rateLimits, idempotency, ...telling };
+      const subgraph: RequestListener = createSubgraph({ ...graph, log, clock, pool, ...telling });
+      return {
+        public: createHttpApp({ ...edge, routes, openapi, ...(mounts && { mounts }) }),
+        internal: createInternalApp({
+          context,
+          pool,
+          tokens: () => configuration.get("internal.token"),
+          routes: internalRoutes,
+          mounts: { "/graphql": subgraph },
+          published: { routes, openapi },
+        }),
+        authorizeManagement: createManagementAuthorizer(authenticator),
+      };
+    },
+  };
+}
