@@ -1,5 +1,6 @@
 import { type Clock, seconds } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
+import { repeat } from "./repeat.ts";
 import type { Runner } from "./runner.ts";
 import { settleWithin } from "./settle-within.ts";
 import {
@@ -100,6 +101,7 @@ export function createRunner({ log, clock, closeMsMax = seconds(10), policy }: R
       workers.push({ name, worker });
       void worker.ended.then((end) => end === "gave up" && gaveUp.resolve(name));
     },
+    every: (name, pause, turn) => runner.worker(name, repeat(pause, turn)),
     workers: () => workers.map(({ worker }) => worker.state()),
     trouble: () => {
       for (const { name, state, silentMs } of runner.workers()) {
@@ -120,6 +122,7 @@ export function createRunner({ log, clock, closeMsMax = seconds(10), policy }: R
       defer: (name, close) => runner.defer(`${prefix}/${name}`, close),
       onDrain: (name, drain) => runner.onDrain(`${prefix}/${name}`, drain),
       worker: (name, work) => runner.worker(`${prefix}/${name}`, work),
+      every: (name, pause, turn) => runner.every(`${prefix}/${name}`, pause, turn),
     }),
   };
   return runner;

@@ -14,7 +14,7 @@ export { isOutage } from "./outage.ts";
 export { type RuntimeProperties, runtimeProperties } from "./properties.ts";
 export { describeProcess, listenerLimits, managementAddress, type RunService, runService } from "./run-service.ts";
 export { type RunUntilStopped, runUntilStopped } from "./run-until-stopped.ts";
-export type { Runner, Work } from "./runner.ts";
+export type { Pause, Runner, Turn, Work } from "./runner.ts";
 export type {
   AuthorizeManagement,
   ManagementDecision,
