@@ -4,6 +4,7 @@ export { type ListRange, newestFirst, newestFirstOf, rangeValues, type TimePosit
 export { requireTransaction } from "./database/one-statement.ts";
 export { openPool, type Pool, type PoolOptions } from "./database/pool.ts";
 export { prismaAdapter } from "./database/prisma-adapter.ts";
+export { type RetentionRule, startRetention } from "./database/retention.ts";
 export { inSession, type Session } from "./database/session.ts";
 export { type Queryable, type Rows, type RowsStatement, type Statement, sql, sqlRows } from "./database/statement.ts";
 export { type Table, table } from "./database/table.ts";

@@ -1,0 +1,49 @@
+import { type Clock, minutes } from "@signalbox/core";
+import type { Runner } from "@signalbox/runtime";
+import type { Pool } from "./pool.ts";
+import { type Statement, sql } from "./statement.ts";
+
+/** Says how long the rows of a table stay. Names and conditions are ours and become part of a statement. */
+export interface RetentionRule {
+  /** The name of the worker. */
+  readonly name: string;
+  readonly table: string;
+  /** The time that the rest of a row's life is counted from, such as `expires_at` or `created_at`. */
+  readonly column: string;
+  /** Narrows the rule to some rows: a condition whose parameters, from `$2` on, are the `values`. */
+  readonly condition?: string;
+  readonly values?: readonly unknown[];
+  readonly keepMs: number | (() => number);
+  /** Rows of one statement: keeps its locks and its log short. */
+  readonly batch?: number;
+  readonly everyMs?: number;
+}
+
+interface Dependencies {
+  readonly runner: Pick<Runner, "every">;
+  readonly pool: Pick<Pool, "query">;
+  readonly clock: Clock;
+}
+
+/** Deletes rows that are past their time, one worker for each rule. Several instances share the work. */
+export function startRetention({ runner, pool, clock }: Dependencies, rules: readonly RetentionRule[]): void {
+  for (const rule of rules) {
+    const { name, keepMs, values = [], batch = 1_000, everyMs = minutes(1) } = rule;
+    const statement = deletionOf(rule, batch);
+    runner.every(name, everyMs, async () => {
+      const kept = typeof keepMs === "function" ? keepMs() : keepMs;
+      const { rowCount } = await pool.query(statement, [new Date(clock.nowMs() - kept), ...values]);
+      return rowCount === batch ? "again" : "done";
+    });
+  }
+}
+
+/** Rows that somebody else has locked are left for the next time: another instance may be deleting them. */
+function deletionOf({ table, column, condition }: RetentionRule, batch: number): Statement {
+  const chosen = condition === undefined ? "" : ` and (${condition})`;
+  return sql(
+    "",
+    `delete from ${table} where ctid = any (array(
+       select ctid from ${table} where ${column} <= $1${chosen} order by ${column} limit ${batch} for update skip locked))`,
+  );
+}
