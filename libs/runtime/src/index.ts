@@ -10,7 +10,6 @@ export {
   type OpenManagementServer,
   openManagementServer,
 } from "./open-management-server.ts";
-export { isOutage } from "./outage.ts";
 export { type RuntimeProperties, runtimeProperties } from "./properties.ts";
 export { describeProcess, listenerLimits, managementAddress, type RunService, runService } from "./run-service.ts";
 export { type RunUntilStopped, runUntilStopped } from "./run-until-stopped.ts";

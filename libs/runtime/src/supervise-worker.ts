@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Clock, minutes, seconds } from "@signalbox/core";
+import { type Clock, isUnavailable, minutes, seconds } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
-import { isOutage } from "./outage.ts";
 import type { Work } from "./runner.ts";
 
 export interface SupervisionPolicy {
@@ -70,7 +69,7 @@ export function superviseWorker({ name, work, signal, log, clock, policy }: Supe
       }
       const nowMs = clock.steadyMs();
       if (nowMs - startedMs >= policy.healthyAfterMs) delayMs = policy.firstDelayMs;
-      const outage = isOutage(error);
+      const outage = isUnavailable(error);
       if (!outage) failures.push(nowMs);
       while (failures.length > 0 && nowMs - (failures[0] as number) > policy.windowMs) failures.shift();
       if (failures.length >= policy.failuresMax) {

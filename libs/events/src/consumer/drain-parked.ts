@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { inTransaction, isUnavailable, type Tx } from "@signalbox/storage";
+import { isUnavailable } from "@signalbox/core";
+import { inTransaction, type Tx } from "@signalbox/storage";
 import { decodeEvent, eventNameOf, UnreadableMessage } from "../envelope/decode-event.ts";
 import type { ConsumerTable, Handler } from "./consumer-table.ts";
 import { recordInInbox } from "./inbox.ts";

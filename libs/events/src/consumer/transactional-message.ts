@@ -1,5 +1,6 @@
 import type { EventName } from "@signalbox/contracts";
-import { inTransaction, isUnavailable, type Pool } from "@signalbox/storage";
+import { isUnavailable } from "@signalbox/core";
+import { inTransaction, type Pool } from "@signalbox/storage";
 import type { ReceivedEvent } from "../envelope/decode-event.ts";
 import type { ReceivedRecord } from "../event-log.ts";
 import type { Handler } from "./consumer-table.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { AppError } from "@signalbox/core";
-import { isSerializationFailure, isUnavailable, isUniqueViolation, toAppError } from "./errors.ts";
+import { AppError, isUnavailable } from "@signalbox/core";
+import { isSerializationFailure, isUniqueViolation, toAppError } from "./errors.ts";
 
 const withCode = (code: string, more = {}) => Object.assign(new Error(`failed with ${code}`), { code, ...more });
 

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { isUnavailable } from "@signalbox/core";
 import { eventually, startEngine, type TestDatabase, testContext, testDatabase } from "@signalbox/testing";
-import { isUnavailable, isUniqueViolation } from "./errors.ts";
+import { isUniqueViolation } from "./errors.ts";
 import { openPool, type PoolOptions } from "./pool.ts";
 import { inSession } from "./session.ts";
 import { sql } from "./statement.ts";

@@ -1,4 +1,5 @@
-import { breaksConnection, isUnavailable, toAppError } from "./errors.ts";
+import { isUnavailable } from "@signalbox/core";
+import { breaksConnection, toAppError } from "./errors.ts";
 import type { Pool } from "./pool.ts";
 import { send } from "./send.ts";
 import type { Queryable } from "./statement.ts";

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { isUnavailable } from "@signalbox/core";
 import type pg from "pg";
-import { breaksConnection, isSerializationFailure, isUnavailable, toAppError } from "./errors.ts";
+import { breaksConnection, isSerializationFailure, toAppError } from "./errors.ts";
 import type { Pool } from "./pool.ts";
 import { send } from "./send.ts";
 import type { Queryable } from "./statement.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { isUnavailable } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
 import pg from "pg";
-import { isUnavailable } from "../database/errors.ts";
 import { MigrationError } from "./migration-history.ts";
 
 export interface ConnectOptions {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { draft, type EventDraft } from "@signalbox/contracts";
-import { type Clock, seconds } from "@signalbox/core";
+import { type Clock, isUnavailable, seconds } from "@signalbox/core";
 import {
   type EventLog,
   PublishError,
@@ -8,7 +8,6 @@ import {
   type ReceivedEvent,
   type StatelessContext,
 } from "@signalbox/events";
-import { isOutage } from "@signalbox/runtime";
 import type { ObjectStore } from "@signalbox/storage";
 import type { Logger, Tracer } from "@signalbox/telemetry";
 import { type RenderedVariants, renderVariants } from "./render-variants.ts";
@@ -46,7 +45,7 @@ export function createAnswerJob({ objects, eventLog, clock, tracer, log }: Depen
       try {
         return await work();
       } catch (error) {
-        const isAway = isOutage(error) || (error instanceof PublishError && error.retriable);
+        const isAway = isUnavailable(error) || (error instanceof PublishError && error.retriable);
         if (signal.aborted || !isAway) throw error;
         if (pauseMs === firstPauseMs) log.warn({ error }, "a job waits for something that is away");
         await sleep(pauseMs, undefined, { signal });

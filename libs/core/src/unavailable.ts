@@ -1,0 +1,68 @@
+/** SQLSTATE classes and codes (PostgreSQL, appendix A) that say "not now" rather than "wrong". */
+const sqlStateClasses = ["08", "53", "57"]; // connection, resources (disk, memory, connections), operator intervention
+const sqlStates = ["25P03", "25P04", "25006", "55P03", "40001", "40P01", "3D000"];
+const networkCodes = [
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ECONNABORTED",
+  "EPIPE",
+  "ETIMEDOUT",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+];
+/** Prisma: cannot reach, timed out, closed, pool timeout, write conflict, too many connections. */
+const prismaCodes = ["P1001", "P1002", "P1008", "P1017", "P2024", "P2034", "P2037"];
+/** pg says these only in words. */
+const driverMessages =
+  /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/;
+
+/**
+ * Recognizes a failure of something that we depend on and that is away, overloaded or too slow: the same call may pass
+ * later. A request is answered with `unavailable`, and a worker waits for as long as it takes.
+ */
+export function isUnavailable(error: unknown): boolean {
+  return failureChain(error).some((link) => {
+    const code = failureCode(link);
+    if (code === "unavailable" || (code !== undefined && isUnavailableCode(code))) return true;
+    if (code === "ENOENT") return (link as { syscall?: unknown }).syscall === "connect"; // the socket file of a server
+    return link instanceof Error && driverMessages.test(link.message);
+  });
+}
+
+function isUnavailableCode(code: string): boolean {
+  if (networkCodes.includes(code) || prismaCodes.includes(code) || sqlStates.includes(code)) return true;
+  return isSqlState(code) && sqlStateClasses.includes(code.slice(0, 2));
+}
+
+export const isSqlState = (code: string | undefined): code is string =>
+  code !== undefined && /^[0-9A-Z]{5}$/.test(code);
+
+/** The SQLSTATE, the system's or Prisma's code. Prisma's adapter keeps the SQLSTATE as `originalCode`. */
+export function failureCode(error: unknown): string | undefined {
+  const { originalCode, code } = error as { originalCode?: unknown; code?: unknown };
+  const found = originalCode ?? code;
+  return typeof found === "string" ? found : undefined;
+}
+
+/**
+ * The error and what is behind it: causes, the members of an AggregateError (a connect that failed on IPv4 and IPv6),
+ * and the driver's error that Prisma keeps in `meta`. Bounded.
+ */
+export function failureChain(error: unknown): unknown[] {
+  const links: unknown[] = [];
+  const next = [error];
+  while (next.length > 0 && links.length < 8) {
+    const link = next.shift();
+    if (link === null || typeof link !== "object") continue;
+    links.push(link);
+    next.push((link as Error).cause, (link as PrismaFailure).meta?.driverAdapterError);
+    if (link instanceof AggregateError) next.push(...link.errors);
+  }
+  return links;
+}
+
+interface PrismaFailure {
+  readonly meta?: { readonly driverAdapterError?: unknown };
+}
