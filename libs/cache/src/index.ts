@@ -1,5 +1,5 @@
 export type { Cache, Lease, Shares, TakeShares } from "./cache.ts";
-export { type CacheOptions, openCache } from "./open-cache.ts";
+export { type CacheOptions, cacheOptions, openCache } from "./open-cache.ts";
 export {
   createRateLimiter,
   type RateLimitDecision,

@@ -1,9 +1,11 @@
+import type { Configuration } from "@signalbox/config";
 import { type Clock, MiB } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
 import type { Logger, Metrics } from "@signalbox/telemetry";
 import type { Cache } from "./cache.ts";
 import { measuredCache } from "./measured-cache.ts";
 import { createMemoryCache } from "./memory-cache.ts";
+import type { cacheProperties } from "./properties.ts";
 import { createRedisCache } from "./redis-cache.ts";
 import { connectRedis } from "./redis-connection.ts";
 
@@ -18,6 +20,17 @@ export interface CacheOptions {
   readonly memoryBytesMax?: number;
   /** Of Redis. Default 250 ms. */
   readonly commandTimeoutMs?: number;
+}
+
+type FromProperties = Required<Pick<CacheOptions, "url" | "memoryBytesMax" | "commandTimeoutMs">>;
+
+/** Reads `cacheProperties` for `openCache`: `openCache({ ...context, ...cacheOptions(context.configuration) })`. */
+export function cacheOptions(configuration: Pick<Configuration<typeof cacheProperties>, "get">): FromProperties {
+  return {
+    url: configuration.get("cache.url"),
+    memoryBytesMax: configuration.get("cache.memory.bytes-max"),
+    commandTimeoutMs: configuration.get("cache.command-timeout"),
+  };
 }
 
 /** What this process counts by itself while Redis is away. */

@@ -1,4 +1,4 @@
-import { type Cache, openCache, type RateLimitPolicy } from "@signalbox/cache";
+import { type Cache, cacheOptions, openCache, type RateLimitPolicy } from "@signalbox/cache";
 import type { cacheProperties } from "@signalbox/cache/properties";
 import type { Configuration } from "@signalbox/config";
 import { createRateLimits, type httpProperties, type RateLimits } from "@signalbox/http";
@@ -14,6 +14,6 @@ export async function openEdgeLimits(
   policies: readonly RateLimitPolicy[] = [],
 ): Promise<{ readonly cache: Cache; readonly rateLimits: RateLimits }> {
   const { configuration, log, metrics, clock, runner } = context;
-  const cache = await openCache({ url: configuration.get("cache.url"), runner, log, metrics, clock });
+  const cache = await openCache({ ...cacheOptions(configuration), runner, log, metrics, clock });
   return { cache, rateLimits: createRateLimits({ context, cache, policies }) };
 }
