@@ -1,7 +1,7 @@
 export { databaseOptions } from "./database/database-options.ts";
 export { isSerializationFailure, isUniqueViolation, toAppError } from "./database/errors.ts";
 export { type ListRange, newestFirst, newestFirstOf, rangeValues, type TimePosition } from "./database/list-range.ts";
-export { inOneStatement, requireTransaction, type Write } from "./database/one-statement.ts";
+export { requireTransaction } from "./database/one-statement.ts";
 export { openPool, type Pool, type PoolOptions } from "./database/pool.ts";
 export { prismaAdapter } from "./database/prisma-adapter.ts";
 export { type RetentionRule, startRetention } from "./database/retention.ts";
