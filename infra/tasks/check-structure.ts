@@ -2,19 +2,15 @@
  * Prints the bars of the structure, each with its figure, the wanted value and the worst place; fails when one is broken.
  * With paths as arguments it lists every place below them: `node infra/tasks/check-structure.ts services/images libs/http`.
  */
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { root } from "../generate/repository.ts";
-import { sourceFiles } from "./source-files.ts";
 import { type Bar, measureBars } from "./structure/bars.ts";
-import { type Manifest, readRepository } from "./structure/modules.ts";
+import { readSources, readText } from "./structure/read-sources.ts";
 
 const startedMs = performance.now();
 const paths = process.argv.slice(2);
-const modules = present("*.ts").map((path) => ({ path, text: read(path) ?? "" }));
-const bars = measureBars(readRepository(modules, present("*/package.json").map(manifestAt)), read);
+const repository = readSources();
+const bars = measureBars(repository, readText);
 for (const bar of bars) print(bar);
-console.log(`${modules.length} files measured in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
+console.log(`${repository.modules.length} files measured in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
 process.exitCode = bars.some(isBroken) ? 1 : 0;
 
 function print(bar: Bar): void {
@@ -28,17 +24,4 @@ function print(bar: Bar): void {
 
 function isBroken({ figure, max }: Bar): boolean {
   return max !== null && figure > max;
-}
-
-function present(pattern: string): string[] {
-  return sourceFiles(pattern).filter((path) => existsSync(join(root, path)));
-}
-
-function read(path: string): string | null {
-  return existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : null;
-}
-
-function manifestAt(path: string): Manifest {
-  const { name, exports = {} } = JSON.parse(read(path) ?? "{}");
-  return { folder: dirname(path), name, exports };
 }

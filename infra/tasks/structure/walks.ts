@@ -1,5 +1,5 @@
 /** A way through the files of one real operation. */
-export interface Walk {
+interface Walk {
   readonly name: string;
   /** The files in the order they are met, each with a word that stands in it because of this walk. */
   readonly files: Readonly<Record<string, string>>;
