@@ -6,6 +6,7 @@ import * as apiKey from "./events/api-key-events.ts";
 import * as config from "./events/config-events.ts";
 import * as image from "./events/image-events.ts";
 import * as imageRender from "./events/image-render-events.ts";
+import * as serviceClient from "./events/service-client-events.ts";
 import * as delivery from "./events/webhook-delivery-events.ts";
 import * as endpoint from "./events/webhook-endpoint-events.ts";
 import { webhookReceived } from "./events/webhook-received-event.ts";
@@ -21,6 +22,9 @@ const declarations = [
   apiKey.apiKeyCreated,
   apiKey.apiKeyUpdated,
   apiKey.apiKeyRevoked,
+  serviceClient.serviceClientCreated,
+  serviceClient.serviceClientUpdated,
+  serviceClient.serviceClientRevoked,
   image.imageCreated,
   image.imageUpdated,
   image.imageDeleted,

@@ -1,13 +1,10 @@
 import { createRoutes } from "@signalbox/http";
 import { accountRoutes } from "./accounts/account-routes.ts";
 import { administrationRoutes } from "./administration/administration-routes.ts";
-import { apiKeyIssueRoutes } from "./api-keys/api-key-issue-routes.ts";
-import { apiKeyRoutes } from "./api-keys/api-key-routes.ts";
 import { auditRoutes } from "./audit/audit-routes.ts";
-import { clientIssueRoutes } from "./clients/client-issue-routes.ts";
-import { clientRoutes } from "./clients/client-routes.ts";
 import { contactLinkRoutes } from "./contacts/contact-link-routes.ts";
 import { contactRoutes } from "./contacts/contact-routes.ts";
+import { credentialRoutes } from "./credentials/credential-routes.ts";
 import { exportRoutes } from "./export/export-routes.ts";
 import { identityRoutes } from "./identities/identity-routes.ts";
 import { settingsRoutes } from "./settings/settings-routes.ts";
@@ -23,10 +20,7 @@ type Dependencies = Parameters<typeof accountRoutes>[0] &
   Parameters<typeof stepUpRoutes>[0] &
   Parameters<typeof signInRoutes>[0] &
   Parameters<typeof identityRoutes>[0] &
-  Parameters<typeof apiKeyIssueRoutes>[0] &
-  Parameters<typeof apiKeyRoutes>[0] &
-  Parameters<typeof clientIssueRoutes>[0] &
-  Parameters<typeof clientRoutes>[0] &
+  Parameters<typeof credentialRoutes>[0] &
   Parameters<typeof auditRoutes>[0] &
   Parameters<typeof exportRoutes>[0] &
   Parameters<typeof administrationRoutes>[0];
@@ -42,10 +36,7 @@ export function publicRoutes(dependencies: Dependencies) {
   routes.include(stepUpRoutes(dependencies));
   routes.include(signInRoutes(dependencies));
   routes.include(identityRoutes(dependencies));
-  routes.include(apiKeyIssueRoutes(dependencies));
-  routes.include(apiKeyRoutes(dependencies));
-  routes.include(clientIssueRoutes(dependencies));
-  routes.include(clientRoutes(dependencies));
+  routes.include(credentialRoutes(dependencies));
   routes.include(auditRoutes(dependencies));
   routes.include(exportRoutes(dependencies));
   routes.include(administrationRoutes(dependencies));

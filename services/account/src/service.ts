@@ -59,6 +59,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
     public: createHttpApp({
       context,
       routes: published.routes,
+      pool,
       authenticator,
       rateLimits,
       idempotency,

@@ -1,5 +1,5 @@
 import type { Outbox } from "@signalbox/events";
-import { createSealer, type Pool, prismaAdapter } from "@signalbox/storage";
+import { createSealer, inTransaction, type Pool, prismaAdapter } from "@signalbox/storage";
 import { createAccessLog } from "./access/access-log.ts";
 import { createAskAgain } from "./access/ask-again.ts";
 import { createRepeatAccess } from "./access/repeat-access.ts";
@@ -8,24 +8,19 @@ import { createMakeAccount } from "./accounts/make-account.ts";
 import { createProvisionAccount } from "./accounts/provision-account.ts";
 import { createUpdateAccount } from "./accounts/update-account.ts";
 import { createAccountSearchStore } from "./administration/account-search-store.ts";
-import { createAnnounceEndedKeys } from "./api-keys/announce-ended-keys.ts";
-import { createApiKeyStore } from "./api-keys/api-key-store.ts";
-import { createCreateFirstKey } from "./api-keys/create-first-key.ts";
-import { createIssueApiKey } from "./api-keys/issue-api-key.ts";
-import { createRenameApiKey } from "./api-keys/rename-api-key.ts";
-import { createRevokeApiKey } from "./api-keys/revoke-api-key.ts";
-import { createRotateApiKey } from "./api-keys/rotate-api-key.ts";
 import { createAudit } from "./audit/audit.ts";
 import { createAuditDayStore } from "./audit/audit-day-store.ts";
 import { createAuditStore } from "./audit/audit-store.ts";
 import { createKeepAuditDays } from "./audit/keep-audit-days.ts";
 import { createNoteRefusal } from "./audit/note-refusal.ts";
-import { createChangeClient } from "./clients/change-client.ts";
-import { createClientStore } from "./clients/client-store.ts";
-import { createMakeClient } from "./clients/make-client.ts";
 import { createOneTimeCodes } from "./codes/one-time-codes.ts";
 import { createTrimCodes } from "./codes/trim-codes.ts";
 import { createContactVerbs } from "./contacts/contact-verbs.ts";
+import { createApiKeyStore } from "./credentials/api-key.ts";
+import { createApiKeys } from "./credentials/api-keys.ts";
+import { createFirstKeyMaker } from "./credentials/create-first-key.ts";
+import { createServiceClientStore } from "./credentials/service-client.ts";
+import { createServiceClients } from "./credentials/service-clients.ts";
 import { createPurgeAccounts } from "./deletion/purge-accounts.ts";
 import { createPurgeStore } from "./deletion/purge-store.ts";
 import { PrismaClient } from "./generated/prisma/client.ts";
@@ -60,8 +55,8 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
   const { configuration, clock, log } = context;
   const prisma = new PrismaClient({ adapter: prismaAdapter(pool) });
   const accounts = createAccountStore(pool, prisma);
-  const apiKeys = createApiKeyStore(prisma);
-  const clients = createClientStore(prisma);
+  const keys = createApiKeyStore(pool);
+  const clients = createServiceClientStore(pool);
   const sealer = createSealer(configuration.get("secrets.keys"));
   const audit = createAudit({ clock });
   const auditRetention = { clock, retentionDays: () => configuration.get("account.audit.retention-days") };
@@ -98,19 +93,36 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
   });
   const provisionAccount = createProvisionAccount({ pool, accounts, makeAccount });
   const tokens = createTokens(context, issuing);
-  const principals = createPrincipals(context, { tokens, accounts, apiKeys, provisionAccount, stepUps, noteRefusal });
+  const principals = createPrincipals(context, {
+    tokens,
+    accounts,
+    apiKeys: keys,
+    provisionAccount,
+    stepUps,
+    noteRefusal,
+  });
   const identityOfToken = createIdentityOfToken({ tokens });
-  const keyRules = {
+  const apiKeys = createApiKeys({
+    ...writing,
+    accessLog,
+    apiKeys: keys,
     keyEnvironment: configuration.get("account.api-keys.environment"),
     keysMax: () => configuration.get("account.api-keys.max"),
-  };
-  const issueApiKey = createIssueApiKey({ ...writing, ...keyRules, accounts, apiKeys });
+  });
+  const serviceClients = createServiceClients({
+    ...writing,
+    accessLog,
+    clients,
+    clientsMax: () => configuration.get("account.clients.max"),
+  });
   const changeAccountStatus = createChangeAccountStatus({ ...writing, accounts, accessLog });
 
   return {
+    pool,
     accounts,
     auditEntries,
     accountSearch: createAccountSearchStore(prisma),
+    keys,
     apiKeys,
     clients,
     principals,
@@ -131,21 +143,15 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
     identityOfToken,
     linkIdentity: createLinkIdentity({ ...proving, identities, identityOfToken }),
     unlinkIdentity: createUnlinkIdentity(ending),
-    issueApiKey,
     changeAccountStatus,
     requestRecovery: createRequestRecovery({ ...writing, accounts }),
-    createFirstKey: createCreateFirstKey({ ...writing, provisionAccount, changeAccountStatus, issueApiKey }),
-    renameApiKey: createRenameApiKey({ ...writing, apiKeys }),
-    rotateApiKey: createRotateApiKey({ ...writing, ...keyRules, accounts, apiKeys, accessLog }),
-    revokeApiKey: createRevokeApiKey({ ...writing, apiKeys, accessLog }),
-    announceEndedKeys: createAnnounceEndedKeys({ ...writing, apiKeys, accessLog }),
-    makeClient: createMakeClient({
-      ...writing,
-      accounts,
-      clients,
-      clientsMax: () => configuration.get("account.clients.max"),
-    }),
-    changeClient: createChangeClient({ ...writing, accounts, clients, accessLog }),
+    createFirstKey: createFirstKeyMaker({ pool, audit, accounts, provisionAccount, changeAccountStatus, apiKeys }),
+    serviceClients,
+    announceExpiredCredentials: async () => {
+      for (const { announceExpired } of [apiKeys, serviceClients]) {
+        while ((await inTransaction(pool, announceExpired)) === "again");
+      }
+    },
     noteRefusal,
     mails,
     oneTimeCodes,

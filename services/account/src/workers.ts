@@ -8,7 +8,7 @@ import type { Issuing } from "./oauth/issuing.ts";
 interface Dependencies {
   readonly idempotency: Pick<IdempotencyStore, "clean">;
   readonly repeatAccess: () => Promise<unknown>;
-  readonly announceEndedKeys: () => Promise<unknown>;
+  readonly announceExpiredCredentials: () => Promise<unknown>;
   readonly purgeAccounts: () => Promise<unknown>;
   readonly sendDueMails: Work;
   readonly trimCodes: () => Promise<unknown>;
@@ -24,8 +24,8 @@ interface Dependencies {
 export function startWorkers(runner: Pick<Runner, "worker">, dependencies: Dependencies): void {
   runner.worker("idempotency", dependencies.idempotency.clean);
   runner.worker("access repetition", every(minutes(1), dependencies.repeatAccess));
-  // An index tells in a moment that nothing is due, and a key is told of in the second of its end.
-  runner.worker("key expiry", every(seconds(1), dependencies.announceEndedKeys));
+  // An index tells in a moment that nothing is due, and an end is announced in its second.
+  runner.worker("credential expiry", every(seconds(1), dependencies.announceExpiredCredentials));
   runner.worker("account purge", every(minutes(1), dependencies.purgeAccounts));
   runner.worker("mail", dependencies.sendDueMails);
   runner.worker("code retention", every(minutes(1), dependencies.trimCodes));

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "@signalbox/storage";
+import { eventually } from "@signalbox/testing";
 import { type Harness, startAccount } from "./harness.ts";
 import { openInside } from "./inside.ts";
 import { holdsToIfMatch } from "./stale-validator.ts";
@@ -105,4 +106,45 @@ test("of two who rotate the secret that both have read, the second is told, and 
   const rotate = () => account.send("POST", `${path}${made.body.id}/secret/rotate`, { headers: conditional, body });
   const answers = await Promise.all([rotate(), rotate()]);
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409]);
+});
+
+test("a client's creation, other name, other secret, revocation and expiry are told as a key's are, and never its secret", async () => {
+  const headers = account.person();
+  const { id: accountId } = (await account.send("GET", "/api/account/", { headers })).body;
+  const expires_at = new Date(account.context.clock.nowMs() + 2_000).toISOString();
+  const { body: expiring } = await newClient(headers, { name: "short", scopes: ["account:read"], expires_at });
+  const { body: client } = await newClient(headers);
+  await account.send("PATCH", path + client.id, { headers, body: { name: "other" } });
+  const rotated = await account.send("POST", `${path}${client.id}/secret/rotate`, { headers, body: {} });
+  await account.send("DELETE", path + client.id, { headers });
+
+  const tellsOf = (id: string) => async () => {
+    const events = (await account.eventsOf(accountId, 1)).filter(({ subject }) => subject.endsWith(id));
+    return events.some(({ name }) => name === "access.changed") && events;
+  };
+  const ofClient = await eventually(tellsOf(client.id));
+  const [created, renamed, given, revoked] = ofClient.filter(({ name }) => name !== "access.changed");
+  // biome-ignore lint/suspicious/noExplicitAny: the members that are asserted.
+  const dataOf = (event: unknown): any => (event as { data: unknown }).data;
+  assert.deepEqual(
+    [created, renamed, given, revoked].map((event) => [event?.name, dataOf(event).changed]),
+    [
+      ["service_client.created", []],
+      ["service_client.updated", ["name"]],
+      ["service_client.updated", ["client_secret"]],
+      ["service_client.revoked", ["status", "revoked_at"]],
+    ],
+  );
+  assert.deepEqual([dataOf(renamed).name, dataOf(revoked).reason], ["other", "revoked"]);
+  for (const secret of [client.client_secret, rotated.body.client_secret]) {
+    assert.equal(
+      JSON.stringify(ofClient, (_, value) => (typeof value === "bigint" ? null : value)).includes(secret),
+      false,
+    );
+  }
+  const ended = (await eventually(tellsOf(expiring.id))).find(({ name }) => name === "service_client.revoked");
+  assert.deepEqual(
+    [dataOf(ended).reason, dataOf(ended).status, dataOf(ended).changed],
+    ["expired", "expired", ["status"]],
+  );
 });

@@ -4,7 +4,7 @@ import type { EventName } from "@signalbox/contracts";
 import { hours, minutes, seconds } from "@signalbox/core";
 import type { ReceivedEvent } from "@signalbox/events";
 import { eventually } from "@signalbox/testing";
-import { createApiKeyStore } from "../src/api-keys/api-key-store.ts";
+import { createApiKeyStore } from "../src/credentials/api-key.ts";
 import { startElsewhere } from "./elsewhere.ts";
 import { type Harness, startAccount } from "./harness.ts";
 import { openInside } from "./inside.ts";
@@ -239,7 +239,7 @@ test("several instances share the telling: of each end there is one event", asyn
   const keys = await Promise.all(people.map((headers) => newKey(headers, { expires_at })));
   let told = false;
   const telling = instances.map(async ({ verbs }) => {
-    while (!told) await verbs.announceEndedKeys();
+    while (!told) await verbs.announceExpiredCredentials();
   });
   const ofAll = await Promise.all(people.map((headers, at) => saidOf(headers, keys[at].id, 3)));
   told = true;
@@ -251,7 +251,7 @@ test("several instances share the telling: of each end there is one event", asyn
 test("the last use of a key is written once in each minute, and is never older than the minute before", async () => {
   const headers = account.person();
   const { id } = await newKey(headers);
-  const apiKeys = createApiKeyStore(openInside(account).prisma);
+  const apiKeys = createApiKeyStore(openInside(account).pool);
   const minute = Math.ceil(account.context.clock.nowMs() / minutes(1)) * minutes(1);
   const usedAt = async (ms: number) => {
     await apiKeys.touch(id, new Date(ms));

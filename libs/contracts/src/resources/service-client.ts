@@ -20,3 +20,15 @@ export const ServiceClientResource = z
   .meta({ id: "ServiceClient", description: "A program that acts for the account that made it, without its secret." });
 
 export type ServiceClientResource = z.output<typeof ServiceClientResource>;
+
+export const serviceClientExample: ServiceClientResource = {
+  id: "cli_4nVq2Yc8WfKsR0bZxLtPgd",
+  name: "nightly import",
+  scopes: ["images:read", "images:write"],
+  status: "active",
+  created_at: "2026-01-01T09:00:00.000Z",
+  expires_at: null,
+  previous_secret_expires_at: null,
+  last_used_at: null,
+  revoked_at: null,
+};

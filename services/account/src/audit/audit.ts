@@ -44,6 +44,7 @@ export type ThingAction =
   | "client.update"
   | "client.rotate_secret"
   | "client.revoke"
+  | "client.expire"
   | "token.revoke";
 
 type AuditRecord = Change & (OfAccount | OfThing);

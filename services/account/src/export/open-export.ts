@@ -3,9 +3,9 @@ import { MiB, seconds } from "@signalbox/core";
 import { createInternalClient } from "@signalbox/net";
 import type { ServiceContext } from "@signalbox/runtime";
 import type { Pool } from "@signalbox/storage";
-import { viewApiKey } from "../api-keys/api-key.ts";
 import { viewOwnAuditEntry } from "../audit/audit-entry.ts";
-import { viewServiceClient } from "../clients/service-client.ts";
+import { viewApiKey } from "../credentials/api-key.ts";
+import { viewServiceClient } from "../credentials/service-client.ts";
 import type { Properties } from "../properties.ts";
 import type { Verbs } from "../verbs.ts";
 import { createExportAccount } from "./export-account.ts";
@@ -21,7 +21,7 @@ const heldElsewhere = [
 
 /** The export of an account, from this service's own lists and those of others. */
 export function openExport({ configuration, runner }: ServiceContext<Properties>, pool: Pool, verbs: Verbs) {
-  const { accounts, identities, apiKeys, clients, auditEntries, audit, clock } = verbs;
+  const { accounts, identities, keys, clients, auditEntries, audit, clock } = verbs;
   const own = [
     ownSection("identities", {
       // One page: an account has a bounded few.
@@ -30,7 +30,7 @@ export function openExport({ configuration, runner }: ServiceContext<Properties>
       view: ({ issuer, subject, createdAt }) => ({ issuer, subject, created_at: createdAt.toISOString() }),
     }),
     ownSection("api_keys", {
-      list: apiKeys.list,
+      list: keys.list,
       positionOf: ({ createdAt, id }) => ({ at: createdAt, id }),
       view: (key) => viewApiKey(key, clock.now()),
     }),

@@ -4,15 +4,12 @@ import type { Principal } from "@signalbox/auth";
 import { createSubgraph } from "@signalbox/graphql";
 import type { Logger } from "@signalbox/telemetry";
 import type { Account } from "../accounts/account.ts";
-import type { ApiKey } from "../api-keys/api-key.ts";
+import type { ApiKey } from "../credentials/api-key.ts";
+import { credentialFields } from "../credentials/credential-fields.ts";
 import type { Verbs } from "../verbs.ts";
 import { accountResolvers } from "./account-resolvers.ts";
 import { administrationResolvers } from "./administration-resolvers.ts";
-import { apiKeyMutations } from "./api-key-mutations.ts";
-import { apiKeyResolvers } from "./api-key-resolvers.ts";
 import { auditResolvers } from "./audit-resolvers.ts";
-import { clientMutations } from "./client-mutations.ts";
-import { clientResolvers } from "./client-resolvers.ts";
 import { contactMutations } from "./contact-mutations.ts";
 import { type Load, loadTogether } from "./load-together.ts";
 import { mergeResolvers } from "./merge-resolvers.ts";
@@ -33,10 +30,7 @@ const schemaFile = new URL("../../schema.graphql", import.meta.url);
 const tables = [
   accountResolvers,
   settingsResolvers,
-  apiKeyResolvers,
-  apiKeyMutations,
-  clientResolvers,
-  clientMutations,
+  credentialFields,
   auditResolvers,
   administrationResolvers,
   contactMutations,
@@ -49,6 +43,7 @@ export async function createAccountSubgraph(verbs: Verbs, log: Logger): Promise<
     typeDefs: await readFile(schemaFile, "utf8"),
     log,
     clock: verbs.clock,
+    pool: verbs.pool,
     createLoaders: (principal) => loadersFor(verbs, principal),
     resolvers: notingRefusals(resolversOf(verbs), verbs.noteRefusal),
   });
@@ -59,8 +54,8 @@ export function resolversOf(verbs: Verbs) {
   return mergeResolvers<AccountLoaders>(tables.map((areaOf) => areaOf(verbs)));
 }
 
-function loadersFor({ accounts, apiKeys }: Verbs, principal: Principal | null): AccountLoaders {
-  const ownKeys = async (ids: readonly string[]) => (principal ? apiKeys.findMany(principal.accountId, ids) : []);
+function loadersFor({ accounts, keys }: Verbs, principal: Principal | null): AccountLoaders {
+  const ownKeys = async (ids: readonly string[]) => (principal ? keys.findMany(principal.accountId, ids) : []);
   return {
     account: loadTogether(accounts.findMany, ({ id }) => id),
     ownApiKey: loadTogether(ownKeys, ({ id }) => id),

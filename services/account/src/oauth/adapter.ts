@@ -1,7 +1,7 @@
 import type { Clock } from "@signalbox/core";
 import { type Adapter, type AdapterFactory, type AdapterPayload, errors } from "oidc-provider";
-import type { ClientStore } from "../clients/client-store.ts";
-import { statusOf } from "../clients/service-client.ts";
+import { statusOf } from "../credentials/credential.ts";
+import type { ServiceClientStore } from "../credentials/service-client.ts";
 import type { IssuedTokenStore } from "./issued-token-store.ts";
 import type { OauthStateStore } from "./oauth-state-store.ts";
 import type { PresentedToken } from "./presented-token.ts";
@@ -11,7 +11,7 @@ import { metadataOf } from "./service-client-metadata.ts";
 interface Dependencies {
   readonly oauthState: OauthStateStore;
   readonly issuedTokens: Pick<IssuedTokenStore, "find">;
-  readonly clients: Pick<ClientStore, "findUsable">;
+  readonly clients: Pick<ServiceClientStore, "findUsable">;
   readonly presentedToken: PresentedToken;
   readonly revokeTokens: RevokeTokens;
   readonly clock: Clock;

@@ -2,8 +2,8 @@ import type { Clock } from "@signalbox/core";
 import type { KoaContextWithOIDC } from "oidc-provider";
 import type { Actor } from "../audit/audit.ts";
 import type { NoteRefusal } from "../audit/note-refusal.ts";
-import type { ClientStore } from "../clients/client-store.ts";
-import { type ServiceClient, statusOf } from "../clients/service-client.ts";
+import { statusOf } from "../credentials/credential.ts";
+import type { ServiceClient, ServiceClientStore } from "../credentials/service-client.ts";
 
 /** A request that did not prove to be a client's. */
 export interface RefusedClient {
@@ -13,7 +13,7 @@ export interface RefusedClient {
 }
 
 interface Dependencies {
-  readonly clients: Pick<ClientStore, "findUsable" | "findById">;
+  readonly clients: Pick<ServiceClientStore, "findUsable" | "findById">;
   readonly clock: Clock;
   readonly noteRefusal: NoteRefusal;
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { AdapterPayload, Client } from "oidc-provider";
-import type { ServiceClient } from "../clients/service-client.ts";
+import type { ServiceClient } from "../credentials/service-client.ts";
 
 /** The provider insists on a secret in clear, which nobody has; `compareClientSecret` compares with the digests. */
 const noSecret = randomBytes(32).toString("base64url");

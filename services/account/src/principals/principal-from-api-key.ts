@@ -1,13 +1,14 @@
 import { digestApiKey, type Principal, parseApiKey, sameDigest } from "@signalbox/auth";
 import { AppError, type Clock } from "@signalbox/core";
 import type { AccountStore } from "../accounts/account-store.ts";
-import { type ApiKey, type ApiKeyStatus, statusOf } from "../api-keys/api-key.ts";
-import type { ApiKeyStore } from "../api-keys/api-key-store.ts";
 import type { Refusal } from "../audit/audit.ts";
 import type { NoteRefusal } from "../audit/note-refusal.ts";
+import type { ApiKey } from "../credentials/api-key.ts";
+import { type CredentialStatus, statusOf } from "../credentials/credential.ts";
+import type { CredentialStore } from "../credentials/credential-store.ts";
 
 interface Dependencies {
-  readonly apiKeys: Pick<ApiKeyStore, "findByDigest" | "touch">;
+  readonly apiKeys: Pick<CredentialStore<ApiKey>, "findByDigest" | "touch">;
   readonly accounts: Pick<AccountStore, "find">;
   readonly clock: Clock;
   readonly noteRefusal: NoteRefusal;
@@ -48,7 +49,7 @@ export function createPrincipalFromApiKey(dependencies: Dependencies) {
 const refused = (message: string) => new AppError("unauthorized", message);
 
 /** Somebody still has a key that was ended: its owner wants to know. Where from, the asking service has not said. */
-function endedKeyUsed({ id, accountId }: ApiKey, status: ApiKeyStatus): Refusal {
+function endedKeyUsed({ id, accountId }: ApiKey, status: CredentialStatus): Refusal {
   const by = { kind: "owner", accountId, credential: id, address: null, requestId: null } as const;
   return { accountId, operation: "api_key.use", reason: status, fields: ["status"], subject: id, by };
 }

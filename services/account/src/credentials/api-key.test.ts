@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hours } from "@signalbox/core";
-import { newApiKey } from "./new-api-key.ts";
-import { expiryOfReplacement, replacedKey } from "./rotation.ts";
+import { expiryOfReplacement, makeApiKey, replacedKey } from "./api-key.ts";
 
 const made = new Date("2026-01-01T00:00:00.000Z");
 const now = new Date("2026-03-01T00:00:00.000Z");
 const later = (ms: number) => new Date(now.getTime() + ms);
-const wanted = { accountId: "acc_1", name: "deploy", scopes: [], roles: [], replaces: null };
-const keyUntil = (expiresAt: Date | null) => newApiKey({ ...wanted, expiresAt }, "dev", made).key;
+const wanted = { accountId: "acc_1", name: "deploy", scopes: [], roles: [] };
+const keyUntil = (expiresAt: Date | null) => makeApiKey({ ...wanted, expiresAt }, "dev", made).credential;
 
 test("a new key lives as long as the one it replaces was made to live", () => {
   const days90 = new Date(made.getTime() + hours(90 * 24));

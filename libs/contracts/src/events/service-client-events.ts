@@ -1,0 +1,42 @@
+import { z } from "zod";
+import { defineEvent } from "../define-event.ts";
+import { changed } from "../resources/fields.ts";
+import { ServiceClientResource, serviceClientExample } from "../resources/service-client.ts";
+
+const shared = {
+  version: 1,
+  topic: "signalbox.account.v1",
+  subject: "service client id",
+  audience: "account",
+} as const;
+const data = ServiceClientResource.extend({ changed });
+
+export const serviceClientCreated = defineEvent({
+  ...shared,
+  name: "service_client.created",
+  description: "A service client was created; its secret is never part of an event.",
+  data,
+  example: { ...serviceClientExample, changed: [] },
+});
+
+export const serviceClientUpdated = defineEvent({
+  ...shared,
+  name: "service_client.updated",
+  description: "A service client was renamed, or has another secret.",
+  data,
+  example: { ...serviceClientExample, name: "hourly import", changed: ["name"] },
+});
+
+export const serviceClientRevoked = defineEvent({
+  ...shared,
+  name: "service_client.revoked",
+  description: "A service client stopped working: revoked by someone, or at its expiry.",
+  data: data.extend({ reason: z.enum(["revoked", "expired", "account"]) }),
+  example: {
+    ...serviceClientExample,
+    status: "revoked",
+    revoked_at: "2026-01-03T08:00:00.000Z",
+    changed: ["status", "revoked_at"],
+    reason: "revoked",
+  },
+});

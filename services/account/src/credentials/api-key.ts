@@ -1,0 +1,126 @@
+import { createApiKey, digestApiKey, parseApiKey } from "@signalbox/auth";
+import { type ApiKeyResource, draft, isRole, isScope, type Role } from "@signalbox/contracts";
+import { randomId } from "@signalbox/core";
+import { type Pool, table } from "@signalbox/storage";
+import { type Credential, type NewCredential, statusOf } from "./credential.ts";
+import { type CredentialStore, createCredentialStore } from "./credential-store.ts";
+import type { EndReason, Issued } from "./credentials.ts";
+
+/** An API key as it is kept: without the key itself. */
+export interface ApiKey extends Credential {
+  /** Its first characters, which may be shown again. */
+  readonly hint: string;
+  readonly roles: readonly Role[];
+  /** By rotation: the id of the key that this one replaces, and of the key that replaces this one. */
+  readonly replaces: string | null;
+  readonly replacedBy: string | null;
+}
+
+const apiKeys = table("api_keys", {
+  id: "text",
+  accountId: "text",
+  name: "text",
+  hint: "text",
+  digest: "bytea",
+  scopes: "text[]",
+  roles: "text[]",
+  accessEpoch: "int4",
+  createdAt: "timestamptz",
+  expiresAt: "timestamptz",
+  lastUsedAt: "timestamptz",
+  revokedAt: "timestamptz",
+  replaces: "text",
+  replacedBy: "text",
+});
+
+export function createApiKeyStore(pool: Pool): CredentialStore<ApiKey> {
+  return createCredentialStore<ApiKey, ApiKey>(pool, {
+    name: "api_keys",
+    table: apiKeys,
+    save: apiKeys.update("name", "expiresAt", "revokedAt", "accessEpoch", "replacedBy"),
+    isCurrent: "replaced_by is null",
+    fromRow: (row) => ({ ...row, scopes: row.scopes.filter(isScope), roles: row.roles.filter(isRole) }),
+  });
+}
+
+/** Shows a key as its owner sees it. */
+export function viewApiKey(key: ApiKey, now: Date): ApiKeyResource {
+  return {
+    id: key.id,
+    name: key.name,
+    hint: key.hint,
+    scopes: [...key.scopes],
+    roles: [...key.roles],
+    status: statusOf(key, now),
+    created_at: key.createdAt.toISOString(),
+    expires_at: key.expiresAt?.toISOString() ?? null,
+    last_used_at: key.lastUsedAt?.toISOString() ?? null,
+    revoked_at: key.revokedAt?.toISOString() ?? null,
+    replaces: key.replaces,
+    replaced_by: key.replacedBy,
+  };
+}
+
+const about = (key: ApiKey) => ({ subject: key.id, accountId: key.accountId });
+
+export const apiKeyEvents = {
+  created: (key: ApiKey) =>
+    draft("api_key.created", { ...about(key), data: { ...viewApiKey(key, key.createdAt), changed: [] } }),
+  /** `changed` has wire names. */
+  updated: (key: ApiKey, changed: string[], now: Date) =>
+    draft("api_key.updated", { ...about(key), data: { ...viewApiKey(key, now), changed } }),
+  revoked(key: ApiKey, reason: EndReason, now: Date) {
+    const changed = key.revokedAt === null ? ["status"] : ["status", "revoked_at"];
+    return draft("api_key.revoked", { ...about(key), data: { ...viewApiKey(key, now), changed, reason } });
+  },
+};
+
+/**
+ * Makes a key that nobody has yet. `environment` stands in every key, so that a key of a test system is told from a real one
+ * at sight.
+ */
+export function makeApiKey(
+  wanted: NewCredential & { readonly accountId: string; readonly replaces?: string },
+  environment: string,
+  now: Date,
+): Issued<ApiKey> {
+  const secret = createApiKey(environment);
+  const { accountId, name, scopes, roles = [], expiresAt, replaces = null } = wanted;
+  const credential: ApiKey = {
+    id: randomId("key"),
+    accountId,
+    name,
+    hint: parseApiKey(secret)?.hint ?? "",
+    digest: digestApiKey(secret),
+    scopes: [...new Set(scopes)],
+    roles,
+    accessEpoch: 0,
+    createdAt: now,
+    expiresAt,
+    lastUsedAt: null,
+    revokedAt: null,
+    replaces,
+    replacedBy: null,
+  };
+  return { credential, secret };
+}
+
+/** How long a new key lives: as long as the one it replaces was made to live, from now on; for ever if that had no end. */
+export function expiryOfReplacement({ createdAt, expiresAt }: ApiKey, now: Date): Date | null {
+  return expiresAt && new Date(now.getTime() + expiresAt.getTime() - createdAt.getTime());
+}
+
+/** A key that another one replaces. `changed` has the wire names of what moved. */
+export interface ReplacedKey {
+  readonly key: ApiKey;
+  readonly changed: string[];
+}
+
+/** The old key after its rotation: it ends with the overlap, never later than it would have; without one at once. */
+export function replacedKey(key: ApiKey, replacedBy: string, overlapMs: number, now: Date): ReplacedKey {
+  const next = { ...key, replacedBy, accessEpoch: key.accessEpoch + 1 };
+  if (overlapMs === 0) return { key: { ...next, revokedAt: now }, changed: ["status", "revoked_at", "replaced_by"] };
+  const end = new Date(now.getTime() + overlapMs);
+  if (key.expiresAt !== null && key.expiresAt <= end) return { key: next, changed: ["replaced_by"] };
+  return { key: { ...next, expiresAt: end }, changed: ["expires_at", "replaced_by"] };
+}

@@ -1,0 +1,50 @@
+import { ApiKeyResource, ServiceClientResource, scopes } from "@signalbox/contracts";
+import { z } from "zod";
+import { ruledText } from "../accounts/account-body.ts";
+import { checkDisplayName } from "../accounts/account-fields.ts";
+
+const name = ruledText(checkDisplayName).meta({ description: "For people.", minLength: 1, maxLength: 100 });
+const overlapSecondsMax = 7 * 24 * 3600;
+const overlapSecondsDefault = 24 * 3600;
+
+const newCredential = (noun: string, scopesMeaning: string) =>
+  z.strictObject({
+    name,
+    scopes: z.array(z.enum(scopes)).min(1).max(scopes.length).describe(scopesMeaning),
+    expires_at: z.iso
+      .datetime({ offset: true })
+      .transform((text) => new Date(text))
+      .nullable()
+      .default(null)
+      .describe(`When the ${noun} ends; null, or absent, for never.`),
+  });
+
+const rotation = (noun: string) =>
+  z.strictObject({
+    overlap_seconds: z
+      .int()
+      .min(0)
+      .max(overlapSecondsMax)
+      .default(overlapSecondsDefault)
+      .describe(`How long the old ${noun} works beside the new one; 0 ends it at once.`),
+  });
+
+export const NewApiKey = newCredential("key", "No more than the creator's own.");
+export const NewServiceClient = newCredential(
+  "client",
+  "No more than the creator's own, and none of those that only roles and keys bring.",
+);
+export const ApiKeyRotation = rotation("key");
+export const ClientSecretRotation = rotation("secret");
+
+/** PATCH: the name of a credential can change, and nothing else. */
+export const CredentialPatch = z.strictObject({ name }).partial();
+
+export const IssuedApiKey = ApiKeyResource.extend({
+  key: z.string().describe("The key itself. It is shown this once."),
+}).meta({ id: "IssuedApiKey" });
+
+export const IssuedServiceClient = ServiceClientResource.extend({
+  client_id: z.string().describe("The id again, by the name that OAuth libraries ask for."),
+  client_secret: z.string().describe("The secret. It is shown this once."),
+}).meta({ id: "IssuedServiceClient" });

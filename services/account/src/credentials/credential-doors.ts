@@ -1,0 +1,156 @@
+import type { Caller } from "@signalbox/auth";
+import { ApiKeyResource, ServiceClientResource } from "@signalbox/contracts";
+import type { Clock } from "@signalbox/core";
+import type { Refusal } from "@signalbox/http";
+import type { Tx } from "@signalbox/storage";
+import type { z } from "zod";
+import type { Account } from "../accounts/account.ts";
+import { type ApiKey, viewApiKey } from "./api-key.ts";
+import type { ApiKeys } from "./api-keys.ts";
+import type { Credential, NewCredential } from "./credential.ts";
+import {
+  ApiKeyRotation,
+  ClientSecretRotation,
+  IssuedApiKey,
+  IssuedServiceClient,
+  NewApiKey,
+  NewServiceClient,
+} from "./credential-bodies.ts";
+import { refusedClient, refusedKey, refusedKeyRotation, refusedSecretRotation } from "./credential-refusals.ts";
+import type { CredentialStore } from "./credential-store.ts";
+import type { CreateOutcome, Issued } from "./credentials.ts";
+import { type ServiceClient, viewServiceClient } from "./service-client.ts";
+import type { ServiceClients } from "./service-clients.ts";
+
+type Outcome<C extends Credential> = ({ outcome: "issued" } & Issued<C>) | { outcome: string };
+
+/** How one kind of credential is shown to its owner, over REST and in the graph alike. */
+export interface CredentialDoor<C extends Credential> {
+  /** "API key": how texts name one. */
+  readonly noun: string;
+  readonly path: string;
+  readonly idParameter: string;
+  readonly store: CredentialStore<C>;
+  readonly view: (credential: C) => { readonly id: string };
+  /** The view of a new one, with its secret. */
+  readonly viewIssued: (issued: Issued<C>) => object;
+  readonly resource: z.ZodType;
+  readonly issuedResource: z.ZodType;
+  readonly newBody: typeof NewApiKey;
+  readonly rotationBody: typeof ApiKeyRotation;
+  readonly create: (tx: Tx, caller: Caller, account: Account, wanted: NewCredential) => Promise<CreateOutcome<C>>;
+  readonly rename: (tx: Tx, caller: Caller, credential: C, name?: string) => Promise<C>;
+  readonly revoke: (tx: Tx, caller: Caller, credential: C) => Promise<C>;
+  readonly rotate: (
+    tx: Tx,
+    caller: Caller,
+    account: Account,
+    credential: C,
+    overlapSeconds: number,
+  ) => Promise<Outcome<C>>;
+  readonly refusedCreation: (result: Exclude<CreateOutcome<C>, { outcome: "issued" }>) => Refusal;
+  readonly refusedRotation: (result: { outcome: string }) => Refusal;
+  readonly rotation: {
+    readonly path: string;
+    readonly summary: string;
+    readonly description: string;
+    /** A key is replaced by another one; a client stays, and gets another secret. */
+    readonly makesAnother: boolean;
+  };
+  readonly texts: { readonly issued: string; readonly secretless: string; readonly revoked: string };
+}
+
+export interface CredentialDoorDependencies {
+  readonly keys: CredentialStore<ApiKey>;
+  readonly apiKeys: ApiKeys;
+  readonly clients: CredentialStore<ServiceClient>;
+  readonly serviceClients: ServiceClients;
+  readonly clock: Clock;
+}
+
+/** The two kinds of credentials. */
+export const createCredentialDoors = (dependencies: CredentialDoorDependencies) => ({
+  keyDoor: apiKeyDoor(dependencies),
+  clientDoor: serviceClientDoor(dependencies),
+});
+
+function apiKeyDoor({ keys: store, apiKeys, clock }: CredentialDoorDependencies): CredentialDoor<ApiKey> {
+  const view = (key: ApiKey) => viewApiKey(key, clock.now());
+  return {
+    noun: "API key",
+    path: "/api/account/api-keys/",
+    idParameter: "key_id",
+    store,
+    view,
+    viewIssued: ({ credential, secret }) => ({ ...view(credential), key: secret }),
+    resource: ApiKeyResource,
+    issuedResource: IssuedApiKey,
+    newBody: NewApiKey,
+    rotationBody: ApiKeyRotation,
+    ...apiKeys,
+    refusedCreation: refusedKey,
+    refusedRotation: refusedKeyRotation as CredentialDoor<ApiKey>["refusedRotation"],
+    rotation: {
+      path: "rotate",
+      summary: "Replace an API key",
+      description:
+        "Makes a key with the same name, scopes and lifetime, and shows it once. The old one works until the overlap is over. `If-Match` is about the old one.",
+      makesAnother: true,
+    },
+    texts: {
+      issued: "The answer shows the key once. Repeat the request with its `Idempotency-Key` to read it again.",
+      secretless: "without the key itself",
+      revoked: "It stops working everywhere within two seconds. Revoking it again changes nothing.",
+    },
+  };
+}
+
+function serviceClientDoor(dependencies: CredentialDoorDependencies): CredentialDoor<ServiceClient> {
+  const { clients: store, serviceClients, clock } = dependencies;
+  const view = (client: ServiceClient) => viewServiceClient(client, clock.now());
+  return {
+    noun: "service client",
+    path: "/api/account/clients/",
+    idParameter: "client_id",
+    store,
+    view,
+    viewIssued: ({ credential, secret }) => ({
+      ...view(credential),
+      client_id: credential.id,
+      client_secret: secret,
+    }),
+    resource: ServiceClientResource,
+    issuedResource: IssuedServiceClient,
+    newBody: NewServiceClient,
+    rotationBody: ClientSecretRotation,
+    ...serviceClients,
+    refusedCreation: refusedClient,
+    refusedRotation: refusedSecretRotation as CredentialDoor<ServiceClient>["refusedRotation"],
+    rotation: {
+      path: "secret/rotate",
+      summary: "Give a service client another secret",
+      description:
+        "For whoever has every scope of the client: the answer shows the secret, once. The old one keeps working for `overlap_seconds`; until then another rotation is 409, unless its `overlap_seconds` is 0, which ends every older secret at once.",
+      makesAnother: false,
+    },
+    texts: {
+      issued:
+        "The answer shows the secret once. With it the client gets access tokens at `/oauth/token` (`client_credentials`).",
+      secretless: "without its secret",
+      revoked: "Its tokens stop working everywhere within two seconds. Revoking it again changes nothing.",
+    },
+  };
+}
+
+/** A credential with its locked account: rotation must not give a suspended account another way in. */
+export async function lockWithAccount<C extends Credential>(
+  tx: Tx,
+  accounts: { lock(tx: Tx, accountId: string): Promise<Account | null> },
+  { store }: CredentialDoor<C>,
+  accountId: string,
+  id: string,
+): Promise<{ readonly account: Account; readonly credential: C } | null> {
+  const account = await accounts.lock(tx, accountId);
+  const credential = account && (await store.lock(tx, accountId, id));
+  return account && credential && { account, credential };
+}

@@ -1,0 +1,140 @@
+import {
+  type ConnectionSpec,
+  connectionField,
+  field,
+  mutation,
+  type PageLimits,
+  refusalError,
+  type SubgraphContext,
+} from "@signalbox/graphql";
+import { z } from "zod";
+import type { Account } from "../accounts/account.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
+import type { AccountLoaders } from "../graphql/subgraph.ts";
+import type { ApiKey } from "./api-key.ts";
+import { type Credential, statusOf } from "./credential.ts";
+import { CredentialPatch } from "./credential-bodies.ts";
+import {
+  type CredentialDoor,
+  type CredentialDoorDependencies,
+  createCredentialDoors,
+  lockWithAccount,
+} from "./credential-doors.ts";
+import type { CredentialStore } from "./credential-store.ts";
+import type { Issued } from "./credentials.ts";
+import { previousSecretUntil, type ServiceClient } from "./service-client.ts";
+
+interface Dependencies extends CredentialDoorDependencies {
+  readonly accounts: Pick<AccountStore, "lock">;
+  readonly pageLimits: PageLimits;
+}
+
+type Context = SubgraphContext<AccountLoaders>;
+
+const read = { scopes: ["account:read"], access: "own-account:read" } as const;
+const security = { scopes: ["account:security"], stepUp: true } as const;
+const renaming = { scopes: ["account:security"], stepUpFor: "another name" } as const;
+const id = z.string();
+
+/** API keys and service clients in the graph: the operations of REST, with the same rules. */
+export function credentialFields({ accounts, pageLimits, ...parts }: Dependencies) {
+  const { clock } = parts;
+  const { keyDoor, clientDoor } = createCredentialDoors(parts);
+  const keys = mutationsOf(keyDoor, accounts, {
+    one: "apiKey",
+    issued: (result) => ({ apiKey: result?.credential ?? null, key: result?.secret ?? null }),
+  });
+  const clients = mutationsOf(clientDoor, accounts, {
+    one: "serviceClient",
+    issued: (result) => ({ serviceClient: result?.credential ?? null, clientSecret: result?.secret ?? null }),
+  });
+  return {
+    Account: {
+      apiKeys: connectionField(read, ownOf(keyDoor.store, pageLimits)),
+      serviceClients: connectionField(read, ownOf(clientDoor.store, pageLimits)),
+    },
+    ApiKey: {
+      __resolveReference: field(read, (key: { id: string }, _args, { loaders }: Context) => loaders.ownApiKey(key.id)),
+      status: (key: ApiKey) => statusOf(key, clock.now()),
+    },
+    ServiceClient: {
+      status: (client: ServiceClient) => statusOf(client, clock.now()),
+      previousSecretExpiresAt: (client: ServiceClient) => previousSecretUntil(client, clock.now()),
+    },
+    Mutation: {
+      createApiKey: keys.create,
+      renameApiKey: keys.rename,
+      rotateApiKey: keys.rotate,
+      revokeApiKey: keys.revoke,
+      createServiceClient: clients.create,
+      renameServiceClient: clients.rename,
+      rotateServiceClientSecret: clients.rotate,
+      revokeServiceClient: clients.revoke,
+    },
+  };
+}
+
+/** An account shows its credentials to itself alone. */
+function ownOf<C extends Credential>(
+  store: CredentialStore<C>,
+  limits: PageLimits,
+): ConnectionSpec<AccountLoaders, Pick<Account, "id">, object, C> {
+  return {
+    limits,
+    read: async (range, account, { caller }) => (account.id === caller.accountId ? store.list(account.id, range) : []),
+  };
+}
+
+/** The four mutations of one kind. */
+function mutationsOf<C extends Credential>(
+  door: CredentialDoor<C>,
+  accounts: Pick<AccountStore, "lock">,
+  { one, issued }: { readonly one: string; readonly issued: (result: Issued<C> | null) => object },
+) {
+  const { store } = door;
+  const missing = `There is no such ${door.noun}.`;
+  return {
+    create: mutation(
+      { ...security, input: door.newBody, payload: issued },
+      async ({ expires_at: expiresAt, ...wanted }, { caller, write }: Context) => {
+        const result = await write({
+          find: (tx) => accounts.lock(tx, caller.accountId),
+          change: (tx, account) => door.create(tx, caller, account, { ...wanted, expiresAt }),
+          missing: "The account does not exist any more.",
+        });
+        if (result.outcome !== "issued") throw refusalError(door.refusedCreation(result));
+        return result;
+      },
+    ),
+    rename: mutation(
+      { ...renaming, input: CredentialPatch.extend({ id }), payload: one },
+      (input, { caller, write }: Context) =>
+        write({
+          find: (tx) => store.lock(tx, caller.accountId, input.id),
+          change: (tx, credential) => door.rename(tx, caller, credential, input.name),
+          missing,
+        }),
+    ),
+    rotate: mutation(
+      { ...security, input: door.rotationBody.extend({ id }), payload: issued },
+      async (input, { caller, write }: Context) => {
+        const result = await write({
+          find: (tx) => lockWithAccount(tx, accounts, door, caller.accountId, input.id),
+          change: (tx, { account, credential }) => door.rotate(tx, caller, account, credential, input.overlap_seconds),
+          missing,
+        });
+        if (!("credential" in result)) throw refusalError(door.refusedRotation(result));
+        return result;
+      },
+    ),
+    revoke: mutation(
+      { ...security, input: z.strictObject({ id }), payload: one },
+      (input, { caller, write }: Context) =>
+        write({
+          find: (tx) => store.lock(tx, caller.accountId, input.id),
+          change: (tx, credential) => door.revoke(tx, caller, credential),
+          missing,
+        }),
+    ),
+  };
+}

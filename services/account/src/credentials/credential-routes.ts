@@ -1,0 +1,168 @@
+import {
+  created,
+  createRoutes,
+  type HttpResponse,
+  listPage,
+  noContent,
+  ok,
+  pageOf,
+  pageParameters,
+  type Routes,
+  refused,
+  refusedWith,
+} from "@signalbox/http";
+import { z } from "zod";
+import type { AccountStore } from "../accounts/account-store.ts";
+import type { ApiKey } from "./api-key.ts";
+import { type Credential, etagOfCredential } from "./credential.ts";
+import { CredentialPatch } from "./credential-bodies.ts";
+import {
+  type CredentialDoor,
+  type CredentialDoorDependencies,
+  createCredentialDoors,
+  lockWithAccount,
+} from "./credential-doors.ts";
+import type { Issued } from "./credentials.ts";
+
+interface Dependencies extends CredentialDoorDependencies {
+  readonly accounts: Pick<AccountStore, "lock">;
+  readonly pageLimits: { readonly maxPageSize: () => number; readonly pageSize: () => number };
+}
+
+const read = { scopes: ["account:read"], access: "own-account:read" } as const;
+const security = { scopes: ["account:security"], stepUp: true } as const;
+
+/** `/api/account/api-keys/` and `/api/account/clients/`: what acts for the caller's account. */
+export function credentialRoutes(dependencies: Dependencies): Routes {
+  const { keyDoor, clientDoor } = createCredentialDoors(dependencies);
+  const routes = createRoutes({ errors: "account" });
+  routes.include(routesOf(keyDoor, dependencies));
+  routes.include(routesOf(clientDoor, dependencies));
+  routes.include(currentKeyRoute(keyDoor));
+  return routes;
+}
+
+function routesOf<C extends Credential>(
+  door: CredentialDoor<C>,
+  { accounts, pageLimits }: Pick<Dependencies, "accounts" | "pageLimits">,
+): Routes {
+  const { noun, path, store, view, rotation, texts } = door;
+  const routes = createRoutes({ errors: "account" });
+  const one = `${path}:${door.idParameter}`;
+  const idOf = (params: object) => (params as Record<string, string>)[door.idParameter] ?? "";
+  const etag = (credential: C) => etagOfCredential(view(credential), credential);
+  const show = (credential: C) => ok(view(credential), { etag: etag(credential) });
+  /** The validator is that of the credential as GET shows it, for the change that comes next. */
+  const showIssued = (issued: Issued<C>, makesAnother = true): HttpResponse => {
+    const shown = door.viewIssued(issued);
+    const options = { etag: etag(issued.credential) };
+    return makesAnother ? created(path + issued.credential.id, shown, options) : ok(shown, options);
+  };
+
+  routes.get(path, {
+    summary: `List the account's ${noun}s, newest first`,
+    auth: read,
+    query: z.object(pageParameters(pageLimits)),
+    responses: { 200: pageOf(door.resource) },
+    handle: ({ principal, query }) => listPage(query, (range) => store.list(principal.accountId, range), view),
+  });
+
+  routes.get(one, {
+    summary: `Read ${article(noun)}, ${texts.secretless}`,
+    auth: read,
+    responses: { 200: door.resource, 404: "error" },
+    async handle({ principal, params }) {
+      const credential = await store.find(principal.accountId, idOf(params));
+      return credential ? show(credential) : refused(404, "not_found");
+    },
+  });
+
+  routes.post(path, {
+    summary: `Create ${article(noun)}`,
+    description: texts.issued,
+    auth: security,
+    body: door.newBody,
+    responses: { 201: door.issuedResource, 404: "error", 409: "error", 422: "error" },
+    idempotent: "sealed",
+    write: {
+      find: (tx, { principal }) => accounts.lock(tx, principal.accountId),
+      change: (tx, account, { caller, body: { expires_at: expiresAt, ...wanted } }) =>
+        door.create(tx, caller, account, { ...wanted, expiresAt }),
+      answer: (result) =>
+        result.outcome === "issued" ? showIssued(result) : refusedWith(door.refusedCreation(result)),
+    },
+  });
+
+  routes.post(`${one}/${rotation.path}`, {
+    summary: rotation.summary,
+    description: rotation.description,
+    auth: security,
+    body: door.rotationBody,
+    responses: {
+      [rotation.makesAnother ? 201 : 200]: door.issuedResource,
+      404: "error",
+      409: "error",
+      422: "error",
+    },
+    idempotent: "sealed",
+    write: {
+      find: (tx, { principal, params }) => lockWithAccount(tx, accounts, door, principal.accountId, idOf(params)),
+      etag: ({ credential }) => etag(credential),
+      change: (tx, { account, credential }, { caller, body }) =>
+        door.rotate(tx, caller, account, credential, body.overlap_seconds),
+      answer: (result) =>
+        "credential" in result ? showIssued(result, rotation.makesAnother) : refusedWith(door.refusedRotation(result)),
+    },
+  });
+
+  routes.patch(one, {
+    summary: `Rename ${article(noun)}`,
+    description: "Another name needs a recent sign-in; the same one changes nothing.",
+    auth: { scopes: ["account:security"], stepUpFor: "another name" },
+    body: { json: CredentialPatch, mergePatch: true },
+    responses: { 200: door.resource, 204: "empty", 404: "error", 409: "error" },
+    idempotent: true,
+    write: {
+      find: (tx, { principal, params }) => store.lock(tx, principal.accountId, idOf(params)),
+      etag,
+      change: (tx, credential, { caller, body }) => door.rename(tx, caller, credential, body.name),
+      answer: show,
+    },
+  });
+
+  routes.delete(one, {
+    summary: `Revoke ${article(noun)}`,
+    description: texts.revoked,
+    auth: security,
+    responses: { 204: "empty", 404: "error", 409: "error" },
+    idempotent: true,
+    write: {
+      find: (tx, { principal, params }) => store.lock(tx, principal.accountId, idOf(params)),
+      etag,
+      change: (tx, credential, { caller }) => door.revoke(tx, caller, credential),
+      answer: () => noContent(),
+    },
+  });
+
+  return routes;
+}
+
+function currentKeyRoute({ store, revoke }: CredentialDoor<ApiKey>): Routes {
+  const routes = createRoutes({ errors: "account" });
+  routes.delete("/api/account/current-api-key/", {
+    summary: "Revoke the API key that this request came with",
+    description: "For whoever holds a key that leaked, whatever its scopes. Any other credential is 404.",
+    // It takes from its holder, and so wants nothing of them but the key.
+    auth: { scopes: [], access: "own-account:read" },
+    responses: { 204: "empty", 404: "error" },
+    write: {
+      find: async (tx, { principal: { accountId, credential } }) =>
+        credential.kind === "api-key" ? store.lock(tx, accountId, credential.id) : null,
+      change: (tx, key, { caller }) => revoke(tx, caller, key),
+      answer: () => noContent(),
+    },
+  });
+  return routes;
+}
+
+const article = (noun: string): string => `${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun}`;

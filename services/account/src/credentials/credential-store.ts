@@ -1,0 +1,104 @@
+import { minutes } from "@signalbox/core";
+import {
+  type ListRange,
+  newestFirst,
+  type Pool,
+  type Queryable,
+  rangeValues,
+  sql,
+  type Table,
+  type Tx,
+} from "@signalbox/storage";
+import type { Credential } from "./credential.ts";
+
+/** Credentials of one kind in PostgreSQL. Whoever asks on behalf of a caller names the account, so another's reads as missing. */
+export interface CredentialStore<C extends Credential> {
+  find(accountId: string, id: string): Promise<C | null>;
+  /** Those of the ids that belong to the account, in no order. */
+  findMany(accountId: string, ids: readonly string[]): Promise<C[]>;
+  /** Whatever its state, for who knows no account yet. */
+  findById(id: string): Promise<C | null>;
+  findByDigest(digest: Uint8Array): Promise<C | null>;
+  list(accountId: string, range: ListRange): Promise<C[]>;
+  insert(tx: Tx, credential: C): Promise<void>;
+  /** Reads the credential and keeps others from changing it until the transaction ends. */
+  lock(tx: Tx, accountId: string, id: string): Promise<C | null>;
+  /** Writes what may change of a locked credential. */
+  save(tx: Tx, credential: C): Promise<void>;
+  /** Counts the credentials that work: all, and those that nothing replaces. Whoever adds one has locked the account. */
+  countLive(tx: Tx, accountId: string, now: Date): Promise<{ readonly live: number; readonly current: number }>;
+  /** Takes up to `limit` credentials whose expiry has passed and was not announced, each once, with their next epoch. */
+  takeExpired(tx: Tx, now: Date, limit: number): Promise<C[]>;
+  /** Notes a use, once in each minute of the clock. It says nothing else, so it may be lost. */
+  touch(id: string, at: Date): Promise<void>;
+}
+
+interface StoredAs<C extends Credential, Row> {
+  /** The table; it has `end_told_at` besides its columns. */
+  readonly name: string;
+  readonly table: Table<keyof C & string>;
+  readonly save: (tx: Tx, credential: C) => Promise<boolean>;
+  /** A condition on rows that no other credential replaces. */
+  readonly isCurrent: string;
+  readonly fromRow: (row: Row) => C;
+}
+
+export function createCredentialStore<C extends Credential, Row>(
+  pool: Pool,
+  { name, table, save, isCurrent, fromRow }: StoredAs<C, Row>,
+): CredentialStore<C> {
+  const statements = statementsOf(name, table.columns, isCurrent);
+  const many = async (db: Queryable, ...query: Parameters<Queryable["query"]>): Promise<C[]> =>
+    (await db.query<Row>(...query)).rows.map(fromRow);
+  const first = async (db: Queryable, ...query: Parameters<Queryable["query"]>) =>
+    (await many(db, ...query))[0] ?? null;
+  return {
+    find: (accountId, id) => first(pool, statements.find, [accountId, id]),
+    findMany: (accountId, ids) => many(pool, statements.findMany, [accountId, ids]),
+    findById: (id) => first(pool, statements.findById, [id]),
+    findByDigest: (digest) => first(pool, statements.findByDigest, [digest]),
+    list: (accountId, range) => many(pool, statements.list, [accountId, ...rangeValues(range)]),
+    insert: (tx, credential) => table.insert(tx, credential),
+    lock: (tx, accountId, id) => first(tx, statements.lock, [accountId, id]),
+    save: async (tx, credential) => void (await save(tx, credential)),
+    async countLive(tx, accountId, now) {
+      const { rows } = await tx.query<{ live: number; current: number }>(statements.countLive, [accountId, now]);
+      return rows[0] ?? { live: 0, current: 0 };
+    },
+    takeExpired: (tx, now, limit) => many(tx, statements.takeExpired, [now, limit]),
+    async touch(id, at) {
+      const minute = new Date(at.getTime() - (at.getTime() % minutes(1)));
+      await pool.query(statements.touch, [id, at, minute]);
+    },
+  };
+}
+
+/** Whoever revokes a credential announces its end in the same transaction, so only an expiry is left to be taken. */
+function statementsOf(table: string, columns: string, isCurrent: string) {
+  const select = `select ${columns} from ${table}`;
+  return {
+    find: sql(`${table}.find`, `${select} where account_id = $1 and id = $2`),
+    findMany: sql(`${table}.find-many`, `${select} where account_id = $1 and id = any ($2)`),
+    findById: sql(`${table}.find-by-id`, `${select} where id = $1`),
+    findByDigest: sql(`${table}.find-by-digest`, `${select} where digest = $1`),
+    list: sql(`${table}.list`, `${select} where account_id = $1 and ${newestFirst(2)}`),
+    lock: sql(`${table}.lock`, `${select} where account_id = $1 and id = $2 for update`),
+    countLive: sql(
+      `${table}.count-live`,
+      `select count(*)::int as live, (count(*) filter (where ${isCurrent}))::int as current from ${table}
+       where account_id = $1 and revoked_at is null and (expires_at is null or expires_at > $2)`,
+    ),
+    takeExpired: sql(
+      `${table}.take-expired`,
+      `update ${table} set end_told_at = $1, access_epoch = access_epoch + 1
+       where id in (
+         select id from ${table} where end_told_at is null and revoked_at is null and expires_at <= $1
+         order by expires_at limit $2 for update skip locked)
+       returning ${columns}`,
+    ),
+    touch: sql(
+      `${table}.touch`,
+      `update ${table} set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $3)`,
+    ),
+  };
+}

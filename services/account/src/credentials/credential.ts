@@ -1,0 +1,70 @@
+import { type Caller, requireState } from "@signalbox/auth";
+import { type AccountState, privilegedScopes, type Role, type Scope } from "@signalbox/contracts";
+import { strongEtag } from "@signalbox/http";
+
+/** What API keys and service clients have in common: a secret that is shown once, and what it is good for. */
+export interface Credential {
+  readonly id: string;
+  /** The account that made it, for which it acts. */
+  readonly accountId: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** SHA-256 of the secret, which itself is kept nowhere. */
+  readonly digest: Uint8Array;
+  /** Counts the changes of what it may do; `access.changed` carries it. */
+  readonly accessEpoch: number;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly lastUsedAt: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+export type CredentialStatus = "active" | "expired" | "revoked";
+
+/** Tells whether a credential works at `now`. */
+export function statusOf({ revokedAt, expiresAt }: Credential, now: Date): CredentialStatus {
+  if (revokedAt !== null) return "revoked";
+  return expiresAt !== null && expiresAt <= now ? "expired" : "active";
+}
+
+/**
+ * The validator of all that is shown of a credential, and of its secret, which is not: whoever rotates must know of the last
+ * time. Its use moves it too, once a minute at most: no 304 hides when it was last used.
+ */
+export const etagOfCredential = (view: object, { digest }: Credential): string =>
+  strongEtag(`${JSON.stringify(view)} ${Buffer.from(digest).toString("base64url")}`, "credential");
+
+/** What somebody asks for when they create a credential. */
+export interface NewCredential {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly expiresAt: Date | null;
+  /** Roles that the credential brings along; only the first key of a deployment has any. */
+  readonly roles?: readonly Role[];
+}
+
+/** What is wrong with a new credential; null when nothing is. */
+export interface NewCredentialProblems {
+  readonly outcome: "invalid";
+  /** Scopes that only roles and keys bring. */
+  readonly privileged: readonly Scope[];
+  readonly beyondCreator: readonly Scope[];
+  readonly isExpiryPassed: boolean;
+}
+
+/** Judges what was asked for: a credential never may do more than who creates it. */
+export function judgeNewCredential(
+  { scopes, expiresAt }: NewCredential,
+  caller: Pick<Caller, "scopes">,
+  { mayBePrivileged, now }: { readonly mayBePrivileged: boolean; readonly now: Date },
+): NewCredentialProblems | null {
+  const privileged = mayBePrivileged ? [] : scopes.filter((scope) => privilegedScopes.has(scope));
+  const beyondCreator = scopes.filter((scope) => !caller.scopes.has(scope));
+  const isExpiryPassed = expiresAt !== null && expiresAt <= now;
+  if (privileged.length + beyondCreator.length === 0 && !isExpiryPassed) return null;
+  return { outcome: "invalid", privileged, beyondCreator, isExpiryPassed };
+}
+
+/** The edge knows the state of an account as of moments ago; its locked row knows it now. */
+export const requireWritable = ({ status }: { readonly status: AccountState }): void =>
+  requireState({ state: status }, "write");

@@ -1,0 +1,152 @@
+import { type Caller, requireStepUp } from "@signalbox/auth";
+import type { EventData, EventDraft, EventName } from "@signalbox/contracts";
+import type { Clock } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
+import type { Tx } from "@signalbox/storage";
+import type { AccessLog } from "../access/access-log.ts";
+import type { Account } from "../accounts/account.ts";
+import { actorOf } from "../audit/actor.ts";
+import type { Actor, Audit } from "../audit/audit.ts";
+import {
+  type Credential,
+  judgeNewCredential,
+  type NewCredential,
+  type NewCredentialProblems,
+  requireWritable,
+} from "./credential.ts";
+import type { CredentialStore } from "./credential-store.ts";
+
+export interface CredentialDependencies {
+  readonly outbox: Pick<Outbox, "append">;
+  readonly audit: Pick<Audit, "record">;
+  readonly accessLog: Pick<AccessLog, "announce">;
+  readonly clock: Clock;
+}
+
+export type EndReason = Exclude<EventData<"api_key.revoked">["reason"], "account">;
+
+/** How API keys and service clients differ. */
+export interface CredentialKind<C extends Credential> {
+  /** Its name in the audit, and on the state topic. */
+  readonly audited: "api_key" | "client";
+  readonly access: "key" | "client";
+  readonly store: CredentialStore<C>;
+  /** How many of an account may work at a time. */
+  readonly max: () => number;
+  /** Whether it may have scopes that otherwise only roles bring. */
+  readonly mayBePrivileged: boolean;
+  /** Makes one with a new secret. */
+  readonly make: (wanted: NewCredential & { readonly accountId: string }, now: Date) => Issued<C>;
+  readonly created: (credential: C) => EventDraft<EventName>;
+  readonly updated: (credential: C, changed: string[], now: Date) => EventDraft<EventName>;
+  readonly revoked: (credential: C, reason: EndReason, now: Date) => EventDraft<EventName>;
+}
+
+/** A credential with its secret, the only copy there is. */
+export interface Issued<C extends Credential> {
+  readonly credential: C;
+  readonly secret: string;
+}
+
+export type CreateOutcome<C extends Credential> =
+  | ({ outcome: "issued" } & Issued<C>)
+  | NewCredentialProblems
+  | { outcome: "limit-reached"; max: number };
+
+/** Keeps one transaction, and with it the outbox of other writers, short. */
+const expiredAtOnce = 100;
+const expiry: Actor = { kind: "system", accountId: null, credential: "expiry", address: null, requestId: null };
+
+/** What owners do with credentials of either kind: create, rename and revoke them. What expires is announced by itself. */
+export function createCredentials<C extends Credential>(kind: CredentialKind<C>, dependencies: CredentialDependencies) {
+  const { outbox, audit, accessLog, clock } = dependencies;
+  const { store, audited } = kind;
+
+  /** Every service hears of the end on the state topic and refuses the credential, remembered or not. */
+  async function announceEnd(tx: Tx, { id, accountId, accessEpoch: epoch }: C): Promise<void> {
+    await accessLog.announce(tx, { kind: kind.access, id, accountId, state: "revoked", epoch }, clock.now());
+  }
+
+  return {
+    /** Creates a credential of a locked account. */
+    async create(tx: Tx, caller: Caller, account: Account, wanted: NewCredential): Promise<CreateOutcome<C>> {
+      const now = clock.now();
+      const problems = judgeNewCredential(wanted, caller, { ...kind, now });
+      if (problems) return problems;
+      requireWritable(account);
+      const max = kind.max();
+      if ((await store.countLive(tx, account.id, now)).current >= max) return { outcome: "limit-reached", max };
+      const issued = kind.make({ ...wanted, accountId: account.id }, now);
+      await store.insert(tx, issued.credential);
+      const fields = ["name", "scopes", "expires_at"];
+      const subject = issued.credential.id;
+      await audit.record(tx, {
+        action: `${audited}.create`,
+        accountId: account.id,
+        subject,
+        fields,
+        by: actorOf({ ...caller, principal: caller }),
+      });
+      await outbox.append(tx, [kind.created(issued.credential)]);
+      return { outcome: "issued", ...issued };
+    },
+
+    /** Gives a credential another name, also one that has ended. The same name needs no recent sign-in and leaves no trace. */
+    async rename(tx: Tx, caller: Caller, credential: C, name = credential.name): Promise<C> {
+      if (name === credential.name) return credential;
+      requireStepUp(caller, clock);
+      const renamed = { ...credential, name };
+      const { accountId, id: subject } = credential;
+      await store.save(tx, renamed);
+      await audit.record(tx, {
+        action: `${audited}.update`,
+        accountId,
+        subject,
+        fields: ["name"],
+        by: actorOf({ ...caller, principal: caller }),
+      });
+      await outbox.append(tx, [kind.updated(renamed, ["name"], clock.now())]);
+      return renamed;
+    },
+
+    /** Ends a credential for good. One that was revoked before stays as it is. */
+    async revoke(tx: Tx, caller: Caller, credential: C): Promise<C> {
+      if (credential.revokedAt !== null) return credential;
+      const now = clock.now();
+      const revoked = { ...credential, revokedAt: now, accessEpoch: credential.accessEpoch + 1 };
+      const { accountId, id: subject } = credential;
+      await store.save(tx, revoked);
+      await audit.record(tx, {
+        action: `${audited}.revoke`,
+        accountId,
+        subject,
+        fields: ["status"],
+        by: actorOf({ ...caller, principal: caller }),
+      });
+      await outbox.append(tx, [kind.revoked(revoked, "revoked", now)]);
+      await announceEnd(tx, revoked);
+      return revoked;
+    },
+
+    /**
+     * Announces credentials whose time is over, each once, and tells how many it found. Every service refuses such a
+     * credential by its own clock already; the access change ends what is open. Several instances share the work.
+     */
+    async announceExpired(tx: Tx): Promise<"again" | "done"> {
+      const now = clock.now();
+      const expired = await store.takeExpired(tx, now, expiredAtOnce);
+      for (const credential of expired) {
+        const { accountId, id: subject } = credential;
+        const reason = isReplaced(credential) ? "rotated" : "expired";
+        const action = `${audited}.expire` as const;
+        await audit.record(tx, { action, accountId, subject, fields: ["status"], reason, by: expiry });
+        await outbox.append(tx, [kind.revoked(credential, reason, now)]);
+        await announceEnd(tx, credential);
+      }
+      return expired.length === expiredAtOnce ? "again" : "done";
+    },
+  };
+}
+
+const isReplaced = (credential: Credential & { readonly replacedBy?: string | null }): boolean =>
+  typeof credential.replacedBy === "string";

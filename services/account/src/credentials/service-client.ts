@@ -1,0 +1,143 @@
+import { createApiKey, digestApiKey, parseApiKey, sameDigest } from "@signalbox/auth";
+import { draft, isScope, type ServiceClientResource } from "@signalbox/contracts";
+import { randomId, seconds } from "@signalbox/core";
+import { type Pool, sql, table } from "@signalbox/storage";
+import { type Credential, type NewCredential, statusOf } from "./credential.ts";
+import { type CredentialStore, createCredentialStore } from "./credential-store.ts";
+import type { EndReason, Issued } from "./credentials.ts";
+
+/** A service client as it is kept: without its secret. */
+export interface ServiceClient extends Credential {
+  /** The secret before the last rotation, and until when it is good; both null when there is none. */
+  readonly previousDigest: Uint8Array | null;
+  readonly previousUntil: Date | null;
+}
+
+export interface ServiceClientStore extends CredentialStore<ServiceClient> {
+  /** For the token endpoint, which knows no account yet; null when the account that made it is deleted. */
+  findUsable(clientId: string): Promise<ServiceClient | null>;
+}
+
+const clients = table("service_clients", {
+  id: "text",
+  accountId: "text",
+  name: "text",
+  scopes: "text[]",
+  digest: "bytea",
+  previousDigest: "bytea",
+  previousUntil: "timestamptz",
+  accessEpoch: "int4",
+  createdAt: "timestamptz",
+  expiresAt: "timestamptz",
+  lastUsedAt: "timestamptz",
+  revokedAt: "timestamptz",
+});
+
+const findUsable = sql(
+  "service_clients.find-usable",
+  `select ${clients.columns} from service_clients
+   where id = $1 and exists (select 1 from accounts where accounts.id = account_id and status <> 'deleted')`,
+);
+
+export function createServiceClientStore(pool: Pool): ServiceClientStore {
+  const fromRow = (row: ServiceClient): ServiceClient => ({ ...row, scopes: row.scopes.filter(isScope) });
+  const store = createCredentialStore<ServiceClient, ServiceClient>(pool, {
+    name: "service_clients",
+    table: clients,
+    save: clients.update("name", "digest", "previousDigest", "previousUntil", "accessEpoch", "revokedAt"),
+    isCurrent: "true",
+    fromRow,
+  });
+  return {
+    ...store,
+    async findUsable(clientId) {
+      const { rows } = await pool.query<ServiceClient>(findUsable, [clientId]);
+      return rows[0] ? fromRow(rows[0]) : null;
+    },
+  };
+}
+
+/** Shows a client as its owner sees it. */
+export function viewServiceClient(client: ServiceClient, now: Date): ServiceClientResource {
+  return {
+    id: client.id,
+    name: client.name,
+    scopes: [...client.scopes],
+    status: statusOf(client, now),
+    created_at: client.createdAt.toISOString(),
+    expires_at: client.expiresAt?.toISOString() ?? null,
+    previous_secret_expires_at: previousSecretUntil(client, now)?.toISOString() ?? null,
+    last_used_at: client.lastUsedAt?.toISOString() ?? null,
+    revoked_at: client.revokedAt?.toISOString() ?? null,
+  };
+}
+
+const about = (client: ServiceClient) => ({ subject: client.id, accountId: client.accountId });
+
+export const serviceClientEvents = {
+  created: (client: ServiceClient) =>
+    draft("service_client.created", {
+      ...about(client),
+      data: { ...viewServiceClient(client, client.createdAt), changed: [] },
+    }),
+  /** `changed` has wire names. */
+  updated: (client: ServiceClient, changed: string[], now: Date) =>
+    draft("service_client.updated", { ...about(client), data: { ...viewServiceClient(client, now), changed } }),
+  revoked(client: ServiceClient, reason: EndReason, now: Date) {
+    const changed = client.revokedAt === null ? ["status"] : ["status", "revoked_at"];
+    const data = { ...viewServiceClient(client, now), changed, reason: reason === "rotated" ? "revoked" : reason };
+    return draft("service_client.revoked", { ...about(client), data });
+  },
+};
+
+/** Where API keys have the name of their system: scanners that know our keys find secrets of clients too. */
+const prefix = "client";
+
+/** Makes a client that nobody has yet, with its secret `sbx_client_…`. */
+export function makeServiceClient(
+  { accountId, name, scopes, expiresAt }: NewCredential & { readonly accountId: string },
+  now: Date,
+): Issued<ServiceClient> {
+  const secret = createApiKey(prefix);
+  const credential: ServiceClient = {
+    id: randomId("cli"),
+    accountId,
+    name,
+    scopes: [...new Set(scopes)],
+    digest: digestApiKey(secret),
+    previousDigest: null,
+    previousUntil: null,
+    accessEpoch: 0,
+    createdAt: now,
+    expiresAt,
+    lastUsedAt: null,
+    revokedAt: null,
+  };
+  return { credential, secret };
+}
+
+/** Gives a client another secret. The one until now stays good for the overlap; without one it ends at once. */
+export function withNewSecret(client: ServiceClient, overlapSeconds: number, now: Date): Issued<ServiceClient> {
+  const secret = createApiKey(prefix);
+  const previous =
+    overlapSeconds === 0
+      ? { previousDigest: null, previousUntil: null }
+      : { previousDigest: client.digest, previousUntil: new Date(now.getTime() + seconds(overlapSeconds)) };
+  return { credential: { ...client, ...previous, digest: digestApiKey(secret) }, secret };
+}
+
+/** The digest of a presented secret; null when its check digits say that it is none. */
+export function digestClientSecret(text: string): Buffer | null {
+  return parseApiKey(text)?.environment === prefix ? digestApiKey(text) : null;
+}
+
+/** Tells whether this is the digest of a secret that is good now. Compares all in constant time. */
+export function acceptsSecret(client: ServiceClient, digest: Uint8Array, now: Date): boolean {
+  const previous = previousSecretUntil(client, now) === null ? null : client.previousDigest;
+  return [client.digest, previous].filter((kept) => kept !== null && sameDigest(kept, digest)).length > 0;
+}
+
+/** Until when the secret before the last rotation is good; null when only one is. */
+export function previousSecretUntil({ previousUntil }: ServiceClient, now: Date): Date | null {
+  return previousUntil !== null && previousUntil > now ? previousUntil : null;
+}

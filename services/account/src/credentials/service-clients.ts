@@ -1,0 +1,74 @@
+import { type Caller, requireScopes } from "@signalbox/auth";
+import type { Tx } from "@signalbox/storage";
+import type { Account } from "../accounts/account.ts";
+import { actorOf } from "../audit/actor.ts";
+import { requireWritable, statusOf } from "./credential.ts";
+import { type CredentialDependencies, createCredentials, type Issued } from "./credentials.ts";
+import {
+  makeServiceClient,
+  previousSecretUntil,
+  type ServiceClient,
+  type ServiceClientStore,
+  serviceClientEvents,
+  withNewSecret,
+} from "./service-client.ts";
+
+export type RotateSecretOutcome =
+  | ({ outcome: "issued" } & Issued<ServiceClient>)
+  | { outcome: "not-active" }
+  | { outcome: "already-rotated"; previousUntil: Date };
+
+interface Dependencies extends CredentialDependencies {
+  readonly clients: ServiceClientStore;
+  readonly clientsMax: () => number;
+}
+
+/** The service clients of an account: programs that get tokens from the built-in issuer and act for the account. */
+export function createServiceClients({ clients, clientsMax, ...dependencies }: Dependencies) {
+  const { outbox, audit, clock } = dependencies;
+  const shared = createCredentials<ServiceClient>(
+    {
+      audited: "client",
+      access: "client",
+      store: clients,
+      max: clientsMax,
+      mayBePrivileged: false,
+      make: makeServiceClient,
+      ...serviceClientEvents,
+    },
+    dependencies,
+  );
+
+  return {
+    ...shared,
+
+    /** Gives a client another secret. Two at most are good at once, so that one in use does not end before it was said to. */
+    async rotate(
+      tx: Tx,
+      caller: Caller,
+      account: Account,
+      client: ServiceClient,
+      overlapSeconds: number,
+    ): Promise<RotateSecretOutcome> {
+      requireWritable(account);
+      const now = clock.now();
+      if (statusOf(client, now) !== "active") return { outcome: "not-active" };
+      const previousUntil = previousSecretUntil(client, now);
+      if (previousUntil && overlapSeconds > 0) return { outcome: "already-rotated", previousUntil };
+      requireScopes(caller, client.scopes);
+      const rotated = withNewSecret(client, overlapSeconds, now);
+      await clients.save(tx, rotated.credential);
+      await audit.record(tx, {
+        action: "client.rotate_secret",
+        accountId: account.id,
+        subject: client.id,
+        fields: ["client_secret"],
+        by: actorOf({ ...caller, principal: caller }),
+      });
+      await outbox.append(tx, [serviceClientEvents.updated(rotated.credential, ["client_secret"], now)]);
+      return { outcome: "issued", ...rotated };
+    },
+  };
+}
+
+export type ServiceClients = ReturnType<typeof createServiceClients>;
