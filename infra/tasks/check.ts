@@ -1,6 +1,10 @@
 import { runSteps, type Step } from "./run-steps.ts";
 
-/** What `npm run check` holds every change against; the longest first, so that the others run beside it. */
+/**
+ * What `npm run check` holds every change against; the longest first, so that the others run beside it.
+ * One job for each linter: Biome formats and lints what needs no types, oxlint finds promises that nobody waits for (Biome
+ * misses those of `node:` modules and packages), dependency-cruiser holds the boundaries (it needs the API of TypeScript 6).
+ */
 const steps: readonly Step[] = [
   { name: "types", command: ["node_modules/typescript/bin/tsc", "--noEmit", "-p", "tsconfig.json"] },
   { name: "dead code", command: ["node_modules/knip/bin/knip.js", "--no-progress", "--no-config-hints"] },
