@@ -20,13 +20,12 @@ import {
   type ServiceParts,
 } from "@signalbox/runtime";
 import type { SharedParts } from "@signalbox/service";
-import { createMetrics, type Logger, startTelemetry } from "@signalbox/telemetry";
+import { createMetrics, type Logger, type Metrics, startTelemetry } from "@signalbox/telemetry";
 import { createInProcessEdge, createInternalEdge } from "../edge/in-process-edge.ts";
 import { startPostgres } from "../engines/postgres/start-postgres.ts";
-import { makeDataDirectory } from "./data-directory.ts";
+import { keptSecret, makeDataDirectory } from "./data-directory.ts";
 import { embeddedDefaults, eventsDatabase, type Surroundings } from "./embedded-defaults.ts";
 import { embeddedServices } from "./embedded-services.ts";
-import { keptSecret } from "./kept-secret.ts";
 import { openSharedParts } from "./open-shared-parts.ts";
 import { loadServiceConfiguration, type Sources } from "./service-configurations.ts";
 import { whileStarting } from "./while-starting.ts";
@@ -68,30 +67,7 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   const processMetrics = createMetrics({ service: "embedded", process: true });
   const services = new Map<ServiceName, ServiceParts>();
   const managed: ManagedService[] = [];
-  const edge = createInProcessEdge(services);
-  const front = whileStarting(edge.listener);
-  const limits = listenerLimits(configuration);
-  const management = await openManagementServer({
-    runner,
-    log,
-    ...managementAddress(configuration),
-    health,
-    services: managed,
-    processMetrics,
-    info: () => describeProcess("embedded", "embedded", configuration),
-    authorize: () => services.get("account")?.authorizeManagement,
-  });
-  const listen = (name: "http" | "internal", listener: RequestListener, upgrade?: typeof edge.upgrade) =>
-    openListener(runner, {
-      ...limits,
-      name,
-      host: configuration.get(`${name}.host`),
-      port: configuration.get(`${name}.port`),
-      listener,
-      upgrade,
-    });
-  const http = await listen("http", front.listener, edge.upgrade);
-  const internal = await listen("internal", createInternalEdge(services));
+  const { http, internal, management, front } = await openDoors(given, services, managed, processMetrics);
 
   await makeDataDirectory(dataDirectory);
   tell(`the database in ${dataDirectory}`);
@@ -120,6 +96,40 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   startup.done();
   front.open();
   return { baseUrl: http.url, managementUrl: management.url, apiKey };
+}
+
+/** Takes the ports: the public one behind the edge, the internal one, and the one of the management. */
+async function openDoors(
+  { configuration, runner, health, log }: StartEmbedded,
+  services: ReadonlyMap<ServiceName, ServiceParts>,
+  managed: readonly ManagedService[],
+  processMetrics: Metrics,
+) {
+  const edge = createInProcessEdge(services);
+  const front = whileStarting(edge.listener);
+  const limits = listenerLimits(configuration);
+  const management = await openManagementServer({
+    runner,
+    log,
+    ...managementAddress(configuration),
+    health,
+    services: managed,
+    processMetrics,
+    info: () => describeProcess("embedded", "embedded", configuration),
+    authorize: () => services.get("account")?.authorizeManagement,
+  });
+  const listen = (name: "http" | "internal", listener: RequestListener, upgrade?: typeof edge.upgrade) =>
+    openListener(runner, {
+      ...limits,
+      name,
+      host: configuration.get(`${name}.host`),
+      port: configuration.get(`${name}.port`),
+      listener,
+      upgrade,
+    });
+  const http = await listen("http", front.listener, edge.upgrade);
+  const internal = await listen("internal", createInternalEdge(services));
+  return { http, internal, management, front };
 }
 
 async function build(

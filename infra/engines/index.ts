@@ -5,6 +5,10 @@ export { engineNamed, engines, sharedEngines } from "./engines.ts";
 export { withFileLock } from "./file-lock.ts";
 export { freePort } from "./free-port.ts";
 export { type OwnEngine, startOwnEngine } from "./own-engines.ts";
-export { findPostgresUrl } from "./postgres/find-postgres.ts";
-export { type PostgresOptions, type RunningPostgres, startPostgres } from "./postgres/start-postgres.ts";
+export {
+  findPostgresUrl,
+  type PostgresOptions,
+  type RunningPostgres,
+  startPostgres,
+} from "./postgres/start-postgres.ts";
 export { sharedEngineStates, startSharedEngines, stopSharedEngines } from "./shared-engines.ts";

@@ -1,13 +1,24 @@
 import type { Generator } from "./generator.ts";
 import { accessReference } from "./generators/access-reference.ts";
-import { errorReference } from "./generators/error-reference.ts";
-import { eventReference } from "./generators/event-reference.ts";
-import { nginxConfigurationFile } from "./generators/nginx-configuration-file.ts";
+import { errorReference, eventReference } from "./generators/contract-references.ts";
 import { prismaClients } from "./generators/prisma-clients.ts";
-import { propertyCatalogue } from "./generators/property-catalogue.ts";
-import { propertyReference } from "./generators/property-reference.ts";
+import { propertyCatalogue, propertyReference } from "./generators/property-files.ts";
 import { propertyTables } from "./generators/property-tables.ts";
 import { supergraph } from "./generators/supergraph.ts";
+
+/** The edge of docker-compose.yml, from the table of edge routes. */
+const nginxConfigurationFile: Generator = {
+  name: "nginx configuration",
+  kind: "committed",
+  folders: async () => [],
+  generate: async () => {
+    const { nginxConfiguration } = await import("../edge/nginx-configuration.ts");
+    const { edgeRoutes } = await import("../edge/edge-routes.ts");
+    const upstreams = Object.fromEntries(edgeRoutes.map(({ service }) => [service, `${service}:8080`]));
+    const content = nginxConfiguration({ upstreams, listen: "8080", workDirectory: "/run/edge" });
+    return new Map([["infra/nginx/nginx.conf", content]]);
+  },
+};
 
 /** Every generated file of the repository comes from one of these. */
 export const generators: readonly Generator[] = [

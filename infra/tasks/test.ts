@@ -6,8 +6,9 @@ import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { environment } from "@signalbox/config";
+import { sharedEngineStates, startSharedEngines, stopSharedEngines } from "../engines/index.ts";
 import { root } from "../generate/repository.ts";
-import { holdEngines } from "./hold-engines.ts";
 import { sourceFiles } from "./source-files.ts";
 
 /** Test files run at once: one more than the cores of the smallest machine, because files often wait for engines. */
@@ -24,6 +25,8 @@ const files = selectTests(
   selection.filter((word) => !isKind(word)),
   selection.filter(isKind),
 );
+
+const notOurs: HeldEngines = { release: async () => {} };
 
 process.exitCode = await main();
 
@@ -44,6 +47,24 @@ async function main(): Promise<number> {
     // Without a word: the runner's summary stays the last thing on the screen.
     await engines.release();
   }
+}
+
+interface HeldEngines {
+  /** Stops the engines when they were started here; engines that ran before go on. */
+  release(): Promise<void>;
+}
+
+/**
+ * Sees to it that the engines of the tests run. Nothing is started when the environment names engines that somebody else
+ * runs. An engine that is absent from the machine fails with the command that installs it: tests are never left out.
+ */
+async function holdEngines(report: (line: string) => void): Promise<HeldEngines> {
+  if (environment().TEST_ENGINES_FILE) return notOurs;
+  const states = await sharedEngineStates();
+  await startSharedEngines(report);
+  // When one runs already, somebody works with them: what was missing joins those, and `npm run engines -- stop` ends all.
+  if (states.some(({ state }) => state === "running")) return notOurs;
+  return { release: () => stopSharedEngines(() => {}) };
 }
 
 async function runChecks(): Promise<boolean> {

@@ -56,6 +56,14 @@ export async function startPostgres({ folder, port, durable }: PostgresOptions):
   });
 }
 
+/** The URL of a database of the server that runs on this folder. Throws when none does. */
+export async function findPostgresUrl(folder: string, database: string): Promise<string> {
+  const place = await choosePlace(folder, await findPostgresPrograms(), true);
+  const server = await findPostmaster(join(place.folder, "data"));
+  if (server === null) throw new Error(`no PostgreSQL runs on ${folder}`);
+  return `postgres://${serverUser}:${await readPassword(place.folder)}@127.0.0.1:${server.port}/${database}`;
+}
+
 const common = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",

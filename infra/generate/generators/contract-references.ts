@@ -1,4 +1,6 @@
+import { asyncApiDocument, catalogue, eventJsonSchema, eventsReference, eventType } from "@signalbox/contracts";
 import { type ErrorCode, errorCodes } from "@signalbox/core";
+import { stringify } from "yaml";
 import type { Generator } from "../generator.ts";
 
 /** What a client can conclude from a code and what it may do. A new code without a line here does not compile. */
@@ -53,3 +55,24 @@ Branch on \`code\`: it is never renamed. \`message\` is for people and may chang
 ${rows.join("\n")}
 `;
 }
+
+const schemaFolder = "docs/reference/schemas";
+
+/** The catalogue for readers of the topics: a page, an AsyncAPI document and a JSON Schema for every event. */
+export const eventReference: Generator = {
+  name: "event reference",
+  kind: "committed",
+  folders: async () => [schemaFolder],
+  generate: async () => {
+    const schemas = catalogue.map((event): [string, string] => [
+      `${schemaFolder}/${eventType(event)}.json`,
+      `${JSON.stringify(eventJsonSchema(event), null, 2)}\n`,
+    ]);
+    return new Map([
+      ["docs/reference/events.md", eventsReference()],
+      // Long texts stay on their line, so that a change of one word is a change of one line.
+      ["docs/reference/asyncapi.yaml", stringify(asyncApiDocument(), { lineWidth: 0, aliasDuplicateObjects: false })],
+      ...schemas,
+    ]);
+  },
+};
