@@ -9,14 +9,16 @@ const shared = {
   subject: "service client id",
   audience: "account",
 } as const;
-const data = ServiceClientResource.extend({ changed });
+/** Events say nothing of secrets, not even until when one works. */
+const data = ServiceClientResource.omit({ previous_secret_expires_at: true }).extend({ changed });
+const { previous_secret_expires_at: _, ...example } = serviceClientExample;
 
 export const serviceClientCreated = defineEvent({
   ...shared,
   name: "service_client.created",
   description: "A service client was created; its secret is never part of an event.",
   data,
-  example: { ...serviceClientExample, changed: [] },
+  example: { ...example, changed: [] },
 });
 
 export const serviceClientUpdated = defineEvent({
@@ -24,7 +26,7 @@ export const serviceClientUpdated = defineEvent({
   name: "service_client.updated",
   description: "A service client was renamed, or has another secret.",
   data,
-  example: { ...serviceClientExample, name: "hourly import", changed: ["name"] },
+  example: { ...example, name: "hourly import", changed: ["name"] },
 });
 
 export const serviceClientRevoked = defineEvent({
@@ -33,7 +35,7 @@ export const serviceClientRevoked = defineEvent({
   description: "A service client stopped working: revoked by someone, or at its expiry.",
   data: data.extend({ reason: z.enum(["revoked", "expired", "account"]) }),
   example: {
-    ...serviceClientExample,
+    ...example,
     status: "revoked",
     revoked_at: "2026-01-03T08:00:00.000Z",
     changed: ["status", "revoked_at"],

@@ -33,53 +33,78 @@ const read = { scopes: ["account:read"], access: "own-account:read" } as const;
 const security = { scopes: ["account:security"], stepUp: true } as const;
 
 /** `/api/account/api-keys/` and `/api/account/clients/`: what acts for the caller's account. */
-export function credentialRoutes(dependencies: Dependencies): Routes {
-  const { keyDoor, clientDoor } = createCredentialDoors(dependencies);
+export function credentialRoutes({ accounts, pageLimits, ...parts }: Dependencies): Routes {
   const routes = createRoutes({ errors: "account" });
-  routes.include(routesOf(keyDoor, dependencies));
-  routes.include(routesOf(clientDoor, dependencies));
-  routes.include(currentKeyRoute(keyDoor));
+  const { keyDoor, clientDoor } = createCredentialDoors(parts);
+  addRoutes(keyDoor);
+  addRoutes(clientDoor);
+  addCurrentKeyRoute(routes, keyDoor);
   return routes;
+
+  function addRoutes<C extends Credential>(door: CredentialDoor<C>): void {
+    readRoutes(routes, door, pageLimits);
+    issueRoutes(routes, door, accounts);
+    changeRoutes(routes, door);
+  }
 }
 
-function routesOf<C extends Credential>(
-  door: CredentialDoor<C>,
-  { accounts, pageLimits }: Pick<Dependencies, "accounts" | "pageLimits">,
-): Routes {
-  const { noun, path, store, view, rotation, texts } = door;
-  const routes = createRoutes({ errors: "account" });
-  const one = `${path}:${door.idParameter}`;
-  const idOf = (params: object) => (params as Record<string, string>)[door.idParameter] ?? "";
+/** What the routes of one kind share. */
+function answersOf<C extends Credential>(door: CredentialDoor<C>) {
+  const { path, view } = door;
   const etag = (credential: C) => etagOfCredential(view(credential), credential);
-  const show = (credential: C) => ok(view(credential), { etag: etag(credential) });
-  /** The validator is that of the credential as GET shows it, for the change that comes next. */
-  const showIssued = (issued: Issued<C>, makesAnother = true): HttpResponse => {
-    const shown = door.viewIssued(issued);
-    const options = { etag: etag(issued.credential) };
-    return makesAnother ? created(path + issued.credential.id, shown, options) : ok(shown, options);
+  return {
+    one: `${path}:${door.idParameter}`,
+    idOf: (params: object) => (params as Record<string, string>)[door.idParameter] ?? "",
+    etag,
+    show: (credential: C) => ok(view(credential), { etag: etag(credential) }),
+    /** The validator is that of the credential as GET shows it, for the change that comes next. */
+    showIssued(issued: Issued<C>, makesAnother = true): HttpResponse {
+      const shown = door.viewIssued(issued);
+      const options = { etag: etag(issued.credential) };
+      return makesAnother ? created(path + issued.credential.id, shown, options) : ok(shown, options);
+    },
   };
+}
+
+function readRoutes<C extends Credential>(
+  routes: Routes,
+  door: CredentialDoor<C>,
+  pageLimits: Dependencies["pageLimits"],
+): void {
+  const { noun, path, store, view, resource, texts } = door;
+  const { one, idOf, show } = answersOf(door);
 
   routes.get(path, {
     summary: `List the account's ${noun}s, newest first`,
     auth: read,
     query: z.object(pageParameters(pageLimits)),
-    responses: { 200: pageOf(door.resource) },
+    responses: { 200: pageOf(resource) },
     handle: ({ principal, query }) => listPage(query, (range) => store.list(principal.accountId, range), view),
   });
 
   routes.get(one, {
     summary: `Read ${article(noun)}, ${texts.secretless}`,
     auth: read,
-    responses: { 200: door.resource, 404: "error" },
+    responses: { 200: resource, 404: "error" },
     async handle({ principal, params }) {
       const credential = await store.find(principal.accountId, idOf(params));
       return credential ? show(credential) : refused(404, "not_found");
     },
   });
+}
+
+/** The routes whose answer shows a secret, the only time anybody sees it. */
+function issueRoutes<C extends Credential>(
+  routes: Routes,
+  door: CredentialDoor<C>,
+  accounts: Dependencies["accounts"],
+): void {
+  const { path, rotation } = door;
+  const { one, idOf, etag, showIssued } = answersOf(door);
 
   routes.post(path, {
-    summary: `Create ${article(noun)}`,
-    description: texts.issued,
+    summary: `Create ${article(door.noun)}`,
+    description: door.texts.issued,
     auth: security,
     body: door.newBody,
     responses: { 201: door.issuedResource, 404: "error", 409: "error", 422: "error" },
@@ -98,12 +123,7 @@ function routesOf<C extends Credential>(
     description: rotation.description,
     auth: security,
     body: door.rotationBody,
-    responses: {
-      [rotation.makesAnother ? 201 : 200]: door.issuedResource,
-      404: "error",
-      409: "error",
-      422: "error",
-    },
+    responses: { [rotation.makesAnother ? 201 : 200]: door.issuedResource, 404: "error", 409: "error", 422: "error" },
     idempotent: "sealed",
     write: {
       find: (tx, { principal, params }) => lockWithAccount(tx, accounts, door, principal.accountId, idOf(params)),
@@ -114,6 +134,11 @@ function routesOf<C extends Credential>(
         "credential" in result ? showIssued(result, rotation.makesAnother) : refusedWith(door.refusedRotation(result)),
     },
   });
+}
+
+function changeRoutes<C extends Credential>(routes: Routes, door: CredentialDoor<C>): void {
+  const { noun, store } = door;
+  const { one, idOf, etag, show } = answersOf(door);
 
   routes.patch(one, {
     summary: `Rename ${article(noun)}`,
@@ -132,7 +157,7 @@ function routesOf<C extends Credential>(
 
   routes.delete(one, {
     summary: `Revoke ${article(noun)}`,
-    description: texts.revoked,
+    description: door.texts.revoked,
     auth: security,
     responses: { 204: "empty", 404: "error", 409: "error" },
     idempotent: true,
@@ -143,12 +168,9 @@ function routesOf<C extends Credential>(
       answer: () => noContent(),
     },
   });
-
-  return routes;
 }
 
-function currentKeyRoute({ store, revoke }: CredentialDoor<ApiKey>): Routes {
-  const routes = createRoutes({ errors: "account" });
+function addCurrentKeyRoute(routes: Routes, { store, revoke }: CredentialDoor<ApiKey>): void {
   routes.delete("/api/account/current-api-key/", {
     summary: "Revoke the API key that this request came with",
     description: "For whoever holds a key that leaked, whatever its scopes. Any other credential is 404.",
@@ -162,7 +184,6 @@ function currentKeyRoute({ store, revoke }: CredentialDoor<ApiKey>): Routes {
       answer: () => noContent(),
     },
   });
-  return routes;
 }
 
 const article = (noun: string): string => `${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun}`;

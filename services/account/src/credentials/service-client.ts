@@ -74,18 +74,21 @@ export function viewServiceClient(client: ServiceClient, now: Date): ServiceClie
 
 const about = (client: ServiceClient) => ({ subject: client.id, accountId: client.accountId });
 
+/** Events say nothing of secrets, not even until when one works. */
+function dataOf(client: ServiceClient, now: Date) {
+  const { previous_secret_expires_at: _, ...data } = viewServiceClient(client, now);
+  return data;
+}
+
 export const serviceClientEvents = {
   created: (client: ServiceClient) =>
-    draft("service_client.created", {
-      ...about(client),
-      data: { ...viewServiceClient(client, client.createdAt), changed: [] },
-    }),
+    draft("service_client.created", { ...about(client), data: { ...dataOf(client, client.createdAt), changed: [] } }),
   /** `changed` has wire names. */
   updated: (client: ServiceClient, changed: string[], now: Date) =>
-    draft("service_client.updated", { ...about(client), data: { ...viewServiceClient(client, now), changed } }),
+    draft("service_client.updated", { ...about(client), data: { ...dataOf(client, now), changed } }),
   revoked(client: ServiceClient, reason: EndReason, now: Date) {
     const changed = client.revokedAt === null ? ["status"] : ["status", "revoked_at"];
-    const data = { ...viewServiceClient(client, now), changed, reason: reason === "rotated" ? "revoked" : reason };
+    const data = { ...dataOf(client, now), changed, reason: reason === "rotated" ? "revoked" : reason };
     return draft("service_client.revoked", { ...about(client), data });
   },
 };
