@@ -2,7 +2,7 @@ import { cursorOf, positionByCreation, positionOf } from "@signalbox/http";
 import type { ListRange, TimePosition } from "@signalbox/storage";
 import { type ConnectionArguments, connection, connectionArguments } from "./connection.ts";
 import { declare, type Field, type FieldAccess, isLetIn } from "./field.ts";
-import type { SubgraphContext } from "./subgraph.ts";
+import type { SubgraphContext } from "./subgraph-context.ts";
 
 /** The live properties of a page. */
 export interface PageLimits {

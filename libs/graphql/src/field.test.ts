@@ -9,7 +9,7 @@ import { field, isDeclared } from "./field.ts";
 import { createLoader } from "./loader.ts";
 import { mutation } from "./mutation.ts";
 import { refusalError } from "./parse-input.ts";
-import type { SubgraphContext } from "./subgraph.ts";
+import type { SubgraphContext } from "./subgraph-context.ts";
 
 const scopes = (...names: Scope[]) => new Set(names);
 

@@ -1,7 +1,6 @@
 import { type Caller, requireScopes, requireState, requireStepUp } from "@signalbox/auth";
 import type { AccessKind, Scope } from "@signalbox/contracts";
-import { AppError } from "@signalbox/core";
-import type { SubgraphContext } from "./subgraph.ts";
+import type { SubgraphContext } from "./subgraph-context.ts";
 
 /** Who may use a field. `access` is judged against the account's state: by default `read`, `write` for a mutation. */
 export interface FieldAccess {
@@ -65,6 +64,3 @@ export function isLetIn(
 }
 
 const isOther = (account: unknown, { accountId }: Caller): boolean => (account as { id?: string }).id !== accountId;
-
-/** A field that wants credentials and has none. */
-export const unauthenticated = () => new AppError("unauthorized", "Send credentials.");

@@ -8,10 +8,5 @@ export { type MutationError, type MutationPayload, mutationPayload } from "./mut
 export { parseInput, refusalError, toWire } from "./parse-input.ts";
 export { clientAddressHeader, decodePrincipal, encodePrincipal, principalHeader } from "./principal-header.ts";
 export { type GraphqlRequest, graphqlRequestFrom } from "./read-request.ts";
-export {
-  createSubgraph,
-  type Resolvers,
-  requirePrincipal,
-  type SubgraphContext,
-  type SubgraphOptions,
-} from "./subgraph.ts";
+export { createSubgraph, type Resolvers, type SubgraphOptions } from "./subgraph.ts";
+export { requirePrincipal, type SubgraphContext } from "./subgraph-context.ts";

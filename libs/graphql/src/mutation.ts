@@ -2,7 +2,7 @@ import { type AppError, type ErrorCode, isAppError } from "@signalbox/core";
 import type { z } from "zod";
 import { declare, type Field, type FieldAccess, isLetIn } from "./field.ts";
 import { parseInput } from "./parse-input.ts";
-import type { SubgraphContext } from "./subgraph.ts";
+import type { SubgraphContext } from "./subgraph-context.ts";
 
 /** One refused field of a mutation; `field` is null when the refusal is about the whole input. */
 export interface MutationError {

@@ -8,7 +8,8 @@ import type { Logger } from "@signalbox/telemetry";
 import { connection, connectionArguments } from "./connection.ts";
 import { mutationPayload } from "./mutation-payload.ts";
 import { encodePrincipal, principalHeader } from "./principal-header.ts";
-import { createSubgraph, requirePrincipal } from "./subgraph.ts";
+import { createSubgraph } from "./subgraph.ts";
+import { requirePrincipal } from "./subgraph-context.ts";
 
 const typeDefs = `
   extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable"])

@@ -1,53 +1,24 @@
 import type { IncomingMessage, RequestListener } from "node:http";
 import { buildSubgraphSchema, type GraphQLResolverMap } from "@apollo/subgraph";
-import type { Caller, Principal } from "@signalbox/auth";
-import { AppError, type Clock, isAppError } from "@signalbox/core";
+import { isAppError } from "@signalbox/core";
 import type { ForbiddenRequest } from "@signalbox/http";
-import { inTransaction, type Pool, type RowWrite, type Tx, writeRow } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import { type ExecutionResult, execute, GraphQLError, parse } from "graphql";
 import { createDocumentCache } from "./document-cache.ts";
 import { toGraphqlError } from "./error-mapping.ts";
-import { type Resolve, unauthenticated } from "./field.ts";
-import { clientAddressHeader, decodePrincipal, principalHeader } from "./principal-header.ts";
+import type { Resolve } from "./field.ts";
 import { type GraphqlRequest, readGraphqlRequest } from "./read-request.ts";
 import { scalarResolversOf } from "./scalars.ts";
-
-/** What every resolver of a subgraph receives: who asks, the request's own data loaders, and how to write. */
-export interface SubgraphContext<Loaders> {
-  readonly principal: Principal | null;
-  /** The principal with the request it makes, for operations. @throws AppError `unauthorized` when the caller is anonymous. */
-  readonly caller: Caller;
-  readonly requestId: string;
-  /** Where the operation came from; null when the caller of the subgraph does not say. */
-  readonly clientAddress: string | null;
-  readonly loaders: Loaders;
-  readonly clock: Clock;
-  inTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** Changes one row in one transaction, as a route that declares `write` does. @throws AppError `not_found` */
-  write<Row, Result>(write: ContextWrite<Row, Result>): Promise<Result>;
-}
-
-export interface ContextWrite<Row, Result> extends Omit<RowWrite<Row, Result>, "lock"> {
-  /** Finds the row and keeps others from changing it until the transaction ends. */
-  readonly find: RowWrite<Row, Result>["lock"];
-  /** What the caller is told when there is no such row. */
-  readonly missing: string;
-}
+import { type ContextParts, contextOf, type SubgraphContext } from "./subgraph-context.ts";
 
 /** The resolvers of a subgraph by type and field. Root fields and entities are declared with `field` or its kin. */
 export type Resolvers<Loaders> = Readonly<Record<string, Readonly<Record<string, Resolve<Loaders>>>>>;
 
-export interface SubgraphOptions<Loaders> {
+export interface SubgraphOptions<Loaders> extends ContextParts<Loaders> {
   /** The subgraph's whole SDL. The scalars `DateTime` and `JSON` have resolvers here wherever it declares them. */
   readonly typeDefs: string;
   readonly resolvers: Resolvers<Loaders>;
-  /** Makes the loaders of one request, so that nothing is cached across requests or principals. */
-  readonly createLoaders: (principal: Principal | null) => Loaders;
   readonly log: Logger;
-  readonly clock: Clock;
-  /** Where mutations have their transactions; left out by a service whose subgraph has none. */
-  readonly pool?: Pool;
   /** Told of every field that a known caller was not allowed to use, for an audit. */
   readonly onForbidden?: (request: ForbiddenRequest) => void;
   readonly documentCacheMaxEntries?: number;
@@ -72,7 +43,7 @@ export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): Requ
       document: checked.document,
       variableValues: operation.variables,
       operationName: operation.operationName,
-      contextValue: contextOf(options, request),
+      contextValue: contextOf(request, options),
     });
     return withMappedErrors(result, operation);
   }
@@ -98,36 +69,6 @@ export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): Requ
         response.writeHead(200, { "content-type": "application/json", "content-length": body.length });
         response.end(body);
       });
-  };
-}
-
-function contextOf<Loaders>(
-  { createLoaders, clock, pool }: SubgraphOptions<Loaders>,
-  request: IncomingMessage,
-): SubgraphContext<Loaders> {
-  const principal = decodePrincipal(request.headers[principalHeader]);
-  const requestId = String(request.headers["x-request-id"] ?? "");
-  const clientAddress = request.headers[clientAddressHeader]?.toString() ?? null;
-  const database = (): Pool => {
-    if (!pool) throw new Error("a field writes, and the subgraph was made without a pool");
-    return pool;
-  };
-  return {
-    principal,
-    get caller() {
-      if (principal === null) throw unauthenticated();
-      return { ...principal, requestId, clientAddress };
-    },
-    requestId,
-    clientAddress,
-    loaders: createLoaders(principal),
-    clock,
-    inTransaction: (work) => inTransaction(database(), work),
-    async write({ find, missing, ...rest }) {
-      const written = await writeRow(database(), { ...rest, lock: find });
-      if (written) return written.result;
-      throw new AppError("not_found", missing);
-    },
   };
 }
 
@@ -170,10 +111,4 @@ function tellingOf<Loaders>(
       return tell(error);
     }
   };
-}
-
-/** The principal of a field that needs one. @throws AppError `unauthorized` when the caller is anonymous. */
-export function requirePrincipal(context: SubgraphContext<unknown>): Principal {
-  if (context.principal === null) throw unauthenticated();
-  return context.principal;
 }

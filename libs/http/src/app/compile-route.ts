@@ -1,46 +1,16 @@
-import type { Attributes, Labels } from "@signalbox/telemetry";
+import { AppError } from "@signalbox/core";
 import type { z } from "zod";
-import { createNegotiate, type Negotiate } from "../responses/negotiation.ts";
+import { createNegotiate } from "../responses/negotiation.ts";
 import { securityHeaders } from "../responses/security-headers.ts";
 import { type RouteAccess, routeAccess } from "../routes/route-access.ts";
-import type { ErrorStyle, Method, Route, RouteSpec } from "../routes/route-spec.ts";
+import type { Route, RouteSpec } from "../routes/route-spec.ts";
 import { authenticate, countAnonymous } from "../steps/authenticate.ts";
 import { beginIdempotency } from "../steps/begin-idempotency.ts";
-import { negotiate } from "../steps/negotiate.ts";
 import { readDeclaredBody, refuseBody } from "../steps/read-body.ts";
 import { readParams, readQuery } from "../steps/read-parameters.ts";
 import { answerOf } from "../steps/run-route.ts";
 import { type CompiledBody, compileBody } from "./compile-body.ts";
-import type { Step } from "./exchange.ts";
-
-/** A route with everything worked out that does not depend on the request. */
-export interface CompiledRoute {
-  readonly method: Method;
-  readonly path: string;
-  /** `GET /images/:image_id`, for spans and logs. */
-  readonly label: string;
-  readonly spec: Route["spec"];
-  readonly auth: RouteAccess;
-  readonly body: CompiledBody | null;
-  readonly errors: ErrorStyle;
-  readonly rateLimit: string | null;
-  /** What the answers of success can be, the preferred first. */
-  readonly mediaTypes: readonly string[];
-  readonly negotiate: Negotiate;
-  readonly steps: readonly Step[];
-  /** Headers that every answer of this route has, as name and value in turn. */
-  readonly headers: readonly string[];
-  readonly vary: string;
-  /** The deadline in milliseconds; undefined for the common one, null for none. */
-  readonly deadlineMs: number | null | undefined;
-  readonly bodySchemas: ReadonlyMap<number, z.ZodType>;
-  /** Statuses the route may answer with, besides those of the framework. */
-  readonly statuses: ReadonlySet<number>;
-  /** What its spans say of every request. */
-  readonly attributes: Attributes;
-  /** Metric labels by method and status, made once. */
-  readonly labels: Map<string, Labels<"method" | "route" | "status">>;
-}
+import type { CompiledRoute, Step } from "./exchange.ts";
 
 /** Works out a route. @throws Error for a declaration that contradicts itself. */
 export function compileRoute(route: Route): CompiledRoute {
@@ -110,6 +80,16 @@ function schemasOf(spec: RouteSpec): Map<number, z.ZodType> {
   }
   return schemas;
 }
+
+/** Agrees on a media type before anything has an effect. Refusals are JSON whatever the client accepts. */
+const negotiate: Step = (exchange) => {
+  const chosen = exchange.route.negotiate(exchange.headers.accept);
+  if (chosen !== null) {
+    exchange.mediaType = chosen;
+    return null;
+  }
+  throw new AppError("not_acceptable", `This can be had as ${exchange.route.mediaTypes.join(", ")}.`);
+};
 
 /** RFC 9745 writes a time as `@` and seconds, RFC 8594 as an HTTP date. */
 function deprecation({ deprecated }: RouteSpec): string[] {

@@ -1,5 +1,6 @@
 import type { Route } from "../routes/route-spec.ts";
-import { type CompiledRoute, compileRoute } from "./compile-route.ts";
+import { compileRoute } from "./compile-route.ts";
+import type { CompiledRoute } from "./exchange.ts";
 
 /**
  * Works out a table and puts it into matching order: a literal segment before a parameter, so that `/images/import`

@@ -3,13 +3,45 @@ import type { Caller, Principal } from "@signalbox/auth";
 import type { RateLimiter } from "@signalbox/cache";
 import type { AppError } from "@signalbox/core";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
-import type { Logger } from "@signalbox/telemetry";
+import type { Attributes, Labels, Logger } from "@signalbox/telemetry";
+import type { z } from "zod";
 import { type IdempotencyClaim, noIdempotency } from "../idempotency/idempotency.ts";
 import { requestIdOf } from "../request/request-id.ts";
 import type { HttpResponse } from "../responses/http-response.ts";
-import type { RouteInput } from "../routes/route-spec.ts";
-import type { CompiledRoute } from "./compile-route.ts";
+import type { Negotiate } from "../responses/negotiation.ts";
+import type { RouteAccess } from "../routes/route-access.ts";
+import type { ErrorStyle, Method, Route, RouteInput } from "../routes/route-spec.ts";
+import type { CompiledBody } from "./compile-body.ts";
 import type { Edge } from "./edge.ts";
+
+/** A route with everything worked out that does not depend on the request. */
+export interface CompiledRoute {
+  readonly method: Method;
+  readonly path: string;
+  /** `GET /images/:image_id`, for spans and logs. */
+  readonly label: string;
+  readonly spec: Route["spec"];
+  readonly auth: RouteAccess;
+  readonly body: CompiledBody | null;
+  readonly errors: ErrorStyle;
+  readonly rateLimit: string | null;
+  /** What the answers of success can be, the preferred first. */
+  readonly mediaTypes: readonly string[];
+  readonly negotiate: Negotiate;
+  readonly steps: readonly Step[];
+  /** Headers that every answer of this route has, as name and value in turn. */
+  readonly headers: readonly string[];
+  readonly vary: string;
+  /** The deadline in milliseconds; undefined for the common one, null for none. */
+  readonly deadlineMs: number | null | undefined;
+  readonly bodySchemas: ReadonlyMap<number, z.ZodType>;
+  /** Statuses the route may answer with, besides those of the framework. */
+  readonly statuses: ReadonlySet<number>;
+  /** What its spans say of every request. */
+  readonly attributes: Attributes;
+  /** Metric labels by method and status, made once. */
+  readonly labels: Map<string, Labels<"method" | "route" | "status">>;
+}
 
 /** One request and its answer on their way through the steps. To the handler it is its `RouteInput`. */
 export class Exchange implements RouteInput {

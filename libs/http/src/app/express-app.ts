@@ -1,6 +1,7 @@
 import express, { type Express } from "express";
-import { type CompiledRoute, compileRoute } from "./compile-route.ts";
+import { compileRoute } from "./compile-route.ts";
 import type { Edge } from "./edge.ts";
+import type { CompiledRoute } from "./exchange.ts";
 import { serve } from "./serve.ts";
 import { notFoundRoute, wrongMethodRoutes } from "./unmatched-route.ts";
 

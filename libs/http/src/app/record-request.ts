@@ -1,8 +1,7 @@
 import { isAppError } from "@signalbox/core";
 import type { Labels, Span } from "@signalbox/telemetry";
 import { ClientGone } from "../request/read-body.ts";
-import type { CompiledRoute } from "./compile-route.ts";
-import type { Exchange } from "./exchange.ts";
+import type { CompiledRoute, Exchange } from "./exchange.ts";
 
 /** What the log, metrics and trace call a request whose client went away before it was answered (nginx's number). */
 const clientGone = 499;

@@ -5,9 +5,8 @@ import { ClientGone } from "../request/read-body.ts";
 import { responseOfError } from "../responses/error-status.ts";
 import type { HttpResponse } from "../responses/http-response.ts";
 import { send } from "../responses/send.ts";
-import type { CompiledRoute } from "./compile-route.ts";
 import type { Edge } from "./edge.ts";
-import { Exchange } from "./exchange.ts";
+import { type CompiledRoute, Exchange } from "./exchange.ts";
 import { recordRequest } from "./record-request.ts";
 
 /** Serves one request of a route, from its first step to its log line. Never rejects. */

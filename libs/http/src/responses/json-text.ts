@@ -1,5 +1,5 @@
 import { unknownMembers } from "@signalbox/contracts";
-import type { CompiledRoute } from "../app/compile-route.ts";
+import type { CompiledRoute } from "../app/exchange.ts";
 import { fieldPath } from "../request/body-problems.ts";
 import type { HttpResponse } from "./http-response.ts";
 

@@ -1,7 +1,7 @@
+import { createHash } from "node:crypto";
+import { AppError } from "@signalbox/core";
 import type { Exchange, Step } from "../app/exchange.ts";
-import { requestFingerprint } from "../idempotency/fingerprint.ts";
 import type { IdempotencyClaim } from "../idempotency/idempotency.ts";
-import { idempotencyKeyOf } from "../idempotency/idempotency-key.ts";
 import { jsonText } from "../responses/json-text.ts";
 
 /**
@@ -37,3 +37,31 @@ function openClaim(exchange: Exchange): IdempotencyClaim | null {
 }
 
 const pathOf = ({ request }: Exchange): string => (request.url ?? "").replace(/\?.*$/, "").replace(/\/+$/, "");
+
+/** Reads `Idempotency-Key`: 1–255 visible ASCII characters. @throws AppError `invalid_request` for another form. */
+function idempotencyKeyOf(header: string | string[] | undefined): string | null {
+  if (header === undefined) return null;
+  if (typeof header === "string" && /^[\x21-\x7e]{1,255}$/.test(header)) return header;
+  throw new AppError("invalid_request", "Idempotency-Key must be 1 to 255 visible ASCII characters.", {
+    field: "Idempotency-Key",
+  });
+}
+
+/**
+ * What makes two requests the same (CONTRACT §2): method, path, parsed parameters and parsed content. The order in which
+ * a client writes members does not matter.
+ */
+function requestFingerprint(method: string, path: string, query: unknown, content: unknown): Buffer {
+  const text = JSON.stringify(
+    [method, path, query ?? {}, Buffer.isBuffer(content) ? digest(content) : (content ?? null)],
+    ordered,
+  );
+  return createHash("sha256").update(text).digest();
+}
+
+function ordered(_name: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+const digest = (content: Buffer): string => createHash("sha256").update(content).digest("hex");

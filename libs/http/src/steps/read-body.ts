@@ -4,7 +4,6 @@ import type { CompiledBody } from "../app/compile-body.ts";
 import type { Exchange, Step } from "../app/exchange.ts";
 import { bodyDetails, bodyRefusal } from "../request/body-problems.ts";
 import { type JsonBody, parseJsonBody } from "../request/json-body.ts";
-import { parseMediaType } from "../request/media-type.ts";
 import { announcesBody, readBody, refuseAnnouncedSize } from "../request/read-body.ts";
 import { styledCode } from "../responses/error-status.ts";
 
@@ -78,3 +77,22 @@ function maxBytesOf({ edge }: Exchange, { maxBytes }: CompiledBody): number {
 }
 
 const tooLargeCode = ({ route }: Exchange): ErrorCode => styledCode("payload_too_large", 413, route.errors);
+
+/** A `Content-Type`, taken apart. */
+interface MediaType {
+  /** Lower case, such as `application/json`. */
+  readonly type: string;
+  /** Lower case, without quotes; null when it is not there. */
+  readonly charset: string | null;
+}
+
+const form = /^([\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+)[ \t]*(;.*)?$/;
+const charsetForm = /;[ \t]*charset[ \t]*=[ \t]*(?:"([^"]*)"|([^\s;"]*))/i;
+
+/** Reads a `Content-Type` header (RFC 9110 §8.3); null when it is not one. */
+function parseMediaType(header: string): MediaType | null {
+  const match = form.exec(header.trim());
+  if (!match) return null;
+  const charset = charsetForm.exec(match[2] ?? "");
+  return { type: (match[1] as string).toLowerCase(), charset: (charset?.[1] ?? charset?.[2])?.toLowerCase() ?? null };
+}

@@ -4,10 +4,15 @@ import { access, constants, link, mkdir, open, rename, stat, unlink } from "node
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { hours } from "@signalbox/core";
-import { resolveRange } from "./byte-range.ts";
 import { listFiles, removeOldFiles } from "./list-files.ts";
 import { checkKey, checkPrefix } from "./object-key.ts";
-import type { ObjectHead, ObjectStore, PutOptions } from "./object-store.ts";
+import {
+  type ByteRange,
+  type ObjectHead,
+  type ObjectStore,
+  type PutOptions,
+  UnsatisfiableRange,
+} from "./object-store.ts";
 import { storeAway } from "./store-away.ts";
 import { verifiedContent } from "./verified-content.ts";
 
@@ -152,4 +157,13 @@ function explained(error: unknown): unknown {
   const { code, path } = error as NodeJS.ErrnoException;
   const folderGone = code === "ENOENT" && path?.includes(incoming);
   return folderGone || awayCodes.includes(code ?? "") ? storeAway(error) : error;
+}
+
+/** First and last byte of the range within `size` bytes, cut at the end. Throws `UnsatisfiableRange` when it holds none. */
+function resolveRange(range: ByteRange | undefined, size: number): { start: number; end: number } {
+  if (!range) return { start: 0, end: size - 1 };
+  const start = "suffix" in range ? Math.max(0, size - range.suffix) : range.start;
+  const end = "suffix" in range ? size - 1 : Math.min(range.end ?? size - 1, size - 1);
+  if (start > end || start >= size) throw new UnsatisfiableRange(size);
+  return { start, end };
 }

@@ -1,0 +1,75 @@
+import type { IncomingMessage } from "node:http";
+import type { Caller, Principal } from "@signalbox/auth";
+import { AppError, type Clock } from "@signalbox/core";
+import { inTransaction, type Pool, type RowWrite, type Tx, writeRow } from "@signalbox/storage";
+import { clientAddressHeader, decodePrincipal, principalHeader } from "./principal-header.ts";
+
+/** What every resolver of a subgraph receives: who asks, the request's own data loaders, and how to write. */
+export interface SubgraphContext<Loaders> {
+  readonly principal: Principal | null;
+  /** The principal with the request it makes, for operations. @throws AppError `unauthorized` when the caller is anonymous. */
+  readonly caller: Caller;
+  readonly requestId: string;
+  /** Where the operation came from; null when the caller of the subgraph does not say. */
+  readonly clientAddress: string | null;
+  readonly loaders: Loaders;
+  readonly clock: Clock;
+  inTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Changes one row in one transaction, as a route that declares `write` does. @throws AppError `not_found` */
+  write<Row, Result>(write: ContextWrite<Row, Result>): Promise<Result>;
+}
+
+export interface ContextWrite<Row, Result> extends Omit<RowWrite<Row, Result>, "lock"> {
+  /** Finds the row and keeps others from changing it until the transaction ends. */
+  readonly find: RowWrite<Row, Result>["lock"];
+  /** What the caller is told when there is no such row. */
+  readonly missing: string;
+}
+
+export interface ContextParts<Loaders> {
+  /** Makes the loaders of one request, so that nothing is cached across requests or principals. */
+  readonly createLoaders: (principal: Principal | null) => Loaders;
+  readonly clock: Clock;
+  /** Where mutations have their transactions; left out by a service whose subgraph has none. */
+  readonly pool?: Pool;
+}
+
+/** What resolvers are given for one request. */
+export function contextOf<Loaders>(
+  request: IncomingMessage,
+  { createLoaders, clock, pool }: ContextParts<Loaders>,
+): SubgraphContext<Loaders> {
+  const principal = decodePrincipal(request.headers[principalHeader]);
+  const requestId = String(request.headers["x-request-id"] ?? "");
+  const clientAddress = request.headers[clientAddressHeader]?.toString() ?? null;
+  const database = (): Pool => {
+    if (!pool) throw new Error("a field writes, and the subgraph was made without a pool");
+    return pool;
+  };
+  return {
+    principal,
+    get caller() {
+      if (principal === null) throw unauthenticated();
+      return { ...principal, requestId, clientAddress };
+    },
+    requestId,
+    clientAddress,
+    loaders: createLoaders(principal),
+    clock,
+    inTransaction: (work) => inTransaction(database(), work),
+    async write({ find, missing, ...rest }) {
+      const written = await writeRow(database(), { ...rest, lock: find });
+      if (written) return written.result;
+      throw new AppError("not_found", missing);
+    },
+  };
+}
+
+/** A field that wants credentials and has none. */
+const unauthenticated = () => new AppError("unauthorized", "Send credentials.");
+
+/** The principal of a field that needs one. @throws AppError `unauthorized` when the caller is anonymous. */
+export function requirePrincipal(context: SubgraphContext<unknown>): Principal {
+  if (context.principal === null) throw unauthenticated();
+  return context.principal;
+}
