@@ -1,7 +1,7 @@
 import { AppError, type Clock, isAppError, minutes, seconds } from "@signalbox/core";
+import { LRUCache } from "lru-cache";
 import type { AccessStates } from "./access-states.ts";
 import { looksLikeApiKey, parseApiKey } from "./api-key.ts";
-import { createBoundedMap } from "./bounded-map.ts";
 import { type Credential, digestCredential } from "./credential.ts";
 import type { Principal } from "./principal.ts";
 import type { PrincipalSource } from "./principal-source.ts";
@@ -46,8 +46,8 @@ const awayRetryMs = seconds(5);
  */
 export function createAuthenticator(dependencies: Dependencies): Authenticator {
   const { principals, accessStates, clock, cacheMax } = dependencies;
-  const known = createBoundedMap<Known>(cacheMax);
-  const refusedUntilMs = createBoundedMap<number>(cacheMax);
+  const known = new LRUCache<string, Known>({ max: cacheMax });
+  const refusedUntilMs = new LRUCache<string, number>({ max: cacheMax });
   const inFlight = new Map<string, Promise<Principal>>();
 
   return {

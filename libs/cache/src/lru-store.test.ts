@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { createManualClock } from "@signalbox/core";
-import { createLruStore } from "./lru-store.ts";
+import { LruStore } from "./lru-store.ts";
 
 const bytes = (count: number) => ({ bytes: count, expiresInMs: 1_000 });
 const value = (store: { get(key: string): string | undefined }, keys: string[]) =>
   keys.map((key) => store.get(key) ?? null);
 
 it("drops the least recently used first when it is full", () => {
-  const store = createLruStore<string>(3_500, createManualClock());
+  const store = new LruStore<string>(3_500, createManualClock());
   for (const key of ["a", "b", "c"]) store.set(key, key, bytes(1_000));
   store.get("a");
   store.set("d", "d", bytes(1_000));
@@ -16,14 +16,14 @@ it("drops the least recently used first when it is full", () => {
 });
 
 it("never holds more than its bound, whatever is set and replaced", () => {
-  const store = createLruStore<string>(10_000, createManualClock());
+  const store = new LruStore<string>(10_000, createManualClock());
   for (let turn = 0; turn < 1_000; turn++) store.set(`key ${turn % 50}`, "x", bytes((turn * 37) % 3_000));
   const held = Array.from({ length: 50 }, (_, key) => store.get(`key ${key}`)).filter((found) => found !== undefined);
   assert.ok(held.length > 0 && held.length <= 100);
 });
 
 it("does not take what alone would pass the bound, and forgets the old value then", () => {
-  const store = createLruStore<string>(1_000, createManualClock());
+  const store = new LruStore<string>(1_000, createManualClock());
   store.set("a", "old", bytes(10));
   store.set("b", "b", bytes(10));
   store.set("a", "new", bytes(5_000));
@@ -32,7 +32,7 @@ it("does not take what alone would pass the bound, and forgets the old value the
 
 it("forgets what has expired, to the millisecond", () => {
   const clock = createManualClock();
-  const store = createLruStore<string>(1_000, clock);
+  const store = new LruStore<string>(1_000, clock);
   store.set("a", "a", bytes(10));
   clock.advance(999);
   assert.deepEqual([store.get("a"), store.expiresInMs("a")], ["a", 1]);

@@ -1,6 +1,13 @@
 import type { Clock } from "@signalbox/core";
 import type { Cache } from "./cache.ts";
-import type { RateLimitPolicy } from "./rate-limiter.ts";
+
+export interface RateLimitPolicy {
+  /** The name in the `RateLimit` header, also part of the cache key. */
+  readonly name: string;
+  /** What a window allows, in units of cost. */
+  readonly limit: number;
+  readonly windowMs: number;
+}
 
 /** One window of one key, as this process sees it. */
 export interface Window {

@@ -1,14 +1,7 @@
 import type { Clock } from "@signalbox/core";
+import { LRUCache } from "lru-cache";
 import type { Cache } from "./cache.ts";
-import { createWindow, type Window } from "./rate-limit-window.ts";
-
-export interface RateLimitPolicy {
-  /** The name in the `RateLimit` header, also part of the cache key. */
-  readonly name: string;
-  /** What a window allows, in units of cost. */
-  readonly limit: number;
-  readonly windowMs: number;
-}
+import { createWindow, type RateLimitPolicy, type Window } from "./rate-limit-window.ts";
 
 /** The figures of the `RateLimit` and `RateLimit-Policy` headers (draft-ietf-httpapi-ratelimit-headers). */
 export interface RateLimitDecision {
@@ -29,7 +22,7 @@ export interface RateLimiterOptions {
   readonly cache: Pick<Cache, "takeShares">;
   readonly clock: Pick<Clock, "steadyMs">;
   readonly policy: RateLimitPolicy;
-  /** Keys counted at once; beyond it the longest known is forgotten here (the shared count stays). */
+  /** Keys counted at once; beyond it the least recently used is forgotten here (the shared count stays). */
   readonly keysMax?: number;
 }
 
@@ -39,13 +32,12 @@ export interface RateLimiterOptions {
  * cache, and never more than the limit for each instance, which is also what counts while the cache is away.
  */
 export function createRateLimiter({ cache, clock, policy, keysMax = 50_000 }: RateLimiterOptions): RateLimiter {
-  const windows = new Map<string, Window>();
+  const windows = new LRUCache<string, Window>({ max: keysMax });
 
   const windowOf = (key: string): Window => {
     const known = windows.get(key);
     if (known && known.endsAtMs > clock.steadyMs()) return known;
-    windows.delete(key); // so that the new one is the youngest of the map
-    makeRoom(windows, keysMax, clock.steadyMs());
+    forgetEnded(windows, clock.steadyMs());
     const fresh = createWindow({ cache, clock, policy, key: `${policy.name} ${key}` });
     windows.set(key, fresh);
     return fresh;
@@ -62,12 +54,11 @@ export function createRateLimiter({ cache, clock, policy, keysMax = 50_000 }: Ra
   };
 }
 
-/** Drops the oldest windows that are over, a few per new key, and the very oldest when there are too many. */
-function makeRoom(windows: Map<string, Window>, keysMax: number, nowMs: number): void {
-  let looked = 0;
-  for (const [key, window] of windows) {
-    if (window.endsAtMs > nowMs && windows.size < keysMax) return;
+/** Drops a few of the windows that are over, with each new key: a burst of keys does not stay in memory for good. */
+function forgetEnded(windows: LRUCache<string, Window>, nowMs: number): void {
+  for (let count = 0; count < 4; count++) {
+    const [key] = windows.rkeys();
+    if (key === undefined || (windows.peek(key)?.endsAtMs ?? 0) > nowMs) return;
     windows.delete(key);
-    if (++looked === 4) return;
   }
 }
