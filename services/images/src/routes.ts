@@ -1,14 +1,17 @@
 import { createRoutes } from "@signalbox/http";
 import { imageRoutes } from "./images/image-routes.ts";
 import { contentRoutes } from "./renditions/content-routes.ts";
-import type { Verbs } from "./service.ts";
 import { uploadRoutes } from "./uploads/upload-routes.ts";
 
+type Dependencies = Parameters<typeof uploadRoutes>[0] &
+  Parameters<typeof imageRoutes>[0] &
+  Parameters<typeof contentRoutes>[0];
+
 /** Every public route of the images service. */
-export function publicRoutes(verbs: Verbs) {
+export function publicRoutes(dependencies: Dependencies) {
   const routes = createRoutes();
-  routes.include(uploadRoutes(verbs));
-  routes.include(imageRoutes(verbs));
-  routes.include(contentRoutes(verbs));
+  routes.include(uploadRoutes(dependencies));
+  routes.include(imageRoutes(dependencies));
+  routes.include(contentRoutes(dependencies));
   return routes;
 }

@@ -1,123 +1,140 @@
-import type { Principal } from "@signalbox/auth";
+import type { Caller } from "@signalbox/auth";
 import { ImageResource, imageVisibilities } from "@signalbox/contracts";
 import {
   createRoutes,
-  ifMatch,
+  cursorOf,
+  exportRoutes,
+  listPage,
   noContent,
   ok,
-  pageFrom,
   pageOf,
   pageParameters,
-  type RouteInput,
+  positionByCreation,
+  positionOf,
+  type Routes,
   refused,
-  strongEtag,
   timeParameter,
 } from "@signalbox/http";
+import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
-import type { Verbs } from "../service.ts";
 import type { Image } from "./image.ts";
-import { cursorOfImage, positionFrom } from "./image-cursor.ts";
 import { type ImageChanges, ImagePatch, ImageReplacement } from "./image-fields.ts";
+import type { ImageFilter, ImageStore } from "./image-store.ts";
+import { etagOfImage, type ViewImage } from "./image-view.ts";
+import type { Images } from "./images.ts";
 
-/** The validator of the record's view. */
-export const etagOfImage = (image: Image): string => strongEtag(image.revision, `image ${image.id}`);
+interface Dependencies {
+  readonly images: Images;
+  readonly imageStore: ImageStore;
+  readonly view: ViewImage;
+  readonly pageLimits: Parameters<typeof pageParameters>[0];
+  readonly acceptedTypes: () => readonly string[];
+}
 
-const responses = { 200: ImageResource, 204: "empty", 404: "error", 409: "error" } as const;
-
-/** The records: list, read, describe, remove. */
-export function imageRoutes({ images, updateImage, deleteImage, view, pageLimits, acceptedTypes }: Verbs) {
+/** The records: list, read, update, replace, delete. */
+export function imageRoutes(dependencies: Dependencies) {
   const routes = createRoutes({ errors: "image" });
-  const show = (image: Image) => ok(view(image), { etag: etagOfImage(image) });
+  declareReads(routes, dependencies);
+  declareWrites(routes, dependencies);
+  return routes;
+}
+
+function declareReads(routes: Routes, dependencies: Dependencies): void {
+  const { imageStore, view } = dependencies;
+  const auth = { scopes: ["images:read"] } as const;
 
   routes.get("/images", {
     summary: "List images, newest first",
-    auth: { scopes: ["images:read"] },
-    query: z.object({
-      ...pageParameters(pageLimits),
-      tag: z.string().min(1).max(64).optional().describe("Images that have this tag."),
-      visibility: z.enum(imageVisibilities).optional(),
-      mime_type: z
-        .string()
-        .refine((type) => acceptedTypes().includes(type), { message: "Must be a type that images can have." })
-        .optional(),
-      created_after: timeParameter().optional().describe("RFC 3339; later than this."),
-      created_before: timeParameter().optional().describe("RFC 3339; earlier than this."),
-    }),
+    auth,
+    query: listQuery(dependencies),
     responses: { 200: pageOf(ImageResource) },
-    async handle({ principal, query }) {
-      const rows = await images.list(principal.accountId, {
-        filter: {
-          tag: query.tag,
-          visibility: query.visibility,
-          mimeType: query.mime_type,
-          createdAfter: query.created_after,
-          createdBefore: query.created_before,
-        },
-        after: query.cursor === undefined ? null : positionFrom(query.cursor),
-        limit: query.limit + 1,
-      });
-      return ok(pageFrom(rows, query.limit, view, cursorOfImage));
-    },
+    handle: ({ principal, query }) =>
+      listPage(query, (range) => imageStore.list(principal.accountId, filterFrom(query), range), view),
   });
 
   routes.get("/images/:image_id", {
     summary: "Read an image record",
-    auth: { scopes: ["images:read"] },
+    auth,
     responses: { 200: ImageResource, 404: "error" },
     async handle({ principal, params }) {
-      const image = await images.findOwn(principal.accountId, params.image_id);
-      return image ? show(image) : refused(404, "not_found");
+      const image = await imageStore.findOwn(principal.accountId, params.image_id);
+      return image ? ok(view(image), { etag: etagOfImage(image) }) : refused(404, "not_found");
     },
   });
+}
+
+function declareWrites(routes: Routes, { images, imageStore, view }: Dependencies): void {
+  const auth = { scopes: ["images:write"] } as const;
+  const responses = { 200: ImageResource, 204: "empty", 404: "error", 409: "error" } as const;
+  const find = (tx: Tx, { caller, params }: { caller: Caller; params: { readonly image_id: string } }) =>
+    imageStore.lockOwn(tx, caller.accountId, params.image_id);
+  const update = {
+    find,
+    etag: etagOfImage,
+    change: (tx: Tx, image: Image, { body }: { body: ImageChanges }) => images.update(tx, image, body),
+    answer: (image: Image) => ok(view(image), { etag: etagOfImage(image) }),
+  };
 
   routes.patch("/images/:image_id", {
     summary: "Change an image record",
     description: "A merge patch: absent members stay, null clears. The bytes never change.",
-    auth: { scopes: ["images:write"] },
+    auth,
     body: { json: ImagePatch, mergePatch: true },
     responses,
     idempotent: true,
-    handle: (input) => write(input, input.body),
+    write: update,
   });
 
   routes.put("/images/:image_id", {
     summary: "Replace an image's description",
     description: "Absent texts become null and absent tags none; `visibility` and `focal_point` stay when absent.",
-    auth: { scopes: ["images:write"] },
+    auth,
     body: ImageReplacement,
     responses,
-    handle: (input) => write(input, input.body),
+    write: update,
   });
 
   routes.delete("/images/:image_id", {
     summary: "Delete an image",
     description: "The record is gone at once; copies of public content live until their cache lifetime ends.",
-    auth: { scopes: ["images:write"] },
+    auth,
     responses: { 204: "empty", 404: "error" },
     idempotent: true,
-    async handle(input) {
-      const { principal, params, idempotency } = input;
-      const isDeleted = await deleteImage({
-        accountId: principal.accountId,
-        imageId: params.image_id,
-        deletedBy: `${principal.accountId} ${principal.credential.id}`,
-        expect: (image) => ifMatch(input, etagOfImage(image)),
-        alongside: (tx) => idempotency.complete(tx, noContent()),
-      });
-      return isDeleted ? noContent() : refused(404, "not_found");
+    write: {
+      find,
+      etag: etagOfImage,
+      change: (tx, image, { caller }) => images.delete(tx, caller, image),
+      answer: () => noContent(),
     },
   });
+}
 
-  return routes;
+/** The images of an account, as the account service asks for them when somebody exports their account. */
+export function imageExport({ imageStore, view }: Pick<Dependencies, "imageStore" | "view">) {
+  return exportRoutes({
+    item: ImageResource,
+    list: (accountId, { cursor, limit }) =>
+      imageStore.list(accountId, {}, { after: positionOf(cursor), limit: limit + 1 }),
+    view,
+    cursorOf: (image) => cursorOf(positionByCreation(image)),
+  });
+}
 
-  async function write(input: RouteInput<Principal, { readonly image_id: string }>, changes: ImageChanges) {
-    const image = await updateImage({
-      accountId: input.principal.accountId,
-      imageId: input.params.image_id,
-      changes,
-      expect: (current) => ifMatch(input, etagOfImage(current)),
-      alongside: (tx, changed) => input.idempotency.complete(tx, show(changed)),
-    });
-    return image ? show(image) : refused(404, "not_found");
-  }
+function listQuery({ pageLimits, acceptedTypes }: Pick<Dependencies, "pageLimits" | "acceptedTypes">) {
+  return z.object({
+    ...pageParameters(pageLimits),
+    tag: z.string().min(1).max(64).optional().describe("Images that have this tag."),
+    visibility: z.enum(imageVisibilities).optional(),
+    mime_type: z
+      .string()
+      .refine((type) => acceptedTypes().includes(type), { message: "Must be a type that images can have." })
+      .optional(),
+    created_after: timeParameter().optional().describe("RFC 3339; later than this."),
+    created_before: timeParameter().optional().describe("RFC 3339; earlier than this."),
+  });
+}
+
+function filterFrom(query: z.output<ReturnType<typeof listQuery>>): ImageFilter {
+  const { tag, visibility, mime_type: mimeType, created_after: createdAfter, created_before: createdBefore } = query;
+  return { tag, visibility, mimeType, createdAfter, createdBefore };
 }

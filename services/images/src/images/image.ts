@@ -1,5 +1,8 @@
+import { isDeepStrictEqual } from "node:util";
 import type { ImageResource } from "@signalbox/contracts";
-import { type FocalPoint, type ImageFacts, inputFormatOf, namedBoxes } from "@signalbox/imaging";
+import { newId } from "@signalbox/core";
+import { type FocalPoint, type ImageFacts, inputFormatOf } from "@signalbox/imaging";
+import type { ImageChanges, NewImageFields } from "./image-fields.ts";
 
 /** An image record, as it is stored. */
 export interface Image {
@@ -30,37 +33,62 @@ export interface Image {
   readonly updatedAt: Date;
 }
 
-/** The record as its owner sees it. `baseUrl` has no slash at its end. */
-export function viewImage(image: Image, baseUrl: string): ImageResource {
-  const url = `${baseUrl}/images/${image.id}/content`;
+/** A file whose bytes are stored, and what was found in it: all that a record of it needs. */
+export interface Original {
+  readonly filename: string;
+  readonly sha256: string;
+  readonly sizeBytes: number;
+  readonly facts: ImageFacts;
+  readonly placeholder: string;
+}
+
+/** The first record of an original. */
+export function newImage(accountId: string, original: Original, fields: NewImageFields, now: Date): Image {
+  const { facts, ...stored } = original;
+  const { mimeType, width, height, frames, hasAlpha, isProgressive } = facts;
+  const { alt_text: altText, ...described } = fields;
   return {
-    id: image.id,
-    account_id: image.accountId,
-    url,
-    filename: image.filename,
-    mime_type: image.mimeType,
-    width: image.width,
-    height: image.height,
-    size_bytes: image.sizeBytes,
-    sha256: image.sha256,
-    title: image.title,
-    caption: image.caption,
-    alt_text: image.altText,
-    tags: [...image.tags],
-    visibility: image.visibility,
-    status: image.status,
-    animated: image.frames > 1,
-    placeholder: image.placeholder,
-    focal_point: image.focalPoint,
-    variants: Object.fromEntries(Object.entries(namedBoxes).map(([name, box]) => [name, `${url}?${queryOf(box)}`])),
-    created_at: image.createdAt.toISOString(),
-    updated_at: image.updatedAt.toISOString(),
+    id: newId("img", now.getTime()),
+    accountId,
+    ...stored,
+    ...{ mimeType, width, height, frames, hasAlpha, isProgressive },
+    ...described,
+    altText,
+    status: "processing",
+    focalPoint: null,
+    renderJobId: newId("job", now.getTime()),
+    renderAttempt: 1,
+    revision: 1n,
+    createdAt: now,
+    updatedAt: now,
   };
 }
 
-function queryOf({ width, height, fit }: (typeof namedBoxes)["thumbnail"]): string {
-  const parts = [width && `width=${width}`, height && `height=${height}`, width && height && `fit=${fit}`];
-  return parts.filter(Boolean).join("&");
+interface ChangedImage {
+  readonly image: Image;
+  /** Wire names of what changed; empty when nothing did. */
+  readonly changed: readonly string[];
+}
+
+const memberOf = {
+  title: "title",
+  caption: "caption",
+  alt_text: "altText",
+  filename: "filename",
+  tags: "tags",
+  visibility: "visibility",
+  focal_point: "focalPoint",
+} as const satisfies Record<keyof ImageChanges, keyof Image>;
+
+/** Applies changes to a record. What already has the wanted value does not count, and a change of nothing is none. */
+export function changeImage(image: Image, changes: ImageChanges, now: Date): ChangedImage {
+  const names = Object.keys(memberOf) as (keyof ImageChanges)[];
+  const changed = names.filter(
+    (name) => changes[name] !== undefined && !isDeepStrictEqual(changes[name], image[memberOf[name]]),
+  );
+  if (changed.length === 0) return { image, changed };
+  const values = Object.fromEntries(changed.map((name) => [memberOf[name], changes[name]]));
+  return { image: { ...image, ...values, revision: image.revision + 1n, updatedAt: now }, changed };
 }
 
 /** What the image library needs to know of the original. */

@@ -1,18 +1,41 @@
 import type { Principal } from "@signalbox/auth";
-import { bytes, createRoutes, isNotModified, notModified, refused, stream } from "@signalbox/http";
+import {
+  bytes,
+  createRoutes,
+  type HttpResponse,
+  isNotModified,
+  notModified,
+  type RouteInput,
+  refused,
+  stream,
+} from "@signalbox/http";
 import { outputFormats, outputTraits, renditionKey, renditionTag } from "@signalbox/imaging";
+import type { ObjectStore } from "@signalbox/storage";
 import { originalKey } from "../blobs/blob-keys.ts";
 import type { Image } from "../images/image.ts";
-import type { Verbs } from "../service.ts";
+import type { ImageStore } from "../images/image-store.ts";
 import { ContentQuery } from "./content-query.ts";
+import type { Renderer } from "./renderer.ts";
+import type { Renditions } from "./renditions.ts";
+
+interface Dependencies {
+  readonly imageStore: ImageStore;
+  readonly objects: ObjectStore;
+  readonly renditions: Renditions;
+  readonly renderer: Renderer;
+  readonly isDeleted: (accountId: string) => boolean;
+  readonly cacheSeconds: (visibility: Image["visibility"]) => number;
+}
 
 const contentTypes = outputFormats.map((format) => outputTraits[format].mimeType);
-/** How soon a caller who takes nothing but a large AVIF may ask again. */
-const comeBackSeconds = 5;
+/** How soon bytes that are not there yet may be asked for again. */
+const retryAfterSeconds = 5;
+const responses = { 404: "error", 503: "error" } as const;
+
+type Input<Who, Query = unknown> = RouteInput<Who, { readonly image_id: string }, Query>;
 
 /** The bytes: re-encoded for everyone who may see them, and the original for the owner alone. */
-export function contentRoutes(verbs: Verbs) {
-  const { images, objects, chooseRendition, obtainRendition, requestRendition, isGone, cacheSeconds } = verbs;
+export function contentRoutes(dependencies: Dependencies) {
   const routes = createRoutes({ errors: "image" });
 
   routes.get("/images/:image_id/content", {
@@ -22,34 +45,8 @@ export function contentRoutes(verbs: Verbs) {
     auth: { scopes: ["images:read"], optional: true },
     query: ContentQuery,
     ownNegotiation: true,
-    responses: { 200: { content: contentTypes }, 404: "error", 406: "error", 422: "error", 503: "error" },
-    async handle({ principal, params, query, headers, log }) {
-      const image = await images.find(params.image_id);
-      if (!image || !maySee(image, principal)) return refused(404, "not_found");
-
-      const choice = await chooseRendition(image, query, headers.accept);
-      if (choice.outcome === "not-acceptable") {
-        return refused(406, "not_acceptable", { message: `The image can be had as ${contentTypes.join(", ")}.` });
-      }
-      if (choice.outcome === "only-later") {
-        await requestRendition(image, choice.rendition);
-        return refused(503, "unavailable", { message: "The AVIF is being made.", retryAfterSeconds: comeBackSeconds });
-      }
-      if (choice.later) {
-        requestRendition(image, choice.later).catch((error: unknown) =>
-          log.warn({ error }, "a rendition was not requested"),
-        );
-      }
-
-      const etag = renditionTag(renditionKey(image.sha256, choice.rendition));
-      const options = { etag, cache: cacheControl(image) };
-      if (isNotModified({ headers }, etag)) return notModified(etag, options);
-      const { mimeType: contentType } = outputTraits[choice.rendition.format];
-      const obtained = await obtainRendition(image, choice.rendition);
-      return obtained.kind === "bytes"
-        ? bytes(obtained.bytes, contentType, options)
-        : stream(obtained.stream, { ...options, contentType, length: obtained.size });
-    },
+    responses: { ...responses, 200: { content: contentTypes }, 406: "error", 422: "error" },
+    handle: (input) => showContent(dependencies, input),
   });
 
   routes.get("/images/:image_id/original", {
@@ -57,37 +54,68 @@ export function contentRoutes(verbs: Verbs) {
     description: "The file as it was uploaded, metadata included; for its owner, and never shown inline.",
     auth: { scopes: ["images:read"] },
     ownNegotiation: true,
-    responses: { 200: { content: ["application/octet-stream"] }, 404: "error", 503: "error" },
-    async handle({ principal, params, headers }) {
-      const image = await images.findOwn(principal.accountId, params.image_id);
-      if (!image) return refused(404, "not_found");
-      const etag = `"${image.sha256}"`;
-      const cache = "private, no-cache";
-      if (isNotModified({ headers }, etag)) return notModified(etag, { cache });
-      const original = await objects.get(originalKey(image.sha256));
-      if (!original) return refused(503, "unavailable", { retryAfterSeconds: comeBackSeconds });
-      return stream(original.stream, {
-        etag,
-        cache,
-        contentType: image.mimeType,
-        length: original.size,
-        headers: { "content-disposition": attachment(image.filename) },
-      });
-    },
+    responses: { ...responses, 200: { content: ["application/octet-stream"] } },
+    handle: (input) => downloadOriginal(dependencies, input),
   });
 
   return routes;
+}
 
-  /** Another account's private image, and a public one of a deleted account, read as missing. */
-  function maySee(image: Image, principal: Principal | null): boolean {
-    if (principal?.accountId === image.accountId) return true;
-    return image.visibility === "public" && !isGone(image.accountId);
+async function showContent(
+  dependencies: Dependencies,
+  { principal, params, query, headers, log }: Input<Principal | null, ContentQuery>,
+): Promise<HttpResponse> {
+  const { imageStore, renditions, renderer, cacheSeconds } = dependencies;
+  const image = await imageStore.find(params.image_id);
+  if (!image || !maySee(dependencies, image, principal)) return refused(404, "not_found");
+
+  const choice = await renditions.choose(image, query, headers.accept);
+  if (choice.outcome === "not-acceptable") {
+    return refused(406, "not_acceptable", { message: `The image can be had as ${contentTypes.join(", ")}.` });
+  }
+  if (choice.outcome === "only-later") {
+    await renditions.request(image, choice.rendition);
+    return refused(503, "unavailable", { message: "The AVIF is being made.", retryAfterSeconds });
+  }
+  const { rendition, later } = choice;
+  if (later) {
+    renditions.request(image, later).catch((error: unknown) => log.warn({ error }, "a rendition was not requested"));
   }
 
-  function cacheControl({ visibility }: Image): string {
-    const maxAge = cacheSeconds(visibility);
-    return visibility === "public" ? `public, max-age=${maxAge}` : `private, max-age=${maxAge}`;
-  }
+  const etag = renditionTag(renditionKey(image.sha256, rendition));
+  const cache = `${image.visibility}, max-age=${cacheSeconds(image.visibility)}`;
+  if (isNotModified({ headers }, etag)) return notModified(etag, { etag, cache });
+  const { mimeType: contentType } = outputTraits[rendition.format];
+  const content = await renderer.obtain(image, rendition);
+  return content.kind === "bytes"
+    ? bytes(content.bytes, contentType, { etag, cache })
+    : stream(content.stream, { etag, cache, contentType, length: content.size });
+}
+
+/** Another account's private image, and a public one of a deleted account, read as missing. */
+function maySee({ isDeleted }: Dependencies, image: Image, principal: Principal | null): boolean {
+  if (principal?.accountId === image.accountId) return true;
+  return image.visibility === "public" && !isDeleted(image.accountId);
+}
+
+async function downloadOriginal(
+  { imageStore, objects }: Dependencies,
+  { principal, params, headers }: Input<Principal>,
+): Promise<HttpResponse> {
+  const image = await imageStore.findOwn(principal.accountId, params.image_id);
+  if (!image) return refused(404, "not_found");
+  const etag = `"${image.sha256}"`;
+  const cache = "private, no-cache";
+  if (isNotModified({ headers }, etag)) return notModified(etag, { cache });
+  const original = await objects.get(originalKey(image.sha256));
+  if (!original) return refused(503, "unavailable", { retryAfterSeconds });
+  return stream(original.stream, {
+    etag,
+    cache,
+    contentType: image.mimeType,
+    length: original.size,
+    headers: { "content-disposition": attachment(image.filename) },
+  });
 }
 
 /** RFC 6266: a plain name for old clients, the real one in UTF-8. */

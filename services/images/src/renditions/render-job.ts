@@ -1,9 +1,19 @@
 import { draft } from "@signalbox/contracts";
 import { newId } from "@signalbox/core";
-import { type Rendition, renditionKey } from "@signalbox/imaging";
+import { canonicalRendition, keptFormat, namedBoxes, type Rendition, renditionKey } from "@signalbox/imaging";
 import { originalKey } from "../blobs/blob-keys.ts";
-import type { Image } from "../images/image.ts";
-import { namedRenditions } from "./named-renditions.ts";
+import { factsOf, type Image } from "../images/image.ts";
+
+interface Job {
+  readonly id: string;
+  readonly attempt: number;
+}
+
+interface Wanted {
+  /** Null for a rendition that is not a named variant. */
+  readonly name: string | null;
+  readonly rendition: Rendition;
+}
 
 /** The job that makes an image's named variants. */
 export function renderRequested(image: Image) {
@@ -15,12 +25,23 @@ export function singleRenderRequested(image: Image, rendition: Rendition) {
   return jobFor(image, { id: newId("job"), attempt: 1 }, [{ name: null, rendition }]);
 }
 
-interface Job {
-  readonly id: string;
-  readonly attempt: number;
+/**
+ * What is made of every image before anyone asks: each named variant in the format that every client can show, and the
+ * thumbnail as WebP too, since lists of images are what browsers load most. The thumbnail first.
+ */
+function namedRenditions(image: Image): Wanted[] {
+  const facts = factsOf(image);
+  const kept = keptFormat(facts.format);
+  return Object.entries(namedBoxes).flatMap(([name, box]) => {
+    const formats = name === "thumbnail" && kept !== "webp" ? ([kept, "webp"] as const) : [kept];
+    return formats.map((format) => {
+      const wanted = { ...box, focalPoint: image.focalPoint, format, quality: null };
+      return { name, rendition: canonicalRendition(wanted, facts) };
+    });
+  });
 }
 
-function jobFor(image: Image, job: Job, wanted: { name: string | null; rendition: Rendition }[]) {
+function jobFor(image: Image, job: Job, wanted: readonly Wanted[]) {
   const { id, accountId, sha256, mimeType, sizeBytes, focalPoint } = image;
   return draft("image.render_requested", {
     subject: id,

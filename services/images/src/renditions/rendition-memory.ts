@@ -1,3 +1,5 @@
+import { LRUCache } from "lru-cache";
+
 /** Recently shown renditions, in memory: a list of images is asked for again and again, and its thumbnails are small. */
 export interface RenditionMemory {
   get(key: string): Buffer | undefined;
@@ -11,30 +13,16 @@ const shareMax = 1 / 32;
 
 /** Keeps at most `bytesMax` bytes, the longest unseen go first. Keys are content-addressed, so nothing in it grows stale. */
 export function createRenditionMemory({ bytesMax }: { readonly bytesMax: number }): RenditionMemory {
-  // A Map remembers the order of insertion: what is seen is taken out and put at the end.
-  const kept = new Map<string, Buffer>();
-  let bytes = 0;
-
-  const takes = (size: number) => size <= bytesMax * shareMax;
-
+  const entryBytesMax = Math.floor(bytesMax * shareMax);
+  if (entryBytesMax === 0) return { get: () => undefined, add() {}, takes: () => false };
+  const kept = new LRUCache<string, Buffer>({
+    maxSize: bytesMax,
+    maxEntrySize: entryBytesMax,
+    sizeCalculation: ({ length }) => Math.max(length, 1),
+  });
   return {
-    takes,
-    get(key) {
-      const found = kept.get(key);
-      if (!found) return undefined;
-      kept.delete(key);
-      kept.set(key, found);
-      return found;
-    },
-    add(key, added) {
-      if (kept.has(key) || !takes(added.length)) return;
-      kept.set(key, added);
-      bytes += added.length;
-      for (const [oldest, old] of kept) {
-        if (bytes <= bytesMax) return;
-        kept.delete(oldest);
-        bytes -= old.length;
-      }
-    },
+    get: (key) => kept.get(key),
+    add: (key, bytes) => void kept.set(key, bytes),
+    takes: (bytes) => bytes <= entryBytesMax,
   };
 }

@@ -1,8 +1,8 @@
 import type { RenditionResult } from "@signalbox/contracts";
 import { type Pool, type Queryable, sql, type Tx } from "@signalbox/storage";
 
-const markStored = sql(
-  "rendition.mark-stored",
+const saveStored = sql(
+  "rendition.save-stored",
   `insert into renditions (key, sha256, mime_type, width, height, size_bytes, requested_at, stored_at)
    select $1, $2, $3, $4, $5, $6, $7, $7 where exists (select 1 from blobs where sha256 = $2)
    on conflict (key) do update set mime_type = excluded.mime_type, width = excluded.width, height = excluded.height,
@@ -16,29 +16,27 @@ const claimRequest = sql(
 );
 const findStored = sql("rendition.find-stored", "select 1 from renditions where key = $1 and stored_at is not null");
 
-export type StoredRendition = Pick<RenditionResult, "key" | "mime_type" | "width" | "height" | "size_bytes">;
+type StoredRendition = Pick<RenditionResult, "key" | "mime_type" | "width" | "height" | "size_bytes">;
 
-/** Which renditions are stored, and which the worker was asked for. */
+/** Renditions that are stored, and those that the worker was asked for. */
 export function createRenditionStore(pool: Pool) {
   return {
     isStored: async (key: string): Promise<boolean> => (await pool.query(findStored, [key])).rowCount > 0,
+
     /** Notes a stored rendition; nothing when its original is already swept. */
-    markStored: (tx: Tx, sha256: string, stored: StoredRendition, now: Date) => note(tx, sha256, stored, now),
-    /** The same outside a transaction. */
-    noteStored: (sha256: string, stored: StoredRendition, now: Date) => note(pool, sha256, stored, now),
-    /** Whether this caller is the one to ask the worker: nobody has since `staleBefore`, and it is not stored. */
+    async save(db: Queryable, sha256: string, stored: StoredRendition, now: Date): Promise<void> {
+      const { key, mime_type, width, height, size_bytes } = stored;
+      await db.query(saveStored, [key, sha256, mime_type, width, height, size_bytes, now]);
+    },
+
+    /** Claims the request of a rendition; false when somebody has asked since `staleBefore`, or when it is stored. */
     async claimRequest(
       tx: Tx,
-      wanted: { key: string; sha256: string; now: Date; staleBefore: Date },
+      { key, sha256, now, staleBefore }: { key: string; sha256: string; now: Date; staleBefore: Date },
     ): Promise<boolean> {
-      return (await tx.query(claimRequest, [wanted.key, wanted.sha256, wanted.now, wanted.staleBefore])).rowCount > 0;
+      return (await tx.query(claimRequest, [key, sha256, now, staleBefore])).rowCount > 0;
     },
   };
-}
-
-async function note(to: Queryable, sha256: string, stored: StoredRendition, now: Date): Promise<void> {
-  const { key, mime_type, width, height, size_bytes } = stored;
-  await to.query(markStored, [key, sha256, mime_type, width, height, size_bytes, now]);
 }
 
 export type RenditionStore = ReturnType<typeof createRenditionStore>;

@@ -2,14 +2,11 @@ import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { Busboy, type BusboyHeaders, type BusboyInstance } from "@fastify/busboy";
 import { AppError, type ErrorDetail, KiB } from "@signalbox/core";
-import type { StagedFile, StagingArea } from "./staging-area.ts";
+import type { ArrivedFile, StagedFile, StagingArea } from "./staging-area.ts";
 
-export interface ReceivedUpload {
-  readonly file: StagedFile;
-  /** As the client calls it, without folders; "" when it does not say. */
-  readonly filename: string;
-  /** The other parts by name, in the order they came. */
-  readonly fields: ReadonlyMap<string, readonly string[]>;
+export interface ReceivedUpload extends ArrivedFile {
+  /** The other parts of the form by name, in the order they came. */
+  readonly texts: ReadonlyMap<string, readonly string[]>;
 }
 
 /** A caption of 2,000 characters in four bytes each is 8 KiB. */
@@ -20,72 +17,92 @@ const limits = { fieldNameSize: 100, fieldSize: 64 * KiB, fields: 100, files: 2,
  * bounded. When anything is wrong, or the client goes away, nothing stays behind.
  * @throws AppError `invalid_request` (not multipart, no file, two files, broken off), `image_too_large`.
  */
-export async function receiveUpload(
-  request: IncomingMessage,
-  { staging, bytesMax }: { staging: StagingArea; bytesMax: number },
-): Promise<ReceivedUpload> {
-  const parts = openParts(request);
-  const fields = new Map<string, string[]>();
-  let staged: Promise<StagedFile> | undefined;
-  let filename = "";
-  let refusal: AppError | undefined;
-
+export async function receiveUpload(request: IncomingMessage, staging: StagingArea): Promise<ReceivedUpload> {
+  const busboy = openBusboy(request);
+  const form = new Form(staging);
   try {
-    await new Promise<void>((resolve, reject) => {
-      const streams: Readable[] = [];
-      const stop = (error: unknown) => {
-        request.unpipe(parts);
-        for (const stream of streams) stream.destroy(error as Error);
-        reject(error);
-      };
-      const refuse = (error: AppError) => {
-        refusal ??= error;
-      };
-      parts.on("file", (name, stream, givenName) => {
-        streams.push(stream);
-        stream.on("error", stop);
-        if (name !== "file") {
-          refuse(unknownPart(name));
-          stream.resume();
-        } else if (staged) {
-          refuse(badRequest("file", "repeated", "There may be one file."));
-          stream.resume();
-        } else {
-          filename = givenName ?? "";
-          staged = staging.stage(stream, bytesMax);
-          staged.catch(stop);
-        }
-      });
-      parts.on("field", (name, value, nameCut, valueCut) => {
-        if (nameCut || valueCut) refuse(badRequest(name, "too_long", "The part is too long."));
-        fields.set(name, [...(fields.get(name) ?? []), value]);
-      });
-      for (const event of ["fieldsLimit", "filesLimit", "partsLimit"] as const) {
-        parts.on(event, () => refuse(badRequest("body", "too_many", "The form has too many parts.")));
-      }
-      parts.on("finish", resolve);
-      parts.on("error", stop);
-      request.on("error", stop);
-      request.on("close", () => {
-        if (!request.complete) stop(new Error("the client went away"));
-      });
-      request.pipe(parts);
-    });
-    const file = await staged;
-    if (refusal) throw refusal;
-    if (!file) throw badRequest("file", "required", "The part `file`, with a file name, is required.");
-    return { file, filename, fields };
+    await form.read(request, busboy);
+    return await form.result();
   } catch (error) {
-    await staged?.then(
-      (file) => file.discard(),
-      () => {},
-    );
+    await form.discard();
     if (error instanceof AppError) throw error;
     throw new AppError("invalid_request", "The multipart body is not complete.", { cause: error });
   }
 }
 
-function openParts(request: IncomingMessage): BusboyInstance {
+/** A form while it arrives. It is read to its end before it is refused, unless its bytes cannot be read or kept. */
+class Form {
+  readonly #staging: StagingArea;
+  readonly #texts = new Map<string, string[]>();
+  readonly #streams: Readable[] = [];
+  #file: Promise<StagedFile> | null = null;
+  #filename = "";
+  #refusal: AppError | null = null;
+
+  constructor(staging: StagingArea) {
+    this.#staging = staging;
+  }
+
+  /** Rejects when the request breaks off or the file cannot be kept. */
+  read(request: IncomingMessage, busboy: BusboyInstance): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      const stop = (error: unknown) => {
+        request.unpipe(busboy);
+        for (const stream of this.#streams) stream.destroy(error as Error);
+        reject(error);
+      };
+      busboy.on("file", (name, stream, filename) => this.#takeFile(name, stream, filename, stop));
+      busboy.on("field", (name, value, nameCut, valueCut) => this.#takeText(name, value, nameCut || valueCut));
+      for (const event of ["fieldsLimit", "filesLimit", "partsLimit"] as const) {
+        busboy.on(event, () => this.#refuse(badRequest("body", "too_many", "The form has too many parts.")));
+      }
+      busboy.on("finish", resolve);
+      busboy.on("error", stop);
+      request.on("error", stop);
+      request.on("close", () => {
+        if (!request.complete) stop(new Error("the client went away"));
+      });
+      request.pipe(busboy);
+    });
+  }
+
+  async result(): Promise<ReceivedUpload> {
+    const file = await this.#file;
+    if (this.#refusal) throw this.#refusal;
+    if (!file) throw badRequest("file", "required", "The part `file`, with a file name, is required.");
+    return { file, filename: this.#filename, texts: this.#texts };
+  }
+
+  async discard(): Promise<void> {
+    const file = await this.#file?.catch(() => null);
+    await file?.discard();
+  }
+
+  #takeFile(name: string, stream: Readable, filename: string | undefined, stop: (error: unknown) => void): void {
+    this.#streams.push(stream);
+    stream.on("error", stop);
+    if (name === "file" && !this.#file) {
+      this.#filename = filename ?? "";
+      this.#file = this.#staging.stage(stream);
+      this.#file.catch(stop);
+      return;
+    }
+    this.#refuse(name === "file" ? badRequest("file", "repeated", "There may be one file.") : unknownPart(name));
+    stream.resume();
+  }
+
+  #takeText(name: string, value: string, isCut: boolean): void {
+    if (isCut) this.#refuse(badRequest(name, "too_long", "The part is too long."));
+    this.#texts.set(name, [...(this.#texts.get(name) ?? []), value]);
+  }
+
+  /** The first fault is the one that is told. */
+  #refuse(error: AppError): void {
+    this.#refusal ??= error;
+  }
+}
+
+function openBusboy(request: IncomingMessage): BusboyInstance {
   try {
     return new Busboy({ headers: request.headers as BusboyHeaders, limits });
   } catch (cause) {

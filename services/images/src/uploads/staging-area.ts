@@ -20,24 +20,41 @@ export interface StagedFile {
   discard(): Promise<void>;
 }
 
+/** A staged file that came from somewhere. */
+export interface ArrivedFile {
+  readonly file: StagedFile;
+  /** As its source calls it, without folders; "" when it does not say. */
+  readonly filename: string;
+}
+
 export interface StagingArea {
+  /** The most bytes of a file. */
+  readonly bytesMax: () => number;
   /**
    * Takes a stream into a file, counting and hashing while it arrives. What breaks off or is too large leaves nothing.
    * @throws AppError `image_too_large` as soon as one byte too many has come.
    */
-  stage(source: Readable, bytesMax: number): Promise<StagedFile>;
+  stage(source: Readable): Promise<StagedFile>;
+}
+
+interface Options {
+  /** Where the folder is made; null for the system's temporary folder. */
+  readonly directory: string | null;
+  readonly bytesMax: () => number;
+  readonly runner: Pick<Runner, "defer">;
 }
 
 /** Opens the folder where files wait to be judged. It is this process's own and goes with it. */
-export async function openStagingArea(directory: string | null, runner: Pick<Runner, "defer">): Promise<StagingArea> {
+export async function openStagingArea({ directory, bytesMax, runner }: Options): Promise<StagingArea> {
   const folder = await mkdtemp(join(directory ?? tmpdir(), "signalbox-uploads-"));
   runner.defer("staging area", () => rm(folder, { recursive: true, force: true }));
 
   return {
-    async stage(source, bytesMax) {
+    bytesMax,
+    async stage(source) {
       const path = join(folder, randomUUID());
       const discard = () => rm(path, { force: true });
-      const meter = createMeter(bytesMax);
+      const meter = createMeter(bytesMax());
       try {
         await pipeline(source, meter.stream, createWriteStream(path, { flags: "wx", mode: 0o600 }));
       } catch (error) {

@@ -3,14 +3,21 @@ import { ImageResource } from "@signalbox/contracts";
 import { KiB } from "@signalbox/core";
 import { created, createRoutes, type HttpResponse, type RouteInput, refused } from "@signalbox/http";
 import { z } from "zod";
-import type { CreateImageOutcome } from "../images/create-image.ts";
-import type { Image } from "../images/image.ts";
 import { NewImageFields } from "../images/image-fields.ts";
-import { etagOfImage } from "../images/image-routes.ts";
-import type { Verbs } from "../service.ts";
-import { receiveUpload } from "./receive-upload.ts";
-import type { StagedFile } from "./staging-area.ts";
+import { etagOfImage, type ViewImage } from "../images/image-view.ts";
+import type { Images } from "../images/images.ts";
+import type { ArrivedFile, StagedFile, StagingArea } from "./staging-area.ts";
 import { readUploadFields } from "./upload-fields.ts";
+import type { StoreOutcome, Uploads } from "./uploads.ts";
+
+interface Dependencies {
+  readonly uploads: Uploads;
+  readonly images: Images;
+  readonly view: ViewImage;
+  readonly staging: Pick<StagingArea, "bytesMax">;
+  readonly mayUpload: () => boolean;
+  readonly mayImport: () => boolean;
+}
 
 const ImportBody = NewImageFields.extend({
   source_url: z.string().min(1).max(4096).describe("An http or https URL of a public address."),
@@ -23,23 +30,31 @@ const UploadForm = z.strictObject({
 
 /** What may stand around the file: the other parts, boundaries, part headers. */
 const framingBytesMax = 512 * KiB;
-const responses = { 201: ImageResource, 413: "error", 415: "error", 422: "error", 502: "error", 503: "error" } as const;
 type Input<Body> = RouteInput<Principal, unknown, unknown, Body>;
 
 /** How images come in: as a file, or from a URL. */
-export function uploadRoutes(verbs: Verbs) {
-  const { staging, createImage, fetchFile, view, uploadBytesMax, mayUpload, mayImport } = verbs;
+export function uploadRoutes(dependencies: Dependencies) {
   const routes = createRoutes({ errors: "image" });
   const auth = { scopes: ["images:write"] } as const;
+  const responses = {
+    201: ImageResource,
+    413: "error",
+    415: "error",
+    422: "error",
+    502: "error",
+    503: "error",
+  } as const;
+  const maxBytes = () => dependencies.staging.bytesMax() + framingBytesMax;
 
   routes.post("/images", {
     summary: "Upload an image",
     description: "`multipart/form-data` with the part `file`, or JSON with `source_url`, which equals an import.",
     auth,
-    body: { multipart: true, json: ImportBody, form: UploadForm, maxBytes: () => uploadBytesMax() + framingBytesMax },
+    body: { multipart: true, json: ImportBody, form: UploadForm, maxBytes },
     responses,
     idempotent: true,
-    handle: (input) => (input.body === null ? upload(input) : importFrom(input, input.body)),
+    handle: (input) =>
+      input.body === null ? upload(dependencies, input) : importFrom(dependencies, input, input.body),
   });
 
   routes.post("/images/import", {
@@ -48,40 +63,46 @@ export function uploadRoutes(verbs: Verbs) {
     body: ImportBody,
     responses,
     idempotent: true,
-    handle: (input) => importFrom(input, input.body),
+    handle: (input) => importFrom(dependencies, input, input.body),
   });
 
   return routes;
+}
 
-  async function upload(input: Input<unknown>): Promise<HttpResponse> {
-    if (!mayUpload()) return refused(403, "forbidden", { message: "Uploads are switched off." });
-    const { file, filename, fields } = await receiveUpload(input.request, { staging, bytesMax: uploadBytesMax() });
-    return discarding(file, async () => {
-      const known = readUploadFields(fields);
-      const stored = await input.idempotency.begin({ ...known, filename, file: file.sha256 });
-      return stored ?? make(input, { file, filename, fields: known });
-    });
-  }
+async function upload(dependencies: Dependencies, input: Input<unknown>): Promise<HttpResponse> {
+  if (!dependencies.mayUpload()) return refused(403, "forbidden", { message: "Uploads are switched off." });
+  const { file, filename, texts } = await dependencies.uploads.receive(input.request);
+  return discarding(file, async () => {
+    const fields = readUploadFields(texts);
+    const replayed = await input.idempotency.begin({ ...fields, filename, file: file.sha256 });
+    return replayed ?? create(dependencies, input, { file, filename, fields });
+  });
+}
 
-  async function importFrom(input: Input<unknown>, body: z.output<typeof ImportBody>): Promise<HttpResponse> {
-    if (!mayImport()) return refused(403, "forbidden", { message: "Imports are switched off." });
-    const { source_url: sourceUrl, ...fields } = body;
-    const { file, filename } = await fetchFile(sourceUrl, input.signal);
-    return discarding(file, () => make(input, { file, filename, fields }));
-  }
+async function importFrom(
+  dependencies: Dependencies,
+  input: Input<unknown>,
+  { source_url: sourceUrl, ...fields }: z.output<typeof ImportBody>,
+): Promise<HttpResponse> {
+  if (!dependencies.mayImport()) return refused(403, "forbidden", { message: "Imports are switched off." });
+  const { file, filename } = await dependencies.uploads.fetch(sourceUrl, input.signal);
+  return discarding(file, () => create(dependencies, input, { file, filename, fields }));
+}
 
-  async function make(
-    input: Input<unknown>,
-    given: { file: StagedFile; filename: string; fields: NewImageFields },
-  ): Promise<HttpResponse> {
-    const answer = (image: Image) => created(`/images/${image.id}`, view(image), { etag: etagOfImage(image) });
-    const result = await createImage({
-      ...given,
-      accountId: input.principal.accountId,
-      alongside: (tx, image) => input.idempotency.complete(tx, answer(image)),
-    });
-    return result.outcome === "created" ? answer(result.image) : refusalOf(result);
-  }
+/** Bytes before record: whatever stops between the two leaves bytes alone, which the sweep finds. */
+async function create(
+  { uploads, images, view }: Dependencies,
+  input: Input<unknown>,
+  { fields, ...arrived }: ArrivedFile & { readonly fields: NewImageFields },
+): Promise<HttpResponse> {
+  const stored = await uploads.store(arrived);
+  if (stored.outcome !== "stored") return refusalOf(stored);
+  return input.inTransaction(async (tx) => {
+    const image = await images.create(tx, input.caller, stored.original, fields);
+    const answer = created(`/images/${image.id}`, view(image), { etag: etagOfImage(image) });
+    await input.idempotency.complete(tx, answer);
+    return answer;
+  });
 }
 
 async function discarding<T>(file: StagedFile, work: () => Promise<T>): Promise<T> {
@@ -92,7 +113,7 @@ async function discarding<T>(file: StagedFile, work: () => Promise<T>): Promise<
   }
 }
 
-function refusalOf(result: Exclude<CreateImageOutcome, { outcome: "created" }>): HttpResponse {
+function refusalOf(result: Exclude<StoreOutcome, { outcome: "stored" }>): HttpResponse {
   switch (result.outcome) {
     case "not-accepted": {
       const details = [{ field: "file", code: "type_not_accepted", message: result.advice }];

@@ -6,25 +6,27 @@ import {
   type ImageLimits,
   type JobSlots,
   RenderError,
+  type RenderedImage,
   type Rendition,
   renderCost,
   renderImage,
   renditionKey,
 } from "@signalbox/imaging";
-import type { ObjectStore } from "@signalbox/storage";
+import type { ObjectStore, Pool } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import { originalKey } from "../blobs/blob-keys.ts";
 import { factsOf, type Image } from "../images/image.ts";
 import type { RenditionMemory } from "./rendition-memory.ts";
 import type { RenditionStore } from "./rendition-store.ts";
 
-export type ObtainedRendition =
+export type RenditionContent =
   | { readonly kind: "bytes"; readonly bytes: Buffer }
   | { readonly kind: "stream"; readonly stream: Readable; readonly size: number };
 
 interface Dependencies {
+  readonly pool: Pool;
   readonly objects: ObjectStore;
-  readonly renditions: RenditionStore;
+  readonly renditionStore: RenditionStore;
   readonly memory: RenditionMemory;
   readonly cache: Cache;
   readonly slots: JobSlots;
@@ -37,46 +39,55 @@ interface Dependencies {
 const waitForOtherMs = seconds(3);
 const lookAgainMs = 40;
 
-/** Gives a rendition: from memory, from the store, or made now, by one caller for all that want it. */
-export function createObtainRendition(dependencies: Dependencies) {
-  const { objects, renditions, memory, cache, slots, clock, log, imageLimits } = dependencies;
-  const making = new Map<string, Promise<Buffer>>();
+/** Gives renditions: from memory, from the store, or made now, by one caller for all that want it. */
+export class Renderer {
+  readonly #parts: Dependencies;
+  readonly #underWay = new Map<string, Promise<Buffer>>();
 
-  return async function obtainRendition(image: Image, rendition: Rendition): Promise<ObtainedRendition> {
+  constructor(parts: Dependencies) {
+    this.#parts = parts;
+  }
+
+  async obtain(image: Image, rendition: Rendition): Promise<RenditionContent> {
+    const { memory, objects } = this.#parts;
     const key = renditionKey(image.sha256, rendition);
     const remembered = memory.get(key);
     if (remembered) return { kind: "bytes", bytes: remembered };
-    const underWay = making.get(key);
+    const underWay = this.#underWay.get(key);
     if (underWay) return { kind: "bytes", bytes: await underWay };
     const stored = await objects.get(key);
-    if (!stored) return { kind: "bytes", bytes: await (making.get(key) ?? makeOnce(key, image, rendition)) };
+    if (!stored) return { kind: "bytes", bytes: await this.#makeOnce(key, image, rendition) };
     if (!memory.takes(stored.size)) return { kind: "stream", stream: stored.stream, size: stored.size };
     const bytes = await bytesOf(stored.stream);
     memory.add(key, bytes);
     return { kind: "bytes", bytes };
-  };
+  }
 
-  function makeOnce(key: string, image: Image, rendition: Rendition): Promise<Buffer> {
-    const work = makeAlone(key, image, rendition).finally(() => making.delete(key));
-    making.set(key, work);
+  #makeOnce(key: string, image: Image, rendition: Rendition): Promise<Buffer> {
+    const underWay = this.#underWay.get(key);
+    if (underWay) return underWay;
+    const work = this.#makeAlone(key, image, rendition).finally(() => this.#underWay.delete(key));
+    this.#underWay.set(key, work);
     return work;
   }
 
   /** The lease only saves work: without it, or when its holder is slow, the same bytes are made twice. */
-  async function makeAlone(key: string, image: Image, rendition: Rendition): Promise<Buffer> {
+  async #makeAlone(key: string, image: Image, rendition: Rendition): Promise<Buffer> {
+    const { cache } = this.#parts;
     const lease = await cache.lease(`render:${key}`, { durationMs: seconds(30) });
     if (!lease && cache.state === "up") {
-      const theirs = await waitForOther(key);
+      const theirs = await this.#waitForOther(key);
       if (theirs) return theirs;
     }
     try {
-      return await make(key, image, rendition);
+      return await this.#make(key, image, rendition);
     } finally {
       await lease?.release();
     }
   }
 
-  async function waitForOther(key: string): Promise<Buffer | null> {
+  async #waitForOther(key: string): Promise<Buffer | null> {
+    const { clock, objects } = this.#parts;
     const until = clock.steadyMs() + waitForOtherMs;
     while (clock.steadyMs() < until) {
       await sleep(lookAgainMs);
@@ -86,7 +97,8 @@ export function createObtainRendition(dependencies: Dependencies) {
     return null;
   }
 
-  async function make(key: string, image: Image, rendition: Rendition): Promise<Buffer> {
+  async #make(key: string, image: Image, rendition: Rendition): Promise<Buffer> {
+    const { slots, objects, imageLimits, memory, log } = this.#parts;
     const facts = factsOf(image);
     const made = await slots
       .run(renderCost(facts, rendition), async () => {
@@ -98,15 +110,16 @@ export function createObtainRendition(dependencies: Dependencies) {
       .catch(refuseUnreadable);
     memory.add(key, made.bytes);
     // Kept for the next caller, who must not wait for it and may find it missing: this one has the bytes.
-    void keep(key, image, made).catch((error: unknown) => log.warn({ error, key }, "a rendition was not stored"));
+    void this.#keep(key, image, made).catch((error: unknown) => log.warn({ error, key }, "a rendition was not stored"));
     return made.bytes;
   }
 
-  async function keep(key: string, image: Image, made: Awaited<ReturnType<typeof renderImage>>): Promise<void> {
+  async #keep(key: string, { sha256 }: Image, made: RenderedImage): Promise<void> {
+    const { pool, objects, renditionStore, clock } = this.#parts;
     const { bytes, mimeType, width, height } = made;
     await objects.put(key, bytes, { size: bytes.length, contentType: mimeType, ifAbsent: true });
     const stored = { key, mime_type: mimeType, width, height, size_bytes: bytes.length };
-    await renditions.noteStored(image.sha256, stored, clock.now());
+    await renditionStore.save(pool, sha256, stored, clock.now());
   }
 }
 
@@ -115,6 +128,7 @@ function refuseUnreadable(error: unknown): never {
   throw new AppError("validation_error", "The image is damaged and cannot be shown in this form.", { cause: error });
 }
 
+/** One copy of the bytes; `buffer` of node:stream/consumers makes three. */
 async function bytesOf(stream: Readable): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of stream) chunks.push(chunk as Buffer);

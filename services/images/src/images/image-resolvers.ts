@@ -1,0 +1,81 @@
+import type { Principal } from "@signalbox/auth";
+import {
+  connectionField,
+  createLoader,
+  field,
+  type Load,
+  mutation,
+  type PageLimits,
+  type Resolvers,
+} from "@signalbox/graphql";
+import { z } from "zod";
+import type { Image } from "./image.ts";
+import { ImagePatch } from "./image-fields.ts";
+import type { ImageStore } from "./image-store.ts";
+import type { ViewImage } from "./image-view.ts";
+import type { Images } from "./images.ts";
+
+interface Dependencies {
+  readonly images: Images;
+  readonly imageStore: ImageStore;
+  readonly view: ViewImage;
+  readonly pageLimits: PageLimits;
+}
+
+interface Loaders {
+  readonly image: Load<Image>;
+}
+
+interface Named {
+  readonly id: string;
+}
+
+const readers = { scopes: ["images:read"] } as const;
+const writers = { scopes: ["images:write"] } as const;
+const missing = "There is no such image.";
+
+/** The fields of images, and who may use them. */
+export function resolversOf({ images, imageStore, view, pageLimits }: Dependencies): Resolvers<Loaders> {
+  return {
+    Account: {
+      images: connectionField(readers, {
+        limits: pageLimits,
+        read: async (range, account: Named, { caller }) =>
+          account.id === caller.accountId ? imageStore.list(caller.accountId, {}, range) : [],
+      }),
+    },
+    Image: {
+      __resolveReference: field(readers, ({ id }: Named, _args, { loaders }) => loaders.image(id)),
+      url: (image: Image) => view(image).url,
+      animated: (image: Image) => image.frames > 1,
+      variants: (image: Image) => Object.entries(view(image).variants).map(([name, url]) => ({ name, url })),
+    },
+    Mutation: {
+      updateImage: mutation({ ...writers, input: ImagePatch, payload: "image" }, (changes, context, { id }: Named) =>
+        context.write({
+          find: (tx) => imageStore.lockOwn(tx, context.caller.accountId, id),
+          change: (tx, image) => images.update(tx, image, changes),
+          missing,
+        }),
+      ),
+      deleteImage: mutation(
+        { ...writers, input: z.strictObject({}), payload: "deletedImageId" },
+        async (_input, context, { id }: Named) => {
+          await context.write({
+            find: (tx) => imageStore.lockOwn(tx, context.caller.accountId, id),
+            change: (tx, image) => images.delete(tx, context.caller, image),
+            missing,
+          });
+          return id;
+        },
+      ),
+    },
+  };
+}
+
+/** The loaders of one request: a list of a hundred images is one statement. */
+export function createLoaders(imageStore: ImageStore, principal: Principal | null): Loaders {
+  const findOwnMany = async (ids: readonly string[]) =>
+    principal ? imageStore.findOwnMany(principal.accountId, ids) : [];
+  return { image: createLoader(findOwnMany, ({ id }) => id) };
+}

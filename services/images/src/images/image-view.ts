@@ -1,0 +1,62 @@
+import { draft, type ImageResource } from "@signalbox/contracts";
+import { strongEtag } from "@signalbox/http";
+import { namedBoxes } from "@signalbox/imaging";
+import type { Image } from "./image.ts";
+
+export type ViewImage = (image: Image) => ImageResource;
+export type ImageEvents = ReturnType<typeof createImageEvents>;
+
+/** The record as its owner sees it. `baseUrl` has no slash at its end. */
+export function viewImage(image: Image, baseUrl: string): ImageResource {
+  const url = `${baseUrl}/images/${image.id}/content`;
+  return {
+    id: image.id,
+    account_id: image.accountId,
+    url,
+    filename: image.filename,
+    mime_type: image.mimeType,
+    width: image.width,
+    height: image.height,
+    size_bytes: image.sizeBytes,
+    sha256: image.sha256,
+    title: image.title,
+    caption: image.caption,
+    alt_text: image.altText,
+    tags: [...image.tags],
+    visibility: image.visibility,
+    status: image.status,
+    animated: image.frames > 1,
+    placeholder: image.placeholder,
+    focal_point: image.focalPoint,
+    variants: Object.fromEntries(Object.entries(namedBoxes).map(([name, box]) => [name, `${url}?${queryOf(box)}`])),
+    created_at: image.createdAt.toISOString(),
+    updated_at: image.updatedAt.toISOString(),
+  };
+}
+
+function queryOf({ width, height, fit }: (typeof namedBoxes)["thumbnail"]): string {
+  const parts = [width && `width=${width}`, height && `height=${height}`, width && height && `fit=${fit}`];
+  return parts.filter(Boolean).join("&");
+}
+
+/** The validator of the record's view. */
+export const etagOfImage = (image: Image): string => strongEtag(image.revision, `image ${image.id}`);
+
+/** Drafts the events about images, which carry the record as its owner sees it. */
+export function createImageEvents(view: ViewImage) {
+  const about = (image: Image, changed: readonly string[]) => ({
+    subject: image.id,
+    accountId: image.accountId,
+    data: { ...view(image), changed: [...changed] },
+  });
+  return {
+    created: (image: Image) => draft("image.created", about(image, [])),
+    updated: (image: Image, changed: readonly string[]) => draft("image.updated", about(image, changed)),
+    deleted: (image: Image) => draft("image.deleted", about(image, [])),
+    renditionReady: (image: Image, changed: readonly string[]) => draft("image.rendition_ready", about(image, changed)),
+    processingFailed(image: Image, reason: string) {
+      const { data, ...rest } = about(image, ["status"]);
+      return draft("image.processing_failed", { ...rest, data: { ...data, reason } });
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import type { Caller } from "@signalbox/auth";
+import { AppError, type Clock } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
+import type { Tx } from "@signalbox/storage";
+import type { BlobStore } from "../blobs/blob-store.ts";
+import { renderRequested } from "../renditions/render-job.ts";
+import { changeImage, type Image, newImage, type Original } from "./image.ts";
+import type { ImageChanges, NewImageFields } from "./image-fields.ts";
+import type { ImageStore } from "./image-store.ts";
+import type { ImageEvents } from "./image-view.ts";
+
+interface Dependencies {
+  readonly imageStore: ImageStore;
+  readonly blobStore: BlobStore;
+  readonly outbox: Pick<Outbox, "append">;
+  readonly events: ImageEvents;
+  readonly clock: Clock;
+}
+
+export type Images = ReturnType<typeof createImages>;
+
+/** As many records as are held in memory at a time. */
+const deletedTogether = 200;
+
+/** Image records: created, changed, deleted. */
+export function createImages({ imageStore, blobStore, outbox, events, clock }: Dependencies) {
+  return {
+    /**
+     * Creates the record of a stored original, with its event and the job for its named variants.
+     * @throws AppError `unavailable` when the bytes were swept meanwhile.
+     */
+    async create(tx: Tx, { accountId }: Caller, original: Original, fields: NewImageFields): Promise<Image> {
+      const isKept = await blobStore.keep(tx, original.sha256);
+      if (!isKept) throw new AppError("unavailable", "Try again.", { retryAfterSeconds: 1 });
+      const image = newImage(accountId, original, fields, clock.now());
+      await imageStore.insert(tx, image);
+      await outbox.append(tx, [events.created(image), renderRequested(image)]);
+      return image;
+    },
+
+    /** Changes what an image is called and who may see it. A change of nothing leaves no trace. */
+    async update(tx: Tx, before: Image, changes: ImageChanges): Promise<Image> {
+      const { image, changed } = changeImage(before, changes, clock.now());
+      if (changed.length === 0) return before;
+      await imageStore.save(tx, image);
+      await outbox.append(tx, [events.updated(image, changed)]);
+      return image;
+    },
+
+    /** Deletes the record; its bytes are swept later, when no other record shares them. */
+    async delete(tx: Tx, { accountId, credential }: Caller, image: Image): Promise<void> {
+      const now = clock.now();
+      await imageStore.remove(tx, image, { deletedBy: `${accountId} ${credential.id}`, deletedAt: now });
+      await blobStore.release(tx, [image.sha256], now);
+      await outbox.append(tx, [events.deleted(image)]);
+    },
+
+    /** Deletes every image of a purged account. */
+    async deleteAllOf(tx: Tx, accountId: string): Promise<void> {
+      for (;;) {
+        const images = await imageStore.lockSomeOf(tx, accountId, deletedTogether);
+        if (images.length === 0) return;
+        const now = clock.now();
+        for (const image of images) await imageStore.remove(tx, image, { deletedBy: null, deletedAt: now });
+        const sha256s = images.map(({ sha256 }) => sha256);
+        await blobStore.release(tx, sha256s, now);
+        await outbox.append(tx, images.map(events.deleted));
+      }
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import type { IncomingMessage } from "node:http";
+import { type ImageLimits, type Inspection, inspectCost, inspectImage, type JobSlots } from "@signalbox/imaging";
+import type { Blobs } from "../blobs/blobs.ts";
+import type { Original } from "../images/image.ts";
+import { type FileSource, fetchFile } from "./fetch-file.ts";
+import { receiveUpload } from "./receive-upload.ts";
+import type { ArrivedFile } from "./staging-area.ts";
+import { readFilename } from "./upload-fields.ts";
+
+interface Dependencies extends FileSource {
+  readonly blobs: Blobs;
+  readonly slots: JobSlots;
+  readonly imageLimits: () => ImageLimits;
+  readonly acceptedTypes: () => readonly string[];
+}
+
+export type Uploads = ReturnType<typeof createUploads>;
+
+export type StoreOutcome =
+  | { readonly outcome: "stored"; readonly original: Original }
+  | Exclude<Inspection, { outcome: "accepted" }>;
+
+/** Takes files in: from a request or a URL to the staging area, and from there, judged, to the blob store. */
+export function createUploads({ blobs, slots, imageLimits, acceptedTypes, ...source }: Dependencies) {
+  return {
+    receive: (request: IncomingMessage) => receiveUpload(request, source.staging),
+
+    fetch: (sourceUrl: string, signal: AbortSignal) => fetchFile(source, sourceUrl, signal),
+
+    /** Judges a file and stores its bytes, so that a record of it may be created. Does not discard the file. */
+    async store({ file, filename }: ArrivedFile): Promise<StoreOutcome> {
+      const { path, head, bytes: sizeBytes, sha256 } = file;
+      const inspection = await slots.run(inspectCost(sizeBytes), () => inspectImage(path, head, imageLimits()));
+      if (inspection.outcome !== "accepted") return inspection;
+      const { facts, placeholder } = inspection;
+      const { mimeType } = facts;
+      if (!acceptedTypes().includes(mimeType)) {
+        const advice = `This service takes ${acceptedTypes().join(", ")}.`;
+        return { outcome: "not-accepted", mimeType, advice };
+      }
+      const original = { filename: readFilename(filename, mimeType), sha256, sizeBytes, facts, placeholder };
+      await blobs.store(path, { sha256, sizeBytes, mimeType });
+      return { outcome: "stored", original };
+    },
+  };
+}

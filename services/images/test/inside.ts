@@ -1,0 +1,55 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { eventsMigrations } from "@signalbox/events";
+import { inTransaction, migrate, openObjectStore, openPool, prismaAdapter } from "@signalbox/storage";
+import { testContext, testDatabase } from "@signalbox/testing";
+import { createBlobStore } from "../src/blobs/blob-store.ts";
+import { PrismaClient } from "../src/generated/prisma/client.ts";
+import type { Image } from "../src/images/image.ts";
+import { createImageStore } from "../src/images/image-store.ts";
+import { prismaDirectory } from "./harness.ts";
+
+export type Inside = Awaited<ReturnType<typeof openInside>>;
+
+/** The stores of the service on a database and a blob folder of their own, without the service. */
+export async function openInside() {
+  const [database, folder] = await Promise.all([testDatabase(), mkdtemp(join(tmpdir(), "signalbox-images-inside-"))]);
+  const context = testContext("images", {});
+  const { log, metrics, runner } = context;
+  const { url } = database;
+  await migrate({ url, service: "images", prismaDirectory, libraryMigrations: [eventsMigrations], log, waitMs: 0 });
+  const pool = openPool({ url, max: 4, applicationName: "images-inside", log, metrics, runner });
+  const imageStore = createImageStore(pool, new PrismaClient({ adapter: prismaAdapter(pool) }));
+  const blobStore = createBlobStore(pool);
+  return {
+    context,
+    pool,
+    imageStore,
+    blobStore,
+    objects: await openObjectStore({ url: `file:${folder}`, accessKey: null, secretKey: null, runner, log }),
+    async insert(records: readonly Image[]): Promise<void> {
+      await inTransaction(pool, async (tx) => {
+        for (const record of records) await imageStore.insert(tx, record);
+      });
+    },
+    async close(): Promise<void> {
+      await context.close();
+      await Promise.all([database.close(), rm(folder, { recursive: true })]);
+    },
+  };
+}
+
+/** A record of an image that nobody uploaded. */
+export function imageRecord({
+  createdAt = new Date(),
+  ...given
+}: Partial<Image> & Pick<Image, "id" | "sha256">): Image {
+  return {
+    ...{ accountId: "acc_1", filename: "a", mimeType: "image/png", width: 1, height: 1, sizeBytes: 1 },
+    ...{ frames: 1, hasAlpha: false, isProgressive: false, title: null, caption: null, altText: null, tags: [] },
+    ...{ visibility: "private", status: "ready", placeholder: null, focalPoint: null },
+    ...{ renderJobId: "j", renderAttempt: 1, revision: 1n, createdAt, updatedAt: createdAt },
+    ...given,
+  };
+}

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, before, test } from "node:test";
+import { createSubgraph } from "@signalbox/graphql";
+import type { Pool } from "@signalbox/storage";
+import { createSubgraphClient, type ServedListener, serveListener, testPerson } from "@signalbox/testing";
+import { createLoaders, resolversOf } from "../src/images/image-resolvers.ts";
+import { createImageEvents, viewImage } from "../src/images/image-view.ts";
+import { createImages } from "../src/images/images.ts";
+import { type Inside, imageRecord, openInside } from "./inside.ts";
+
+let inside: Inside;
+let served: ServedListener;
+before(async () => {
+  inside = await openInside();
+  const { context, pool, imageStore, blobStore } = inside;
+  const { log, clock } = context;
+  const view = (image: Parameters<typeof viewImage>[0]) => viewImage(image, "https://images.test");
+  const events = createImageEvents(view);
+  const images = createImages({ imageStore, blobStore, events, clock, outbox: { append: async () => [] } });
+  const pageLimits = { maxPageSize: () => 100, pageSize: () => 20 };
+  const subgraph = createSubgraph({
+    typeDefs: await readFile(new URL("../schema.graphql", import.meta.url), "utf8"),
+    resolvers: resolversOf({ images, imageStore, view, pageLimits }),
+    createLoaders: (principal) => createLoaders(imageStore, principal),
+    ...{ log, clock, pool },
+  });
+  served = await serveListener(subgraph);
+});
+after(async () => {
+  await served.close();
+  await inside.close();
+});
+
+test("a hundred images of a query are one statement, and those of others are missing", async () => {
+  const { pool, blobStore } = inside;
+  const [owner, other] = [testPerson(), testPerson()];
+  const sha256 = "d".repeat(64);
+  await blobStore.touch({ sha256, sizeBytes: 1, mimeType: "image/png" }, new Date());
+  const ids = Array.from({ length: 100 }, (_, at) => `img_${String(at).padStart(3, "0")}`);
+  const own = ids.slice(0, 98).map((id) => imageRecord({ id, sha256, accountId: owner.accountId }));
+  await inside.insert([...own, imageRecord({ id: "img_098", sha256, accountId: other.accountId })]);
+
+  const query = `query ($of: [_Any!]!) { _entities(representations: $of) { ... on Image { id url } } }`;
+  const of = ids.map((id) => ({ __typename: "Image", id }));
+  const send = createSubgraphClient(served.url);
+  const sent = recordStatements(pool);
+  const { data } = await send(owner, query, { of });
+  const expected = [...own.map(({ id }) => ({ id, url: `https://images.test/images/${id}/content` })), null, null];
+  assert.deepEqual(data._entities, expected);
+  assert.deepEqual(sent.length, 1, sent.join("\n"));
+});
+
+/** Keeps the text of every statement that goes through the pool from now on. */
+function recordStatements({ driver }: Pool): string[] {
+  const sent: string[] = [];
+  const query = driver.query.bind(driver) as (...given: unknown[]) => unknown;
+  Object.assign(driver, {
+    query(statement: { text: string }, ...rest: unknown[]) {
+      sent.push(statement.text);
+      return query(statement, ...rest);
+    },
+  });
+  return sent;
+}
