@@ -4,9 +4,8 @@ import { assertUntrustedLoadersBlocked } from "@signalbox/imaging";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { followConfiguration, openServiceLog } from "@signalbox/service";
 import { openObjectStore } from "@signalbox/storage";
-import { createConsumerTable } from "./consumers.ts";
 import type { Properties } from "./properties.ts";
-import { createAnswerJob } from "./rendering/answer-job.ts";
+import { answerJob } from "./rendering/answer-job.ts";
 
 /** Makes renditions of images, as many at a time as there are cores. Keeps nothing of its own. */
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
@@ -21,12 +20,13 @@ export async function createService(context: ServiceContext<Properties>): Promis
   });
   const eventLog = await openServiceLog(context);
   await followConfiguration(context, eventLog);
-  const answerJob = createAnswerJob({ objects, eventLog, clock, tracer, log });
   createConsumer({
     service: "image-worker",
     name: "jobs",
     pool: null,
-    table: createConsumerTable(answerJob),
+    table: {
+      "image.render_requested": (job, progress) => answerJob(job, progress, { objects, eventLog, clock, tracer, log }),
+    },
     deadLetters: createDeadLetters({ service: "image-worker", eventLog, log, metrics, clock }),
     concurrency: configuration.get("image-worker.jobs") ?? availableParallelism(),
     ...{ eventLog, log, tracer, metrics, clock },

@@ -10,7 +10,7 @@ import {
 } from "@signalbox/events";
 import type { ObjectStore } from "@signalbox/storage";
 import type { Logger, Tracer } from "@signalbox/telemetry";
-import { type RenderedVariants, renderVariants } from "./render-variants.ts";
+import { failed, type RenderedVariants, renderVariants } from "./render-variants.ts";
 
 interface Dependencies {
   readonly objects: ObjectStore;
@@ -30,35 +30,37 @@ const longestPauseMs = seconds(5);
  * worker has no database to park a job in: while the store or the log is away it waits here, and whatever else goes wrong
  * is an answer, which the images service may follow by asking again.
  */
-export function createAnswerJob({ objects, eventLog, clock, tracer, log }: Dependencies) {
-  return async function answerJob(job: Job, context: StatelessContext): Promise<void> {
-    const startedMs = clock.steadyMs();
-    const done = await throughOutages(context, () =>
-      renderVariants(job.data, { objects, signal: context.signal, beat: context.heartbeat }),
-    ).catch((error: unknown) => unexpected(error, context.signal));
-    const answer = answerTo(job, done, clock.steadyMs() - startedMs);
-    await throughOutages(context, () => publishEvents({ eventLog, service: "image-worker", clock, tracer }, [answer]));
-  };
-
-  async function throughOutages<T>({ signal, heartbeat }: StatelessContext, work: () => Promise<T>): Promise<T> {
-    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
-      try {
-        return await work();
-      } catch (error) {
-        const isAway = isUnavailable(error) || (error instanceof PublishError && error.retriable);
-        if (signal.aborted || !isAway) throw error;
-        if (pauseMs === firstPauseMs) log.warn({ error }, "a job waits for something that is away");
-        await sleep(pauseMs, undefined, { signal });
-        await heartbeat();
-      }
-    }
-  }
-
-  function unexpected(error: unknown, signal: AbortSignal): RenderedVariants {
+export async function answerJob(job: Job, context: StatelessContext, dependencies: Dependencies): Promise<void> {
+  const { objects, eventLog, clock, tracer, log } = dependencies;
+  const { signal, heartbeat } = context;
+  const startedMs = clock.steadyMs();
+  const done = await throughOutages(context, log, () =>
+    renderVariants(job.data, { objects, signal, beat: heartbeat }),
+  ).catch((error: unknown) => {
     if (signal.aborted) throw error;
     log.error({ error }, "a job failed for a reason of ours");
-    const failure = { code: "internal", message: "The worker failed.", retryable: true };
-    return { renditions: [], placeholder: null, failure };
+    return failed({ code: "internal", message: "The worker failed.", retryable: true });
+  });
+  const answer = answerTo(job, done, clock.steadyMs() - startedMs);
+  const publisher = { eventLog, service: "image-worker", clock, tracer } as const;
+  await throughOutages(context, log, () => publishEvents(publisher, [answer]));
+}
+
+async function throughOutages<T>(
+  { signal, heartbeat }: StatelessContext,
+  log: Logger,
+  work: () => Promise<T>,
+): Promise<T> {
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+    try {
+      return await work();
+    } catch (error) {
+      const isAway = isUnavailable(error) || (error instanceof PublishError && error.retriable);
+      if (signal.aborted || !isAway) throw error;
+      if (pauseMs === firstPauseMs) log.warn({ error }, "a job waits for something that is away");
+      await sleep(pauseMs, undefined, { signal });
+      await heartbeat();
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import type { EventData, RenditionRequest, RenditionResult } from "@signalbox/contracts";
 import {
   computePlaceholder,
@@ -40,41 +40,54 @@ interface Dependencies {
  */
 export async function renderVariants(job: Job, { objects, signal, beat }: Dependencies): Promise<RenderedVariants> {
   const original = await objects.get(job.original.key, { signal });
-  if (!original) return failed("original_missing", "The original is not stored any more.");
-  const source = await bytesOf(original.stream);
+  if (!original) return unrenderable("original_missing", "The original is not stored any more.");
+  const source = await buffer(original.stream);
   const sniffed = sniffImage(source);
   const facts = sniffed.kind === "accepted" ? await readFacts(source, sniffed, defaultImageLimits) : null;
-  if (!facts) return failed("unreadable", "The original cannot be read.");
+  if (!facts) return unrenderable("unreadable", "The original cannot be read.");
 
-  const limits = limitsFor(facts);
+  const renderable: Renderable = { job, source, facts, limits: limitsFor(facts) };
   const renditions: RenditionResult[] = [];
   try {
     for (const request of job.renditions) {
       signal.throwIfAborted();
-      renditions.push(await renderOne(request));
+      renditions.push(await renderOne(renderable, request, objects, signal));
       await beat();
     }
-    const placeholder = job.placeholder ? await computePlaceholder(source, facts, limits) : null;
+    const placeholder = job.placeholder ? await computePlaceholder(source, facts, renderable.limits) : null;
     return { renditions, placeholder, failure: null };
   } catch (error) {
     if (!(error instanceof RenderError)) throw error;
-    return { ...failed("decode_failed", error.message), renditions };
+    return { ...unrenderable("decode_failed", error.message), renditions };
   }
+}
 
-  /** The key is made here, not taken from the job: it names the encoder that made the bytes. */
-  async function renderOne(request: RenditionRequest): Promise<RenditionResult> {
-    const rendition = renditionFrom(request, job);
-    const key = renditionKey(job.original.sha256, rendition);
-    const { mimeType } = outputTraits[rendition.format];
-    const stored = await objects.get(key, { signal });
-    if (stored) {
-      const { width, height } = planGeometry(facts as ImageFacts, rendition).output;
-      return resultOf(request, key, { bytes: await bytesOf(stored.stream), mimeType, width, height });
-    }
-    const made = await renderImage(source, facts as ImageFacts, rendition, limits);
-    await objects.put(key, made.bytes, { size: made.bytes.length, contentType: mimeType, ifAbsent: true, signal });
-    return resultOf(request, key, made);
+/** An original whose header was read, and the job that wants it rendered. */
+interface Renderable {
+  readonly job: Job;
+  readonly source: Buffer;
+  readonly facts: ImageFacts;
+  readonly limits: ImageLimits;
+}
+
+/** The key is made here, not taken from the job: it names the encoder that made the bytes. */
+async function renderOne(
+  { job, source, facts, limits }: Renderable,
+  request: RenditionRequest,
+  objects: ObjectStore,
+  signal: AbortSignal,
+): Promise<RenditionResult> {
+  const rendition = renditionFrom(request, job);
+  const key = renditionKey(job.original.sha256, rendition);
+  const { mimeType } = outputTraits[rendition.format];
+  const stored = await objects.get(key, { signal });
+  if (stored) {
+    const { width, height } = planGeometry(facts, rendition).output;
+    return resultOf(request, key, { bytes: await buffer(stored.stream), mimeType, width, height });
   }
+  const made = await renderImage(source, facts, rendition, limits);
+  await objects.put(key, made.bytes, { size: made.bytes.length, contentType: mimeType, ifAbsent: true, signal });
+  return resultOf(request, key, made);
 }
 
 function renditionFrom({ width, height, fit, format, quality, enlarge }: RenditionRequest, job: Job): Rendition {
@@ -98,12 +111,9 @@ function resultOf(
   return { name, key, mime_type, width, height, size_bytes: bytes.length, sha256 };
 }
 
-function failed(code: string, message: string): RenderedVariants {
-  return { renditions: [], placeholder: null, failure: { code, message, retryable: false } };
-}
+/** For good: the image is to blame. */
+const unrenderable = (code: string, message: string): RenderedVariants => failed({ code, message, retryable: false });
 
-async function bytesOf(stream: Readable): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
+export function failed(failure: Failure): RenderedVariants {
+  return { renditions: [], placeholder: null, failure };
 }
