@@ -44,7 +44,11 @@ const refusedMember = ({ path, message }: z.core.$ZodIssue): ErrorDetail => ({
   message,
 });
 
-const unstorable = (field: string): ErrorDetail => ({ field, code: "invalid", message: "This text cannot be kept." });
+const unstorable = (field: string): ErrorDetail => ({
+  field,
+  code: "invalid",
+  message: "Must contain neither NUL nor half of a surrogate pair.",
+});
 
 const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());

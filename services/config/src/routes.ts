@@ -1,14 +1,15 @@
 import { createRoutes, ok, type Routes } from "@signalbox/http";
-import { EnvironmentResource } from "./environment/environment-resource.ts";
+import { type EnvironmentDependencies, EnvironmentResource, readEnvironment } from "./environment.ts";
 import { ConfigResource } from "./published/config-resource.ts";
-import type { Verbs } from "./service.ts";
-import { SettingsResource } from "./settings/settings-resource.ts";
-import { ConfigStatusResource } from "./status/status-resource.ts";
+import { readSettings, type SettingsDependencies, SettingsResource } from "./settings.ts";
+import { ConfigStatusResource, readStatus, type StatusDependencies } from "./status.ts";
+
+type Dependencies = EnvironmentDependencies & SettingsDependencies & StatusDependencies;
 
 const shared = "max-age=60, stale-while-revalidate=300";
 
 /** The four read-only routes. Any other method is 405 and any query parameter 400, because none is declared. */
-export function createServiceRoutes({ published, readSettings, readEnvironment, readStatus }: Verbs): Routes {
+export function publicRoutes(dependencies: Dependencies): Routes {
   const routes = createRoutes({ errors: "configuration" });
 
   routes.get("/api/v1/config", {
@@ -17,7 +18,7 @@ export function createServiceRoutes({ published, readSettings, readEnvironment, 
     responses: { 200: ConfigResource },
     cache: `private, ${shared}`,
     handle: () => {
-      const { resource, etag } = published.get();
+      const { resource, etag } = dependencies.published.current();
       return ok(resource, { etag });
     },
   });
@@ -28,7 +29,7 @@ export function createServiceRoutes({ published, readSettings, readEnvironment, 
     auth: { scopes: [], optional: true },
     responses: { 200: SettingsResource },
     handle: ({ principal }) => {
-      const { resource, etag } = readSettings(principal);
+      const { resource, etag } = readSettings(dependencies, principal);
       return ok(resource, { etag, cache: principal === null ? "public, max-age=60" : `private, ${shared}` });
     },
   });
@@ -38,7 +39,7 @@ export function createServiceRoutes({ published, readSettings, readEnvironment, 
     auth: { scopes: ["env:read"] },
     responses: { 200: EnvironmentResource },
     cache: "private, no-cache",
-    handle: () => ok(readEnvironment()),
+    handle: () => ok(readEnvironment(dependencies, readStatus(dependencies).status === "degraded")),
   });
 
   routes.get("/api/v1/status/config", {
@@ -46,7 +47,7 @@ export function createServiceRoutes({ published, readSettings, readEnvironment, 
     auth: { scopes: ["config:read"] },
     responses: { 200: ConfigStatusResource },
     cache: "no-store",
-    handle: () => ok(readStatus()),
+    handle: () => ok(readStatus(dependencies)),
   });
   return routes;
 }

@@ -65,4 +65,4 @@ export function createPropertyCatalogue(byService: Readonly<Record<string, Prope
 }
 
 /** PostgreSQL stores neither U+0000 nor a lone surrogate. */
-export const isStorable = (text: string): boolean => !text.includes("\u0000") && text.isWellFormed();
+const isStorable = (text: string): boolean => !text.includes("\u0000") && text.isWellFormed();

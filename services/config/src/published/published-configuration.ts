@@ -9,7 +9,7 @@ import { type ConfigResource, configResourceFrom } from "./config-resource.ts";
 import { disagreements, type PublishedValues, strictest } from "./published-values.ts";
 
 /** The configuration resource as it stands, made once per change so that a request, and above all a 304, costs nothing. */
-export interface PublishedConfiguration {
+interface Publication {
   readonly resource: ConfigResource;
   readonly etag: string;
   /** Names on whose value the instances disagree: the strictest is shown. */
@@ -24,12 +24,14 @@ interface Dependencies {
   readonly clock: Clock;
 }
 
+export type PublishedConfiguration = ReturnType<typeof createPublishedConfiguration>;
+
 /** Keeps the published configuration current. */
 export function createPublishedConfiguration({ configuration, reports, clock }: Dependencies) {
   let current = make(clock.now());
   let nextGoneAtMs = reports.nextGoneAtMs();
 
-  function make(changedAt: Date): PublishedConfiguration {
+  function make(changedAt: Date): Publication {
     const own = valuesOf(configuration);
     const others = reports.alive().map(({ report }) => report.published as PublishedValues);
     const resource = configResourceFrom(configuration.get("http.base-url"), strictest(own, others));
@@ -49,15 +51,13 @@ export function createPublishedConfiguration({ configuration, reports, clock }: 
   for (const name of Object.keys(publishedProperties))
     configuration.onChange(name as keyof Properties & string, refresh);
   return {
-    get(): PublishedConfiguration {
+    current(): Publication {
       // Nobody tells us that an instance has gone: its report only grows old. One that repeats itself moves this on.
       if (clock.nowMs() > nextGoneAtMs) refresh();
       return current;
     },
   };
 }
-
-export type PublishedConfigurationSource = ReturnType<typeof createPublishedConfiguration>;
 
 function valuesOf(configuration: Configuration<Properties>): PublishedValues {
   const names = Object.keys(publishedProperties) as (keyof typeof publishedProperties)[];

@@ -1,0 +1,59 @@
+import type { Configuration } from "@signalbox/config";
+import type { Runner } from "@signalbox/runtime";
+import { z } from "zod";
+import { type Properties, properties } from "./properties.ts";
+
+/** `/api/v1/env/` (spec, "Environment resource v1"; CONTRACT §4). */
+export const EnvironmentResource = z
+  .object({
+    environment: z.string(),
+    deployment: z.object({
+      release: z.string().nullable(),
+      commit: z.string().nullable(),
+      region: z.string().nullable(),
+      platform: z.string(),
+    }),
+    status: z.enum(["up", "degraded", "draining"]),
+    updated_at: z.iso.datetime({ precision: 3 }),
+    configuration: z.record(z.string(), z.json()).describe("Effective values; what is sensitive is shown as ******."),
+    links: z.object({ self: z.string(), config: z.string(), status: z.string() }),
+  })
+  .meta({ id: "Environment", description: "Permitted metadata about the deployment." });
+
+type EnvironmentResource = z.output<typeof EnvironmentResource>;
+
+export interface EnvironmentDependencies {
+  readonly configuration: Configuration<Properties>;
+  readonly startedAt: Date;
+  readonly runner: Pick<Runner, "leaving">;
+}
+
+/** Describes the deployment. Values come from the masked management view, so a secret cannot reach them. */
+export function readEnvironment(
+  { configuration, startedAt, runner }: EnvironmentDependencies,
+  isDegraded: boolean,
+): EnvironmentResource {
+  return {
+    environment: configuration.get("deployment.environment"),
+    deployment: {
+      release: configuration.get("deployment.release"),
+      commit: configuration.get("deployment.commit"),
+      region: configuration.get("deployment.region"),
+      platform: configuration.get("deployment.platform"),
+    },
+    status: runner.leaving.aborted ? "draining" : isDegraded ? "degraded" : "up",
+    updated_at: startedAt.toISOString(),
+    configuration: effectiveValues(configuration),
+    links: { self: "/api/v1/env/", config: "/api/v1/config/", status: "/api/v1/status/config" },
+  };
+}
+
+/** Every property of this service with its effective value, masked by its class, its name and its looks. */
+function effectiveValues(configuration: Configuration<Properties>): EnvironmentResource["configuration"] {
+  return Object.fromEntries(
+    Object.keys(properties).flatMap((name) => {
+      const found = configuration.find(name);
+      return found === null ? [] : [[name, found.property.value as EnvironmentResource["configuration"][string]]];
+    }),
+  );
+}

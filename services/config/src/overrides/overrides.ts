@@ -1,0 +1,82 @@
+import type { Caller } from "@signalbox/auth";
+import { draft } from "@signalbox/contracts";
+import { AppError, type Clock } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
+import type { Tx } from "@signalbox/storage";
+import type { Change, Override, OverrideStore } from "./override-store.ts";
+import type { PropertyCatalogue } from "./property-catalogue.ts";
+
+interface Dependencies {
+  readonly outbox: Pick<Outbox, "append">;
+  readonly overrideStore: OverrideStore;
+  readonly catalogue: PropertyCatalogue;
+  readonly clock: Clock;
+}
+
+/** Which override a caller wants changed. */
+interface Wanted {
+  readonly name: string;
+  /** The revision of this property's override that the caller has seen; 0 when there was none. */
+  readonly expectedRevision: bigint;
+  readonly reason: string | null;
+}
+
+type Secrecy = ReturnType<PropertyCatalogue["overridable"]>["secrecy"];
+
+export type Overrides = ReturnType<typeof createOverrides>;
+
+/**
+ * Overrides of properties, for every service that declares them. Both operations throw AppError `not_found` for an unknown
+ * name, `validation_error` for a property that takes no override, `conflict` when somebody else changed it meanwhile.
+ */
+export function createOverrides({ outbox, overrideStore, catalogue, clock }: Dependencies) {
+  return {
+    /** Sets an override. @throws AppError `validation_error` also for a value that the declaration refuses. */
+    async set(tx: Tx, caller: Caller, wanted: Wanted, value: unknown): Promise<Override> {
+      const { secrecy } = catalogue.overridable(wanted.name);
+      catalogue.assertFits(wanted.name, value);
+      return change(tx, caller, wanted, { set: true, value }, secrecy);
+    },
+
+    /** Removes an override, so that the next source decides. */
+    async unset(tx: Tx, caller: Caller, wanted: Wanted): Promise<void> {
+      const { secrecy } = catalogue.overridable(wanted.name);
+      await change(tx, caller, wanted, { set: false, value: null }, secrecy);
+    },
+  };
+
+  async function change(
+    tx: Tx,
+    { accountId: actor }: Caller,
+    { name, expectedRevision, reason }: Wanted,
+    to: Pick<Change, "set" | "value">,
+    secrecy: Secrecy,
+  ): Promise<Override> {
+    const revision = await overrideStore.nextRevision(tx);
+    const now = (await overrideStore.find(tx, name))?.revision ?? 0n;
+    if (now !== expectedRevision) {
+      throw new AppError("conflict", `The override of ${name} is at revision ${now}.`, { field: "expectedRevision" });
+    }
+    const changed: Change = { name, ...to, revision, actor, reason, changedAt: clock.now() };
+    await overrideStore.save(tx, changed);
+    await outbox.append(tx, [changedEvent(changed, secrecy)]);
+    return changed;
+  }
+}
+
+function changedEvent(change: Change, secrecy: Secrecy) {
+  return draft("config.changed", {
+    subject: change.name,
+    accountId: null,
+    data: {
+      property: change.name,
+      set: change.set,
+      value: change.value as never,
+      revision: Number(change.revision),
+      secrecy,
+      actor: change.actor,
+      reason: change.reason,
+      changed_at: change.changedAt.toISOString(),
+    },
+  });
+}

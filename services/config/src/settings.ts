@@ -1,0 +1,56 @@
+import type { Principal } from "@signalbox/auth";
+import type { Configuration } from "@signalbox/config";
+import { strongEtag } from "@signalbox/http";
+import { z } from "zod";
+import type { Properties } from "./properties.ts";
+import type { PublishedConfiguration } from "./published/published-configuration.ts";
+
+/** `/api/v2/settings/` (spec, "Settings resource v2"; CONTRACT §4). What an anonymous caller sees is what is required. */
+export const SettingsResource = z
+  .object({
+    server: z.object({ name: z.string(), baseUrl: z.url(), supportUrl: z.url().nullable() }),
+    locale: z.string(),
+    limits: z.object({ pageSize: z.int().positive() }),
+    features: z.record(z.string(), z.boolean()).optional().describe("Only a true turns dependent behaviour on."),
+    enabledIntegrations: z.array(z.string()).optional(),
+  })
+  .meta({ id: "Settings", description: "Server settings. Anonymous callers get server, locale and limits." });
+
+type SettingsResource = z.output<typeof SettingsResource>;
+
+/** Who is looking; each sees what the one before sees. */
+type Audience = "public" | "account" | "operator";
+
+export interface SettingsDependencies {
+  readonly configuration: Configuration<Properties>;
+  readonly published: PublishedConfiguration;
+}
+
+/**
+ * Shows the settings as `principal` (null: anonymous) sees them, with a validator that differs per audience. They are made
+ * from the configuration resource, so that the two never disagree.
+ */
+export function readSettings({ configuration, published }: SettingsDependencies, principal: Principal | null) {
+  const audience = audienceOf(principal);
+  const { resource: config, etag } = published.current();
+  const [name, supportUrl] = [configuration.get("server.name"), configuration.get("server.support-url")];
+  const open: SettingsResource = {
+    server: { name, baseUrl: config.baseUrl, supportUrl },
+    locale: config.defaults.locale,
+    limits: { pageSize: config.limits.maxPageSize },
+  };
+  const features = Object.entries(config.features).map(([feature, state]) => [feature, state === "enabled"]);
+  const forAccounts = {
+    features: Object.fromEntries(features),
+    enabledIntegrations: config.features.integrations === "enabled" ? ["webhooks"] : [],
+  };
+  return {
+    resource: audience === "public" ? open : { ...open, ...forAccounts },
+    etag: strongEtag(`${etag}${name}${supportUrl}`, `settings-${audience}`),
+  };
+}
+
+function audienceOf(principal: Principal | null): Audience {
+  if (principal === null) return "public";
+  return principal.scopes.has("config:admin") ? "operator" : "account";
+}

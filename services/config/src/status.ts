@@ -1,0 +1,63 @@
+import type { Configuration } from "@signalbox/config";
+import { z } from "zod";
+import type { Properties } from "./properties.ts";
+import type { AppliedReports } from "./published/applied-reports.ts";
+import type { PublishedConfiguration } from "./published/published-configuration.ts";
+
+/** `/api/v1/status/config` (spec, "Configuration status resource v1"; CONTRACT §4). */
+export const ConfigStatusResource = z
+  .object({
+    status: z
+      .enum(["ok", "degraded"])
+      .describe("`degraded` when an instance refused a value or the instances disagree."),
+    revision: z.string(),
+    loaded_at: z.iso.datetime({ precision: 3 }),
+    sources: z.array(z.string()).describe("Where values come from, highest precedence first."),
+    validation: z.object({
+      valid: z.boolean(),
+      problems: z
+        .array(z.string())
+        .describe("Refused overrides with the reason, and names instances disagree on; never a value."),
+    }),
+    pending_restart: z.array(z.string()),
+    services: z.array(
+      z.object({ name: z.string(), instance: z.string(), revision: z.string(), lag_seconds: z.int().nonnegative() }),
+    ),
+  })
+  .meta({ id: "ConfigStatus", description: "The resolved configuration's state, never its values." });
+
+export interface StatusDependencies {
+  readonly configuration: Configuration<Properties>;
+  readonly reports: AppliedReports;
+  readonly published: PublishedConfiguration;
+}
+
+/** Says what every instance has applied, what it refused, and what waits for a restart. */
+export function readStatus({
+  configuration,
+  reports,
+  published,
+}: StatusDependencies): z.output<typeof ConfigStatusResource> {
+  const alive = reports.alive();
+  const { disagreements, changedAt } = published.current();
+  const problems = [
+    ...alive.flatMap(({ report }) => report.problems),
+    ...disagreements.map((name) => `${name}: the instances run with different values`),
+  ];
+  return {
+    status: problems.length === 0 ? "ok" : "degraded",
+    revision: String(configuration.revision ?? 0),
+    loaded_at: changedAt.toISOString(),
+    sources: configuration.propertySources().map(({ name }) => name),
+    validation: { valid: problems.length === 0, problems: [...new Set(problems)] },
+    pending_restart: [...new Set(alive.flatMap(({ report }) => report.pending_restart))].sort(),
+    services: alive
+      .map(({ report, lagSeconds }) => ({
+        name: report.service,
+        instance: report.instance,
+        revision: String(report.revision),
+        lag_seconds: lagSeconds,
+      }))
+      .sort((a, b) => `${a.name}/${a.instance}`.localeCompare(`${b.name}/${b.instance}`)),
+  };
+}
