@@ -29,7 +29,7 @@ export interface EnvironmentDependencies {
 }
 
 /** Describes the deployment. Values come from the masked management view, so a secret cannot reach them. */
-export function readEnvironment(
+export function viewEnvironment(
   { configuration, startedAt, runner }: EnvironmentDependencies,
   isDegraded: boolean,
 ): EnvironmentResource {

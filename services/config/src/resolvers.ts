@@ -4,7 +4,7 @@ import type { Override, OverrideStore } from "./overrides/override-store.ts";
 import type { Overrides } from "./overrides/overrides.ts";
 import type { PropertyCatalogue } from "./overrides/property-catalogue.ts";
 import { properties } from "./properties.ts";
-import { readSettings, type SettingsDependencies } from "./settings.ts";
+import { type SettingsDependencies, viewSettings } from "./settings.ts";
 
 interface Dependencies extends SettingsDependencies {
   readonly overrides: Overrides;
@@ -36,7 +36,7 @@ export function resolversOf(dependencies: Dependencies): Resolvers<unknown> {
     Query: {
       serverSettings: field(
         { scopes: [], optional: true },
-        (_parent, _args, { principal }) => readSettings(dependencies, principal).resource,
+        (_parent, _args, { principal }) => viewSettings(dependencies, principal).resource,
       ),
       properties: field({ scopes: ["config:read"] }, async () =>
         listProperties(dependencies, await overrideStore.list()),

@@ -1,8 +1,8 @@
 import { createRoutes, ok, type Routes } from "@signalbox/http";
-import { type EnvironmentDependencies, EnvironmentResource, readEnvironment } from "./environment.ts";
+import { type EnvironmentDependencies, EnvironmentResource, viewEnvironment } from "./environment.ts";
 import { ConfigResource } from "./published/config-resource.ts";
-import { readSettings, type SettingsDependencies, SettingsResource } from "./settings.ts";
-import { ConfigStatusResource, readStatus, type StatusDependencies } from "./status.ts";
+import { type SettingsDependencies, SettingsResource, viewSettings } from "./settings.ts";
+import { ConfigStatusResource, type StatusDependencies, viewStatus } from "./status.ts";
 
 type Dependencies = EnvironmentDependencies & SettingsDependencies & StatusDependencies;
 
@@ -29,7 +29,7 @@ export function publicRoutes(dependencies: Dependencies): Routes {
     auth: { scopes: [], optional: true },
     responses: { 200: SettingsResource },
     handle: ({ principal }) => {
-      const { resource, etag } = readSettings(dependencies, principal);
+      const { resource, etag } = viewSettings(dependencies, principal);
       return ok(resource, { etag, cache: principal === null ? "public, max-age=60" : `private, ${shared}` });
     },
   });
@@ -39,7 +39,7 @@ export function publicRoutes(dependencies: Dependencies): Routes {
     auth: { scopes: ["env:read"] },
     responses: { 200: EnvironmentResource },
     cache: "private, no-cache",
-    handle: () => ok(readEnvironment(dependencies, readStatus(dependencies).status === "degraded")),
+    handle: () => ok(viewEnvironment(dependencies, viewStatus(dependencies).status === "degraded")),
   });
 
   routes.get("/api/v1/status/config", {
@@ -47,7 +47,7 @@ export function publicRoutes(dependencies: Dependencies): Routes {
     auth: { scopes: ["config:read"] },
     responses: { 200: ConfigStatusResource },
     cache: "no-store",
-    handle: () => ok(readStatus(dependencies)),
+    handle: () => ok(viewStatus(dependencies)),
   });
   return routes;
 }

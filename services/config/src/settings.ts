@@ -30,7 +30,7 @@ export interface SettingsDependencies {
  * Shows the settings as `principal` (null: anonymous) sees them, with a validator that differs per audience. They are made
  * from the configuration resource, so that the two never disagree.
  */
-export function readSettings({ configuration, published }: SettingsDependencies, principal: Principal | null) {
+export function viewSettings({ configuration, published }: SettingsDependencies, principal: Principal | null) {
   const audience = audienceOf(principal);
   const { resource: config, etag } = published.current();
   const [name, supportUrl] = [configuration.get("server.name"), configuration.get("server.support-url")];

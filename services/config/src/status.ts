@@ -33,7 +33,7 @@ export interface StatusDependencies {
 }
 
 /** Says what every instance has applied, what it refused, and what waits for a restart. */
-export function readStatus({
+export function viewStatus({
   configuration,
   reports,
   published,

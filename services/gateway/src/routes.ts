@@ -3,7 +3,7 @@ import { type GraphqlRequest, graphqlCodeOf, graphqlRequestFrom } from "@signalb
 import { bytes, createRoutes, type HttpResponse, type RouteInput, type Routes } from "@signalbox/http";
 import { type ExecutionResult, GraphQLError } from "graphql";
 import { z } from "zod";
-import type { ExecuteOperation } from "./operations/execute-operation.ts";
+import type { Operations } from "./operations/operations.ts";
 
 const mediaTypes = ["application/json", "application/graphql-response+json"] as const;
 const responses = {
@@ -16,7 +16,7 @@ const responses = {
 const auth = { scopes: [], access: "own-account:read", optional: true } as const;
 
 /** The query endpoint (spec, "Query endpoint"; GraphQL over HTTP). */
-export function createServiceRoutes(executeOperation: ExecuteOperation): Routes {
+export function publicRoutes(operations: Operations): Routes {
   const routes = createRoutes();
 
   routes.post("/graphql", {
@@ -28,7 +28,7 @@ export function createServiceRoutes(executeOperation: ExecuteOperation): Routes 
       answer(input, async () => {
         assertJson(input.headers["content-type"]);
         const request = graphqlRequestFrom(parsed(input.body.toString("utf8")));
-        return executeOperation(request, input, { queriesOnly: false });
+        return operations.execute(request, input, { queriesOnly: false });
       }),
   });
 
@@ -46,7 +46,7 @@ export function createServiceRoutes(executeOperation: ExecuteOperation): Routes 
     handle: (input) =>
       answer(input, async () => {
         refuseAmbientCredentials(input);
-        return executeOperation(requestFromQuery(input.query), input, { queriesOnly: true });
+        return operations.execute(requestFromQuery(input.query), input, { queriesOnly: true });
       }),
   });
   return routes;

@@ -4,11 +4,10 @@ import { createHttpApp, openApiDocument } from "@signalbox/http";
 import { createInternalClient, type InternalClient } from "@signalbox/net";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { followConfiguration, openAccess, openEdgeLimits, openServiceLog } from "@signalbox/service";
-import { createCollectOpenapi } from "./openapi/collect-openapi.ts";
-import { openapiRoutes } from "./openapi/openapi-routes.ts";
-import { createExecuteOperation } from "./operations/execute-operation.ts";
+import { createMergedOpenapi, openapiRoutes } from "./openapi/merged-openapi.ts";
+import { createOperations } from "./operations/operations.ts";
 import type { Properties } from "./properties.ts";
-import { createServiceRoutes } from "./routes.ts";
+import { publicRoutes } from "./routes.ts";
 import { openSupergraph } from "./supergraph/open-supergraph.ts";
 
 /** The services that have a subgraph. Their names are those in the supergraph. */
@@ -25,7 +24,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const clients = new Map(subgraphs.map((name) => [name as string, openSubgraphClient(context, name)]));
   const supergraph = await openSupergraph({ clients, tracer, log });
   runner.defer("supergraph", () => supergraph.close());
-  const executeOperation = createExecuteOperation({
+  const operations = createOperations({
     supergraph,
     log,
     documentCacheMaxEntries: configuration.get("graphql.document-cache.max-entries"),
@@ -39,9 +38,9 @@ export async function createService(context: ServiceContext<Properties>): Promis
   });
 
   const openapi = { title: "Signalbox query endpoint", version: "1" };
-  const routes = createServiceRoutes(executeOperation);
+  const routes = publicRoutes(operations);
   const own = openApiDocument(routes, openapi);
-  routes.include(openapiRoutes(createCollectOpenapi({ clients, own, clock })));
+  routes.include(openapiRoutes(createMergedOpenapi({ clients, own, clock })));
   return {
     public: createHttpApp({ context, routes, authenticator, rateLimits, openapi }),
     authorizeManagement,

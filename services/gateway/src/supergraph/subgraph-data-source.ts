@@ -1,8 +1,15 @@
 import type { GraphQLDataSource } from "@apollo/gateway";
+import type { Principal } from "@signalbox/auth";
 import { clientAddressHeader, encodePrincipal, principalHeader } from "@signalbox/graphql";
 import type { InternalClient } from "@signalbox/net";
 import type { Tracer } from "@signalbox/telemetry";
-import type { OperationContext } from "../operations/operation-context.ts";
+
+/** What travels with one operation to every subgraph it touches. */
+export interface OperationContext {
+  readonly principal: Principal | null;
+  readonly requestId: string;
+  readonly clientAddress: string;
+}
 
 /**
  * How @apollo/gateway reaches one subgraph. It replaces the default data source: a pooled client (four times its

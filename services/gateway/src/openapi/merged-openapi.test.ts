@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AppError, createManualClock, minutes } from "@signalbox/core";
 import type { InternalClient } from "@signalbox/net";
-import { createCollectOpenapi } from "./collect-openapi.ts";
+import { createMergedOpenapi } from "./merged-openapi.ts";
 
 function clientThat(answer: () => { status: number; body: unknown }): InternalClient {
   return {
@@ -24,7 +24,7 @@ test("the documents of all services are one, asked for once a minute", async () 
     asked++;
     return { status: 200, body: documentWith("/api/account") };
   });
-  const collect = createCollectOpenapi({
+  const collect = createMergedOpenapi({
     clients: new Map([["account", account]]),
     own: documentWith("/graphql"),
     clock,
@@ -45,7 +45,7 @@ test("while a service is away the document kept is shown, and without one nothin
     if (isAway) throw new AppError("unavailable", "away");
     return { status: 200, body: documentWith("/api/account") };
   });
-  const collect = createCollectOpenapi({
+  const collect = createMergedOpenapi({
     clients: new Map([["account", account]]),
     own: documentWith("/graphql"),
     clock,

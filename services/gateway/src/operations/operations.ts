@@ -12,17 +12,16 @@ import {
   validate,
 } from "graphql";
 import type { Supergraph } from "../supergraph/open-supergraph.ts";
+import type { OperationContext } from "../supergraph/subgraph-data-source.ts";
 import { maskErrors } from "./mask-errors.ts";
-import type { OperationContext } from "./operation-context.ts";
 import { assertWithinLimits, type OperationLimits } from "./operation-limits.ts";
 import { rememberChecked } from "./remember-checked.ts";
 
-/** Runs an operation and answers what to write, with its HTTP status. Never throws. */
-export type ExecuteOperation = (
-  request: GraphqlRequest,
-  context: OperationContext,
-  options: { readonly queriesOnly: boolean },
-) => Promise<{ readonly status: number; readonly result: ExecutionResult }>;
+/** A result and the HTTP status it is written with. */
+interface Outcome {
+  readonly status: number;
+  readonly result: ExecutionResult;
+}
 
 interface Dependencies {
   readonly supergraph: Supergraph;
@@ -33,48 +32,63 @@ interface Dependencies {
 
 type Checked = { readonly document: DocumentNode } | { readonly refusal: readonly GraphQLError[] };
 
-/** Parses, limits, validates, plans and runs one operation. Never throws: every failure is part of the result. */
-export function createExecuteOperation({ supergraph, limits, documentCacheMaxEntries, log }: Dependencies) {
+export type Operations = ReturnType<typeof createOperations>;
+
+/** Operations of the graph: parsed, limited, validated, planned and run. */
+export function createOperations({ supergraph, limits, documentCacheMaxEntries, log }: Dependencies) {
   const checked = rememberChecked(documentCacheMaxEntries, limits, (query, current) =>
     check(supergraph.schema, query, current),
   );
 
-  const executeOperation: ExecuteOperation = async (request, context, { queriesOnly }) => {
-    const outcome = checked(request.query);
-    if ("refusal" in outcome) return refused(400, outcome.refusal);
-    const operation = getOperationAST(outcome.document, request.operationName);
-    const problem = operation ? problemOf(operation, queriesOnly) : "operationName does not select one operation.";
-    if (problem !== null || !operation) return refused(queriesOnly && operation ? 405 : 400, [invalid(problem ?? "")]);
-    const result = await run(request, outcome.document, operation, context);
-    return { status: 200, result: { ...result, ...maskErrors(result.errors, context.requestId, log) } };
+  return {
+    /** Runs one operation. Never throws: every failure is part of the result. */
+    async execute(
+      request: GraphqlRequest,
+      context: OperationContext,
+      { queriesOnly }: { readonly queriesOnly: boolean },
+    ): Promise<Outcome> {
+      const outcome = checked(request.query);
+      if ("refusal" in outcome) return refused(400, outcome.refusal);
+      const { document } = outcome;
+      const operation = getOperationAST(document, request.operationName);
+      if (!operation) return refused(400, [invalid("operationName does not select one operation.")]);
+      const problem = problemOf(operation, queriesOnly);
+      if (problem !== null) return refused(queriesOnly ? 405 : 400, [invalid(problem)]);
+      const result = await run({ supergraph, log }, { request, document, operation }, context);
+      return { status: 200, result: { ...result, ...maskErrors(result.errors, context.requestId, log) } };
+    },
   };
-  return executeOperation;
+}
 
-  async function run(
-    request: GraphqlRequest,
-    document: DocumentNode,
-    operation: OperationDefinitionNode,
-    context: OperationContext,
-  ): Promise<ExecutionResult> {
-    const { query, variables, operationName } = request;
-    try {
-      // The executor's type is Apollo Server's request context; it reads only the members given here.
-      return (await supergraph.execute({
-        request: { query, variables: variables ?? {}, operationName },
-        operationName: operation.name?.value ?? null,
-        document,
-        operation,
-        source: query,
-        queryHash: createHash("sha256").update(query).digest("hex"),
-        schema: supergraph.schema,
-        context,
-        metrics: {},
-        logger: log,
-      } as unknown as Parameters<Supergraph["execute"]>[0])) as ExecutionResult;
-    } catch (error) {
-      log.error({ error, requestId: context.requestId }, "an operation failed");
-      return { data: null, errors: [new GraphQLError("Something went wrong on our side.")] };
-    }
+interface SelectedOperation {
+  readonly request: GraphqlRequest;
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+}
+
+async function run(
+  { supergraph, log }: Pick<Dependencies, "supergraph" | "log">,
+  { request, document, operation }: SelectedOperation,
+  context: OperationContext,
+): Promise<ExecutionResult> {
+  const { query, variables, operationName } = request;
+  try {
+    // The executor's type is Apollo Server's request context; it reads only the members given here.
+    return (await supergraph.execute({
+      request: { query, variables: variables ?? {}, operationName },
+      operationName: operation.name?.value ?? null,
+      document,
+      operation,
+      source: query,
+      queryHash: createHash("sha256").update(query).digest("hex"),
+      schema: supergraph.schema,
+      context,
+      metrics: {},
+      logger: log,
+    } as unknown as Parameters<Supergraph["execute"]>[0])) as ExecutionResult;
+  } catch (error) {
+    log.error({ error, requestId: context.requestId }, "an operation failed");
+    return { data: null, errors: [new GraphQLError("Something went wrong on our side.")] };
   }
 }
 

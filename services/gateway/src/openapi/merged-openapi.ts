@@ -1,6 +1,7 @@
 import { AppError, type Clock, minutes } from "@signalbox/core";
-import { mergeOpenApi } from "@signalbox/http";
+import { createRoutes, mergeOpenApi, ok, type Routes } from "@signalbox/http";
 import type { InternalClient } from "@signalbox/net";
+import { z } from "zod";
 
 interface Dependencies {
   /** The internal listeners that publish a document, by the name of their service. */
@@ -17,10 +18,10 @@ const freshMs = minutes(1);
  * One OpenAPI document of all services, asked from each and kept for a minute. Throws AppError `unavailable` while one is
  * away and nothing is kept: half a document would look like a whole one.
  */
-export function createCollectOpenapi({ clients, own, clock }: Dependencies) {
+export function createMergedOpenapi({ clients, own, clock }: Dependencies) {
   let kept: { readonly document: Record<string, unknown>; readonly atMs: number } | null = null;
 
-  return async function collectOpenapi(): Promise<Record<string, unknown>> {
+  return async function readMerged(): Promise<Record<string, unknown>> {
     if (kept !== null && clock.steadyMs() - kept.atMs < freshMs) return kept.document;
     try {
       const documents = await Promise.all([...clients].map(([name, client]) => documentOf(name, client)));
@@ -32,6 +33,19 @@ export function createCollectOpenapi({ clients, own, clock }: Dependencies) {
       throw error;
     }
   };
+}
+
+/** The document of the whole product at one address. */
+export function openapiRoutes(readMerged: () => Promise<Record<string, unknown>>): Routes {
+  const routes = createRoutes();
+  routes.get("/openapi.json", {
+    summary: "Read the OpenAPI document of all services",
+    auth: "anonymous",
+    responses: { 200: z.looseObject({}), 503: "error" },
+    cache: "public, max-age=60",
+    handle: async () => ok(await readMerged()),
+  });
+  return routes;
 }
 
 async function documentOf(name: string, client: InternalClient): Promise<Record<string, unknown>> {
