@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { changeImage, newImage, type Original } from "./image.ts";
+
+const at = new Date("2026-01-02T03:04:05.678Z");
+const later = new Date("2026-01-02T04:00:00.000Z");
+const original: Original = {
+  ...{ filename: "photo.jpg", sha256: "a".repeat(64), sizeBytes: 9, placeholder: "AAAA" },
+  facts: {
+    ...{ format: "jpeg", mimeType: "image/jpeg", width: 3, height: 2 },
+    ...{ frames: 1, hasAlpha: false, isProgressive: true },
+  },
+};
+const fields = {
+  title: "Hills",
+  caption: null,
+  alt_text: "Green hills",
+  tags: ["sea"],
+  visibility: "private",
+} as const;
+const image = newImage("acc_1", original, { ...fields, tags: [...fields.tags] }, at);
+
+test("a new record holds what was found in the file and said about it, and waits for its variants", () => {
+  assert.match(image.id, /^img_/);
+  assert.match(image.renderJobId, /^job_/);
+  assert.deepEqual(
+    { ...image, id: "", renderJobId: "" },
+    {
+      ...{
+        id: "",
+        accountId: "acc_1",
+        filename: "photo.jpg",
+        sha256: "a".repeat(64),
+        sizeBytes: 9,
+        placeholder: "AAAA",
+      },
+      ...{ mimeType: "image/jpeg", width: 3, height: 2, frames: 1, hasAlpha: false, isProgressive: true },
+      ...{ title: "Hills", caption: null, altText: "Green hills", tags: ["sea"], visibility: "private" },
+      ...{ status: "processing", focalPoint: null, renderJobId: "", renderAttempt: 1, revision: 1n },
+      ...{ createdAt: at, updatedAt: at },
+    },
+  );
+});
+
+test("a change counts where the value differs, under the name that clients know, and moves the revision once", () => {
+  const changes = { title: "Hills", alt_text: null, tags: ["sea", "sky"], focal_point: { x: 0.5, y: 0 } };
+  const { image: changed, changed: names } = changeImage(image, changes, later);
+  assert.deepEqual(names, ["alt_text", "tags", "focal_point"]);
+  const expected = {
+    altText: null,
+    tags: ["sea", "sky"],
+    focalPoint: { x: 0.5, y: 0 },
+    revision: 2n,
+    updatedAt: later,
+  };
+  assert.deepEqual(changed, { ...image, ...expected });
+});
+
+test("a change of nothing leaves the record, its revision and its time", () => {
+  const same = { title: "Hills", caption: undefined, tags: ["sea"], focal_point: null };
+  assert.deepEqual(changeImage(image, same, later), { image, changed: [] });
+});
