@@ -7,7 +7,7 @@ import { httpProperties } from "@signalbox/http/properties";
 import type { ServiceContext } from "@signalbox/runtime";
 import { runtimeProperties } from "@signalbox/runtime/properties";
 import { databaseProperties, secretsProperties } from "@signalbox/storage/properties";
-import { mailboxPattern } from "./mail/mailbox.ts";
+import { mailboxPattern } from "./mail/mail.ts";
 
 const exportUrl = (service: string) =>
   ({

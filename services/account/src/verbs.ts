@@ -29,7 +29,7 @@ import { createIdentityStore } from "./identities/identity-store.ts";
 import { createLinkIdentity } from "./identities/link-identity.ts";
 import { createUnlinkIdentity } from "./identities/unlink-identity.ts";
 import { createHasWayIn } from "./identities/way-in.ts";
-import { createMailing } from "./mail/create-mailing.ts";
+import { createMails } from "./mail/mails.ts";
 import { createAccountSignInStore } from "./oauth/account-sign-in-store.ts";
 import { createEndSignIns } from "./oauth/end-sign-ins.ts";
 import { createIssuingIfAlone } from "./oauth/open-built-in-issuer.ts";
@@ -69,7 +69,7 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
   });
   const accessLog = createAccessLog({ outbox });
   const writing = { pool, outbox, audit, clock };
-  const { mails, sendDueMails } = createMailing(context, pool);
+  const mails = createMails(context, pool, sealer);
   const oneTimeCodes = createOneTimeCodes({ keys: configuration.get("secrets.keys"), counting, clock });
   const askAgain = createAskAgain({ accessLog, clock });
   const stepUps = createStepUpStore(pool);
@@ -155,7 +155,7 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
     noteRefusal,
     mails,
     oneTimeCodes,
-    sendDueMails,
+    sendDueMails: mails.sendDue,
     trimCodes: createTrimCodes({ pool, clock }),
     keepAuditDays: createKeepAuditDays({ ...auditRetention, auditDays: createAuditDayStore({ pool }) }),
     repeatAccess: createRepeatAccess({ pool, accessLog, clock }),

@@ -1,5 +1,6 @@
 import { type Pool, type SealedPlace, type Sealer, sql, type Tx } from "@signalbox/storage";
-import type { Mail, MailKind } from "./mail.ts";
+import type { Mail } from "./mail.ts";
+import type { MailKind } from "./mail-texts.ts";
 
 interface NewMail extends Mail {
   readonly accountId: string | null;

@@ -1,8 +1,8 @@
 import { type Clock, minutes, seconds } from "@signalbox/core";
 import type { WakeUp } from "@signalbox/runtime";
 import type { Logger, Metrics } from "@signalbox/telemetry";
+import { MailRefused, type MailTransport } from "./mail.ts";
 import type { MailQueue, QueuedMail } from "./mail-queue.ts";
-import { MailRefused, type MailTransport } from "./mail-transport.ts";
 
 interface Dependencies {
   readonly queue: MailQueue;
