@@ -15,7 +15,9 @@ import { createKeepAuditDays } from "./audit/keep-audit-days.ts";
 import { createNoteRefusal } from "./audit/note-refusal.ts";
 import { createOneTimeCodes } from "./codes/one-time-codes.ts";
 import { createTrimCodes } from "./codes/trim-codes.ts";
-import { createContactVerbs } from "./contacts/contact-verbs.ts";
+import { createContactChanges } from "./contacts/contact-changes.ts";
+import { createContactLinkStore } from "./contacts/contact-link-store.ts";
+import { createTrimContactLinks } from "./contacts/trim-contact-links.ts";
 import { createApiKeyStore } from "./credentials/api-key.ts";
 import { createApiKeys } from "./credentials/api-keys.ts";
 import { createFirstKeyMaker } from "./credentials/create-first-key.ts";
@@ -38,10 +40,8 @@ import type { Configured } from "./properties.ts";
 import { createSignOutEverywhere } from "./sign-ins/sign-out-everywhere.ts";
 import { createChangeAccountStatus } from "./statuses/change-account-status.ts";
 import { createRequestRecovery } from "./statuses/request-recovery.ts";
-import { createCompleteStepUp } from "./step-up/complete-step-up.ts";
-import { createEndStepUps } from "./step-up/end-step-ups.ts";
-import { createRequestStepUp } from "./step-up/request-step-up.ts";
 import { createStepUpStore } from "./step-up/step-up-store.ts";
+import { createStepUps } from "./step-up/step-ups.ts";
 import { createTrimStepUps } from "./step-up/trim-step-ups.ts";
 
 /** What the routes and resolvers may call. */
@@ -72,15 +72,21 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
   const mails = createMails(context, pool, sealer);
   const oneTimeCodes = createOneTimeCodes({ keys: configuration.get("secrets.keys"), counting, clock });
   const askAgain = createAskAgain({ accessLog, clock });
-  const stepUps = createStepUpStore(pool);
-  const proving = { ...writing, accounts, accessLog, askAgain, stepUps, oneTimeCodes, mails, noteRefusal };
-  const endStepUps = createEndStepUps(proving);
+  const stepUpStore = createStepUpStore(pool);
+  const proving = { ...writing, accounts, accessLog, askAgain, oneTimeCodes, mails, noteRefusal };
+  const stepUps = createStepUps({ ...proving, stepUps: stepUpStore });
   const endSignIns = createEndSignIns({ ...proving, signIns: createAccountSignInStore() });
   const issuing = createIssuingIfAlone(context, pool, sealer);
   const identities = createIdentityStore(pool);
   const hasWayIn = createHasWayIn({ identities, clock, signsInByMail: issuing !== null });
-  const ending = { ...proving, identities, hasWayIn, endStepUps, endSignIns };
-  const { followContactChange, ...contactVerbs } = createContactVerbs(context, ending);
+  const ending = { ...proving, identities, hasWayIn, stepUps, endSignIns };
+  const contactLinks = createContactLinkStore(pool);
+  const contactChanges = createContactChanges({
+    ...ending,
+    contactLinks,
+    baseUrl: configuration.get("http.base-url"),
+    objectionHours: () => configuration.get("account.contact.objection-window"),
+  });
 
   const makeAccount = createMakeAccount({
     ...writing,
@@ -98,7 +104,7 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
     accounts,
     apiKeys: keys,
     provisionAccount,
-    stepUps,
+    stepUps: stepUpStore,
     noteRefusal,
   });
   const identityOfToken = createIdentityOfToken({ tokens });
@@ -133,11 +139,12 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
     audit,
     makeAccount,
     clock,
-    updateAccount: createUpdateAccount({ ...writing, accounts, followContactChange }),
-    ...contactVerbs,
-    requestStepUp: createRequestStepUp(proving),
-    completeStepUp: createCompleteStepUp(proving),
-    trimStepUps: createTrimStepUps(proving),
+    updateAccount: createUpdateAccount({ ...writing, accounts, contactChanges }),
+    contactChanges,
+    contactLinks,
+    trimContactLinks: createTrimContactLinks({ contactLinks, clock }),
+    stepUps,
+    trimStepUps: createTrimStepUps({ stepUps: stepUpStore, clock }),
     signOutEverywhere: createSignOutEverywhere(ending),
     identities,
     identityOfToken,

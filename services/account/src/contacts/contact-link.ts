@@ -1,14 +1,14 @@
 import { createHash, randomBytes } from "node:crypto";
 
-/** What whoever holds a link may do: confirm that an address is theirs, or object to being replaced. */
-export type ContactLinkKind = "confirm" | "object";
+/** A link confirms that its reader holds the address it was sent to, or objects to the change of that address. */
+type ContactLinkKind = "confirm" | "object";
 
 export interface ContactLink {
   /** Counts up: of two objections the one with the lower id is of the earlier holder. */
   readonly id: bigint;
   readonly accountId: string;
   readonly kind: ContactLinkKind;
-  /** The address it was sent to: the one that waits, or the one that was in use. */
+  /** The address it was sent to: the pending one, or the one that was in use. */
   readonly address: string;
   readonly expiresAt: Date;
   readonly usedAt: Date | null;
@@ -25,10 +25,8 @@ export const digestLinkToken = (token: string): Buffer => createHash("sha256").u
 
 export const linkPath = (token: string): string => `/api/account/contact-links/${token}`;
 
-/** Whether a link may still be used for what it is for. */
-export function isOpen(link: ContactLink, kind: ContactLinkKind, now: Date): boolean {
-  return link.kind === kind && link.usedAt === null && link.expiresAt > now;
-}
+/** A link works once, until it expires. */
+export const isOpen = ({ usedAt, expiresAt }: ContactLink, now: Date): boolean => usedAt === null && expiresAt > now;
 
 /** Enough to know one's own address by, and not enough to write to somebody else's. */
 export function hintOf(address: string): string {

@@ -1,4 +1,5 @@
-import type { ErrorDetail } from "@signalbox/core";
+import { timestamp } from "@signalbox/contracts";
+import { AppError, type ErrorDetail } from "@signalbox/core";
 import { type HttpResponse, refused } from "@signalbox/http";
 import { z } from "zod";
 import type { Actor, Refusal } from "../audit/audit.ts";
@@ -7,24 +8,39 @@ import type { RedeemOutcome } from "./one-time-codes.ts";
 /** A code as somebody typed it. One of any form may be tried; only the right one is good. */
 export const typedCodeField = z.string().min(1).max(32).describe("The code from the mail, with or without blanks.");
 
+/** The answer that a code is on its way. */
+export const SentCode = z
+  .object({
+    sent_to: z.string().describe("Where the code was sent, not readable in full."),
+    expires_at: timestamp.describe("When the code expires."),
+  })
+  .meta({ id: "SentCode" });
+
 const messages: Readonly<Record<Exclude<RedeemOutcome, "good">, string>> = {
-  wrong: "This is not the code.",
-  expired: "The code has expired. Ask for another one.",
-  "used-up": "The code cannot be used any more. Ask for another one.",
+  wrong: "The code is wrong.",
+  expired: "The code has expired. Request a new one.",
+  "used-up": "The code can no longer be used. Request a new one.",
 };
 
-/** Why a code was not taken, as a detail of an answer. */
+/** The reason why a code was refused, as a detail of an answer. */
 export function codeDetail(outcome: keyof typeof messages): ErrorDetail {
   const code = outcome === "wrong" ? "wrong_code" : `code_${outcome.replace("-", "_")}`;
   return { field: "code", code, message: messages[outcome] };
 }
 
-/** A code that was not taken, as the audit of the account that it was tried on has it. */
+/** A refused code, as the audit of the account that it was tried on has it. */
 export function codeRefusal(operation: string, accountId: string, outcome: keyof typeof messages, by: Actor): Refusal {
   return { accountId, operation, reason: codeDetail(outcome).code, fields: ["code"], by };
 }
 
-/** The answer to a code that was not taken. */
+/** The answer to a refused code. */
 export function codeRefused(outcome: keyof typeof messages): HttpResponse {
   return refused(422, "validation_error", { message: messages[outcome], details: [codeDetail(outcome)] });
 }
+
+/** The error for who has had five codes within the hour. The oldest of them is at most that old. */
+export const tooManyCodes = (field?: string) =>
+  new AppError("rate_limited", "Too many codes were requested. Try again in an hour.", {
+    field,
+    retryAfterSeconds: 3600,
+  });
