@@ -1,8 +1,8 @@
 import { timestamp } from "@signalbox/contracts";
-import { AppError, type ErrorDetail } from "@signalbox/core";
-import { type HttpResponse, refused } from "@signalbox/http";
+import { AppError } from "@signalbox/core";
+import type { Refusal } from "@signalbox/http";
 import { z } from "zod";
-import type { Actor, Refusal } from "../audit/audit.ts";
+import type { Actor, Refusal as RefusalEntry } from "../audit/audit.ts";
 import type { RedeemOutcome } from "./one-time-codes.ts";
 
 /** A code as somebody typed it. One of any form may be tried; only the right one is good. */
@@ -22,21 +22,24 @@ const messages: Readonly<Record<Exclude<RedeemOutcome, "good">, string>> = {
   "used-up": "The code can no longer be used. Request a new one.",
 };
 
-/** The reason why a code was refused, as a detail of an answer. */
-export function codeDetail(outcome: keyof typeof messages): ErrorDetail {
-  const code = outcome === "wrong" ? "wrong_code" : `code_${outcome.replace("-", "_")}`;
-  return { field: "code", code, message: messages[outcome] };
+/** The answer to a refused code. */
+export function codeRefused(outcome: keyof typeof messages): Refusal {
+  const message = messages[outcome];
+  return { code: "validation_error", message, details: [{ field: "code", code: reasonOf(outcome), message }] };
 }
 
 /** A refused code, as the audit of the account that it was tried on has it. */
-export function codeRefusal(operation: string, accountId: string, outcome: keyof typeof messages, by: Actor): Refusal {
-  return { accountId, operation, reason: codeDetail(outcome).code, fields: ["code"], by };
+export function codeRefusal(
+  operation: string,
+  accountId: string,
+  outcome: keyof typeof messages,
+  by: Actor,
+): RefusalEntry {
+  return { accountId, operation, reason: reasonOf(outcome), fields: ["code"], by };
 }
 
-/** The answer to a refused code. */
-export function codeRefused(outcome: keyof typeof messages): HttpResponse {
-  return refused(422, "validation_error", { message: messages[outcome], details: [codeDetail(outcome)] });
-}
+const reasonOf = (outcome: keyof typeof messages): string =>
+  outcome === "wrong" ? "wrong_code" : `code_${outcome.replace("-", "_")}`;
 
 /** The error for who has had five codes within the hour. The oldest of them is at most that old. */
 export const tooManyCodes = (field?: string) =>

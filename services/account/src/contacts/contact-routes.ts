@@ -1,6 +1,6 @@
 import type { Caller } from "@signalbox/auth";
 import { AccountResource } from "@signalbox/contracts";
-import { accepted, createRoutes, type HttpResponse, noContent, ok, refused } from "@signalbox/http";
+import { accepted, createRoutes, type HttpResponse, noContent, ok, type Refusal, refusedWith } from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import { viewAccount } from "../accounts/account.ts";
@@ -18,6 +18,8 @@ interface Dependencies {
 const auth = { scopes: ["account:write"], access: "own-account:write" } as const;
 /** The code that the reader of the mail sends back. */
 export const Confirmation = z.strictObject({ code: typedCodeField });
+
+export const nothingPending: Refusal = { code: "conflict", message: "No contact address is pending." };
 
 /** The change of a contact address that is pending. */
 export function contactRoutes({ accounts, contactChanges }: Dependencies) {
@@ -74,9 +76,9 @@ function answerConfirmed(result: ConfirmOutcome): HttpResponse {
     case "confirmed":
       return ok(viewAccount(result.account), { etag: etagOfAccount(result.account) });
     case "nothing-pending":
-      return nothingPending();
+      return refusedWith(nothingPending);
     default:
-      return codeRefused(result.outcome);
+      return refusedWith(codeRefused(result.outcome));
   }
 }
 
@@ -87,8 +89,6 @@ function answerSent(result: ResendOutcome): HttpResponse {
     case "too-many":
       throw tooManyCodes();
     case "nothing-pending":
-      return nothingPending();
+      return refusedWith(nothingPending);
   }
 }
-
-const nothingPending = () => refused(409, "conflict", { message: "No contact address is pending." });

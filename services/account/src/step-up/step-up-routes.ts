@@ -1,5 +1,5 @@
 import { timestamp } from "@signalbox/contracts";
-import { accepted, createRoutes, type HttpResponse, ok, refused } from "@signalbox/http";
+import { accepted, createRoutes, type HttpResponse, ok, refused, refusedWith } from "@signalbox/http";
 import { z } from "zod";
 import type { AccountStore } from "../accounts/account-store.ts";
 import { codeRefused, SentCode, tooManyCodes, typedCodeField } from "../codes/code-answers.ts";
@@ -56,7 +56,7 @@ function answerOf(result: RequestOutcome | CompleteOutcome): HttpResponse {
     case "not-a-person":
       return notAPerson();
     default:
-      return codeRefused(result.outcome);
+      return refusedWith(codeRefused(result.outcome));
   }
 }
 
