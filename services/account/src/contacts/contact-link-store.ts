@@ -1,15 +1,17 @@
-import { type Pool, type Queryable, sql, type Tx } from "@signalbox/storage";
+import { type Pool, type Queryable, sql, type Tx, table } from "@signalbox/storage";
 import type { ContactLink } from "./contact-link.ts";
 
-const insertLink = sql(
-  "contact-link.insert",
-  `insert into contact_links (digest, account_id, kind, address, expires_at) values ($1, $2, $3, $4, $5)`,
-);
-const findLink = sql(
-  "contact-link.find",
-  `select id, account_id as "accountId", kind, address, expires_at as "expiresAt", used_at as "usedAt"
-   from contact_links where digest = $1`,
-);
+/** Without its `id`, which counts up by itself. */
+const links = table("contact_links", {
+  digest: "bytea",
+  accountId: "text",
+  kind: "text",
+  address: "text",
+  expiresAt: "timestamptz",
+  usedAt: "timestamptz",
+});
+
+const findLink = sql("contact-link.find", `select id, ${links.columns} from contact_links where digest = $1`);
 const useLink = sql("contact-link.use", "update contact_links set used_at = $2 where id = $1");
 const endConfirmations = sql(
   "contact-link.end-confirmations",
@@ -28,8 +30,7 @@ export type ContactLinkStore = ReturnType<typeof createContactLinkStore>;
 export function createContactLinkStore(pool: Pool) {
   return {
     async insert(tx: Tx, digest: Buffer, link: Omit<ContactLink, "id" | "usedAt">): Promise<void> {
-      const { accountId, kind, address, expiresAt } = link;
-      await tx.query(insertLink, [digest, accountId, kind, address, expiresAt]);
+      await links.insert(tx, { ...link, digest, usedAt: null });
     },
     async find(digest: Buffer, db: Queryable = pool): Promise<ContactLink | null> {
       return (await db.query<ContactLink>(findLink, [digest])).rows[0] ?? null;

@@ -1,4 +1,4 @@
-import { type Pool, type SealedPlace, type Sealer, sql, type Tx } from "@signalbox/storage";
+import { type Pool, type SealedPlace, type Sealer, sql, type Tx, table } from "@signalbox/storage";
 import type { Mail } from "./mail.ts";
 import type { MailKind } from "./mail-texts.ts";
 
@@ -19,11 +19,16 @@ export interface QueuedMail {
   readonly attempts: number;
 }
 
-const insertMail = sql(
-  "mail.insert",
-  `insert into outgoing_mails (id, account_id, kind, sealed, attempts, due_at, created_at, expires_at)
-   values ($1, $2, $3, $4, 0, $5, $5, $6)`,
-);
+const mails = table("outgoing_mails", {
+  id: "uuid",
+  accountId: "text",
+  kind: "text",
+  sealed: "text",
+  attempts: "int4",
+  dueAt: "timestamptz",
+  createdAt: "timestamptz",
+  expiresAt: "timestamptz",
+});
 
 const leaseMails = sql(
   "mail.lease",
@@ -47,9 +52,9 @@ const oldestMail = sql("mail.oldest", "select min(created_at) as at from outgoin
 export function createMailQueue(pool: Pool, sealer: Sealer) {
   return {
     async insert(tx: Tx, mail: NewMail): Promise<void> {
-      const { id, accountId, kind, to, subject, text, createdAt, expiresAt } = mail;
-      const sealed = sealer.seal(JSON.stringify({ to, subject, text }), placeOf(id));
-      await tx.query(insertMail, [id, accountId, kind, sealed, createdAt, expiresAt]);
+      const { to, subject, text, ...row } = mail;
+      const sealed = sealer.seal(JSON.stringify({ to, subject, text }), placeOf(mail.id));
+      await mails.insert(tx, { ...row, sealed, attempts: 0, dueAt: mail.createdAt });
     },
     /** Leases up to `count` mails that are due at `at`. After `until` another instance may take them. */
     async lease(count: number, at: Date, until: Date): Promise<readonly QueuedMail[]> {
