@@ -14,10 +14,8 @@ import { createAuditStore } from "./audit/audit-store.ts";
 import { createKeepAuditDays } from "./audit/keep-audit-days.ts";
 import { createNoteRefusal } from "./audit/note-refusal.ts";
 import { createOneTimeCodes } from "./codes/one-time-codes.ts";
-import { createTrimCodes } from "./codes/trim-codes.ts";
 import { createContactChanges } from "./contacts/contact-changes.ts";
 import { createContactLinkStore } from "./contacts/contact-link-store.ts";
-import { createTrimContactLinks } from "./contacts/trim-contact-links.ts";
 import { createApiKeyStore } from "./credentials/api-key.ts";
 import { createApiKeys } from "./credentials/api-keys.ts";
 import { createFirstKeyMaker } from "./credentials/create-first-key.ts";
@@ -42,7 +40,6 @@ import { createChangeAccountStatus } from "./statuses/change-account-status.ts";
 import { createRequestRecovery } from "./statuses/request-recovery.ts";
 import { createStepUpStore } from "./step-up/step-up-store.ts";
 import { createStepUps } from "./step-up/step-ups.ts";
-import { createTrimStepUps } from "./step-up/trim-step-ups.ts";
 
 /** What the routes and resolvers may call. */
 export type Verbs = ReturnType<typeof createVerbs>;
@@ -142,9 +139,7 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
     updateAccount: createUpdateAccount({ ...writing, accounts, contactChanges }),
     contactChanges,
     contactLinks,
-    trimContactLinks: createTrimContactLinks({ contactLinks, clock }),
     stepUps,
-    trimStepUps: createTrimStepUps({ stepUps: stepUpStore, clock }),
     signOutEverywhere: createSignOutEverywhere(ending),
     identities,
     identityOfToken,
@@ -162,8 +157,6 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
     noteRefusal,
     mails,
     oneTimeCodes,
-    sendDueMails: mails.sendDue,
-    trimCodes: createTrimCodes({ pool, clock }),
     keepAuditDays: createKeepAuditDays({ ...auditRetention, auditDays: createAuditDayStore({ pool }) }),
     repeatAccess: createRepeatAccess({ pool, accessLog, clock }),
     purgeAccounts: createPurgeAccounts({

@@ -22,7 +22,6 @@ const endLaterObjections = sql(
   `update contact_links set used_at = $3
    where account_id = $1 and kind = 'object' and id > $2 and used_at is null`,
 );
-const trimLinks = sql("contact-link.trim", "delete from contact_links where expires_at <= $1");
 
 export type ContactLinkStore = ReturnType<typeof createContactLinkStore>;
 
@@ -45,10 +44,6 @@ export function createContactLinkStore(pool: Pool) {
     /** Ends the objections of those who held the account's address after the holder of this one. */
     async endLaterObjections(tx: Tx, { accountId, id }: ContactLink, at: Date): Promise<void> {
       await tx.query(endLaterObjections, [accountId, id, at]);
-    },
-    /** Removes links that ended long ago. */
-    async trim(endedBefore: Date): Promise<void> {
-      await pool.query(trimLinks, [endedBefore]);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { seconds, uuidv7 } from "@signalbox/core";
-import { createWakeUp } from "@signalbox/runtime";
+import { createWakeUp, type Runner } from "@signalbox/runtime";
 import type { Pool, Sealer, Tx } from "@signalbox/storage";
 import type { Configured } from "../properties.ts";
 import { createMailQueue } from "./mail-queue.ts";
@@ -36,6 +36,10 @@ export function createMails(context: Configured, pool: Pool, sealer: Sealer) {
       await queue.insert(tx, { id: uuidv7(createdAt.getTime()), to, ...text, accountId, kind, createdAt, expiresAt });
       tx.afterCommit(wakeUp.wake);
     },
-    sendDue: createSendDueMails({ ...context, queue, transport, wakeUp }),
+
+    /** Starts the worker that sends what is due. */
+    startWorker(runner: Pick<Runner, "every">): void {
+      runner.every("mail", wakeUp, createSendDueMails({ ...context, queue, transport }));
+    },
   };
 }
