@@ -53,7 +53,7 @@ export const properties = defineProperties({
     max: 720,
     secrecy: "public",
     reload: "live",
-    effect: "How long the holder of a contact address can object after it was to be, or was, replaced or removed.",
+    effect: "How long the holder of a contact address can object to its replacement or removal.",
   },
   "account.retention-days": {
     type: "integer",
