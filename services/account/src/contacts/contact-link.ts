@@ -15,12 +15,12 @@ export interface ContactLink {
 }
 
 /**
- * A new token. It is part of a path, which request logs show, so it has the shape of our secrets (`sbx_…`), which every
+ * Makes a token. It is part of a path, which request logs show, so it has the shape of our secrets (`sbx_…`), which every
  * log masks.
  */
 export const newLinkToken = (): string => `sbx_link_${randomBytes(32).toString("base64url")}`;
 
-/** What is kept of a token: with 256 random bits nothing can be guessed from its digest. */
+/** Digests a token for the database. It has 256 random bits, so nothing can be guessed from the digest. */
 export const digestLinkToken = (token: string): Buffer => createHash("sha256").update(token).digest();
 
 export const linkPath = (token: string): string => `/api/account/contact-links/${token}`;
@@ -28,7 +28,7 @@ export const linkPath = (token: string): string => `/api/account/contact-links/$
 /** A link works once, until it expires. */
 export const isOpen = ({ usedAt, expiresAt }: ContactLink, now: Date): boolean => usedAt === null && expiresAt > now;
 
-/** Enough to know one's own address by, and not enough to write to somebody else's. */
+/** Shortens an address so that its holder knows it, and nobody else can write to it. */
 export function hintOf(address: string): string {
   const at = address.lastIndexOf("@");
   return `${[...address][0]}…${address.slice(at)}`;

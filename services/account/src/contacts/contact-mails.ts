@@ -46,6 +46,7 @@ export function createContactMails(dependencies: ContactMailDependencies) {
       await mails.enqueue(tx, { kind: "contact-changed", ...given, newAddress: hintOf(newAddress) });
     },
 
+    /** Tells an address that it was removed from the account. */
     async tellOfRemoval(tx: Tx, account: Account, address: string): Promise<void> {
       await mails.enqueue(tx, { kind: "contact-cleared", ...(await objection(tx, account, address)) });
     },

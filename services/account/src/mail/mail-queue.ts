@@ -13,7 +13,7 @@ interface NewMail extends Mail {
 export interface QueuedMail {
   readonly id: string;
   readonly kind: string;
-  /** Who it is for and what it says, sealed: it holds a code or a link. */
+  /** Address, subject and text, sealed: they hold a code or a link. */
   readonly sealed: string;
   /** Attempts begun, this one included. */
   readonly attempts: number;
@@ -71,11 +71,11 @@ export function createMailQueue(pool: Pool, sealer: Sealer) {
     async postpone({ id, attempts }: QueuedMail, dueAt: Date): Promise<void> {
       await pool.query(postponeMail, [id, attempts, dueAt]);
     },
-    /** Removes what nobody needs any more, and answers what that was. */
+    /** Removes the mails whose code or link has expired, and returns them. */
     async removeOutdated(at: Date): Promise<readonly QueuedMail[]> {
       return (await pool.query<QueuedMail>(deleteOutdated, [at])).rows;
     },
-    /** Since when the mail that waits longest has waited; null when none does. */
+    /** Finds when the oldest unsent mail was queued; null when all are sent. */
     async oldest(): Promise<Date | null> {
       return (await pool.query<{ at: Date | null }>(oldestMail)).rows[0]?.at ?? null;
     },

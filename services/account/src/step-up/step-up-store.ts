@@ -21,6 +21,7 @@ const endStepUps = sql("step-up.end-all", "delete from step_ups where account_id
 
 export type StepUpStore = ReturnType<typeof createStepUpStore>;
 
+/** Step-ups in PostgreSQL: the last one of each credential. */
 export function createStepUpStore(pool: Pool) {
   return {
     async find(accountId: string, credentialId: string): Promise<StepUp | null> {
