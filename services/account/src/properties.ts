@@ -7,7 +7,7 @@ import { httpProperties } from "@signalbox/http/properties";
 import type { ServiceContext } from "@signalbox/runtime";
 import { runtimeProperties } from "@signalbox/runtime/properties";
 import { databaseProperties, secretsProperties } from "@signalbox/storage/properties";
-import { mailboxPattern } from "./mail/mailbox.ts";
+import { mailboxPattern } from "./mail/mail.ts";
 
 const exportUrl = (service: string) =>
   ({
@@ -53,7 +53,7 @@ export const properties = defineProperties({
     max: 720,
     secrecy: "public",
     reload: "live",
-    effect: "How long the holder of a contact address can object after it was to be, or was, replaced or removed.",
+    effect: "How long the holder of a contact address can object to its replacement or removal.",
   },
   "account.retention-days": {
     type: "integer",

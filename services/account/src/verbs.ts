@@ -14,8 +14,8 @@ import { createAuditStore } from "./audit/audit-store.ts";
 import { createKeepAuditDays } from "./audit/keep-audit-days.ts";
 import { createNoteRefusal } from "./audit/note-refusal.ts";
 import { createOneTimeCodes } from "./codes/one-time-codes.ts";
-import { createTrimCodes } from "./codes/trim-codes.ts";
-import { createContactVerbs } from "./contacts/contact-verbs.ts";
+import { createContactChanges } from "./contacts/contact-changes.ts";
+import { createContactLinkStore } from "./contacts/contact-link-store.ts";
 import { createApiKeyStore } from "./credentials/api-key.ts";
 import { createApiKeys } from "./credentials/api-keys.ts";
 import { createFirstKeyMaker } from "./credentials/create-first-key.ts";
@@ -29,7 +29,7 @@ import { createIdentityStore } from "./identities/identity-store.ts";
 import { createLinkIdentity } from "./identities/link-identity.ts";
 import { createUnlinkIdentity } from "./identities/unlink-identity.ts";
 import { createHasWayIn } from "./identities/way-in.ts";
-import { createMailing } from "./mail/create-mailing.ts";
+import { createMails } from "./mail/mails.ts";
 import { createAccountSignInStore } from "./oauth/account-sign-in-store.ts";
 import { createEndSignIns } from "./oauth/end-sign-ins.ts";
 import { createIssuingIfAlone } from "./oauth/open-built-in-issuer.ts";
@@ -38,11 +38,8 @@ import type { Configured } from "./properties.ts";
 import { createSignOutEverywhere } from "./sign-ins/sign-out-everywhere.ts";
 import { createChangeAccountStatus } from "./statuses/change-account-status.ts";
 import { createRequestRecovery } from "./statuses/request-recovery.ts";
-import { createCompleteStepUp } from "./step-up/complete-step-up.ts";
-import { createEndStepUps } from "./step-up/end-step-ups.ts";
-import { createRequestStepUp } from "./step-up/request-step-up.ts";
 import { createStepUpStore } from "./step-up/step-up-store.ts";
-import { createTrimStepUps } from "./step-up/trim-step-ups.ts";
+import { createStepUps } from "./step-up/step-ups.ts";
 
 /** What the routes and resolvers may call. */
 export type Verbs = ReturnType<typeof createVerbs>;
@@ -69,18 +66,24 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
   });
   const accessLog = createAccessLog({ outbox });
   const writing = { pool, outbox, audit, clock };
-  const { mails, sendDueMails } = createMailing(context, pool);
+  const mails = createMails(context, pool, sealer);
   const oneTimeCodes = createOneTimeCodes({ keys: configuration.get("secrets.keys"), counting, clock });
   const askAgain = createAskAgain({ accessLog, clock });
-  const stepUps = createStepUpStore(pool);
-  const proving = { ...writing, accounts, accessLog, askAgain, stepUps, oneTimeCodes, mails, noteRefusal };
-  const endStepUps = createEndStepUps(proving);
+  const stepUpStore = createStepUpStore(pool);
+  const proving = { ...writing, accounts, accessLog, askAgain, oneTimeCodes, mails, noteRefusal };
+  const stepUps = createStepUps({ ...proving, stepUps: stepUpStore });
   const endSignIns = createEndSignIns({ ...proving, signIns: createAccountSignInStore() });
   const issuing = createIssuingIfAlone(context, pool, sealer);
   const identities = createIdentityStore(pool);
   const hasWayIn = createHasWayIn({ identities, clock, signsInByMail: issuing !== null });
-  const ending = { ...proving, identities, hasWayIn, endStepUps, endSignIns };
-  const { followContactChange, ...contactVerbs } = createContactVerbs(context, ending);
+  const ending = { ...proving, identities, hasWayIn, stepUps, endSignIns };
+  const contactLinks = createContactLinkStore(pool);
+  const contactChanges = createContactChanges({
+    ...ending,
+    contactLinks,
+    baseUrl: configuration.get("http.base-url"),
+    objectionHours: () => configuration.get("account.contact.objection-window"),
+  });
 
   const makeAccount = createMakeAccount({
     ...writing,
@@ -98,7 +101,7 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
     accounts,
     apiKeys: keys,
     provisionAccount,
-    stepUps,
+    stepUps: stepUpStore,
     noteRefusal,
   });
   const identityOfToken = createIdentityOfToken({ tokens });
@@ -133,11 +136,10 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
     audit,
     makeAccount,
     clock,
-    updateAccount: createUpdateAccount({ ...writing, accounts, followContactChange }),
-    ...contactVerbs,
-    requestStepUp: createRequestStepUp(proving),
-    completeStepUp: createCompleteStepUp(proving),
-    trimStepUps: createTrimStepUps(proving),
+    updateAccount: createUpdateAccount({ ...writing, accounts, contactChanges }),
+    contactChanges,
+    contactLinks,
+    stepUps,
     signOutEverywhere: createSignOutEverywhere(ending),
     identities,
     identityOfToken,
@@ -155,8 +157,6 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
     noteRefusal,
     mails,
     oneTimeCodes,
-    sendDueMails,
-    trimCodes: createTrimCodes({ pool, clock }),
     keepAuditDays: createKeepAuditDays({ ...auditRetention, auditDays: createAuditDayStore({ pool }) }),
     repeatAccess: createRepeatAccess({ pool, accessLog, clock }),
     purgeAccounts: createPurgeAccounts({

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { minutes, seconds } from "@signalbox/core";
+import { stepUpMaxAgeMs } from "@signalbox/auth";
+import { type Clock, hours, minutes, seconds } from "@signalbox/core";
 import type { IdempotencyStore } from "@signalbox/http";
-import type { Runner, Work } from "@signalbox/runtime";
+import type { Runner } from "@signalbox/runtime";
+import { type Pool, type RetentionRule, startRetention } from "@signalbox/storage";
 import type { BuiltInIssuer } from "./oauth/built-in-issuer.ts";
 import type { Issuing } from "./oauth/issuing.ts";
 
@@ -10,27 +12,33 @@ interface Dependencies {
   readonly repeatAccess: () => Promise<unknown>;
   readonly announceExpiredCredentials: () => Promise<unknown>;
   readonly purgeAccounts: () => Promise<unknown>;
-  readonly sendDueMails: Work;
-  readonly trimCodes: () => Promise<unknown>;
-  readonly trimContactLinks: () => Promise<unknown>;
-  readonly trimStepUps: () => Promise<unknown>;
+  readonly mails: { readonly startWorker: (runner: Pick<Runner, "every">) => void };
+  readonly pool: Pool;
+  readonly clock: Clock;
   readonly keepAuditDays: () => Promise<unknown>;
   /** Both null when another issuer is configured. */
   readonly issuing: Issuing | null;
   readonly oauth: BuiltInIssuer | null;
 }
 
+/** How long rows stay that are of no use any more. */
+export const retention: readonly RetentionRule[] = [
+  // Long enough to count the codes of the last hour, and to tell a late person that theirs has expired.
+  { name: "code retention", table: "one_time_codes", column: "expires_at", keepMs: hours(24) },
+  // Long enough to tell a late person that their link has expired, rather than that it never was.
+  { name: "contact link retention", table: "contact_links", column: "expires_at", keepMs: hours(24 * 30) },
+  { name: "step-up retention", table: "step_ups", column: "at", keepMs: stepUpMaxAgeMs },
+];
+
 /** The long-running parts that are this service's own. */
-export function startWorkers(runner: Pick<Runner, "worker">, dependencies: Dependencies): void {
+export function startWorkers(runner: Pick<Runner, "worker" | "every">, dependencies: Dependencies): void {
   runner.worker("idempotency", dependencies.idempotency.clean);
   runner.worker("access repetition", every(minutes(1), dependencies.repeatAccess));
   // An index tells in a moment that nothing is due, and an end is announced in its second.
   runner.worker("credential expiry", every(seconds(1), dependencies.announceExpiredCredentials));
   runner.worker("account purge", every(minutes(1), dependencies.purgeAccounts));
-  runner.worker("mail", dependencies.sendDueMails);
-  runner.worker("code retention", every(minutes(1), dependencies.trimCodes));
-  runner.worker("contact link retention", every(minutes(1), dependencies.trimContactLinks));
-  runner.worker("step-up retention", every(minutes(1), dependencies.trimStepUps));
+  dependencies.mails.startWorker(runner);
+  startRetention({ ...dependencies, runner }, retention);
   runner.worker("audit days", every(minutes(1), dependencies.keepAuditDays));
   startIssuerWorkers(runner, dependencies);
 }

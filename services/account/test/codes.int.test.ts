@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { hours, minutes } from "@signalbox/core";
-import { inTransaction, sql } from "@signalbox/storage";
+import { inTransaction, sql, startRetention } from "@signalbox/storage";
+import { eventually, testContext } from "@signalbox/testing";
 import type { CodePurpose } from "../src/codes/one-time-code.ts";
 import type { RedeemOutcome } from "../src/codes/one-time-codes.ts";
+import { retention } from "../src/workers.ts";
 import { type OpenVerbs, openVerbs } from "./verbs.ts";
 
 let account: OpenVerbs;
@@ -146,20 +148,28 @@ test("five codes an hour, one after the other or all at once", async () => {
   await issued(place);
 });
 
-test("no code is in the database, and what ended a day ago is not there at all", async () => {
-  const place = fresh();
+test("no code is in the database, and what ended a day ago is not there at all", async (t) => {
+  const [earlier, place] = [fresh(), fresh()];
+  await issued(earlier);
+  account.clock.advance(1);
   const { code } = await issued(place);
   await redeem(place, other(code));
   const text = "select row_to_json(t)::text as row from one_time_codes as t where subject = $1";
-  const find = async () => (await account.pool.query<{ row: string }>(sql("test.codes", text), [place.subject])).rows;
-  const [row] = await find();
+  const find = async ({ subject }: Place) =>
+    (await account.pool.query<{ row: string }>(sql("test.codes", text), [subject])).rows;
+  const [row] = await find(place);
   for (const form of [code, Buffer.from(code).toString("hex"), Buffer.from(code).toString("base64")]) {
     assert.ok(!row?.row.includes(form));
   }
   account.clock.advance(hours(25) - 1);
-  await account.verbs.trimCodes();
-  assert.equal((await find()).length, 1);
+  const { runner, close } = testContext("account", {});
+  t.after(close);
+  startRetention(
+    { ...account, runner },
+    retention.map((rule) => ({ ...rule, everyMs: 5 })),
+  );
+  await eventually(async () => (await find(earlier)).length === 0);
+  assert.equal((await find(place)).length, 1);
   account.clock.advance(1);
-  await account.verbs.trimCodes();
-  assert.equal((await find()).length, 0);
+  await eventually(async () => (await find(place)).length === 0);
 });

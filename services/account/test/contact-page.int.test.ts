@@ -33,7 +33,7 @@ test("in a browser without scripts the button works under the page's own policy,
   assert.equal((await contacts.read(headers)).contact_address, wanted);
 
   await looking.goto(link);
-  assert.equal(await looking.getByRole("heading").textContent(), "This link has ended");
+  assert.equal(await looking.getByRole("heading").textContent(), "This link is no longer valid");
   assert.deepEqual(await accessibilityProblems(looking), []);
   await looking.goto(account.url + linkIn(await account.mailbox.mailTo(old, 2)));
   await looking.getByRole("button", { name: "Object to the change" }).click();

@@ -37,7 +37,7 @@ test("an address changed through the graph is asked to confirm, and confirms the
   const code = codeIn(await account.mailbox.mailTo(wanted));
 
   const wrong = (await confirm(headers, otherThan(code))).data.confirmContactAddress;
-  assert.deepEqual(wrong, { account: null, errors: [{ field: "code", message: "This is not the code." }] });
+  assert.deepEqual(wrong, { account: null, errors: [{ field: "code", message: "The code is wrong." }] });
   const { account: confirmed, errors } = (await confirm(headers, code)).data.confirmContactAddress;
   assert.deepEqual(errors, []);
   assert.deepEqual(confirmed, { contactAddress: wanted, contactAddressVerified: true, pendingContactAddress: null });

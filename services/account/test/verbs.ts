@@ -69,7 +69,7 @@ async function openInstance(given: Overrides, clock: Clock): Promise<Instance> {
     pool,
     logged: context.logged,
     metrics: () => context.metrics.text(),
-    sendMails: () => context.runner.worker("mail", verbs.sendDueMails),
+    sendMails: () => verbs.mails.startWorker(context.runner),
     close: () => context.close(),
   };
 }

@@ -3,7 +3,7 @@ import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { type Pool, requireTransaction, type Tx, writeRow } from "@signalbox/storage";
 import type { Actor, Audit } from "../audit/audit.ts";
-import type { FollowContactChange } from "../contacts/follow-contact-change.ts";
+import type { ContactChanges } from "../contacts/contact-changes.ts";
 import type { Account } from "./account.ts";
 import { accountChanged } from "./account-events.ts";
 import type { AccountStore } from "./account-store.ts";
@@ -30,7 +30,7 @@ interface Dependencies {
   readonly outbox: Pick<Outbox, "append">;
   readonly audit: Audit;
   readonly clock: Clock;
-  readonly followContactChange: FollowContactChange;
+  readonly contactChanges: Pick<ContactChanges, "request">;
 }
 
 /**
@@ -38,7 +38,7 @@ interface Dependencies {
  * one account meet, so it is first tried without a lock; a change of address has to know how many were tried, and so
  * needs one.
  */
-export function createUpdateAccount({ pool, accounts, outbox, audit, clock, followContactChange }: Dependencies) {
+export function createUpdateAccount({ pool, accounts, outbox, audit, clock, contactChanges }: Dependencies) {
   return async function updateAccount(input: UpdateAccount): Promise<UpdateAccountOutcome> {
     const { accountId } = input.principal;
     const written = await writeRow(pool, {
@@ -63,7 +63,7 @@ export function createUpdateAccount({ pool, accounts, outbox, audit, clock, foll
     }
     if (fields.length > 0) {
       await accounts.save(tx, account);
-      if (touchesContact(changed)) await followContactChange(tx, before, account);
+      if (touchesContact(changed)) await contactChanges.request(tx, before, account);
       await audit.record(tx, { action: "account.update", accountId: account.id, fields, by });
       await outbox.append(tx, accountChanged(changed));
     }

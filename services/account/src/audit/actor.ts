@@ -1,4 +1,4 @@
-import type { Principal } from "@signalbox/auth";
+import type { Caller, Principal } from "@signalbox/auth";
 import type { Actor } from "./audit.ts";
 
 interface Request {
@@ -9,12 +9,7 @@ interface Request {
 }
 
 /** Who caused what a request does: the owner of an account, unless the route is one of administrators. */
-export function actorOf({ principal, requestId, clientAddress }: Request, kind: Actor["kind"] = "owner"): Actor {
-  return {
-    kind,
-    accountId: principal.accountId,
-    credential: principal.credential.id,
-    address: clientAddress,
-    requestId,
-  };
+export function actorOf(from: Request | Caller, kind: Actor["kind"] = "owner"): Actor {
+  const { accountId, credential } = "principal" in from ? from.principal : from;
+  return { kind, accountId, credential: credential.id, address: from.clientAddress, requestId: from.requestId };
 }

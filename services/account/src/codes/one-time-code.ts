@@ -1,13 +1,13 @@
 import { createHmac, hkdfSync, randomInt } from "node:crypto";
 import { hours, minutes } from "@signalbox/core";
 
-/** What a code is good for. One of another purpose is of no use. */
+/** A code works for its own purpose and for no other. */
 export type CodePurpose = "contact" | "step-up" | "sign-in";
 
-/** What a code was made for, which its digest covers. */
+/** The one place where a code works. Its digest covers both. */
 export interface CodePlace {
   readonly purpose: CodePurpose;
-  /** Who it is for: an account, a credential, or the normalized address of somebody who signs in. */
+  /** An account, a credential, or the normalized address of somebody who signs in. */
   readonly subject: string;
 }
 
@@ -21,12 +21,12 @@ export const issuesMaxPerHour = 5;
 
 const digits = 8;
 
-/** Eight digits: with five tries each and five codes an hour, who guesses all year succeeds twice in a thousand times. */
+/** Makes eight digits. With five tries each and five codes an hour, two in a thousand who guess all year succeed. */
 export function newCode(): string {
   return String(randomInt(10 ** digits)).padStart(digits, "0");
 }
 
-/** People type codes as they read them, with blanks and hyphens. */
+/** Drops the blanks and hyphens that people type. */
 export const typedCode = (text: string): string => text.replace(/[\s-]/g, "");
 
 /**

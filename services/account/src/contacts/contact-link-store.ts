@@ -1,31 +1,17 @@
-import { type Pool, type Queryable, sql, type Tx } from "@signalbox/storage";
+import { type Pool, type Queryable, sql, type Tx, table } from "@signalbox/storage";
 import type { ContactLink } from "./contact-link.ts";
 
-export interface ContactLinkStore {
-  insert(
-    tx: Tx,
-    digest: Buffer,
-    link: Pick<ContactLink, "accountId" | "kind" | "address" | "expiresAt">,
-  ): Promise<void>;
-  find(digest: Buffer, db?: Queryable): Promise<ContactLink | null>;
-  markUsed(tx: Tx, link: ContactLink, at: Date): Promise<void>;
-  /** Ends every way to confirm: the code has been used, or nothing waits any more. */
-  endConfirmations(tx: Tx, accountId: string, at: Date): Promise<void>;
-  /** Ends the objections of those who held the account's address after the holder of this one. */
-  endLaterObjections(tx: Tx, link: ContactLink, at: Date): Promise<void>;
-  /** Removes links that ended long ago. */
-  trim(endedBefore: Date): Promise<void>;
-}
+/** Without its `id`, which counts up by itself. */
+const links = table("contact_links", {
+  digest: "bytea",
+  accountId: "text",
+  kind: "text",
+  address: "text",
+  expiresAt: "timestamptz",
+  usedAt: "timestamptz",
+});
 
-const insertLink = sql(
-  "contact-link.insert",
-  `insert into contact_links (digest, account_id, kind, address, expires_at) values ($1, $2, $3, $4, $5)`,
-);
-const findLink = sql(
-  "contact-link.find",
-  `select id, account_id as "accountId", kind, address, expires_at as "expiresAt", used_at as "usedAt"
-   from contact_links where digest = $1`,
-);
+const findLink = sql("contact-link.find", `select id, ${links.columns} from contact_links where digest = $1`);
 const useLink = sql("contact-link.use", "update contact_links set used_at = $2 where id = $1");
 const endConfirmations = sql(
   "contact-link.end-confirmations",
@@ -36,28 +22,28 @@ const endLaterObjections = sql(
   `update contact_links set used_at = $3
    where account_id = $1 and kind = 'object' and id > $2 and used_at is null`,
 );
-const trimLinks = sql("contact-link.trim", "delete from contact_links where expires_at <= $1");
+
+export type ContactLinkStore = ReturnType<typeof createContactLinkStore>;
 
 /** Links in PostgreSQL. Whoever changes one has locked its account, so that their numbers follow the commits. */
-export function createContactLinkStore(pool: Pool): ContactLinkStore {
+export function createContactLinkStore(pool: Pool) {
   return {
-    async insert(tx, digest, { accountId, kind, address, expiresAt }) {
-      await tx.query(insertLink, [digest, accountId, kind, address, expiresAt]);
+    async insert(tx: Tx, digest: Buffer, link: Omit<ContactLink, "id" | "usedAt">): Promise<void> {
+      await links.insert(tx, { ...link, digest, usedAt: null });
     },
-    async find(digest, db = pool) {
+    async find(digest: Buffer, db: Queryable = pool): Promise<ContactLink | null> {
       return (await db.query<ContactLink>(findLink, [digest])).rows[0] ?? null;
     },
-    async markUsed(tx, { id }, at) {
+    async markUsed(tx: Tx, { id }: ContactLink, at: Date): Promise<void> {
       await tx.query(useLink, [id, at]);
     },
-    async endConfirmations(tx, accountId, at) {
+    /** Ends every link that confirms: the code was used, or nothing is pending any more. */
+    async endConfirmations(tx: Tx, accountId: string, at: Date): Promise<void> {
       await tx.query(endConfirmations, [accountId, at]);
     },
-    async endLaterObjections(tx, { accountId, id }, at) {
+    /** Ends the objections of those who held the account's address after the holder of this one. */
+    async endLaterObjections(tx: Tx, { accountId, id }: ContactLink, at: Date): Promise<void> {
       await tx.query(endLaterObjections, [accountId, id, at]);
-    },
-    async trim(endedBefore) {
-      await pool.query(trimLinks, [endedBefore]);
     },
   };
 }

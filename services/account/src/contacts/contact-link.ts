@@ -1,36 +1,34 @@
 import { createHash, randomBytes } from "node:crypto";
 
-/** What whoever holds a link may do: confirm that an address is theirs, or object to being replaced. */
-export type ContactLinkKind = "confirm" | "object";
+/** A link confirms that its reader holds the address it was sent to, or objects to the change of that address. */
+type ContactLinkKind = "confirm" | "object";
 
 export interface ContactLink {
   /** Counts up: of two objections the one with the lower id is of the earlier holder. */
   readonly id: bigint;
   readonly accountId: string;
   readonly kind: ContactLinkKind;
-  /** The address it was sent to: the one that waits, or the one that was in use. */
+  /** The address it was sent to: the pending one, or the one that was in use. */
   readonly address: string;
   readonly expiresAt: Date;
   readonly usedAt: Date | null;
 }
 
 /**
- * A new token. It is part of a path, which request logs show, so it has the shape of our secrets (`sbx_…`), which every
+ * Makes a token. It is part of a path, which request logs show, so it has the shape of our secrets (`sbx_…`), which every
  * log masks.
  */
 export const newLinkToken = (): string => `sbx_link_${randomBytes(32).toString("base64url")}`;
 
-/** What is kept of a token: with 256 random bits nothing can be guessed from its digest. */
+/** Digests a token for the database. It has 256 random bits, so nothing can be guessed from the digest. */
 export const digestLinkToken = (token: string): Buffer => createHash("sha256").update(token).digest();
 
 export const linkPath = (token: string): string => `/api/account/contact-links/${token}`;
 
-/** Whether a link may still be used for what it is for. */
-export function isOpen(link: ContactLink, kind: ContactLinkKind, now: Date): boolean {
-  return link.kind === kind && link.usedAt === null && link.expiresAt > now;
-}
+/** A link works once, until it expires. */
+export const isOpen = ({ usedAt, expiresAt }: ContactLink, now: Date): boolean => usedAt === null && expiresAt > now;
 
-/** Enough to know one's own address by, and not enough to write to somebody else's. */
+/** Shortens an address so that its holder knows it, and nobody else can write to it. */
 export function hintOf(address: string): string {
   const at = address.lastIndexOf("@");
   return `${[...address][0]}…${address.slice(at)}`;

@@ -1,104 +1,94 @@
+import type { Caller } from "@signalbox/auth";
 import { AccountResource } from "@signalbox/contracts";
-import { accepted, createRoutes, ifMatch, noContent, ok, refused } from "@signalbox/http";
+import { accepted, createRoutes, type HttpResponse, noContent, ok, type Refusal, refusedWith } from "@signalbox/http";
+import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
-import { type Account, viewAccount } from "../accounts/account.ts";
+import { viewAccount } from "../accounts/account.ts";
 import { etagOfAccount } from "../accounts/account-routes.ts";
-import { actorOf } from "../audit/actor.ts";
-import { codeRefused, typedCodeField } from "../codes/code-refused.ts";
-import { SentCode } from "../codes/sent-code.ts";
-import { tooManyCodes } from "../codes/too-many-codes.ts";
-import type { CancelContactChangeVerb } from "./cancel-contact-change.ts";
-import type { ConfirmContactVerb } from "./confirm-contact.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
+import { codeRefused, SentCode, tooManyCodes, typedCodeField } from "../codes/code-answers.ts";
+import type { ConfirmOutcome, ContactChanges, ResendOutcome } from "./contact-changes.ts";
 import { hintOf } from "./contact-link.ts";
-import type { ResendContactCodeVerb, SentContactCode } from "./resend-contact-code.ts";
 
 interface Dependencies {
-  readonly confirmContact: ConfirmContactVerb;
-  readonly resendContactCode: ResendContactCodeVerb;
-  readonly cancelContactChange: CancelContactChangeVerb;
+  readonly accounts: Pick<AccountStore, "lock">;
+  readonly contactChanges: Pick<ContactChanges, "confirm" | "resend" | "cancel">;
 }
 
 const auth = { scopes: ["account:write"], access: "own-account:write" } as const;
-/** What whoever read the mail sends back. */
+/** The code that the reader of the mail sends back. */
 export const Confirmation = z.strictObject({ code: typedCodeField });
 
-/** What becomes of a new contact address that waits to be confirmed. */
-export function contactRoutes({ confirmContact, resendContactCode, cancelContactChange }: Dependencies) {
+export const nothingPending: Refusal = { code: "conflict", message: "No contact address is pending." };
+
+/** The change of a contact address that is pending. */
+export function contactRoutes({ accounts, contactChanges }: Dependencies) {
   const routes = createRoutes({ errors: "account" });
+  const find = (tx: Tx, { caller }: { readonly caller: Caller }) => accounts.lock(tx, caller.accountId);
 
   routes.post("/api/account/contact-change/confirm", {
-    summary: "Confirm the waiting contact address",
-    description: "With the code that was sent there. Five tries, once, for one hour. A pending account becomes active.",
+    summary: "Confirm the pending contact address",
+    description:
+      "With the code that was mailed to it, which takes five tries, works once and expires after one hour. A pending account becomes active.",
     auth,
     body: Confirmation,
     responses: { 200: AccountResource, 404: "error", 409: "error", 422: "error" },
     idempotent: true,
-    async handle(input) {
-      const { principal, body } = input;
-      const answer = (account: Account) => ok(viewAccount(account), { etag: etagOfAccount(account) });
-      const result = await confirmContact({
-        principal,
-        code: body.code,
-        by: actorOf(input),
-        alongside: (tx, account) => input.idempotency.complete(tx, answer(account)),
-      });
-      switch (result.outcome) {
-        case "confirmed":
-          return answer(result.account);
-        case "nothing-waiting":
-          return nothingWaiting();
-        case "not-found":
-          return refused(404, "not_found");
-        default:
-          return codeRefused(result.outcome);
-      }
+    write: {
+      find,
+      change: (tx, account, { caller, body }) => contactChanges.confirm(tx, caller, account, body.code),
+      answer: answerConfirmed,
     },
   });
 
   routes.post("/api/account/contact-change/resend", {
-    summary: "Send another code to the waiting contact address",
+    summary: "Send another code to the pending contact address",
     description: "It ends the earlier ones. At most five an hour.",
     auth,
     responses: { 202: SentCode, 404: "error", 409: "error" },
     idempotent: true,
-    async handle(input) {
-      const answer = ({ address, expiresAt }: SentContactCode) =>
-        accepted({ sent_to: hintOf(address), expires_at: expiresAt.toISOString() });
-      const result = await resendContactCode({
-        principal: input.principal,
-        alongside: (tx, sent) => input.idempotency.complete(tx, answer(sent)),
-      });
-      switch (result.outcome) {
-        case "sent":
-          return answer(result.sent);
-        case "too-many":
-          throw tooManyCodes();
-        case "nothing-waiting":
-          return nothingWaiting();
-        case "not-found":
-          return refused(404, "not_found");
-      }
+    write: {
+      find,
+      change: (tx, account) => contactChanges.resend(tx, account),
+      answer: answerSent,
     },
   });
 
   routes.delete("/api/account/contact-change/", {
-    summary: "Give up the waiting contact address",
-    description: "The one in use stays. Where none waits, nothing happens.",
+    summary: "Cancel the change of the contact address",
+    description: "Drops the pending address. The one in use stays. Does nothing where no address is pending.",
     auth,
     responses: { 204: "empty", 404: "error" },
     idempotent: true,
-    async handle(input) {
-      const result = await cancelContactChange({
-        principal: input.principal,
-        by: actorOf(input),
-        expect: (account) => ifMatch(input, etagOfAccount(account)),
-        alongside: (tx) => input.idempotency.complete(tx, noContent()),
-      });
-      return result.outcome === "not-found" ? refused(404, "not_found") : noContent();
+    write: {
+      find,
+      etag: etagOfAccount,
+      change: (tx, account, { caller }) => contactChanges.cancel(tx, caller, account),
+      answer: () => noContent(),
     },
   });
 
   return routes;
 }
 
-const nothingWaiting = () => refused(409, "conflict", { message: "No contact address waits to be confirmed." });
+function answerConfirmed(result: ConfirmOutcome): HttpResponse {
+  switch (result.outcome) {
+    case "confirmed":
+      return ok(viewAccount(result.account), { etag: etagOfAccount(result.account) });
+    case "nothing-pending":
+      return refusedWith(nothingPending);
+    default:
+      return refusedWith(codeRefused(result.outcome));
+  }
+}
+
+function answerSent(result: ResendOutcome): HttpResponse {
+  switch (result.outcome) {
+    case "sent":
+      return accepted({ sent_to: hintOf(result.address), expires_at: result.expiresAt.toISOString() });
+    case "too-many":
+      throw tooManyCodes();
+    case "nothing-pending":
+      return refusedWith(nothingPending);
+  }
+}

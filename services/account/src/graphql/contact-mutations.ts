@@ -1,62 +1,52 @@
-import { AppError } from "@signalbox/core";
-import { mutationPayload } from "@signalbox/graphql";
-import { actorOf } from "../audit/actor.ts";
-import { codeDetail } from "../codes/code-refused.ts";
-import { tooManyCodes } from "../codes/too-many-codes.ts";
+import { mutation, refusalError, type SubgraphContext } from "@signalbox/graphql";
+import type { Tx } from "@signalbox/storage";
+import { z } from "zod";
+import type { Account } from "../accounts/account.ts";
+import { codeRefused, tooManyCodes } from "../codes/code-answers.ts";
 import { hintOf } from "../contacts/contact-link.ts";
-import { Confirmation } from "../contacts/contact-routes.ts";
+import { Confirmation, nothingPending } from "../contacts/contact-routes.ts";
 import type { Verbs } from "../verbs.ts";
-import { type AccountContext, allowed, missing } from "./account-resolvers.ts";
-import { invalidInput, parseInput } from "./parse-input.ts";
 
-const mayEdit = (context: AccountContext) => allowed(context, "account:write", "own-account:write");
+const access = { scopes: ["account:write"], access: "own-account:write" } as const;
+const nothing = z.strictObject({});
 
-/** What becomes of a new contact address that waits to be confirmed. */
-export function contactMutations({ confirmContact, resendContactCode, cancelContactChange }: Verbs) {
+/** The change of a contact address that is pending. */
+export function contactMutations({ accounts, contactChanges }: Pick<Verbs, "accounts" | "contactChanges">) {
   return {
     Mutation: {
-      confirmContactAddress: (_parent: unknown, { input }: { input: object }, context: AccountContext) => {
-        const principal = mayEdit(context);
-        return mutationPayload("account", async () => {
-          const { code } = parseInput(Confirmation, input);
-          const result = await confirmContact({ principal, code, by: actorOf({ ...context, principal }) });
-          switch (result.outcome) {
-            case "confirmed":
-              return result.account;
-            case "nothing-waiting":
-              throw nothingWaiting();
-            case "not-found":
-              return missing();
-            default:
-              throw invalidInput([codeDetail(result.outcome)]);
-          }
-        });
-      },
-      resendContactCode: (_parent: unknown, _given: unknown, context: AccountContext) => {
-        const principal = mayEdit(context);
-        return mutationPayload("sentCode", async () => {
-          const result = await resendContactCode({ principal });
-          switch (result.outcome) {
-            case "sent":
-              return { sentTo: hintOf(result.sent.address), expiresAt: result.sent.expiresAt };
-            case "too-many":
-              throw tooManyCodes();
-            case "nothing-waiting":
-              throw nothingWaiting();
-            case "not-found":
-              return missing();
-          }
-        });
-      },
-      cancelContactChange: (_parent: unknown, _given: unknown, context: AccountContext) => {
-        const principal = mayEdit(context);
-        return mutationPayload("account", async () => {
-          const result = await cancelContactChange({ principal, by: actorOf({ ...context, principal }) });
-          return result.outcome === "not-found" ? missing() : result.account;
-        });
-      },
+      confirmContactAddress: mutation(
+        { ...access, input: Confirmation, payload: "account" },
+        async ({ code }, context) => {
+          const result = await write(context, (tx, account) =>
+            contactChanges.confirm(tx, context.caller, account, code),
+          );
+          if (result.outcome === "confirmed") return result.account;
+          throw refusalError(result.outcome === "nothing-pending" ? nothingPending : codeRefused(result.outcome));
+        },
+      ),
+      resendContactCode: mutation({ ...access, input: nothing, payload: "sentCode" }, async (_input, context) => {
+        const result = await write(context, contactChanges.resend);
+        switch (result.outcome) {
+          case "sent":
+            return { sentTo: hintOf(result.address), expiresAt: result.expiresAt };
+          case "too-many":
+            throw tooManyCodes();
+          case "nothing-pending":
+            throw refusalError(nothingPending);
+        }
+      }),
+      cancelContactChange: mutation({ ...access, input: nothing, payload: "account" }, (_input, context) =>
+        write(context, (tx, account) => contactChanges.cancel(tx, context.caller, account)),
+      ),
     },
   };
-}
 
-const nothingWaiting = () => new AppError("conflict", "No contact address waits to be confirmed.");
+  /** Changes the caller's own account, locked. */
+  function write<Result>(
+    { caller, write }: SubgraphContext<unknown>,
+    change: (tx: Tx, account: Account) => Promise<Result>,
+  ): Promise<Result> {
+    const find = (tx: Tx) => accounts.lock(tx, caller.accountId);
+    return write({ find, change, missing: "The account does not exist any more." });
+  }
+}

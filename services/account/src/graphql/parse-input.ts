@@ -27,7 +27,7 @@ export async function parseOwnInput<Output>(
 }
 
 /** What a rule of ours said about members of the REST body, as it is said of an input. */
-export function invalidInput(details: readonly ErrorDetail[]): AppError {
+function invalidInput(details: readonly ErrorDetail[]): AppError {
   const named = details.map((detail) => ({ ...detail, field: camelCase(detail.field) }));
   return new AppError("validation_error", "A member of the input is not valid.", { details: named });
 }

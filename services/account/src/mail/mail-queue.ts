@@ -1,5 +1,6 @@
-import { type Pool, type SealedPlace, type Sealer, sql, type Tx } from "@signalbox/storage";
-import type { Mail, MailKind } from "./mail.ts";
+import { type Pool, type SealedPlace, type Sealer, sql, type Tx, table } from "@signalbox/storage";
+import type { Mail } from "./mail.ts";
+import type { MailKind } from "./mail-texts.ts";
 
 interface NewMail extends Mail {
   readonly accountId: string | null;
@@ -12,17 +13,22 @@ interface NewMail extends Mail {
 export interface QueuedMail {
   readonly id: string;
   readonly kind: string;
-  /** Who it is for and what it says, sealed: it holds a code or a link. */
+  /** Address, subject and text, sealed: they hold a code or a link. */
   readonly sealed: string;
   /** Attempts begun, this one included. */
   readonly attempts: number;
 }
 
-const insertMail = sql(
-  "mail.insert",
-  `insert into outgoing_mails (id, account_id, kind, sealed, attempts, due_at, created_at, expires_at)
-   values ($1, $2, $3, $4, 0, $5, $5, $6)`,
-);
+const mails = table("outgoing_mails", {
+  id: "uuid",
+  accountId: "text",
+  kind: "text",
+  sealed: "text",
+  attempts: "int4",
+  dueAt: "timestamptz",
+  createdAt: "timestamptz",
+  expiresAt: "timestamptz",
+});
 
 const leaseMails = sql(
   "mail.lease",
@@ -46,9 +52,9 @@ const oldestMail = sql("mail.oldest", "select min(created_at) as at from outgoin
 export function createMailQueue(pool: Pool, sealer: Sealer) {
   return {
     async insert(tx: Tx, mail: NewMail): Promise<void> {
-      const { id, accountId, kind, to, subject, text, createdAt, expiresAt } = mail;
-      const sealed = sealer.seal(JSON.stringify({ to, subject, text }), placeOf(id));
-      await tx.query(insertMail, [id, accountId, kind, sealed, createdAt, expiresAt]);
+      const { to, subject, text, ...row } = mail;
+      const sealed = sealer.seal(JSON.stringify({ to, subject, text }), placeOf(mail.id));
+      await mails.insert(tx, { ...row, sealed, attempts: 0, dueAt: mail.createdAt });
     },
     /** Leases up to `count` mails that are due at `at`. After `until` another instance may take them. */
     async lease(count: number, at: Date, until: Date): Promise<readonly QueuedMail[]> {
@@ -65,11 +71,11 @@ export function createMailQueue(pool: Pool, sealer: Sealer) {
     async postpone({ id, attempts }: QueuedMail, dueAt: Date): Promise<void> {
       await pool.query(postponeMail, [id, attempts, dueAt]);
     },
-    /** Removes what nobody needs any more, and answers what that was. */
+    /** Removes the mails whose code or link has expired, and returns them. */
     async removeOutdated(at: Date): Promise<readonly QueuedMail[]> {
       return (await pool.query<QueuedMail>(deleteOutdated, [at])).rows;
     },
-    /** Since when the mail that waits longest has waited; null when none does. */
+    /** Finds when the oldest unsent mail was queued; null when all are sent. */
     async oldest(): Promise<Date | null> {
       return (await pool.query<{ at: Date | null }>(oldestMail)).rows[0]?.at ?? null;
     },

@@ -1,16 +1,100 @@
-import type { Mail } from "./mail.ts";
+import process from "node:process";
+import { setTimeout as sleep } from "node:timers/promises";
+import { seconds } from "@signalbox/core";
+import { createTransport } from "nodemailer";
+import { type Mail, MailRefused, type MailTransport, parseMailbox } from "./mail.ts";
 
-/** Hands a mail over. Resolves when the other side has taken it. */
-export interface MailTransport {
-  /** @throws MailRefused for a mail that will never be taken; anything else may be tried again. */
-  send(mail: Mail): Promise<void>;
+/** For one mail from the first packet to the last answer. Shorter than its lease, or another instance sends it too. */
+const sendDeadlineMs = seconds(20);
+
+/** Codes of nodemailer for a server's answer to this mail, rather than to our connection or credentials. */
+const aboutTheMail = new Set(["EENVELOPE", "EMESSAGE"]);
+
+/** Opens the transport that `mail.url` names: a mail server, or `log:`, which prints mails where their operator sees them. */
+export function openMailTransport(url: string, from: string): MailTransport {
+  if (url === "log:") return { send: async (mail) => void process.stderr.write(printed(mail, from)) };
+  return createSmtpTransport(new URL(url), from);
 }
 
-/** The server said no for good (RFC 5321 §4.2.1, 5yz). Says nothing of the mail: its address is not for the log. */
-export class MailRefused extends Error {
-  override readonly name = "MailRefused";
+/** Set apart from the log lines around it, and none of them itself: those never hold codes and addresses. */
+function printed({ to, subject, text }: Mail, from: string): string {
+  const body = text.trimEnd().replaceAll("\n", "\n  | ");
+  return `\n  | From: ${from}\n  | To: ${to}\n  | Subject: ${subject}\n  |\n  | ${body}\n\n`;
+}
 
-  constructor(code: string) {
-    super(`the mail server refused the mail: ${code}`);
+/**
+ * Speaks SMTP: `smtps://` from the first byte in TLS, `smtp://` with STARTTLS where the server offers it. With
+ * credentials in the URL TLS is a must: they never travel in clear.
+ */
+function createSmtpTransport(url: URL, from: string): MailTransport {
+  const sender = parseMailbox(from);
+  const transport = createTransport({
+    host: url.hostname.replace(/^\[|\]$/g, ""),
+    port: Number(url.port) || (url.protocol === "smtps:" ? 465 : 587),
+    secure: url.protocol === "smtps:",
+    requireTLS: url.username !== "",
+    ...(url.username !== "" && {
+      auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) },
+    }),
+    dnsTimeout: seconds(5),
+    connectionTimeout: seconds(5),
+    greetingTimeout: seconds(5),
+    socketTimeout: seconds(10),
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+
+  return {
+    async send(mail) {
+      try {
+        await withinDeadline(transport.sendMail(messageOf(mail, sender)));
+      } catch (error) {
+        throw refusalOf(error) ?? withoutAddress(error);
+      }
+    },
+  };
+}
+
+function messageOf({ id, to, subject, text }: Mail, from: { name: string; address: string }) {
+  return {
+    from,
+    // As an object it is taken as it is: nothing in it is read as a list or a name.
+    to: { name: "", address: to },
+    subject,
+    text,
+    messageId: `<${id}@${from.address.slice(from.address.lastIndexOf("@") + 1)}>`,
+    // RFC 3834: no holiday answers, please.
+    headers: { "Auto-Submitted": "auto-generated" },
+  };
+}
+
+interface SmtpError {
+  readonly code?: string;
+  readonly responseCode?: number;
+}
+
+/** Without an answer of the server it was nodemailer that found the mail unfit, and will again. */
+function refusalOf(error: unknown): MailRefused | null {
+  const { code = "", responseCode = 550 } = error as SmtpError;
+  return aboutTheMail.has(code) && responseCode >= 500 ? new MailRefused(`${code} ${responseCode}`) : null;
+}
+
+/** Servers and nodemailer repeat the recipient in what they say, so only the codes go on. */
+function withoutAddress(error: unknown): Error {
+  const { code = "unknown", responseCode } = error as SmtpError;
+  return new Error(`the mail server did not accept the mail: ${[code, responseCode].filter(Boolean).join(" ")}`);
+}
+
+async function withinDeadline(sending: Promise<unknown>): Promise<void> {
+  const deadline = new AbortController();
+  const late = sleep(sendDeadlineMs, undefined, { signal: deadline.signal }).then(() => {
+    throw Object.assign(new Error("the deadline passed"), { code: "ETIMEDOUT" });
+  });
+  try {
+    await Promise.race([sending, late]);
+  } finally {
+    deadline.abort();
+    late.catch(() => {});
+    sending.catch(() => {});
   }
 }

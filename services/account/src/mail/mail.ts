@@ -1,5 +1,3 @@
-import { templates } from "./templates/templates.ts";
-
 /** A mail as it leaves: text alone, and nothing in it that a user wrote but the addresses. */
 export interface Mail {
   /** Names the mail in logs, and in its `Message-ID`, by which a receiver knows a repeated one. */
@@ -9,19 +7,26 @@ export interface Mail {
   readonly text: string;
 }
 
-type Templates = typeof templates;
-export type MailKind = keyof Templates;
+/** Hands a mail over. Resolves when the other side has taken it. */
+export interface MailTransport {
+  /** @throws MailRefused for a mail that will never be taken; anything else may be tried again. */
+  send(mail: Mail): Promise<void>;
+}
 
-/** What a mail of each kind has to be told. */
-export type MailContent = {
-  [Kind in MailKind]: { readonly kind: Kind } & Parameters<Templates[Kind]["en"]>[0];
-}[MailKind];
+/** The server said no for good (RFC 5321 §4.2.1, 5yz). Says nothing of the mail: its address is not for the log. */
+export class MailRefused extends Error {
+  override readonly name = "MailRefused";
 
-/** Subject and text in the language of `locale`, in English where there is no other. */
-export function writeMail(content: MailContent, locale: string, baseUrl: string): Pick<Mail, "subject" | "text"> {
-  const language = locale.startsWith("de") ? "de" : "en";
-  // The kind and the values of `content` belong together, which the lookup cannot know.
-  const template = templates[content.kind][language] as (values: MailContent) => readonly string[];
-  const [subject = "", ...paragraphs] = template(content);
-  return { subject, text: `${[...paragraphs, `-- \nSignalbox, ${baseUrl}`].join("\n\n")}\n` };
+  constructor(code: string) {
+    super(`the mail server refused the mail: ${code}`);
+  }
+}
+
+/** The values that `mail.from` accepts: an address alone, or with a name before it. */
+export const mailboxPattern = '^([^<>"\\p{Cc}]{1,80} <[^\\s<>@]+@[^\\s<>@]+>|[^\\s<>@]+@[^\\s<>@]+)$';
+
+/** Takes `Name <address>` apart. */
+export function parseMailbox(text: string): { readonly name: string; readonly address: string } {
+  const [, name = "", address = text] = /^(.*) <(.*)>$/.exec(text) ?? [];
+  return { name, address };
 }

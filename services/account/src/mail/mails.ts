@@ -1,41 +1,45 @@
-import { type Clock, uuidv7 } from "@signalbox/core";
-import type { Tx } from "@signalbox/storage";
-import { type MailContent, writeMail } from "./mail.ts";
-import type { MailQueue } from "./mail-queue.ts";
+import { seconds, uuidv7 } from "@signalbox/core";
+import { createWakeUp, type Runner } from "@signalbox/runtime";
+import type { Pool, Sealer, Tx } from "@signalbox/storage";
+import type { Configured } from "../properties.ts";
+import { createMailQueue } from "./mail-queue.ts";
+import { type MailContent, writeMail } from "./mail-texts.ts";
+import { openMailTransport } from "./mail-transport.ts";
+import { createSendDueMails } from "./send-due-mails.ts";
 
 interface Envelope {
   /** An address that passed `checkContactAddress`. */
   readonly to: string;
-  /** Whose purge takes the mail along; null when the account is not known. */
+  /** The account whose purge takes the mail along; null when it is not known. */
   readonly accountId: string | null;
   readonly locale: string;
-  /** From then on the mail is of no use and is not sent: the end of its code or link. */
+  /** When the mail is of no use any more and is not sent: the end of its code or link. */
   readonly expiresAt: Date;
 }
 
-interface Dependencies {
-  readonly queue: Pick<MailQueue, "insert">;
-  readonly clock: Clock;
-  readonly baseUrl: string;
-  /** Called after the commit: there is something to send. */
-  readonly wake: () => void;
-}
+export type Mails = Pick<ReturnType<typeof createMails>, "enqueue">;
 
-/** What sends mail: in the transaction of the change, so that a mail leaves if and only if the change happened. */
-export interface Mails {
-  enqueue(tx: Tx, mail: Envelope & MailContent): Promise<void>;
-}
-
-/** Puts mails into the queue, from which `send-due-mails.ts` takes them within milliseconds of the commit. */
-export function createMails({ queue, clock, baseUrl, wake }: Dependencies): Mails {
+/** The mails that leave the service: put into a queue by an operation, sent from there by a worker. */
+export function createMails(context: Configured, pool: Pool, sealer: Sealer) {
+  const { configuration, clock } = context;
+  const baseUrl = configuration.get("http.base-url");
+  const queue = createMailQueue(pool, sealer);
+  // Another instance that was killed leaves mails behind; this is how soon they are looked for.
+  const wakeUp = createWakeUp(seconds(1));
+  const transport = openMailTransport(configuration.get("mail.url"), configuration.get("mail.from"));
   return {
-    async enqueue(tx, mail) {
+    /** Queues a mail in the transaction of the change that it tells of: it leaves if and only if the change happened. */
+    async enqueue(tx: Tx, mail: Envelope & MailContent): Promise<void> {
       const { to, accountId, locale, expiresAt, kind } = mail;
-      const now = clock.now();
-      const id = uuidv7(now.getTime());
-      const content = { id, to, ...writeMail(mail, locale, baseUrl) };
-      await queue.insert(tx, { ...content, accountId, kind, createdAt: now, expiresAt });
-      tx.afterCommit(wake);
+      const createdAt = clock.now();
+      const text = writeMail(mail, locale, baseUrl);
+      await queue.insert(tx, { id: uuidv7(createdAt.getTime()), to, ...text, accountId, kind, createdAt, expiresAt });
+      tx.afterCommit(wakeUp.wake);
+    },
+
+    /** Starts the worker that sends what is due. */
+    startWorker(runner: Pick<Runner, "every">): void {
+      runner.every("mail", wakeUp, createSendDueMails({ ...context, queue, transport }));
     },
   };
 }

@@ -1,13 +1,11 @@
 import { type Clock, minutes, seconds } from "@signalbox/core";
-import type { WakeUp } from "@signalbox/runtime";
 import type { Logger, Metrics } from "@signalbox/telemetry";
+import { MailRefused, type MailTransport } from "./mail.ts";
 import type { MailQueue, QueuedMail } from "./mail-queue.ts";
-import { MailRefused, type MailTransport } from "./mail-transport.ts";
 
 interface Dependencies {
   readonly queue: MailQueue;
   readonly transport: MailTransport;
-  readonly wakeUp: WakeUp;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -21,10 +19,10 @@ const leaseMs = minutes(1);
 const retryMsMax = seconds(30);
 
 /**
- * The worker that sends. A mail that a crash interrupts between the server's answer and the removal of its row is sent
+ * One turn of the worker that sends. A mail that a crash interrupts between the server's answer and the removal of its row is sent
  * again when its lease is over: at least once, with the same `Message-ID`.
  */
-export function createSendDueMails({ queue, transport, wakeUp, clock, log, metrics }: Dependencies) {
+export function createSendDueMails({ queue, transport, clock, log, metrics }: Dependencies) {
   const outcomes = metrics.counter("signalbox_mails_total", "Attempts to send a mail, by what came of them.", [
     "kind",
     "outcome",
@@ -34,16 +32,12 @@ export function createSendDueMails({ queue, transport, wakeUp, clock, log, metri
     gauge.set({}, oldest === null ? 0 : (clock.nowMs() - oldest.getTime()) / 1000);
   });
 
-  return async function sendDueMails(signal: AbortSignal, beat: () => void): Promise<void> {
-    while (!signal.aborted) {
-      beat();
-      wakeUp.reset();
-      const now = clock.now();
-      for (const mail of await queue.removeOutdated(now)) conclude(mail, "out_of_date");
-      const leased = await queue.lease(batch, now, new Date(now.getTime() + leaseMs));
-      await Promise.all(leased.map(attempt));
-      if (leased.length === 0) await wakeUp.wait(signal);
-    }
+  return async function sendDueMails(): Promise<"again" | "done"> {
+    const now = clock.now();
+    for (const mail of await queue.removeOutdated(now)) conclude(mail, "out_of_date");
+    const leased = await queue.lease(batch, now, new Date(now.getTime() + leaseMs));
+    await Promise.all(leased.map(attempt));
+    return leased.length > 0 ? "again" : "done";
   };
 
   async function attempt(mail: QueuedMail): Promise<void> {

@@ -3,7 +3,7 @@ import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { MakeAccountVerb } from "../accounts/make-account.ts";
 import type { Actor, Audit, Refusal } from "../audit/audit.ts";
 import type { NoteRefusal } from "../audit/note-refusal.ts";
-import { codeRefusal } from "../codes/code-refused.ts";
+import { codeRefusal } from "../codes/code-answers.ts";
 import type { OneTimeCodes, RedeemOutcome } from "../codes/one-time-codes.ts";
 import { maySignIn } from "./provider-account.ts";
 import { codeSubject } from "./send-sign-in-code.ts";

@@ -7,14 +7,6 @@ interface StepUp {
   readonly at: Date;
 }
 
-export interface StepUpStore {
-  find(accountId: string, credentialId: string): Promise<StepUp | null>;
-  save(tx: Tx, stepUp: StepUp): Promise<void>;
-  endAll(tx: Tx, accountId: string): Promise<void>;
-  /** Removes what is too old to count. */
-  trim(before: Date): Promise<void>;
-}
-
 const findStepUp = sql(
   "step-up.find",
   `select credential_id as "credentialId", account_id as "accountId", at from step_ups
@@ -26,21 +18,20 @@ const saveStepUp = sql(
    on conflict (credential_id) do update set account_id = excluded.account_id, at = excluded.at`,
 );
 const endStepUps = sql("step-up.end-all", "delete from step_ups where account_id = $1");
-const trimStepUps = sql("step-up.trim", "delete from step_ups where at <= $1");
 
-export function createStepUpStore(pool: Pool): StepUpStore {
+export type StepUpStore = ReturnType<typeof createStepUpStore>;
+
+/** Step-ups in PostgreSQL: the last one of each credential. */
+export function createStepUpStore(pool: Pool) {
   return {
-    async find(accountId, credentialId) {
+    async find(accountId: string, credentialId: string): Promise<StepUp | null> {
       return (await pool.query<StepUp>(findStepUp, [credentialId, accountId])).rows[0] ?? null;
     },
-    async save(tx, { credentialId, accountId, at }) {
+    async save(tx: Tx, { credentialId, accountId, at }: StepUp): Promise<void> {
       await tx.query(saveStepUp, [credentialId, accountId, at]);
     },
-    async endAll(tx, accountId) {
+    async endAll(tx: Tx, accountId: string): Promise<void> {
       await tx.query(endStepUps, [accountId]);
-    },
-    async trim(before) {
-      await pool.query(trimStepUps, [before]);
     },
   };
 }

@@ -9,21 +9,21 @@ const names: Readonly<Record<keyof Contact, string>> = {
   pendingContactAddress: "pending_contact_address",
 };
 
-/** The waiting address has proven itself and is in use. */
-export const withPendingConfirmed = (account: Account, now: Date): ChangedAccount =>
-  moved(account, { ...verified(account.pendingContactAddress), pendingContactAddress: null }, now);
+/** Puts the pending address in use, verified. */
+export const confirmPending = (account: Account, now: Date): ChangedAccount =>
+  withContact(account, { ...verified(account.pendingContactAddress), pendingContactAddress: null }, now);
 
-/** Nothing waits any more. */
-export const withPendingCancelled = (account: Account, now: Date): ChangedAccount =>
-  moved(account, { ...account, pendingContactAddress: null }, now);
+/** Drops the pending address. */
+export const cancelPending = (account: Account, now: Date): ChangedAccount =>
+  withContact(account, { ...account, pendingContactAddress: null }, now);
 
-/** An earlier holder is back, whatever came after them. */
-export const withContactRestored = (account: Account, address: string, now: Date): ChangedAccount =>
-  moved(account, { ...verified(address), pendingContactAddress: null }, now);
+/** Puts the address of an earlier holder in use again, whatever came after it. */
+export const restoreContact = (account: Account, address: string, now: Date): ChangedAccount =>
+  withContact(account, { ...verified(address), pendingContactAddress: null }, now);
 
 const verified = (address: string | null) => ({ contactAddress: address, contactAddressVerified: address !== null });
 
-function moved(account: Account, contact: Contact, now: Date): ChangedAccount {
+function withContact(account: Account, contact: Contact, now: Date): ChangedAccount {
   const { contactAddress, contactAddressVerified, pendingContactAddress } = contact;
   const next = { ...account, contactAddress, contactAddressVerified, pendingContactAddress };
   const accountFields = Object.entries(names)

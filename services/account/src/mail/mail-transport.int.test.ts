@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import process from "node:process";
 import { test } from "node:test";
 import { createMailbox } from "@signalbox/testing";
-import { openMailTransport } from "./open-mail-transport.ts";
+import { openMailTransport } from "./mail-transport.ts";
 
 const mail = { id: "0190", to: "ada@example.org", subject: "Your sign-in code", text: "Hello\n\n    12345678\n" };
 

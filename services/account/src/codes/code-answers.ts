@@ -1,0 +1,49 @@
+import { timestamp } from "@signalbox/contracts";
+import { AppError } from "@signalbox/core";
+import type { Refusal } from "@signalbox/http";
+import { z } from "zod";
+import type { Actor, Refusal as RefusalEntry } from "../audit/audit.ts";
+import type { RedeemOutcome } from "./one-time-codes.ts";
+
+/** A code as somebody typed it. One of any form may be tried; only the right one is good. */
+export const typedCodeField = z.string().min(1).max(32).describe("The code from the mail, with or without blanks.");
+
+/** The answer that a code is on its way. */
+export const SentCode = z
+  .object({
+    sent_to: z.string().describe("Where the code was sent, not readable in full."),
+    expires_at: timestamp.describe("When the code expires."),
+  })
+  .meta({ id: "SentCode" });
+
+const messages: Readonly<Record<Exclude<RedeemOutcome, "good">, string>> = {
+  wrong: "The code is wrong.",
+  expired: "The code has expired. Request a new one.",
+  "used-up": "The code can no longer be used. Request a new one.",
+};
+
+/** The answer to a refused code. */
+export function codeRefused(outcome: keyof typeof messages): Refusal {
+  const message = messages[outcome];
+  return { code: "validation_error", message, details: [{ field: "code", code: reasonOf(outcome), message }] };
+}
+
+/** A refused code, as the audit of the account that it was tried on has it. */
+export function codeRefusal(
+  operation: string,
+  accountId: string,
+  outcome: keyof typeof messages,
+  by: Actor,
+): RefusalEntry {
+  return { accountId, operation, reason: reasonOf(outcome), fields: ["code"], by };
+}
+
+const reasonOf = (outcome: keyof typeof messages): string =>
+  outcome === "wrong" ? "wrong_code" : `code_${outcome.replace("-", "_")}`;
+
+/** The error for who has had five codes within the hour. The oldest of them is at most that old. */
+export const tooManyCodes = (field?: string) =>
+  new AppError("rate_limited", "Too many codes were requested. Try again in an hour.", {
+    field,
+    retryAfterSeconds: 3600,
+  });

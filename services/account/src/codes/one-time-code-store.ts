@@ -1,0 +1,87 @@
+import { type Queryable, sql, type Tx } from "@signalbox/storage";
+import type { CodePlace } from "./one-time-code.ts";
+
+interface NewCode extends CodePlace {
+  readonly accountId: string | null;
+  readonly digest: Buffer;
+  readonly issuedAt: Date;
+  readonly expiresAt: Date;
+}
+
+/** When a code ended, or would end by itself. */
+interface CodeEnd {
+  readonly usedAt: Date | null;
+  readonly expiresAt: Date;
+}
+
+const saveCode = sql(
+  "code.save",
+  `insert into one_time_codes (purpose, subject, account_id, digest, issued, expires_at, tries)
+   values ($1, $2, $3, $4, array[$5::timestamptz], $6, 0)
+   on conflict (purpose, subject) do update set account_id = excluded.account_id, digest = excluded.digest,
+     issued = array(select at from unnest(one_time_codes.issued) as at where at > $7) || $5::timestamptz,
+     expires_at = excluded.expires_at, tries = 0, used_at = null
+   where (select count(*) from unnest(one_time_codes.issued) as at where at > $7) < $8`,
+);
+
+const countTry = sql(
+  "code.count-try",
+  `update one_time_codes set tries = tries + 1
+   where purpose = $1 and subject = $2 and used_at is null and expires_at > $3 and tries < $4 returning digest`,
+);
+
+const findCode = sql(
+  "code.find",
+  `select used_at as "usedAt", expires_at as "expiresAt" from one_time_codes where purpose = $1 and subject = $2`,
+);
+
+/** Only the code that was tried: a newer one may have taken its place since. */
+const markUsed = sql(
+  "code.mark-used",
+  `update one_time_codes set used_at = $4 where purpose = $1 and subject = $2 and digest = $3 and used_at is null`,
+);
+
+const endCode = sql(
+  "code.end",
+  "update one_time_codes set used_at = $3 where purpose = $1 and subject = $2 and used_at is null",
+);
+
+const endCodes = sql(
+  "code.end-all",
+  "update one_time_codes set used_at = $2 where account_id = $1 and used_at is null",
+);
+
+/** Codes in PostgreSQL: one row per purpose and subject, with the times of the latest codes. Tries are counted by `counting`. */
+export function createOneTimeCodeStore(counting: Queryable) {
+  return {
+    /** Puts a code in the place of an older one; false when `max` were made since `since`. */
+    async save(
+      tx: Tx,
+      code: NewCode,
+      { max, since }: { readonly max: number; readonly since: Date },
+    ): Promise<boolean> {
+      const { purpose, subject, accountId, digest, issuedAt, expiresAt } = code;
+      const values = [purpose, subject, accountId, digest, issuedAt, expiresAt, since, max];
+      return (await tx.query(saveCode, values)).rowCount === 1;
+    },
+    /** Counts a try of a code that may still be tried, and answers its digest; null when none may. */
+    async countTry({ purpose, subject }: CodePlace, triesMax: number, now: Date): Promise<Buffer | null> {
+      const { rows } = await counting.query<{ digest: Buffer }>(countTry, [purpose, subject, now, triesMax]);
+      return rows[0]?.digest ?? null;
+    },
+    async find(tx: Tx, { purpose, subject }: CodePlace): Promise<CodeEnd | null> {
+      const { rows } = await tx.query<CodeEnd>(findCode, [purpose, subject]);
+      return rows[0] ?? null;
+    },
+    /** Marks the code with this digest as used; false when another caller did, or a newer code took its place. */
+    async markUsed(tx: Tx, { purpose, subject }: CodePlace, digest: Buffer, at: Date): Promise<boolean> {
+      return (await tx.query(markUsed, [purpose, subject, digest, at])).rowCount === 1;
+    },
+    async end(tx: Tx, { purpose, subject }: CodePlace, at: Date): Promise<void> {
+      await tx.query(endCode, [purpose, subject, at]);
+    },
+    async endAll(tx: Tx, accountId: string, at: Date): Promise<void> {
+      await tx.query(endCodes, [accountId, at]);
+    },
+  };
+}

@@ -1,0 +1,235 @@
+import { type Caller, requireState } from "@signalbox/auth";
+import { mayAccess } from "@signalbox/contracts";
+import { AppError, type Clock } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
+import type { Tx } from "@signalbox/storage";
+import type { AccessLog } from "../access/access-log.ts";
+import type { Account } from "../accounts/account.ts";
+import { accountChanged, accountContactVerified, accountStatusChanged } from "../accounts/account-events.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
+import type { ChangedAccount } from "../accounts/change-account.ts";
+import { actorOf } from "../audit/actor.ts";
+import type { AccountAction, Actor, Audit } from "../audit/audit.ts";
+import type { NoteRefusal } from "../audit/note-refusal.ts";
+import { codeRefusal, tooManyCodes } from "../codes/code-answers.ts";
+import type { OneTimeCodes, RedeemOutcome } from "../codes/one-time-codes.ts";
+import type { IdentityStore } from "../identities/identity-store.ts";
+import type { HasWayIn } from "../identities/way-in.ts";
+import type { EndSignIns } from "../oauth/end-sign-ins.ts";
+import { changeStatus } from "../statuses/change-status.ts";
+import type { StepUps } from "../step-up/step-ups.ts";
+import { type ContactLink, digestLinkToken, isOpen } from "./contact-link.ts";
+import type { ContactLinkStore } from "./contact-link-store.ts";
+import { type ContactMailDependencies, createContactMails } from "./contact-mails.ts";
+import { cancelPending, confirmPending, restoreContact } from "./contact-transitions.ts";
+
+interface ContactDependencies extends ContactMailDependencies {
+  readonly accounts: Pick<AccountStore, "lock" | "save">;
+  readonly contactLinks: ContactLinkStore;
+  readonly oneTimeCodes: Pick<OneTimeCodes, "issue" | "redeem" | "end">;
+  readonly identities: Pick<IdentityStore, "list">;
+  readonly hasWayIn: HasWayIn;
+  readonly stepUps: Pick<StepUps, "end">;
+  readonly endSignIns: EndSignIns;
+  readonly accessLog: Pick<AccessLog, "announce">;
+  readonly noteRefusal: NoteRefusal;
+  readonly outbox: Pick<Outbox, "append">;
+  readonly audit: Audit;
+  readonly clock: Clock;
+}
+
+export type ContactChanges = ReturnType<typeof createContactChanges>;
+
+export type ResendOutcome =
+  | { outcome: "sent"; address: string; expiresAt: Date }
+  | { outcome: "too-many" | "nothing-pending" };
+
+export type ConfirmOutcome =
+  | { outcome: "confirmed"; account: Account }
+  | { outcome: Exclude<RedeemOutcome, "good"> | "nothing-pending" };
+
+export type LinkOutcome =
+  | { outcome: "confirmed" | "kept" | "blocked" | "ended"; account: Account }
+  | { outcome: "unknown" };
+
+/**
+ * The change of a contact address, from its request to its end. The new address is pending until its holder confirms it
+ * with a code or a link. The holder of the address in use is told and can object, also after the confirmation. The owner
+ * can cancel the change while it is pending. Accounts that are handed in are locked.
+ */
+export function createContactChanges(dependencies: ContactDependencies) {
+  const { accounts, oneTimeCodes, noteRefusal, clock } = dependencies;
+  const contactMails = createContactMails(dependencies);
+  const parts = { ...dependencies, contactMails };
+
+  return {
+    /**
+     * Sets off what a write of `contact_address` asks for: a new address is asked to confirm, the one in use is told.
+     * @throws AppError `rate_limited` after five codes within the hour, `conflict` when the last login method would go.
+     */
+    async request(tx: Tx, before: Account, after: Account): Promise<void> {
+      const [inUse, pending] = [before.contactAddress, after.pendingContactAddress];
+      if (inUse !== null && after.contactAddress === null) return remove(parts, tx, before, after, inUse);
+      if (pending === null || pending === before.pendingContactAddress) return;
+      const asked = await contactMails.askToConfirm(tx, after, pending);
+      if (asked === "too-many") throw tooManyCodes("contact_address");
+      if (inUse !== null) await contactMails.tellOfRequest(tx, after, inUse, pending);
+    },
+
+    /** Mails another code and another link to the pending address. They end the earlier ones. */
+    async resend(tx: Tx, account: Account): Promise<ResendOutcome> {
+      requireState({ state: account.status }, "own-account:write");
+      const address = account.pendingContactAddress;
+      if (address === null) return { outcome: "nothing-pending" };
+      const asked = await contactMails.askToConfirm(tx, account, address);
+      return asked === "too-many" ? { outcome: asked } : { outcome: "sent", address, expiresAt: asked.expiresAt };
+    },
+
+    /** Puts the pending address in use, by the code from the mail. The code is the proof: no recent sign-in is needed. */
+    async confirm(tx: Tx, caller: Caller, account: Account, code: string): Promise<ConfirmOutcome> {
+      requireState({ state: account.status }, "own-account:write");
+      if (account.pendingContactAddress === null) return { outcome: "nothing-pending" };
+      const by = actorOf(caller);
+      const redeemed = await oneTimeCodes.redeem(tx, { purpose: "contact", subject: account.id, code });
+      if (redeemed === "good") return { outcome: "confirmed", account: await adopt(parts, tx, account, by) };
+      tx.afterCommit(() => noteRefusal(codeRefusal("account.contact_confirm", account.id, redeemed, by)));
+      return { outcome: redeemed };
+    },
+
+    /** Drops the pending address; the one in use stays. Does nothing where none is pending. */
+    async cancel(tx: Tx, caller: Caller, account: Account): Promise<Account> {
+      requireState({ state: account.status }, "own-account:write");
+      const changed = cancelPending(account, clock.now());
+      if (changed.accountFields.length === 0) return account;
+      await accounts.save(tx, changed.account);
+      await endConfirmation(parts, tx, account.id);
+      await record(parts, tx, "account.contact_cancel", changed, actorOf(caller));
+      return changed.account;
+    },
+
+    /** Does what a link from a mail is for, which needs no sign-in: confirms the pending address, or objects to a change. */
+    async useLink(tx: Tx, token: string, from: Pick<Actor, "address" | "requestId">): Promise<LinkOutcome> {
+      const { account, link } = await lockLink(parts, tx, token);
+      if (!account || !link) return { outcome: "unknown" };
+      if (!isOpen(link, clock.now())) return { outcome: "ended", account };
+      const by: Actor = { kind: "owner", accountId: account.id, credential: "contact-link", ...from };
+      return linkUses[link.kind](parts, tx, account, link, by);
+    },
+  };
+}
+
+interface Parts extends ContactDependencies {
+  readonly contactMails: ReturnType<typeof createContactMails>;
+}
+
+/** Nothing is pending after a removal, and the address that was in use can object. */
+async function remove(parts: Parts, tx: Tx, before: Account, after: Account, address: string): Promise<void> {
+  const { identities, hasWayIn, contactMails } = parts;
+  const logins = await identities.list(before.id, tx);
+  // Whoever removed the address that they sign in with would learn of it when it is too late.
+  if ((await hasWayIn(tx, before, logins)) && !(await hasWayIn(tx, after, logins))) throw lastLoginMethod();
+  await endConfirmation(parts, tx, after.id);
+  await contactMails.tellOfRemoval(tx, after, address);
+}
+
+function lastLoginMethod(): AppError {
+  const message =
+    "This address is the last login method of the account. Change it instead, or create an API key with account:security first.";
+  return new AppError("conflict", message, { details: [{ field: "contact_address", code: "last_way_in", message }] });
+}
+
+/** Finds a link and locks its account. */
+async function lockLink({ accounts, contactLinks }: Parts, tx: Tx, token: string) {
+  const digest = digestLinkToken(token);
+  const accountId = (await contactLinks.find(digest, tx))?.accountId;
+  const account = accountId === undefined ? null : await accounts.lock(tx, accountId);
+  // Read again under the lock: of two at once the second one sees that the link was used.
+  return { account, link: await contactLinks.find(digest, tx) };
+}
+
+async function confirmByLink(
+  parts: Parts,
+  tx: Tx,
+  account: Account,
+  link: ContactLink,
+  by: Actor,
+): Promise<LinkOutcome> {
+  if (link.address !== account.pendingContactAddress) return { outcome: "ended", account };
+  if (!mayAccess(account.status, "own-account:write")) return { outcome: "blocked", account };
+  return { outcome: "confirmed", account: await adopt(parts, tx, account, by) };
+}
+
+/** Puts the pending address in use and tells the one it replaces. */
+async function adopt(parts: Parts, tx: Tx, account: Account, by: Actor): Promise<Account> {
+  const { accounts, contactMails, outbox, clock } = parts;
+  const changed = confirmPending(account, clock.now());
+  const [before, now] = [account.contactAddress, changed.account.contactAddress];
+  await outbox.append(tx, [accountContactVerified(changed)]);
+  await record(parts, tx, "account.contact_confirm", changed, by);
+  await endConfirmation(parts, tx, account.id);
+  if (before !== null && now !== null && before !== now) {
+    await contactMails.tellOfReplacement(tx, changed.account, before, now);
+  }
+  const active = await activate(parts, tx, changed.account);
+  await accounts.save(tx, active);
+  return active;
+}
+
+/** Makes a pending account active: it has waited for its first confirmed address. */
+async function activate({ audit, outbox, accessLog, clock }: Parts, tx: Tx, account: Account): Promise<Account> {
+  const now = clock.now();
+  const active = changeStatus(account, { to: "active", actor: "system", reason: null }, now);
+  if (account.status !== "pending" || !active) return account;
+  const { id, status: state, accessEpoch: epoch } = active;
+  await audit.record(tx, { action: "account.activate", accountId: id, fields: ["status"], by: system });
+  await outbox.append(tx, [accountStatusChanged(active, account.status, "system")]);
+  await accessLog.announce(tx, { kind: "account", id, accountId: id, state, epoch }, now);
+  return active;
+}
+
+const system: Actor = { kind: "system", accountId: null, credential: "contact", address: null, requestId: null };
+
+/**
+ * Keeps the link's address in use, or puts it in use again, whatever came after it. The earliest holder wins: an objection
+ * ends those of later holders, so a thief who changed the address twice cannot object back.
+ */
+async function object(parts: Parts, tx: Tx, account: Account, link: ContactLink, by: Actor): Promise<LinkOutcome> {
+  if (account.status === "deleted") return { outcome: "ended", account };
+  const { contactLinks, clock } = parts;
+  const now = clock.now();
+  await contactLinks.markUsed(tx, link, now);
+  await contactLinks.endLaterObjections(tx, link, now);
+  await endConfirmation(parts, tx, account.id);
+  const changed = restoreContact(account, link.address, now);
+  await record(parts, tx, "account.contact_object", changed, by);
+  if (changed.accountFields.length === 0) return { outcome: "kept", account };
+  return { outcome: "kept", account: await endNewHolder(parts, tx, account, changed.account) };
+}
+
+/** Tells the address that lost, and ends what its holder may have proven: sign-ins, and step-ups by codes sent there. */
+async function endNewHolder(parts: Parts, tx: Tx, before: Account, restored: Account): Promise<Account> {
+  const { accounts, contactMails, endSignIns, stepUps } = parts;
+  const wasReplaced = before.contactAddress !== restored.contactAddress;
+  const loser = wasReplaced ? before.contactAddress : before.pendingContactAddress;
+  if (loser !== null) await contactMails.tellOfObjection(tx, before, loser);
+  if (wasReplaced) await endSignIns(tx, before.id);
+  const kept = wasReplaced ? await stepUps.end(tx, restored) : restored;
+  await accounts.save(tx, kept);
+  return kept;
+}
+
+/** What the link of each kind does. */
+const linkUses = { confirm: confirmByLink, object };
+
+/** Writes the change into the audit and the outbox. */
+async function record({ audit, outbox }: Parts, tx: Tx, action: AccountAction, changed: ChangedAccount, by: Actor) {
+  const { account, accountFields: fields } = changed;
+  await audit.record(tx, { action, accountId: account.id, fields, by });
+  await outbox.append(tx, accountChanged(changed));
+}
+
+/** Ends the code and the links that could confirm what is pending, or was. */
+async function endConfirmation({ oneTimeCodes, contactLinks, clock }: Parts, tx: Tx, accountId: string): Promise<void> {
+  await oneTimeCodes.end(tx, { purpose: "contact", subject: accountId });
+  await contactLinks.endConfirmations(tx, accountId, clock.now());
+}

@@ -1,0 +1,73 @@
+import { type Clock, hours } from "@signalbox/core";
+import type { Tx } from "@signalbox/storage";
+import type { Account } from "../accounts/account.ts";
+import type { OneTimeCodes } from "../codes/one-time-codes.ts";
+import type { Mails } from "../mail/mails.ts";
+import { type ContactLink, digestLinkToken, hintOf, linkPath, newLinkToken } from "./contact-link.ts";
+import type { ContactLinkStore } from "./contact-link-store.ts";
+
+export interface ContactMailDependencies {
+  readonly oneTimeCodes: Pick<OneTimeCodes, "issue">;
+  readonly contactLinks: Pick<ContactLinkStore, "insert" | "endConfirmations">;
+  readonly mails: Mails;
+  readonly clock: Clock;
+  readonly baseUrl: string;
+  /** `account.contact.objection-window`, in hours. */
+  readonly objectionHours: () => number;
+}
+
+/** The mails about a change of address, with the codes and links that let their readers act. */
+export function createContactMails(dependencies: ContactMailDependencies) {
+  const { oneTimeCodes, contactLinks, mails, clock, baseUrl, objectionHours } = dependencies;
+  const objectionEnd = () => new Date(clock.nowMs() + hours(objectionHours()));
+
+  return {
+    /** Mails a code and a link to the pending address, which end older ones. */
+    async askToConfirm(tx: Tx, account: Account, address: string): Promise<{ readonly expiresAt: Date } | "too-many"> {
+      const { id: accountId } = account;
+      const issued = await oneTimeCodes.issue(tx, { purpose: "contact", subject: accountId, accountId });
+      if (issued === "too-many") return issued;
+      const { code, expiresAt } = issued;
+      await contactLinks.endConfirmations(tx, accountId, clock.now());
+      const link = await makeLink(tx, { accountId, kind: "confirm", address, expiresAt });
+      await mails.enqueue(tx, { kind: "confirm-contact", ...envelope(account, address, expiresAt), code, link });
+      return { expiresAt };
+    },
+
+    /** Tells the address in use that another one is to replace it. */
+    async tellOfRequest(tx: Tx, account: Account, address: string, newAddress: string): Promise<void> {
+      const given = await objection(tx, account, address);
+      await mails.enqueue(tx, { kind: "contact-change-requested", ...given, newAddress: hintOf(newAddress) });
+    },
+
+    /** Tells an address that it was in use until now. A new window begins, however long the change was pending. */
+    async tellOfReplacement(tx: Tx, account: Account, address: string, newAddress: string): Promise<void> {
+      const given = await objection(tx, account, address);
+      await mails.enqueue(tx, { kind: "contact-changed", ...given, newAddress: hintOf(newAddress) });
+    },
+
+    /** Tells an address that it was removed from the account. */
+    async tellOfRemoval(tx: Tx, account: Account, address: string): Promise<void> {
+      await mails.enqueue(tx, { kind: "contact-cleared", ...(await objection(tx, account, address)) });
+    },
+
+    /** Tells an address that an earlier holder objected to it. */
+    async tellOfObjection(tx: Tx, account: Account, address: string): Promise<void> {
+      await mails.enqueue(tx, { kind: "contact-change-undone", ...envelope(account, address, objectionEnd()) });
+    },
+  };
+
+  async function objection(tx: Tx, account: Account, address: string) {
+    const expiresAt = objectionEnd();
+    const link = await makeLink(tx, { accountId: account.id, kind: "object", address, expiresAt });
+    return { ...envelope(account, address, expiresAt), link, hours: objectionHours() };
+  }
+
+  async function makeLink(tx: Tx, link: Omit<ContactLink, "id" | "usedAt">): Promise<string> {
+    const token = newLinkToken();
+    await contactLinks.insert(tx, digestLinkToken(token), link);
+    return `${baseUrl}${linkPath(token)}`;
+  }
+}
+
+const envelope = ({ id, locale }: Account, to: string, expiresAt: Date) => ({ to, accountId: id, locale, expiresAt });

@@ -1,0 +1,93 @@
+import { type Caller, type Principal, requireState, stepUpMaxAgeMs } from "@signalbox/auth";
+import type { Clock } from "@signalbox/core";
+import type { Tx } from "@signalbox/storage";
+import type { AskAgain } from "../access/ask-again.ts";
+import type { Account } from "../accounts/account.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
+import { actorOf } from "../audit/actor.ts";
+import type { Audit } from "../audit/audit.ts";
+import type { NoteRefusal } from "../audit/note-refusal.ts";
+import { codeRefusal } from "../codes/code-answers.ts";
+import type { CodePlace } from "../codes/one-time-code.ts";
+import type { OneTimeCodes, RedeemOutcome } from "../codes/one-time-codes.ts";
+import type { Mails } from "../mail/mails.ts";
+import type { StepUpStore } from "./step-up-store.ts";
+
+interface StepUpDependencies {
+  readonly accounts: Pick<AccountStore, "save">;
+  readonly oneTimeCodes: Pick<OneTimeCodes, "issue" | "redeem" | "endAll">;
+  readonly mails: Mails;
+  readonly stepUps: Pick<StepUpStore, "save" | "endAll">;
+  readonly askAgain: AskAgain;
+  readonly noteRefusal: NoteRefusal;
+  readonly audit: Audit;
+  readonly clock: Clock;
+}
+
+export type RequestOutcome =
+  | { outcome: "sent"; address: string; expiresAt: Date }
+  | { outcome: "no-address" | "too-many" | "not-a-person" };
+
+export type CompleteOutcome =
+  | { outcome: "completed"; validUntil: Date }
+  | { outcome: Exclude<RedeemOutcome, "good"> | "not-a-person" };
+
+export type StepUps = ReturnType<typeof createStepUps>;
+
+/** Step-ups: a person whose sign-in is too old for a change proves again who they are, with a code from a mail. */
+export function createStepUps(dependencies: StepUpDependencies) {
+  const { accounts, oneTimeCodes, mails, stepUps, askAgain, noteRefusal, audit, clock } = dependencies;
+
+  return {
+    /** Mails a code to the verified address of the caller's locked account. */
+    async request(tx: Tx, caller: Caller, account: Account): Promise<RequestOutcome> {
+      if (!canStepUp(caller)) return { outcome: "not-a-person" };
+      requireState({ state: account.status }, "own-account:write");
+      const { id: accountId, contactAddress: address, contactAddressVerified, locale } = account;
+      if (address === null || !contactAddressVerified) return { outcome: "no-address" };
+      const issued = await oneTimeCodes.issue(tx, { ...stepUpPlace(caller), accountId });
+      if (issued === "too-many") return { outcome: "too-many" };
+      const { code, expiresAt } = issued;
+      await mails.enqueue(tx, { kind: "step-up-code", to: address, accountId, locale, expiresAt, code });
+      return { outcome: "sent", address, expiresAt };
+    },
+
+    /** Takes the code. From then on the credential counts as freshly signed in, in every service. */
+    async complete(tx: Tx, caller: Caller, account: Account, code: string): Promise<CompleteOutcome> {
+      if (!canStepUp(caller)) return { outcome: "not-a-person" };
+      requireState({ state: account.status }, "own-account:write");
+      const by = actorOf(caller);
+      const redeemed = await oneTimeCodes.redeem(tx, { ...stepUpPlace(caller), code });
+      if (redeemed !== "good") {
+        const refusal = codeRefusal("account.step_up", account.id, redeemed, by);
+        tx.afterCommit(() => noteRefusal(refusal));
+        return { outcome: redeemed };
+      }
+      const at = clock.now();
+      await stepUps.save(tx, { credentialId: caller.credential.id, accountId: account.id, at });
+      await accounts.save(tx, await askAgain(tx, account));
+      await audit.record(tx, { action: "account.step_up", accountId: account.id, fields: [], by });
+      return { outcome: "completed", validUntil: new Date(at.getTime() + stepUpMaxAgeMs) };
+    },
+
+    /** Ends all that codes have proven, and every code on its way; answers the account for the caller to save. */
+    async end(tx: Tx, account: Account): Promise<Account> {
+      await stepUps.endAll(tx, account.id);
+      await oneTimeCodes.endAll(tx, account.id);
+      return askAgain(tx, account);
+    },
+  };
+}
+
+/**
+ * A code can raise the token of a person that is told from other tokens. Without a `jti` the proof would count for every
+ * token of that login, a stolen one too.
+ */
+const canStepUp = ({ credential }: Principal): boolean =>
+  credential.kind === "token" && credential.id.startsWith("jti:");
+
+/** A code raises the credential that asked for it and no other, so a thief's request cannot be answered by the owner. */
+const stepUpPlace = ({ accountId, credential }: Principal): CodePlace => ({
+  purpose: "step-up",
+  subject: `${accountId} ${credential.id}`,
+});
