@@ -14,7 +14,6 @@ import { databaseOptions, openPool } from "@signalbox/storage";
 import { refusalOf } from "./audit/note-refusal.ts";
 import { openExport } from "./export/open-export.ts";
 import { createAccountSubgraph } from "./graphql/subgraph.ts";
-import { openBuiltInIssuer } from "./oauth/open-built-in-issuer.ts";
 import { principalRoutes } from "./principals/principal-routes.ts";
 import type { Properties } from "./properties.ts";
 import { publicRoutes } from "./routes.ts";
@@ -47,8 +46,8 @@ export async function createService(context: ServiceContext<Properties>): Promis
     cacheMax: configuration.get("auth.principals.cache-max"),
   });
   const idempotency = createIdempotencyStore({ service, pool, sealer: verbs.sealer, clock });
-  const oauth = verbs.issuing && (await openBuiltInIssuer(context, pool, verbs, verbs.issuing));
-  startWorkers(runner, { ...verbs, idempotency, oauth });
+  await verbs.issuer?.open();
+  startWorkers(runner, { ...verbs, idempotency });
 
   const exportAccount = openExport(context, pool, verbs);
   const published = {
@@ -65,7 +64,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
       idempotency,
       onForbidden: (request) => verbs.noteRefusal(refusalOf(request)),
       openapi: published.openapi,
-      mounts: oauth ? { "/oauth": oauth.listener } : {},
+      mounts: verbs.issuer ? { "/oauth": verbs.issuer.listener } : {},
     }),
     internal: createInternalApp({
       context,

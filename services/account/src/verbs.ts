@@ -1,3 +1,4 @@
+import { parseIssuers } from "@signalbox/auth";
 import type { Outbox } from "@signalbox/events";
 import { createSealer, inTransaction, type Pool, prismaAdapter } from "@signalbox/storage";
 import { createAccessLog } from "./access/access-log.ts";
@@ -24,18 +25,15 @@ import { createServiceClients } from "./credentials/service-clients.ts";
 import { createPurgeAccounts } from "./deletion/purge-accounts.ts";
 import { createPurgeStore } from "./deletion/purge-store.ts";
 import { PrismaClient } from "./generated/prisma/client.ts";
-import { createIdentityOfToken } from "./identities/identity-of-token.ts";
+import { createIdentities } from "./identities/identities.ts";
 import { createIdentityStore } from "./identities/identity-store.ts";
-import { createLinkIdentity } from "./identities/link-identity.ts";
-import { createUnlinkIdentity } from "./identities/unlink-identity.ts";
-import { createHasWayIn } from "./identities/way-in.ts";
 import { createMails } from "./mail/mails.ts";
-import { createAccountSignInStore } from "./oauth/account-sign-in-store.ts";
-import { createEndSignIns } from "./oauth/end-sign-ins.ts";
-import { createIssuingIfAlone } from "./oauth/open-built-in-issuer.ts";
-import { createPrincipals, createTokens } from "./principals/create-principals.ts";
+import { createIssuedTokens } from "./oauth/issued-tokens.ts";
+import { createIssuer } from "./oauth/issuer.ts";
+import { createStateStore } from "./oauth/state-store.ts";
+import { createPrincipals, createTokens } from "./principals/principals.ts";
 import type { Configured } from "./properties.ts";
-import { createSignOutEverywhere } from "./sign-ins/sign-out-everywhere.ts";
+import { createSignIns } from "./sign-ins/sign-ins.ts";
 import { createChangeAccountStatus } from "./statuses/change-account-status.ts";
 import { createRequestRecovery } from "./statuses/request-recovery.ts";
 import { createStepUpStore } from "./step-up/step-up-store.ts";
@@ -72,19 +70,6 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
   const stepUpStore = createStepUpStore(pool);
   const proving = { ...writing, accounts, accessLog, askAgain, oneTimeCodes, mails, noteRefusal };
   const stepUps = createStepUps({ ...proving, stepUps: stepUpStore });
-  const endSignIns = createEndSignIns({ ...proving, signIns: createAccountSignInStore() });
-  const issuing = createIssuingIfAlone(context, pool, sealer);
-  const identities = createIdentityStore(pool);
-  const hasWayIn = createHasWayIn({ identities, clock, signsInByMail: issuing !== null });
-  const ending = { ...proving, identities, hasWayIn, stepUps, endSignIns };
-  const contactLinks = createContactLinkStore(pool);
-  const contactChanges = createContactChanges({
-    ...ending,
-    contactLinks,
-    baseUrl: configuration.get("http.base-url"),
-    objectionHours: () => configuration.get("account.contact.objection-window"),
-  });
-
   const makeAccount = createMakeAccount({
     ...writing,
     accounts,
@@ -95,16 +80,26 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
     }),
   });
   const provisionAccount = createProvisionAccount({ pool, accounts, makeAccount });
-  const tokens = createTokens(context, issuing);
-  const principals = createPrincipals(context, {
-    tokens,
-    accounts,
-    apiKeys: keys,
-    provisionAccount,
-    stepUps: stepUpStore,
-    noteRefusal,
+  const state = createStateStore(pool, sealer);
+  const issuedTokens = createIssuedTokens({ ...proving, state });
+  const defaultLocale = () => configuration.get("defaults.locale");
+  const signIns = createSignIns({ ...proving, makeAccount, issuedTokens, stepUps, defaultLocale });
+  const oauth = { state, issuedTokens, signIns };
+  const issuer = createIssuer(context, { ...proving, ...oauth, sealer, clients });
+  const tokens = issuer?.tokens ?? createTokens(context, parseIssuers(configuration.get("auth.issuers")));
+  const principals = createPrincipals(context, { ...proving, tokens, apiKeys: keys, provisionAccount, stepUpStore });
+  const identityStore = createIdentityStore(pool);
+  const identities = createIdentities({ ...proving, identityStore, tokens, signsInByMail: issuer !== null });
+  const contactLinks = createContactLinkStore(pool);
+  const contactChanges = createContactChanges({
+    ...proving,
+    stepUps,
+    identities,
+    issuedTokens,
+    contactLinks,
+    baseUrl: configuration.get("http.base-url"),
+    objectionHours: () => configuration.get("account.contact.objection-window"),
   });
-  const identityOfToken = createIdentityOfToken({ tokens });
   const apiKeys = createApiKeys({
     ...writing,
     accessLog,
@@ -129,8 +124,8 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
     apiKeys,
     clients,
     principals,
-    tokens,
-    issuing,
+    issuer,
+    issuedTokens,
     sealer,
     accessLog,
     audit,
@@ -140,11 +135,8 @@ export function createVerbs(context: Configured, pool: Pool, outbox: Outbox, cou
     contactChanges,
     contactLinks,
     stepUps,
-    signOutEverywhere: createSignOutEverywhere(ending),
+    signIns,
     identities,
-    identityOfToken,
-    linkIdentity: createLinkIdentity({ ...proving, identities, identityOfToken }),
-    unlinkIdentity: createUnlinkIdentity(ending),
     changeAccountStatus,
     requestRecovery: createRequestRecovery({ ...writing, accounts }),
     createFirstKey: createFirstKeyMaker({ pool, audit, accounts, provisionAccount, changeAccountStatus, apiKeys }),

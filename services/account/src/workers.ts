@@ -4,8 +4,7 @@ import { type Clock, hours, minutes, seconds } from "@signalbox/core";
 import type { IdempotencyStore } from "@signalbox/http";
 import type { Runner } from "@signalbox/runtime";
 import { type Pool, type RetentionRule, startRetention } from "@signalbox/storage";
-import type { BuiltInIssuer } from "./oauth/built-in-issuer.ts";
-import type { Issuing } from "./oauth/issuing.ts";
+import type { Issuer } from "./oauth/issuer.ts";
 
 interface Dependencies {
   readonly idempotency: Pick<IdempotencyStore, "clean">;
@@ -16,9 +15,8 @@ interface Dependencies {
   readonly pool: Pool;
   readonly clock: Clock;
   readonly keepAuditDays: () => Promise<unknown>;
-  /** Both null when another issuer is configured. */
-  readonly issuing: Issuing | null;
-  readonly oauth: BuiltInIssuer | null;
+  /** Null when another issuer is configured. */
+  readonly issuer: Issuer | null;
 }
 
 /** How long rows stay that are of no use any more. */
@@ -40,14 +38,7 @@ export function startWorkers(runner: Pick<Runner, "worker" | "every">, dependenc
   dependencies.mails.startWorker(runner);
   startRetention({ ...dependencies, runner }, retention);
   runner.worker("audit days", every(minutes(1), dependencies.keepAuditDays));
-  startIssuerWorkers(runner, dependencies);
-}
-
-function startIssuerWorkers(runner: Pick<Runner, "worker">, { issuing, oauth }: Dependencies): void {
-  if (!issuing || !oauth) return;
-  // A new key is published within moments everywhere, long before it signs.
-  runner.worker("signing keys", every(seconds(5), issuing.keepSigningKeys));
-  runner.worker("issuer cleaning", every(minutes(1), oauth.trim));
+  dependencies.issuer?.startWorkers(runner);
 }
 
 /** Looks for what is due, and again after `pauseMs`. */

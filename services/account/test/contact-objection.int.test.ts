@@ -4,8 +4,7 @@ import type { EventName } from "@signalbox/contracts";
 import { createManualClock, hours, minutes } from "@signalbox/core";
 import type { ReceivedEvent } from "@signalbox/events";
 import { inTransaction } from "@signalbox/storage";
-import { createIssuedTokenStore } from "../src/oauth/issued-token-store.ts";
-import { createOauthStateStore } from "../src/oauth/oauth-state-store.ts";
+import { createStateStore } from "../src/oauth/state-store.ts";
 import { codeIn, contactsOf, freshAddress, linkIn, otherThan } from "./contact-parts.ts";
 import { type Harness, startAccount } from "./harness.ts";
 import { openInside } from "./inside.ts";
@@ -70,20 +69,22 @@ test("an objection after the confirmation ends the sign-ins at the built-in issu
   const [old, wanted] = [freshAddress(), freshAddress()];
   const { headers, id: accountId } = await contacts.personWith(old);
   const { pool, verbs } = openInside(account);
-  const [state, tokens] = [createOauthStateStore({ pool, sealer: verbs.sealer }), createIssuedTokenStore(pool)];
+  const [state, tokens] = [createStateStore(pool, verbs.sealer), verbs.issuedTokens];
   const [session, grantId] = [crypto.randomUUID(), crypto.randomUUID()];
   const issued = { clientId: "console", accountId, expiresAt: new Date(clock.nowMs() + minutes(10)) };
   const [signIns, programs] = [crypto.randomUUID(), crypto.randomUUID()];
   await state.save("Session", session, { accountId }, new Date(clock.nowMs() + hours(24)));
+  await state.save("Grant", grantId, { accountId }, new Date(clock.nowMs() + hours(24)));
   await inTransaction(pool, async (tx) => {
-    await tokens.insert(tx, { ...issued, jti: signIns, grantId });
-    await tokens.insert(tx, { ...issued, jti: programs, grantId: null });
+    assert.equal(await tokens.record(tx, { ...issued, jti: signIns, grantId }), "recorded");
+    assert.equal(await tokens.record(tx, { ...issued, jti: programs, grantId: null }), "recorded");
   });
   await contacts.adopt(headers, wanted);
   assert.ok(await state.find("Session", session), "a change alone ends nothing");
 
   await contacts.follow(linkIn(await mailTo(old, 2)));
   assert.equal(await state.find("Session", session), undefined);
+  assert.equal(await state.find("Grant", grantId), undefined);
   assert.equal(await tokens.find(signIns), null);
   assert.ok(await tokens.find(programs));
   const revoked = (await account.eventsOf(accountId, 7)).filter(

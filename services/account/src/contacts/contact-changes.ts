@@ -13,9 +13,8 @@ import type { AccountAction, Actor, Audit } from "../audit/audit.ts";
 import type { NoteRefusal } from "../audit/note-refusal.ts";
 import { codeRefusal, tooManyCodes } from "../codes/code-answers.ts";
 import type { OneTimeCodes, RedeemOutcome } from "../codes/one-time-codes.ts";
-import type { IdentityStore } from "../identities/identity-store.ts";
-import type { HasWayIn } from "../identities/way-in.ts";
-import type { EndSignIns } from "../oauth/end-sign-ins.ts";
+import type { Identities } from "../identities/identities.ts";
+import type { IssuedTokens } from "../oauth/issued-tokens.ts";
 import { changeStatus } from "../statuses/change-status.ts";
 import type { StepUps } from "../step-up/step-ups.ts";
 import { type ContactLink, digestLinkToken, isOpen } from "./contact-link.ts";
@@ -27,10 +26,9 @@ interface ContactDependencies extends ContactMailDependencies {
   readonly accounts: Pick<AccountStore, "lock" | "save">;
   readonly contactLinks: ContactLinkStore;
   readonly oneTimeCodes: Pick<OneTimeCodes, "issue" | "redeem" | "end">;
-  readonly identities: Pick<IdentityStore, "list">;
-  readonly hasWayIn: HasWayIn;
+  readonly identities: Pick<Identities, "list" | "wouldLockOut">;
   readonly stepUps: Pick<StepUps, "end">;
-  readonly endSignIns: EndSignIns;
+  readonly issuedTokens: Pick<IssuedTokens, "revokeSignIns">;
   readonly accessLog: Pick<AccessLog, "announce">;
   readonly noteRefusal: NoteRefusal;
   readonly outbox: Pick<Outbox, "append">;
@@ -124,10 +122,11 @@ interface Parts extends ContactDependencies {
 
 /** Nothing is pending after a removal, and the address that was in use can object. */
 async function remove(parts: Parts, tx: Tx, before: Account, after: Account, address: string): Promise<void> {
-  const { identities, hasWayIn, contactMails } = parts;
+  const { identities, contactMails } = parts;
   const logins = await identities.list(before.id, tx);
   // Whoever removed the address that they sign in with would learn of it when it is too late.
-  if ((await hasWayIn(tx, before, logins)) && !(await hasWayIn(tx, after, logins))) throw lastLoginMethod();
+  const wasLockedOut = await identities.wouldLockOut(tx, before, logins);
+  if (!wasLockedOut && (await identities.wouldLockOut(tx, after, logins))) throw lastLoginMethod();
   await endConfirmation(parts, tx, after.id);
   await contactMails.tellOfRemoval(tx, after, address);
 }
@@ -208,11 +207,11 @@ async function object(parts: Parts, tx: Tx, account: Account, link: ContactLink,
 
 /** Tells the address that lost, and ends what its holder may have proven: sign-ins, and step-ups by codes sent there. */
 async function endNewHolder(parts: Parts, tx: Tx, before: Account, restored: Account): Promise<Account> {
-  const { accounts, contactMails, endSignIns, stepUps } = parts;
+  const { accounts, contactMails, issuedTokens, stepUps } = parts;
   const wasReplaced = before.contactAddress !== restored.contactAddress;
   const loser = wasReplaced ? before.contactAddress : before.pendingContactAddress;
   if (loser !== null) await contactMails.tellOfObjection(tx, before, loser);
-  if (wasReplaced) await endSignIns(tx, before.id);
+  if (wasReplaced) await issuedTokens.revokeSignIns(tx, before.id);
   const kept = wasReplaced ? await stepUps.end(tx, restored) : restored;
   await accounts.save(tx, kept);
   return kept;

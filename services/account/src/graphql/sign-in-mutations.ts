@@ -1,19 +1,24 @@
-import { mutationPayload } from "@signalbox/graphql";
-import { actorOf } from "../audit/actor.ts";
+import { mutation } from "@signalbox/graphql";
+import { writeRow } from "@signalbox/storage";
+import { z } from "zod";
 import type { Verbs } from "../verbs.ts";
-import { type AccountContext, allowed, missing } from "./account-resolvers.ts";
+import { missing } from "./account-resolvers.ts";
+import type { AccountLoaders } from "./subgraph.ts";
 
-/** What an owner does about the sign-ins of the account. */
-export function signInMutations({ signOutEverywhere }: Verbs) {
+/** The sign-ins of the account, as its owner ends them. */
+export function signInMutations({ pool, accounts, signIns }: Verbs) {
   return {
     Mutation: {
-      signOutEverywhere: (_parent: unknown, _given: unknown, context: AccountContext) => {
-        const principal = allowed(context, "account:security", "own-account:write");
-        return mutationPayload("account", async () => {
-          const result = await signOutEverywhere({ principal, by: actorOf({ ...context, principal }) });
-          return result.outcome === "signed-out" ? result.account : missing();
-        });
-      },
+      signOutEverywhere: mutation<AccountLoaders, object, object>(
+        { scopes: ["account:security"], access: "own-account:write", input: z.object({}), payload: "account" },
+        async (_input, { caller }) => {
+          const written = await writeRow(pool, {
+            lock: (tx) => accounts.lock(tx, caller.accountId),
+            change: (tx, account) => signIns.signOutEverywhere(tx, caller, account),
+          });
+          return written?.result ?? missing();
+        },
+      ),
     },
   };
 }

@@ -1,130 +1,135 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { credentialBytesMax, credentialFrom } from "@signalbox/auth";
-import { created, createRoutes, type HttpResponse, noContent, ok, pageOf, refused } from "@signalbox/http";
+import { created, createRoutes, type HttpResponse, noContent, ok, pageOf, type Routes, refused } from "@signalbox/http";
 import { z } from "zod";
-import type { Identity } from "../accounts/account-store.ts";
-import { actorOf } from "../audit/actor.ts";
-import { IdentityResource, identityId, type LinkedIdentity, viewIdentity } from "./identity.ts";
-import type { IdentityOfTokenVerb } from "./identity-of-token.ts";
-import type { IdentityStore } from "./identity-store.ts";
-import type { LinkIdentityVerb } from "./link-identity.ts";
-import type { UnlinkIdentityVerb } from "./unlink-identity.ts";
+import type { AccountStore, Identity } from "../accounts/account-store.ts";
+import type { Identities, LinkOutcome, ProvenLogin } from "./identities.ts";
+import { IdentityResource, identityId, viewIdentity } from "./identity.ts";
 
 interface Dependencies {
-  readonly identities: Pick<IdentityStore, "list">;
-  readonly identityOfToken: IdentityOfTokenVerb;
-  readonly linkIdentity: LinkIdentityVerb;
-  readonly unlinkIdentity: UnlinkIdentityVerb;
+  readonly accounts: Pick<AccountStore, "lock">;
+  readonly identities: Pick<Identities, "list" | "prove" | "link" | "unlink">;
 }
 
 const NewIdentity = z.strictObject({
   token: z.string().min(1).max(credentialBytesMax).describe("A good access token of the other login."),
 });
 
-const auth = { scopes: ["account:security"], stepUp: true } as const;
+const path = "/api/account/identities/";
+const mayRead = { scopes: ["account:read"], access: "own-account:read" } as const;
+const mayChange = { scopes: ["account:security"], stepUp: true } as const;
 
 /** The logins of the account: a person may have several. */
-export function identityRoutes({ identities, identityOfToken, linkIdentity, unlinkIdentity }: Dependencies) {
+export function identityRoutes(dependencies: Dependencies): Routes {
   const routes = createRoutes({ errors: "account" });
+  addReading(routes, dependencies);
+  addLinking(routes, dependencies);
+  return routes;
+}
 
-  routes.get("/api/account/identities/", {
+function addReading(routes: Routes, { identities }: Dependencies): void {
+  routes.get(path, {
     summary: "List the logins of the account, the oldest first",
-    auth: { scopes: ["account:read"], access: "own-account:read" },
+    auth: mayRead,
     responses: { 200: pageOf(IdentityResource) },
     async handle({ principal, headers }) {
-      const [linked, current] = [await identities.list(principal.accountId), await currentOf(headers)];
+      const [linked, current] = [await identities.list(principal.accountId), await currentOf(headers, identities)];
       return ok({ items: linked.map((identity) => viewIdentity(identity, current)), has_more: false });
     },
   });
 
-  routes.get("/api/account/identities/:identity_id", {
+  routes.get(`${path}:identity_id`, {
     summary: "Read a login of the account",
-    auth: { scopes: ["account:read"], access: "own-account:read" },
+    auth: mayRead,
     responses: { 200: IdentityResource, 404: "error" },
     async handle({ principal, headers, params }) {
       const linked = await identities.list(principal.accountId);
       const identity = linked.find((one) => identityId(one) === params.identity_id);
-      return identity ? ok(viewIdentity(identity, await currentOf(headers))) : refused(404, "not_found");
+      return identity ? ok(viewIdentity(identity, await currentOf(headers, identities))) : refused(404, "not_found");
     },
   });
+}
 
-  routes.post("/api/account/identities/", {
+function addLinking(routes: Routes, { accounts, identities }: Dependencies): void {
+  routes.post(path, {
     summary: "Add another login to the account",
     description:
       "The other login must not have an account: one that was used before has, and is deleted first. Adding it again answers 200.",
-    auth,
+    auth: mayChange,
     body: NewIdentity,
     responses: { 200: IdentityResource, 201: IdentityResource, 404: "error", 409: "error", 422: "error" },
     idempotent: true,
     async handle(input) {
-      const current = await currentOf(input.headers);
-      const answer = (identity: LinkedIdentity, isNew: boolean) => {
-        const view = viewIdentity(identity, current);
-        return isNew ? created(`/api/account/identities/${identityId(identity)}`, view) : ok(view);
-      };
-      const result = await linkIdentity({
-        principal: input.principal,
-        token: input.body.token,
-        by: actorOf(input),
-        alongside: (tx, identity, isNew) => input.idempotency.complete(tx, answer(identity, isNew)),
+      const { caller, body, headers } = input;
+      // Before the transaction: the keys of the issuer may have to be fetched.
+      const [proven, current] = [await identities.prove(body.token), await currentOf(headers, identities)];
+      if (proven.outcome !== "proven") return answerUnproven(proven.outcome);
+      return input.inTransaction(async (tx) => {
+        const account = await accounts.lock(tx, caller.accountId);
+        if (!account) return refused(404, "not_found");
+        const answer = answerLink(await identities.link(tx, caller, account, proven.identity), current);
+        if (answer.status < 300) await input.idempotency.complete(tx, answer);
+        return answer;
       });
-      switch (result.outcome) {
-        case "linked":
-        case "already-linked":
-          return answer(result.identity, result.outcome === "linked");
-        case "refused":
-          return tokenRefused("not_accepted", "This is not a good access token of a trusted issuer.");
-        case "no-login":
-          return tokenRefused("no_login", "This is not the token of a person's login.");
-        case "taken":
-          return refused(409, "conflict", { message: "This login has an account already." });
-        case "too-many":
-          return refused(409, "conflict", { message: "The account has as many logins as one may have." });
-        case "not-found":
-          return refused(404, "not_found");
-      }
     },
   });
 
-  routes.delete("/api/account/identities/:identity_id", {
+  routes.delete(`${path}:identity_id`, {
     summary: "Take a login off the account",
     description: "Never the last way in. Within two seconds its tokens no longer act for this account.",
-    auth,
+    auth: mayChange,
     responses: { 204: "empty", 404: "error", 409: "error" },
     idempotent: true,
-    async handle(input) {
-      const result = await unlinkIdentity({
-        principal: input.principal,
-        id: input.params.identity_id,
-        by: actorOf(input),
-        alongside: (tx) => input.idempotency.complete(tx, noContent()),
-      });
-      switch (result) {
-        case "unlinked":
-          return noContent();
-        case "last-way-in":
-          return lastWayIn();
-        case "not-found":
-          return refused(404, "not_found");
-      }
+    write: {
+      find: (tx, { caller }) => accounts.lock(tx, caller.accountId),
+      change: (tx, account, { caller, params }) => identities.unlink(tx, caller, account, params.identity_id),
+      answer: answerUnlink,
     },
   });
-
-  return routes;
-
-  /** The login of this very request; null for an API key and whatever else is no login. */
-  async function currentOf(headers: IncomingHttpHeaders): Promise<Identity | null> {
-    const credential = credentialFrom(headers);
-    if (credential?.kind !== "bearer") return null;
-    const result = await identityOfToken(credential.value);
-    return result.outcome === "identity" ? result.identity : null;
-  }
 }
 
-function lastWayIn(): HttpResponse {
-  const message = "This is the only way into the account: add another one first.";
-  return refused(409, "conflict", { message, details: [{ field: "identities", code: "last_way_in", message }] });
+/** Finds the login of this very request; null for an API key and whatever else is no login. */
+async function currentOf(headers: IncomingHttpHeaders, { prove }: Pick<Identities, "prove">): Promise<Identity | null> {
+  const credential = credentialFrom(headers);
+  if (credential?.kind !== "bearer") return null;
+  const proven = await prove(credential.value);
+  return proven.outcome === "proven" ? proven.identity : null;
+}
+
+function answerUnproven(outcome: Exclude<ProvenLogin["outcome"], "proven">): HttpResponse {
+  switch (outcome) {
+    case "not-accepted":
+      return tokenRefused("not_accepted", "This is not a good access token of a trusted issuer.");
+    case "no-login":
+      return tokenRefused("no_login", "This is not the token of a person's login.");
+  }
 }
 
 const tokenRefused = (code: string, message: string) =>
   refused(422, "validation_error", { message, details: [{ field: "token", code, message }] });
+
+function answerLink(result: LinkOutcome, current: Identity | null): HttpResponse {
+  switch (result.outcome) {
+    case "linked":
+      return created(`${path}${identityId(result.identity)}`, viewIdentity(result.identity, current));
+    case "already-linked":
+      return ok(viewIdentity(result.identity, current));
+    case "taken":
+      return refused(409, "conflict", { message: "This login already has an account." });
+    case "limit-reached":
+      return refused(409, "conflict", { message: `An account has ${result.max} logins at most.` });
+  }
+}
+
+function answerUnlink(result: "unlinked" | "last-way-in" | null): HttpResponse {
+  switch (result) {
+    case "unlinked":
+      return noContent();
+    case "last-way-in": {
+      const message = "This is the only way into the account: add another one first.";
+      return refused(409, "conflict", { message, details: [{ field: "identities", code: "last_way_in", message }] });
+    }
+    case null:
+      return refused(404, "not_found");
+  }
+}

@@ -1,9 +1,7 @@
+import type { ClientMetadata } from "oidc-provider";
 import { z } from "zod";
 
-/** An application of our own that people sign in to. It has no secret: it runs where its users could read one. */
-export type Application = z.output<typeof Application>;
-
-export const loopbacks: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
+const loopbacks: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /**
  * Where a browser is sent back to: a web address, this machine, or a scheme of the application's own with a dot in it
@@ -17,6 +15,7 @@ const redirectUri = z
     return protocol === "https:" || (protocol === "http:" ? loopbacks.has(hostname) : protocol.includes("."));
   }, "use https, a loopback address, or a scheme with a dot in it");
 
+/** An application of our own that people sign in to. It has no secret: it runs where its users could read one. */
 const Application = z.strictObject({
   client_id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "use a–z, 0–9 and hyphens"),
   name: z.string().min(1).max(100),
@@ -24,9 +23,13 @@ const Application = z.strictObject({
   post_logout_redirect_uris: z.array(redirectUri).default([]),
 });
 
+type Application = z.output<typeof Application>;
+
 /**
  * Reads the property `account.oauth.applications`: a JSON list, because an application is a record and properties are
- * flat. Throws an Error that names every wrong member.
+ * flat.
+ *
+ * @throws Error that names every wrong member.
  */
 export function parseApplications(text: string): readonly Application[] {
   const parsed = z
@@ -46,4 +49,25 @@ function json(text: string): unknown {
       cause: error,
     });
   }
+}
+
+/** Writes an application as the provider knows it. */
+export function metadataOfApplication({ client_id, name, ...uris }: Application): ClientMetadata {
+  return {
+    client_id,
+    client_name: name,
+    ...uris,
+    // A native application's loopback redirect may have any port (RFC 8252 §7.3).
+    application_type: uris.redirect_uris.some(isNative) ? "native" : "web",
+    grant_types: ["authorization_code", "refresh_token"],
+    response_types: ["code"],
+    // The mode that posts needs a script, which our pages never run.
+    response_modes: ["query"],
+    token_endpoint_auth_method: "none",
+  };
+}
+
+function isNative(uri: string): boolean {
+  const { protocol, hostname } = new URL(uri);
+  return protocol !== "https:" && (protocol !== "http:" || loopbacks.has(hostname));
 }

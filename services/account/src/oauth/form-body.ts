@@ -4,7 +4,7 @@ import { KiB } from "@signalbox/core";
 /** As much as the provider itself takes. */
 const bytesMax = 56 * KiB;
 
-/** The whole body of a small form; null for a larger one, whose rest is not read. */
+/** Reads the whole body of a small form; null for a larger one, whose rest is not read. */
 export async function readFormBody(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let received = 0;
@@ -17,7 +17,7 @@ export async function readFormBody(request: IncomingMessage): Promise<Buffer | n
   return Buffer.concat(chunks, received);
 }
 
-/** Whether the body is what a form sends. */
+/** Says that the body is what a form sends. */
 export function isForm({ headers }: IncomingMessage): boolean {
   const [type = ""] = (headers["content-type"] ?? "").split(";", 1);
   return type.trim().toLowerCase() === "application/x-www-form-urlencoded";

@@ -1,4 +1,6 @@
 import type { IncomingMessage } from "node:http";
+import { builtInIssuer, type Issuer } from "@signalbox/auth";
+import { privilegedScopes, scopes } from "@signalbox/contracts";
 
 /** Where the built-in issuer is, as the world sees it: every URL it answers with begins here, whoever asks and how. */
 export interface IssuerAddress {
@@ -27,5 +29,21 @@ export function issuerAddress(baseUrl: string): IssuerAddress {
       headers["x-forwarded-host"] = host;
       headers["x-forwarded-proto"] = scheme;
     },
+  };
+}
+
+/**
+ * Describes the built-in issuer to the verifier of tokens. Its scopes were weighed against roles and clients when the
+ * token was made, so none needs to be held back.
+ */
+export function trustedIssuer({ issuer, audience }: IssuerAddress): Issuer {
+  return {
+    name: builtInIssuer,
+    issuer,
+    audience,
+    algorithms: ["ES256"],
+    "scopes-max": scopes.filter((scope) => !privilegedScopes.has(scope)),
+    "roles-claim": "roles",
+    roles: {},
   };
 }

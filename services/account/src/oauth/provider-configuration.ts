@@ -1,33 +1,35 @@
 import { type Clock, hours } from "@signalbox/core";
+import { inTransaction, type Pool } from "@signalbox/storage";
 import {
   type AccessToken,
   type AdapterFactory,
   type ClientCredentials,
+  type ClientMetadata,
   type Configuration,
   errors,
-  interactionPolicy,
 } from "oidc-provider";
 import type { AccountStore } from "../accounts/account-store.ts";
-import { claimsOf, resourceServerFor } from "./access-token-claims.ts";
-import { metadataOf } from "./application-metadata.ts";
-import type { Application } from "./applications.ts";
+import { maySignIn } from "../sign-ins/sign-ins.ts";
+import type { PrivateJwk } from "../signing-keys/signing-key.ts";
+import { claimsOf, providerAccountFrom, resourceServerFor } from "./claims.ts";
+import type { IssuedTokens } from "./issued-tokens.ts";
 import type { IssuerAddress } from "./issuer-address.ts";
-import { loadGrant } from "./load-grant.ts";
-import { maySignIn, providerAccountFrom } from "./provider-account.ts";
-import { askSignOut, showError, showSignedOut } from "./provider-pages.ts";
-import type { RecordIssuedTokenVerb } from "./record-issued-token.ts";
-import { keptWithClients } from "./service-client-metadata.ts";
-import { mayIntrospect, mayRevoke } from "./token-policies.ts";
+import { askSignOut, showError, showSignedOut } from "./pages.ts";
+import { loadGrant, mayIntrospect, mayRevoke, signInPolicy } from "./policies.ts";
+import { serviceClientMetadata } from "./provider-clients.ts";
 
-export interface ProviderSettings {
+interface Settings {
   readonly address: IssuerAddress;
+  readonly pool: Pool;
   readonly adapter: AdapterFactory;
   readonly accounts: Pick<AccountStore, "find">;
-  readonly applications: readonly Application[];
-  readonly recordIssuedToken: RecordIssuedTokenVerb;
+  readonly applications: readonly ClientMetadata[];
+  readonly issuedTokens: Pick<IssuedTokens, "record">;
   readonly accessTokenSeconds: number;
   readonly clock: Clock;
   readonly cookieKeys: readonly string[];
+  /** First the one that signs. */
+  readonly signingKeys: readonly PrivateJwk[];
 }
 
 const daySeconds = hours(24) / 1000;
@@ -53,34 +55,29 @@ const routes = {
   end_session: "/end-session",
 };
 
-/** How the provider is set up, all but its keys. Whatever is not switched on here is off. */
-export function providerConfiguration(settings: ProviderSettings): Configuration {
-  const { address, adapter, accounts, applications, accessTokenSeconds, cookieKeys } = settings;
+/** Sets the provider up. Whatever is not switched on here is off. */
+export function providerConfiguration(settings: Settings): Configuration {
+  const { address, accounts } = settings;
   // Every token is for the one resource there is, which says how long it lives.
   const secondsOfToken = (_ctx: unknown, { resourceServer }: AccessToken | ClientCredentials): number =>
-    resourceServer?.accessTokenTTL ?? accessTokenSeconds;
-  const cookie = { httpOnly: true, sameSite: "lax", signed: true } as const;
+    resourceServer?.accessTokenTTL ?? settings.accessTokenSeconds;
 
   return {
-    adapter,
+    adapter: settings.adapter,
+    jwks: { keys: settings.signingKeys },
     routes,
     ttl: { ...lifetimes, AccessToken: secondsOfToken, ClientCredentials: secondsOfToken },
-    clients: applications.map(metadataOf),
+    clients: [...settings.applications],
     clientDefaults: { id_token_signed_response_alg: "ES256" },
     clientAuthMethods: ["client_secret_basic", "client_secret_post", "none"],
-    extraClientMetadata: { properties: keptWithClients },
+    extraClientMetadata: { properties: serviceClientMetadata },
     responseTypes: ["code"],
     scopes: ["openid", "offline_access"],
     claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "locale", "zoneinfo"] },
     pkce: { required: () => true },
     enabledJWA: { idTokenSigningAlgValues: ["ES256"] },
     rotateRefreshToken: true,
-    cookies: {
-      keys: [...cookieKeys],
-      names: { session: "signalbox_session", interaction: "signalbox_sign_in", resume: "signalbox_sign_in_resume" },
-      long: { ...cookie, path: address.path },
-      short: cookie,
-    },
+    cookies: cookies(settings),
     clientBasedCORS: (_ctx, origin, { redirectUris }) =>
       (redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin && origin !== "null"),
     features: features(settings),
@@ -96,7 +93,17 @@ export function providerConfiguration(settings: ProviderSettings): Configuration
   };
 }
 
-function features(settings: ProviderSettings): Configuration["features"] {
+function cookies({ address, cookieKeys }: Settings): Configuration["cookies"] {
+  const cookie = { httpOnly: true, sameSite: "lax", signed: true } as const;
+  return {
+    keys: [...cookieKeys],
+    names: { session: "signalbox_session", interaction: "signalbox_sign_in", resume: "signalbox_sign_in_resume" },
+    long: { ...cookie, path: address.path },
+    short: cookie,
+  };
+}
+
+function features(settings: Settings): Configuration["features"] {
   return {
     devInteractions: { enabled: false },
     // Nobody here checks the proof that such a token would need.
@@ -117,35 +124,19 @@ function features(settings: ProviderSettings): Configuration["features"] {
   };
 }
 
+type CustomizeJwt = NonNullable<NonNullable<NonNullable<NonNullable<Configuration["formats"]>["customizers"]>["jwt"]>>;
+
 /** A token that is not written down cannot be ended, so it does not leave. */
-function recordBeforeItLeaves({ recordIssuedToken }: ProviderSettings) {
+function recordBeforeItLeaves({ pool, issuedTokens }: Settings) {
   return async (...[, token, { payload }]: Parameters<CustomizeJwt>): Promise<undefined> => {
-    const outcome = await recordIssuedToken({
+    const issued = {
       jti: String(payload.jti),
       grantId: "grantId" in token ? (token.grantId ?? null) : null,
       clientId: String(payload.client_id),
       accountId: String(payload.account_id),
       expiresAt: new Date(Number(payload.exp) * 1000),
-    });
+    };
+    const outcome = await inTransaction(pool, (tx) => issuedTokens.record(tx, issued));
     if (outcome === "grant-ended") throw new errors.InvalidGrant("the grant has ended");
   };
-}
-
-type CustomizeJwt = NonNullable<NonNullable<NonNullable<NonNullable<Configuration["formats"]>["customizers"]>["jwt"]>>;
-
-/** Who is not signed in signs in; nobody is asked for consent, since the applications are our own. */
-function signInPolicy(): interactionPolicy.DefaultPolicy {
-  const policy = interactionPolicy.base();
-  policy.get("consent")?.checks.clear();
-  policy
-    .get("login")
-    ?.checks.add(
-      new interactionPolicy.Check(
-        "account_unusable",
-        "the account of this session cannot be used any more",
-        "login_required",
-        ({ oidc }) => oidc.session?.accountId !== undefined && oidc.account === undefined,
-      ),
-    );
-  return policy;
 }

@@ -1,9 +1,14 @@
-import { createRoutes, noContent, refused } from "@signalbox/http";
-import { actorOf } from "../audit/actor.ts";
-import type { SignOutEverywhereVerb } from "./sign-out-everywhere.ts";
+import { createRoutes, noContent, type Routes } from "@signalbox/http";
+import type { AccountStore } from "../accounts/account-store.ts";
+import type { SignIns } from "./sign-ins.ts";
 
-/** What an owner does about the sign-ins of the account. */
-export function signInRoutes({ signOutEverywhere }: { readonly signOutEverywhere: SignOutEverywhereVerb }) {
+interface Dependencies {
+  readonly accounts: Pick<AccountStore, "lock">;
+  readonly signIns: Pick<SignIns, "signOutEverywhere">;
+}
+
+/** The sign-ins of the account, as its owner ends them. */
+export function signInRoutes({ accounts, signIns }: Dependencies): Routes {
   const routes = createRoutes({ errors: "account" });
 
   routes.delete("/api/account/sign-ins/", {
@@ -13,13 +18,10 @@ export function signInRoutes({ signOutEverywhere }: { readonly signOutEverywhere
     auth: { scopes: ["account:security"], access: "own-account:write" },
     responses: { 204: "empty", 404: "error" },
     idempotent: true,
-    async handle(input) {
-      const result = await signOutEverywhere({
-        principal: input.principal,
-        by: actorOf(input),
-        alongside: (tx) => input.idempotency.complete(tx, noContent()),
-      });
-      return result.outcome === "signed-out" ? noContent() : refused(404, "not_found");
+    write: {
+      find: (tx, { caller }) => accounts.lock(tx, caller.accountId),
+      change: (tx, account, { caller }) => signIns.signOutEverywhere(tx, caller, account),
+      answer: () => noContent(),
     },
   });
 

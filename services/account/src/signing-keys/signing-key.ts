@@ -23,7 +23,7 @@ export interface SigningKey {
   readonly retiredAt: Date | null;
 }
 
-/** How long a key is published before it signs: whoever keeps our key set for so long knows it in time. */
+/** A key is published for so long before it signs: whoever caches our key set for less knows it in time. */
 const publishedAheadMs = hours(1);
 /** Every token that a key signed has ended by then: ID tokens and access tokens live for an hour at most. */
 const publishedAfterMs = hours(1) + minutes(10);
@@ -43,7 +43,7 @@ export function publicJwkOf({ privateJwk: { d: _private, ...publicJwk } }: Signi
   return publicJwk;
 }
 
-/** The keys that are published now, first the one that signs. */
+/** Picks the keys that are published now, first the one that signs. */
 export function publishedKeys(keys: readonly SigningKey[], now: Date): readonly SigningKey[] {
   const newestFirst = keys
     .filter((key) => !isOver(key, now))
@@ -53,14 +53,14 @@ export function publishedKeys(keys: readonly SigningKey[], now: Date): readonly 
   return [signing, ...newestFirst.filter((key) => key !== signing)];
 }
 
-/** When the next key has to begin to sign: now for a new house, null while the last one is young enough. */
+/** Says when the next key has to begin to sign: now where there is none, null while the last one is young enough. */
 export function nextActiveFrom(keys: readonly SigningKey[], now: Date, rotationMs: number): Date | null {
   if (keys.length === 0) return now;
   const youngest = Math.max(...keys.map(({ activeFrom }) => activeFrom.getTime()));
   return youngest + rotationMs <= now.getTime() + publishedAheadMs ? new Date(now.getTime() + publishedAheadMs) : null;
 }
 
-/** Whether nothing that the key signed is good any more. */
+/** Says that every token which the key signed has ended. */
 export function isOver({ retiredAt }: SigningKey, now: Date): boolean {
   return retiredAt !== null && retiredAt.getTime() + publishedAfterMs <= now.getTime();
 }

@@ -7,7 +7,7 @@ export interface SigningKeyStore {
   /** @throws SealError when the key that sealed one of them is gone. */
   list(db: Queryable): Promise<readonly SigningKey[]>;
   insert(tx: Tx, key: SigningKey): Promise<void>;
-  /** Says when the keys that have no successor yet stop signing. */
+  /** Sets when the keys that have no successor yet stop signing. */
   retire(tx: Tx, at: Date): Promise<void>;
   remove(tx: Tx, key: SigningKey): Promise<void>;
   /** Seals anew what was sealed with an older key, which may be given up after that. */

@@ -1,6 +1,7 @@
-import { type Html, html, type Page } from "../pages/page.ts";
+import type { ErrorOut, KoaContextWithOIDC } from "oidc-provider";
+import { formTargetOf, Html, html, type Page, pageHeaders, pageText } from "../pages/page.ts";
 
-/** What every form of a sign-in carries: where it goes, and that it came from this very page. */
+/** The part that every form of a sign-in has: where it goes, and the guard that shows it came from this very page. */
 export interface SignInForm {
   readonly action: string;
   readonly guard: string;
@@ -15,11 +16,11 @@ const guarded = ({ guard }: SignInForm, step: string): Html => html`<input type=
 const problemAbove = (problem: string | null): Html | null =>
   problem === null ? null : html`<p class="problem" id="problem" role="alert">${problem}</p>`;
 
-/** What describes the field, the problem first. */
+/** Names the texts that describe the field, the problem first. */
 const describedBy = (problem: string | null): Html =>
   problem === null ? html`aria-describedby="hint"` : html`aria-describedby="problem hint" aria-invalid="true"`;
 
-/** Step one: who is it? */
+/** Step one asks for the address. */
 export function addressPage(form: SignInForm, typed: string, problem: string | null): Page {
   return {
     status: problem === null ? 200 : 422,
@@ -30,7 +31,7 @@ ${problemAbove(problem)}
 <form method="post" action="${form.action}">
 ${guarded(form, "address")}
 <label for="address">E-mail address</label>
-<p class="hint" id="hint">We send a code to this address.</p>
+<p class="hint" id="hint">We will send a code to this address.</p>
 <input id="address" name="address" type="email" value="${typed}" maxlength="254" autocomplete="email" autocapitalize="none"
  spellcheck="false" required autofocus ${describedBy(problem)}>
 <button type="submit">Send me a code</button>
@@ -38,7 +39,7 @@ ${guarded(form, "address")}
   };
 }
 
-/** Step two: the code. Nothing here tells whether there is an account. */
+/** Step two asks for the code. Nothing here tells whether there is an account. */
 export function codePage(form: SignInForm, typed: string, problem: string | null): Page {
   return {
     status: problem === null ? 200 : 422,
@@ -49,13 +50,13 @@ ${problemAbove(problem)}
 <form method="post" action="${form.action}">
 ${guarded(form, "code")}
 <label for="code">Code</label>
-<p class="hint" id="hint">We have sent it to ${typed}. It works for ten minutes.</p>
+<p class="hint" id="hint">We sent it to ${typed}. It works for ten minutes.</p>
 <input id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" maxlength="32" required
  autofocus ${describedBy(problem)}>
 <button type="submit">Sign in</button>
 </form>
-<h2>No mail?</h2>
-<p>Look into the folder for unwanted mail. After five codes in an hour the next one comes later.</p>
+<h2>No e-mail?</h2>
+<p>Check your spam folder. After five codes within an hour you have to wait before we send another one.</p>
 <form method="post" action="${form.action}">
 ${guarded(form, "resend")}
 <button type="submit">Send another code</button>
@@ -78,7 +79,7 @@ export const deletedPage: Page = {
 export const lostPage: Page = {
   status: 400,
   title: "This sign-in has expired",
-  content: html`<p>Go back to the application and start again. Your browser has to accept cookies for this.</p>`,
+  content: html`<p>Go back to the application and start again. Your browser has to accept cookies to sign in.</p>`,
 };
 
 /** Something about the request that no page of ours sends. */
@@ -94,3 +95,58 @@ export const failedPage = (status: number): Page => ({
   title: "This did not work",
   content: html`<p>Something went wrong on our side. Go back and try again in a moment.</p>`,
 });
+
+/** Shows what went wrong, in the words of the protocol and no others. */
+export function showError(ctx: KoaContextWithOIDC, { error, error_description: description }: ErrorOut): void {
+  const isOurs = error === "server_error";
+  const reason = isOurs ? "Something went wrong on our side. Try again in a moment." : description;
+  show(
+    ctx,
+    "This did not work",
+    html`<p>${reason ?? "The application asked for something that is not possible."}</p>
+<p>Go back to the application and start again.</p>
+<p>Code: <code>${error}</code></p>`,
+  );
+}
+
+/** Asks before it signs somebody out. `form` is the provider's, with its guard against forged requests. */
+export function askSignOut(ctx: KoaContextWithOIDC, form: string): void {
+  show(
+    ctx,
+    "Sign out?",
+    html`<p>You are signed in to Signalbox in this browser.</p>
+${new Html(form)}
+<p><button type="submit" form="op.logoutForm" name="logout" value="yes">Sign out</button>
+<button type="submit" form="op.logoutForm">Stay signed in</button></p>`,
+    signOutTargets(ctx),
+  );
+}
+
+/** Shows a button to somebody who is signed out already, in place of the script by which the provider would go on. */
+export function continueSignedOut(ctx: KoaContextWithOIDC): void {
+  const secret = (ctx.oidc.session?.state as { secret?: string } | undefined)?.secret ?? "";
+  show(
+    ctx,
+    "You are signed out",
+    html`<form method="post" action="${ctx.oidc.urlFor("end_session_confirm")}">
+<input type="hidden" name="xsrf" value="${secret}">
+<input type="hidden" name="logout" value="yes">
+<p><button type="submit">Continue</button></p>
+</form>`,
+    signOutTargets(ctx),
+  );
+}
+
+export function showSignedOut(ctx: KoaContextWithOIDC): void {
+  show(ctx, "You are signed out", html`<p>You can close this page.</p>`);
+}
+
+function signOutTargets({ oidc }: KoaContextWithOIDC): readonly string[] {
+  const target = oidc.params?.post_logout_redirect_uri;
+  return typeof target === "string" ? [formTargetOf(target)] : [];
+}
+
+function show(ctx: KoaContextWithOIDC, title: string, content: Html, formTargets: readonly string[] = []): void {
+  ctx.body = pageText({ status: ctx.status, title, content });
+  ctx.set(pageHeaders(formTargets));
+}

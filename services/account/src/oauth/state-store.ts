@@ -1,22 +1,31 @@
 import { createHash } from "node:crypto";
-import { type Pool, SealError, type SealedPlace, type Sealer, sql, type Tx } from "@signalbox/storage";
+import { minutes } from "@signalbox/core";
+import {
+  type Pool,
+  type RetentionRule,
+  SealError,
+  type SealedPlace,
+  type Sealer,
+  sql,
+  type Tx,
+} from "@signalbox/storage";
 
-/** What the provider wants to find again. */
+/** A record of the provider: a session, a grant, a code, a refresh token, a sign-in under way. */
 export type StatePayload = Readonly<Record<string, unknown>>;
 
-export interface OauthStateStore {
+export interface StateStore {
   find(model: string, id: string): Promise<StatePayload | undefined>;
   findByUid(model: string, uid: string): Promise<StatePayload | undefined>;
   save(model: string, id: string, payload: StatePayload, expiresAt: Date): Promise<void>;
-  /** Marks it as used; false when it was used already, or is not there. */
+  /** Marks a record as used; false when it was used already, or is not there. */
   consume(model: string, id: string, at: Date): Promise<boolean>;
   remove(model: string, id: string): Promise<void>;
+  /** Keeps others from ending a grant until the transaction ends; false when it has ended. */
+  lockGrant(tx: Tx, grantId: string): Promise<boolean>;
   /** Removes a grant with all that came of it. */
   removeGrant(tx: Tx, grantId: string): Promise<void>;
-  /** Whether the grant is there, and keeps others from ending it until the transaction ends. */
-  holdGrant(tx: Tx, grantId: string): Promise<boolean>;
-  /** Removes up to `limit` things that ended before `at`; how many there were. */
-  trim(at: Date, limit: number): Promise<number>;
+  /** Removes what lets the people of an account go on without signing in: sessions, grants, codes, refresh tokens. */
+  removeOfAccount(tx: Tx, accountId: string): Promise<void>;
 }
 
 interface Row {
@@ -44,31 +53,26 @@ const consumeState = sql(
 );
 
 const removeState = sql("oauth-state.remove", "delete from oauth_state where model = $1 and id = $2");
-const holdGrant = sql(
-  "oauth-state.hold-grant",
+const lockGrant = sql(
+  "oauth-state.lock-grant",
   "select 1 from oauth_state where model = 'Grant' and id = $1 for key share",
 );
 const removeOfGrant = sql("oauth-state.remove-of-grant", "delete from oauth_state where grant_id = $1");
-
-const trimState = sql(
-  "oauth-state.trim",
-  `delete from oauth_state where (model, id) in (
-     select model, id from oauth_state where expires_at <= $1 limit $2 for update skip locked)`,
-);
+const removeOfAccount = sql("oauth-state.remove-of-account", "delete from oauth_state where account_id = $1");
 
 /**
- * What the provider remembers, in PostgreSQL. An id is for most models the secret itself (a refresh token, a code, the
- * cookie of a session), so it is kept as its digest, and the content, which repeats it, sealed.
+ * The records of the provider, in PostgreSQL. The id of most is the secret itself (a refresh token, a code, the cookie of
+ * a session), so it is kept as its digest, and the content, which repeats it, sealed.
  */
-export function createOauthStateStore({ pool, sealer }: { readonly pool: Pool; readonly sealer: Sealer }) {
-  const store: OauthStateStore = {
+export function createStateStore(pool: Pool, sealer: Sealer): StateStore {
+  return {
     async find(model, id) {
       const { rows } = await pool.query<Row>(findState, [model, digestOf(id)]);
-      return rows[0] && payloadFrom(rows[0]);
+      return rows[0] && payloadFrom(rows[0], sealer);
     },
     async findByUid(model, uid) {
       const { rows } = await pool.query<Row>(findByUid, [model, digestOf(uid)]);
-      return rows[0] && payloadFrom(rows[0]);
+      return rows[0] && payloadFrom(rows[0], sealer);
     },
     async save(model, id, payload, expiresAt) {
       const digest = digestOf(id);
@@ -83,34 +87,33 @@ export function createOauthStateStore({ pool, sealer }: { readonly pool: Pool; r
     async remove(model, id) {
       await pool.query(removeState, [model, digestOf(id)]);
     },
+    async lockGrant(tx, grantId) {
+      return (await tx.query(lockGrant, [digestOf(grantId)])).rowCount === 1;
+    },
     async removeGrant(tx, grantId) {
       await tx.query(removeState, ["Grant", digestOf(grantId)]);
       await tx.query(removeOfGrant, [grantId]);
     },
-    async holdGrant(tx, grantId) {
-      return (await tx.query(holdGrant, [digestOf(grantId)])).rowCount === 1;
-    },
-    async trim(at, limit) {
-      return (await pool.query(trimState, [at, limit])).rowCount;
+    async removeOfAccount(tx, accountId) {
+      await tx.query(removeOfAccount, [accountId]);
     },
   };
-  return store;
+}
 
-  /** What was sealed with a key that is gone is gone too: somebody signs in again. */
-  function payloadFrom({ model, id, sealed, consumedAt }: Row): StatePayload | undefined {
-    const text = openIfPossible(sealed, placeOf(model, id));
-    if (text === null) return undefined;
-    const payload = JSON.parse(text) as StatePayload;
-    return consumedAt === null ? payload : { ...payload, consumed: Math.floor(consumedAt.getTime() / 1000) };
-  }
+/** What was sealed with a key that is gone is gone too: somebody signs in again. */
+function payloadFrom({ model, id, sealed, consumedAt }: Row, sealer: Sealer): StatePayload | undefined {
+  const text = openIfPossible(sealed, placeOf(model, id), sealer);
+  if (text === null) return undefined;
+  const payload = JSON.parse(text) as StatePayload;
+  return consumedAt === null ? payload : { ...payload, consumed: Math.floor(consumedAt.getTime() / 1000) };
+}
 
-  function openIfPossible(sealed: string, place: SealedPlace): string | null {
-    try {
-      return sealer.open(sealed, place).toString();
-    } catch (error) {
-      if (error instanceof SealError) return null;
-      throw error;
-    }
+function openIfPossible(sealed: string, place: SealedPlace, sealer: Sealer): string | null {
+  try {
+    return sealer.open(sealed, place).toString();
+  } catch (error) {
+    if (error instanceof SealError) return null;
+    throw error;
   }
 }
 
@@ -123,3 +126,11 @@ const placeOf = (model: string, digest: Buffer): SealedPlace => ({
 });
 
 const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
+
+/** Clocks differ: what has just ended here may still be asked for elsewhere. */
+export const stateRetention: RetentionRule = {
+  name: "issuer state retention",
+  table: "oauth_state",
+  column: "expires_at",
+  keepMs: minutes(5),
+};

@@ -6,35 +6,30 @@ import type Provider from "oidc-provider";
 import { sendPage } from "../pages/page.ts";
 import { readFormBody } from "./form-body.ts";
 import { type IssuerAddress, mountPath } from "./issuer-address.ts";
-import type { createPresentToken } from "./present-token.ts";
-import type { createSignInListener } from "./sign-in-listener.ts";
-import { failedPage } from "./sign-in-pages.ts";
+import { failedPage } from "./pages.ts";
+import type { PresentedToken } from "./presented-token.ts";
+import type { SignInListener } from "./sign-in-listener.ts";
 
 interface Dependencies {
-  readonly address: IssuerAddress;
+  readonly address: Pick<IssuerAddress, "force">;
   /** The provider with the keys of now. */
   readonly provider: () => Provider;
-  readonly presentToken: ReturnType<typeof createPresentToken>;
-  readonly answerSignIn: ReturnType<typeof createSignInListener>;
+  readonly presentedToken: Pick<PresentedToken, "present">;
+  readonly answerSignIn: SignInListener;
   readonly log: Logger;
 }
 
 const signInPath = `${mountPath}/sign-in/`;
 const takesTokens = new Set([`${mountPath}/revoke`, `${mountPath}/introspect`]);
 
-/** Everything under `/oauth`. */
-export function createOauthListener({
-  address,
-  provider,
-  presentToken,
-  answerSignIn,
-  log,
-}: Dependencies): RequestListener {
+/** Answers everything under `/oauth`. */
+export function createListener(dependencies: Dependencies): RequestListener {
+  const { address, provider, presentedToken, answerSignIn, log } = dependencies;
   const handlers = new WeakMap<Provider, RequestListener>();
 
   return (request, response) => {
     address.force(request);
-    answer(request, response).catch((error: unknown) => fail(request, response, toAppError(error)));
+    answer(request, response).catch((error: unknown) => fail(request, response, toAppError(error), log));
   };
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -46,19 +41,7 @@ export function createOauthListener({
     if (request.method !== "POST" || !takesTokens.has(path.toLowerCase())) return handOn(request);
     const body = await readFormBody(request);
     if (body === null) return endWith(response, 413, "invalid_request");
-    await presentToken(request, body, handOn);
-  }
-
-  function fail(request: IncomingMessage, response: ServerResponse, error: unknown): void {
-    // A client that went away in the middle of its request is no failure of ours.
-    if (request.destroyed && !request.complete) return;
-    log.error({ error, path: pathOf(request) }, "the issuer could not answer");
-    if (response.headersSent) return;
-    const away = isAppError(error) && error.code === "unavailable";
-    if (away) response.setHeader("Retry-After", String(error.retryAfterSeconds ?? 1));
-    const status = away ? 503 : 500;
-    if (pathOf(request).startsWith(signInPath)) sendPage(response, failedPage(status));
-    else endWith(response, status, "server_error");
+    await presentedToken.present(request, body, handOn);
   }
 
   function handlerOf(current: Provider): RequestListener {
@@ -66,6 +49,18 @@ export function createOauthListener({
     handlers.set(current, handler);
     return handler;
   }
+}
+
+function fail(request: IncomingMessage, response: ServerResponse, error: unknown, log: Logger): void {
+  // A client that went away in the middle of its request is no failure of ours.
+  if (request.destroyed && !request.complete) return;
+  log.error({ error, path: pathOf(request) }, "the issuer could not answer");
+  if (response.headersSent) return;
+  const away = isAppError(error) && error.code === "unavailable";
+  if (away) response.setHeader("Retry-After", String(error.retryAfterSeconds ?? 1));
+  const status = away ? 503 : 500;
+  if (pathOf(request).startsWith(signInPath)) sendPage(response, failedPage(status));
+  else endWith(response, status, "server_error");
 }
 
 function pathOf({ url = "" }: IncomingMessage): string {

@@ -1,15 +1,16 @@
-import { isScope, scopes, scopesOfRole } from "@signalbox/contracts";
+import { isScope, type Role, scopes, scopesOfRole } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import {
   type AccessToken,
   type ClientCredentials,
   errors,
   type KoaContextWithOIDC,
+  type Account as ProviderAccount,
   type ResourceServer,
 } from "oidc-provider";
+import type { Account } from "../accounts/account.ts";
 import type { IssuerAddress } from "./issuer-address.ts";
-import { rolesOf } from "./provider-account.ts";
-import { serviceClientOf } from "./service-client-metadata.ts";
+import { serviceClientOf } from "./provider-clients.ts";
 
 interface Dependencies {
   readonly address: Pick<IssuerAddress, "audience">;
@@ -17,9 +18,29 @@ interface Dependencies {
   readonly clock: Clock;
 }
 
+/** Writes an account as the provider knows it, with the claims of its ID tokens. */
+export function providerAccountFrom(account: Account): ProviderAccount {
+  return {
+    accountId: account.id,
+    roles: account.roles,
+    claims: () => ({
+      sub: account.id,
+      name: account.displayName,
+      locale: account.locale,
+      zoneinfo: account.timezone,
+      email: account.contactAddress,
+      email_verified: account.contactAddress === null ? undefined : account.contactAddressVerified,
+    }),
+  };
+}
+
+/** The roles of the person who has signed in; undefined before that. */
+const rolesOf = (account: ProviderAccount | undefined): readonly Role[] | undefined =>
+  account?.roles as readonly Role[] | undefined;
+
 /**
- * What the deployment lets a token do and for how long, asked by the provider once per request. A client's token may do
- * what the client may; a person's what their roles may, as far as the person is known already.
+ * Answers what the deployment lets a token do and for how long; the provider asks once per request. A client's token may
+ * do what the client may; a person's what their roles may, as far as the person is known already.
  *
  * @throws InvalidTarget for a resource that is not this deployment, InvalidScope for a scope the client does not have.
  */
@@ -28,7 +49,7 @@ export function resourceServerFor(
   resource: string,
   { address: { audience }, accessTokenSeconds, clock }: Dependencies,
 ): ResourceServer {
-  if (resource !== audience) throw new errors.InvalidTarget("the only resource is this deployment");
+  if (resource !== audience) throw new errors.InvalidTarget(`the only resource is ${audience}`);
   const jwt = { sign: { alg: "ES256" } } as const;
   const accessTokenTTL = Math.min(accessTokenSeconds, secondsLeft(ctx, clock));
   return { scope: offeredScopes(ctx).join(" "), audience, accessTokenTTL, accessTokenFormat: "jwt", jwt };
@@ -36,13 +57,13 @@ export function resourceServerFor(
 
 /** No service asks whether a client has expired: its tokens end with it. */
 function secondsLeft({ oidc: { client } }: KoaContextWithOIDC, clock: Clock): number {
-  const end = (client && serviceClientOf(client)?.expiresAtMs) ?? Number.POSITIVE_INFINITY;
+  const end = serviceClientOf(client)?.expiresAtMs ?? Number.POSITIVE_INFINITY;
   // The provider knows no shorter life than a second.
   return Math.max(1, Math.floor((end - clock.nowMs()) / 1000));
 }
 
 function offeredScopes(ctx: KoaContextWithOIDC): readonly string[] {
-  const client = ctx.oidc.client && serviceClientOf(ctx.oidc.client);
+  const client = serviceClientOf(ctx.oidc.client);
   if (client) return scopesOfClient(ctx, client.scopes);
   const roles = rolesOf(ctx.oidc.account);
   return roles ? [...new Set(roles.flatMap((role) => scopesOfRole(role)))] : scopes;
@@ -60,18 +81,20 @@ function scopesOfClient({ oidc }: KoaContextWithOIDC, own: readonly string[]): r
 }
 
 /**
- * The claims that say for whom a token acts, and in which roles.
+ * Answers the claims of an access token: for whom it acts, and in which roles.
  *
  * @throws InvalidScope when a person may do nothing of what the application asked for: a token that names no scope of ours
  *   may do all that their roles may, which is not what it asked for.
  */
 export function claimsOf(ctx: KoaContextWithOIDC, token: AccessToken | ClientCredentials): Record<string, unknown> {
-  const client = ctx.oidc.client && serviceClientOf(ctx.oidc.client);
+  const client = serviceClientOf(ctx.oidc.client);
   if (client) return { account_id: client.accountId };
   const { account, entities, params, requestParamScopes } = ctx.oidc;
   const source = entities.RefreshToken ?? entities.AuthorizationCode;
   const asked = [...(params?.scope ? requestParamScopes : (source?.scopes ?? []))].filter(isScope);
-  if (asked.length > 0 && !token.scope) throw new errors.InvalidScope("none of them is granted", asked.join(" "));
+  if (asked.length > 0 && !token.scope) {
+    throw new errors.InvalidScope("the account may do none of what was asked for", asked.join(" "));
+  }
   return {
     account_id: (token as AccessToken).accountId,
     roles: rolesOf(account) ?? [],

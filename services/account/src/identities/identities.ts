@@ -1,0 +1,114 @@
+import { builtInIssuer, type Caller, requireState, type TokenVerifier } from "@signalbox/auth";
+import { type Clock, isAppError } from "@signalbox/core";
+import type { Tx } from "@signalbox/storage";
+import type { AskAgain } from "../access/ask-again.ts";
+import type { Account } from "../accounts/account.ts";
+import type { AccountStore, Identity } from "../accounts/account-store.ts";
+import { actorOf } from "../audit/actor.ts";
+import type { Audit } from "../audit/audit.ts";
+import { identityId, type LinkedIdentity, sameIdentity } from "./identity.ts";
+import type { IdentityStore } from "./identity-store.ts";
+
+export type Identities = ReturnType<typeof createIdentities>;
+
+/** The login that a token proves; the reason where it proves none. */
+export type ProvenLogin =
+  | { outcome: "proven"; identity: Identity }
+  | { outcome: "not-accepted" }
+  | { outcome: "no-login" };
+
+export type LinkOutcome =
+  | { outcome: "linked" | "already-linked"; identity: LinkedIdentity }
+  | { outcome: "taken" }
+  | { outcome: "limit-reached"; max: number };
+
+interface Dependencies {
+  readonly identityStore: IdentityStore;
+  readonly tokens: TokenVerifier;
+  readonly accounts: Pick<AccountStore, "save">;
+  readonly askAgain: AskAgain;
+  readonly audit: Pick<Audit, "record">;
+  readonly clock: Clock;
+  /** Says that the holder of a verified contact address can sign in with it: the built-in issuer runs. */
+  readonly signsInByMail: boolean;
+}
+
+/** More logins than anybody has; the list of them fits one answer. */
+const identitiesMax = 20;
+
+/** The logins of an account at identity providers: a person may have several. */
+export function createIdentities(dependencies: Dependencies) {
+  const { identityStore, tokens, audit, clock, signsInByMail } = dependencies;
+
+  return {
+    /** Lists the logins of an account, the oldest first. */
+    list: identityStore.list,
+
+    prove: (token: string) => prove(token, tokens),
+
+    /** Adds a login to the account, so that its holder reaches the account with either. */
+    async link(tx: Tx, caller: Caller, account: Account, identity: Identity): Promise<LinkOutcome> {
+      requireState({ state: account.status }, "write");
+      const linked = await identityStore.list(account.id, tx);
+      const known = linked.find((one) => sameIdentity(one, identity));
+      if (known) return { outcome: "already-linked", identity: known };
+      if (linked.length >= identitiesMax) return { outcome: "limit-reached", max: identitiesMax };
+      const added = { ...identity, createdAt: clock.now() };
+      if (!(await identityStore.insert(tx, account.id, added))) return { outcome: "taken" };
+      await record(tx, caller, "identity.link", identity);
+      return { outcome: "linked", identity: added };
+    },
+
+    /**
+     * Takes a login off the account. Every service asks again about its tokens, and whoever uses that login next begins
+     * anew, with an account of its own.
+     */
+    async unlink(tx: Tx, caller: Caller, account: Account, id: string): Promise<"unlinked" | "last-way-in" | null> {
+      requireState({ state: account.status }, "write");
+      const linked = await identityStore.list(account.id, tx);
+      const identity = linked.find((one) => identityId(one) === id);
+      if (!identity) return null;
+      const rest = linked.filter((one) => one !== identity);
+      if (await wouldLockOut(tx, account, rest)) return "last-way-in";
+      await identityStore.remove(tx, account.id, identity);
+      await dependencies.accounts.save(tx, await dependencies.askAgain(tx, account));
+      await record(tx, caller, "identity.unlink", identity);
+      return "unlinked";
+    },
+
+    wouldLockOut,
+  };
+
+  /**
+   * Says that nobody could get into the account and manage it, if these were its logins: neither by a verified address
+   * at the built-in issuer, nor by a login at another one, nor by an API key.
+   */
+  async function wouldLockOut(tx: Tx, account: Account, logins: readonly Identity[]): Promise<boolean> {
+    const { id, contactAddressVerified } = account;
+    const signsIn = signsInByMail ? contactAddressVerified : logins.some(({ issuer }) => issuer !== builtInIssuer);
+    return !signsIn && !(await identityStore.hasManagingKey(tx, id, clock.now()));
+  }
+
+  async function record(tx: Tx, caller: Caller, action: "identity.link" | "identity.unlink", identity: Identity) {
+    const by = actorOf(caller);
+    const subject = identityId(identity);
+    await audit.record(tx, { action, accountId: caller.accountId, subject, fields: ["identities"], by });
+  }
+}
+
+/**
+ * Finds the login that a token is of. A program's token is nobody's login, and one of the built-in issuer acts for an
+ * account that it names by itself. The token is neither kept nor logged.
+ *
+ * @throws AppError `unavailable` while the keys of its issuer cannot be read.
+ */
+async function prove(token: string, tokens: TokenVerifier): Promise<ProvenLogin> {
+  try {
+    const { issuer, subject, kind } = await tokens.verify(token);
+    if (kind !== "token" || issuer === builtInIssuer) return { outcome: "no-login" };
+    return { outcome: "proven", identity: { issuer, subject } };
+  } catch (error) {
+    if (isAppError(error) && error.code === "unauthorized") return { outcome: "not-accepted" };
+    throw error;
+  }
+}

@@ -1,0 +1,126 @@
+import { builtInIssuer } from "@signalbox/auth";
+import { type Clock, minutes } from "@signalbox/core";
+import { type Pool, type RetentionRule, type Statement, sql, type Tx } from "@signalbox/storage";
+import type { AccessLog } from "../access/access-log.ts";
+import type { Actor, Audit } from "../audit/audit.ts";
+import type { StateStore } from "./state-store.ts";
+
+export type IssuedTokens = ReturnType<typeof createIssuedTokens>;
+
+/** An access token that was issued, known by its `jti`. */
+interface IssuedToken {
+  readonly jti: string;
+  /** What a person agreed to; null for a client's own token. */
+  readonly grantId: string | null;
+  readonly clientId: string;
+  readonly accountId: string;
+  readonly expiresAt: Date;
+}
+
+interface Dependencies {
+  readonly pool: Pool;
+  readonly state: Pick<StateStore, "lockGrant" | "removeGrant" | "removeOfAccount">;
+  readonly accessLog: Pick<AccessLog, "announce">;
+  readonly audit: Pick<Audit, "record">;
+  readonly clock: Clock;
+}
+
+/**
+ * The tokens that the built-in issuer gives out: recorded before they leave, revoked before their time. Every service
+ * hears of a revoked access token on the state topic and refuses it.
+ */
+export function createIssuedTokens({ pool, state, accessLog, audit, clock }: Dependencies) {
+  return {
+    /** Finds an access token that is good: a revoked one is gone. */
+    async find(jti: string): Promise<IssuedToken | null> {
+      return (await pool.query<IssuedToken>(findToken, [jti])).rows[0] ?? null;
+    },
+
+    /** Records an access token. A grant that ends meanwhile takes the token along, or prevents it. */
+    async record(tx: Tx, token: IssuedToken): Promise<"recorded" | "grant-ended"> {
+      if (token.grantId !== null && !(await state.lockGrant(tx, token.grantId))) return "grant-ended";
+      const { jti, grantId, clientId, accountId, expiresAt } = token;
+      await tx.query(insertToken, [jti, grantId, clientId, accountId, expiresAt]);
+      return "recorded";
+    },
+
+    /** Revokes one access token, and nothing else of its grant. */
+    async revoke(tx: Tx, jti: string): Promise<void> {
+      await endByHolder(tx, await take(tx, takeToken, jti));
+    },
+
+    /** Revokes what a person agreed to: refresh tokens, codes, and the access tokens that came of them. */
+    async revokeGrant(tx: Tx, grantId: string): Promise<void> {
+      await state.removeGrant(tx, grantId);
+      await endByHolder(tx, await take(tx, takeOfGrant, grantId));
+    },
+
+    /** Revokes what came of every sign-in to an account: sessions, grants and tokens. Service clients keep theirs. */
+    async revokeSignIns(tx: Tx, accountId: string): Promise<void> {
+      await state.removeOfAccount(tx, accountId);
+      await end(tx, await take(tx, takeOfSignIns, accountId));
+    },
+  };
+
+  /** Tells every service of the tokens that have not ended by themselves, and answers them. */
+  async function end(tx: Tx, taken: readonly IssuedToken[]): Promise<readonly IssuedToken[]> {
+    const now = clock.now();
+    const early = taken.filter(({ expiresAt }) => expiresAt > now);
+    for (const { jti, accountId } of early) {
+      // A token is spoken of once: its row is gone.
+      const change = { kind: "token", id: idOf(jti), accountId, state: "revoked", epoch: 1 } as const;
+      await accessLog.announce(tx, change, now);
+    }
+    return early;
+  }
+
+  async function endByHolder(tx: Tx, taken: readonly IssuedToken[]): Promise<void> {
+    for (const { jti, accountId } of await end(tx, taken)) {
+      const subject = idOf(jti);
+      const by = holderOf(accountId, subject);
+      await audit.record(tx, { action: "token.revoke", accountId, subject, fields: ["status"], by });
+    }
+  }
+}
+
+/** The id by which the state topic and the audit know a token. */
+const idOf = (jti: string): string => `jti:${builtInIssuer}:${jti}`;
+
+/** Whoever holds a token may end it, so its holder is who did. */
+const holderOf = (accountId: string, credential: string): Actor => ({
+  kind: "owner",
+  accountId,
+  credential,
+  address: null,
+  requestId: null,
+});
+
+const columns = `jti, grant_id as "grantId", client_id as "clientId", account_id as "accountId", expires_at as "expiresAt"`;
+
+const insertToken = sql(
+  "issued-token.insert",
+  `insert into oauth_issued_tokens (jti, grant_id, client_id, account_id, expires_at) values ($1, $2, $3, $4, $5)`,
+);
+const findToken = sql("issued-token.find", `select ${columns} from oauth_issued_tokens where jti = $1`);
+const takeToken = sql("issued-token.take", `delete from oauth_issued_tokens where jti = $1 returning ${columns}`);
+const takeOfGrant = sql(
+  "issued-token.take-of-grant",
+  `delete from oauth_issued_tokens where grant_id = $1 returning ${columns}`,
+);
+const takeOfSignIns = sql(
+  "issued-token.take-of-sign-ins",
+  `delete from oauth_issued_tokens where account_id = $1 and grant_id is not null returning ${columns}`,
+);
+
+/** Deletes tokens and answers them. */
+async function take(tx: Tx, statement: Statement, key: string): Promise<readonly IssuedToken[]> {
+  return (await tx.query<IssuedToken>(statement, [key])).rows;
+}
+
+/** Clocks differ: what has just ended here may still be asked for elsewhere. */
+export const issuedTokenRetention: RetentionRule = {
+  name: "issued token retention",
+  table: "oauth_issued_tokens",
+  column: "expires_at",
+  keepMs: minutes(5),
+};

@@ -1,0 +1,115 @@
+import { hkdfSync } from "node:crypto";
+import type { RequestListener } from "node:http";
+import { builtInIssuer, parseIssuers, type TokenVerifier } from "@signalbox/auth";
+import { seconds } from "@signalbox/core";
+import { createClientAddress } from "@signalbox/http";
+import type { Runner } from "@signalbox/runtime";
+import { type Pool, type Sealer, startRetention } from "@signalbox/storage";
+import type Provider from "oidc-provider";
+import type { AccountStore } from "../accounts/account-store.ts";
+import type { NoteRefusal } from "../audit/note-refusal.ts";
+import type { ServiceClientStore } from "../credentials/service-client.ts";
+import { createTokens } from "../principals/principals.ts";
+import type { Configured } from "../properties.ts";
+import type { SignIns } from "../sign-ins/sign-ins.ts";
+import type { PrivateJwk } from "../signing-keys/signing-key.ts";
+import { createSigningKeys, type KeyRing, type SigningKeys } from "../signing-keys/signing-keys.ts";
+import { createAdapter } from "./adapter.ts";
+import { metadataOfApplication, parseApplications } from "./applications.ts";
+import { type IssuedTokens, issuedTokenRetention } from "./issued-tokens.ts";
+import { issuerAddress, trustedIssuer } from "./issuer-address.ts";
+import { createListener } from "./listener.ts";
+import { createPresentedToken } from "./presented-token.ts";
+import { createProvider } from "./provider.ts";
+import { createProviderClients } from "./provider-clients.ts";
+import { providerConfiguration } from "./provider-configuration.ts";
+import { createSignInListener } from "./sign-in-listener.ts";
+import { type StateStore, stateRetention } from "./state-store.ts";
+
+export interface Issuer {
+  /** Verifies the tokens that the issuer gives out. */
+  readonly tokens: TokenVerifier;
+  /** Answers everything under `/oauth`, once the issuer is open. */
+  readonly listener: RequestListener;
+  /** Makes the first signing key where there is none, and the provider that signs with it. */
+  open(): Promise<void>;
+  /** Starts the workers that rotate the signing keys and delete what has ended by itself. */
+  startWorkers(runner: Pick<Runner, "every">): void;
+}
+
+interface Dependencies {
+  readonly pool: Pool;
+  readonly sealer: Sealer;
+  readonly state: StateStore;
+  readonly issuedTokens: IssuedTokens;
+  readonly signIns: SignIns;
+  readonly accounts: Pick<AccountStore, "find">;
+  readonly clients: Pick<ServiceClientStore, "findUsable" | "findById" | "touch">;
+  readonly noteRefusal: NoteRefusal;
+}
+
+/** Makes the built-in issuer, an OpenID provider over our accounts, clients and tables; null where another is configured. */
+export function createIssuer({ configuration, clock, log }: Configured, dependencies: Dependencies): Issuer | null {
+  if (parseIssuers(configuration.get("auth.issuers")).length > 0) return null;
+  const { pool, sealer } = dependencies;
+  const parts = { ...dependencies, clock, log };
+
+  const address = issuerAddress(configuration.get("http.base-url"));
+  const rotationDays = () => configuration.get("account.oauth.key-rotation-days");
+  const signingKeys = createSigningKeys({ pool, sealer, clock, rotationDays });
+  const publicKeys = () => signingKeys.current().publicKeys;
+  const tokens = createTokens({ configuration, clock, log }, [trustedIssuer(address)], { [builtInIssuer]: publicKeys });
+
+  const cookieKeys = cookieKeysFrom(configuration.get("secrets.keys"));
+  const clientAddress = createClientAddress(configuration.get("http.trusted-proxies"));
+  const providerClients = createProviderClients(parts);
+  const presentedToken = createPresentedToken(tokens);
+  const settings = {
+    ...parts,
+    address,
+    adapter: createAdapter({ ...parts, providerClients, presentedToken }),
+    accessTokenSeconds: configuration.get("account.oauth.access-token-minutes") * 60,
+    cookieKeys,
+  };
+  const provider = onePerKeyRing(signingKeys, (keys) => {
+    const applications = parseApplications(configuration.get("account.oauth.applications")).map(metadataOfApplication);
+    const configured = providerConfiguration({ ...settings, applications, signingKeys: keys });
+    return createProvider({ ...parts, address, configuration: configured, providerClients, clientAddress });
+  });
+  const answerSignIn = createSignInListener({ ...parts, address, cookieKeys, clientAddress });
+
+  return {
+    tokens,
+    listener: createListener({ address, provider, presentedToken, answerSignIn, log }),
+    async open() {
+      await signingKeys.keep();
+      provider();
+    },
+    startWorkers(runner) {
+      // A new key is published within moments everywhere, long before it signs.
+      runner.every("signing keys", seconds(5), signingKeys.keep);
+      startRetention({ runner, pool, clock }, [stateRetention, issuedTokenRetention]);
+    },
+  };
+}
+
+/** Derives the keys that sign the issuer's cookies, one of each of `secrets.keys`: the first signs, all are accepted. */
+function cookieKeysFrom(sealingKeys: readonly string[]): readonly string[] {
+  return sealingKeys.map((key) =>
+    Buffer.from(hkdfSync("sha256", key, "", "signalbox account oauth cookies", 32)).toString("base64url"),
+  );
+}
+
+/** A provider takes its keys when it is made, so another set of keys is another provider over the same tables. */
+function onePerKeyRing(
+  signingKeys: Pick<SigningKeys, "current">,
+  make: (keys: readonly PrivateJwk[]) => Provider,
+): () => Provider {
+  const providers = new WeakMap<KeyRing, Provider>();
+  return () => {
+    const ring = signingKeys.current();
+    const provider = providers.get(ring) ?? make(ring.privateKeys);
+    providers.set(ring, provider);
+    return provider;
+  };
+}

@@ -1,0 +1,94 @@
+import { randomBytes } from "node:crypto";
+import type { Clock } from "@signalbox/core";
+import type { Logger } from "@signalbox/telemetry";
+import type { AdapterPayload, Client } from "oidc-provider";
+import type { Actor } from "../audit/audit.ts";
+import type { NoteRefusal } from "../audit/note-refusal.ts";
+import { statusOf } from "../credentials/credential.ts";
+import {
+  acceptsSecret,
+  digestClientSecret,
+  type ServiceClient,
+  type ServiceClientStore,
+} from "../credentials/service-client.ts";
+
+export type ProviderClients = ReturnType<typeof createProviderClients>;
+
+interface Dependencies {
+  readonly clients: Pick<ServiceClientStore, "findUsable" | "findById" | "touch">;
+  readonly noteRefusal: NoteRefusal;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, "warn">;
+}
+
+/** The service clients, as the provider asks for them. */
+export function createProviderClients({ clients, noteRefusal, clock, log }: Dependencies) {
+  return {
+    /** Finds a client. One that is revoked, has expired or whose account is deleted is unknown. */
+    async find(id: string): Promise<AdapterPayload | undefined> {
+      const client = await clients.findUsable(id);
+      return client && statusOf(client, clock.now()) === "active" ? metadataOf(client) : undefined;
+    },
+
+    /** Compares a secret with the digests of the client's own, and notes the use of the client. */
+    async accepts(id: string, secret: string): Promise<boolean> {
+      const digest = digestClientSecret(secret);
+      const client = await clients.findUsable(id);
+      if (!digest || !client || !acceptsSecret(client, digest, clock.now())) return false;
+      clients.touch(id, clock.now()).catch((error) => log.warn({ error }, "the use of a client could not be noted"));
+      return true;
+    },
+
+    /** Tells the owner of a client of a request with a wrong secret, or with a client that was ended. */
+    async noteRefused(id: string, from: Pick<Actor, "address" | "requestId">): Promise<void> {
+      const client = await clients.findById(id);
+      if (!client) return;
+      const { accountId } = client;
+      const reason = await reasonOf(client);
+      const by: Actor = { kind: "owner", accountId, credential: id, ...from };
+      const fields = [reason === "wrong_secret" ? "client_secret" : "status"];
+      noteRefusal({ accountId, operation: "client.use", reason, fields, subject: id, by });
+    },
+  };
+
+  async function reasonOf(client: ServiceClient): Promise<string> {
+    const status = statusOf(client, clock.now());
+    if (status !== "active") return status;
+    return (await clients.findUsable(client.id)) ? "wrong_secret" : "account_deleted";
+  }
+}
+
+/** What the provider keeps of ours with a service client, by names that RFC 7591 does not have. */
+export const serviceClientMetadata = ["account_id", "service_scopes", "service_expires_at"];
+
+/** The provider insists on a secret in clear, which nobody has: secrets are compared by their digests. */
+const noSecret = randomBytes(32).toString("base64url");
+
+function metadataOf({ id, name, accountId, scopes, expiresAt }: ServiceClient): AdapterPayload {
+  return {
+    client_id: id,
+    client_name: name,
+    client_secret: noSecret,
+    grant_types: ["client_credentials"],
+    response_types: [],
+    redirect_uris: [],
+    token_endpoint_auth_method: "client_secret_basic",
+    account_id: accountId,
+    service_scopes: scopes,
+    service_expires_at: expiresAt?.getTime() ?? null,
+  } as AdapterPayload;
+}
+
+interface KnownServiceClient {
+  readonly accountId: string;
+  readonly scopes: readonly string[];
+  readonly expiresAtMs: number | null;
+}
+
+/** Reads a service client from the provider's client; null for an application, which acts for whoever signs in. */
+export function serviceClientOf(client: Client | undefined): KnownServiceClient | null {
+  const kept = (client ?? {}) as Readonly<Record<string, unknown>>;
+  const { account_id: accountId, service_scopes: scopes, service_expires_at: end } = kept;
+  if (typeof accountId !== "string" || !Array.isArray(scopes)) return null;
+  return { accountId, scopes, expiresAtMs: typeof end === "number" ? end : null };
+}

@@ -1,0 +1,142 @@
+import { isAppError } from "@signalbox/core";
+import type { ClientAddress } from "@signalbox/http";
+import { toAppError } from "@signalbox/storage";
+import type { Logger } from "@signalbox/telemetry";
+import Provider, { type Configuration, type errors, type KoaContextWithOIDC } from "oidc-provider";
+import { type IssuerAddress, mountPath } from "./issuer-address.ts";
+import { continueSignedOut } from "./pages.ts";
+import type { ProviderClients } from "./provider-clients.ts";
+
+interface Dependencies {
+  readonly address: IssuerAddress;
+  readonly configuration: Configuration;
+  readonly providerClients: Pick<ProviderClients, "accepts" | "noteRefused">;
+  readonly clientAddress: ClientAddress;
+  readonly log: Logger;
+}
+
+/** Makes an OpenID provider of our configuration, with our steps before it and our log and audit behind it. */
+export function createProvider(dependencies: Dependencies): Provider {
+  const { address, configuration, providerClients } = dependencies;
+  const provider = new Provider(address.issuer, configuration);
+  // Its address is set on every request before it sees it.
+  provider.proxy = true;
+  provider.Client.prototype.compareClientSecret = function compareClientSecret(secret) {
+    return providerClients.accepts(this.clientId, secret);
+  };
+  const steps = [underPath(address), nothingHere, cachedForMinutes, consentGiven, withoutScript];
+  for (const step of steps) provider.use(step);
+  watchRefusals(provider, dependencies);
+  watchFailures(provider, dependencies);
+  return provider;
+}
+
+/** Happens to a request before the provider sees it, and to its answer after. */
+type Step = (ctx: KoaContextWithOIDC, next: () => Promise<void>) => Promise<void>;
+
+/** The provider routes by the path below the mount, and writes URLs with the one that is seen outside. */
+function underPath({ path }: IssuerAddress): Step {
+  return async (ctx, next) => {
+    const { path: whole } = ctx;
+    ctx.mountPath = path;
+    ctx.path = whole.slice(mountPath.length) || "/";
+    try {
+      await next();
+    } finally {
+      // The request's log line names the path that was asked for.
+      ctx.path = whole;
+    }
+  };
+}
+
+const nothingHere: Step = async (ctx, next) => {
+  await next();
+  if (ctx.status !== 404 || ctx.body) return;
+  const error = { code: "not_found", message: "There is nothing here.", request_id: ctx.response.get("X-Request-Id") };
+  ctx.body = { error };
+  ctx.status = 404;
+};
+
+const publicDocuments = new Set([
+  "/jwks",
+  "/.well-known/openid-configuration",
+  "/.well-known/oauth-authorization-server",
+]);
+
+/** Five minutes are much shorter than a key is published before it signs. */
+const cachedForMinutes: Step = async (ctx, next) => {
+  const isPublic = publicDocuments.has(ctx.path);
+  await next();
+  if (isPublic && ctx.status === 200) ctx.set("Cache-Control", "public, max-age=300");
+};
+
+/**
+ * Refresh tokens are for those who asked to consent (OpenID Connect Core §11). Our applications are never asked, so
+ * whoever wants them is taken as having asked.
+ */
+const consentGiven: Step = async (ctx, next) => {
+  const { scope = "", prompt = "" } = ctx.query;
+  if (ctx.path === "/authorize" && typeof scope === "string" && typeof prompt === "string") {
+    const prompts = prompt.split(" ").filter(Boolean);
+    const wanted = scope.split(" ").includes("offline_access") && !prompts.includes("none");
+    if (wanted) ctx.query = { ...ctx.query, prompt: [...new Set([...prompts, "consent"])].join(" ") };
+  }
+  await next();
+};
+
+/** The provider's page for who signs out and is not signed in sends itself by script, which our pages never run. */
+const withoutScript: Step = async (ctx, next) => {
+  await next();
+  if (ctx.path === "/end-session" && ctx.status === 200 && !ctx.oidc.session?.accountId) continueSignedOut(ctx);
+};
+
+const refusals = [
+  "authorization.error",
+  "grant.error",
+  "introspection.error",
+  "revocation.error",
+  "end_session.error",
+  "end_session_confirm.error",
+  "end_session_success.error",
+] as const;
+
+/** Logs what the provider refuses, without the parameters. A client that failed to authenticate is told to its owner. */
+function watchRefusals(provider: Provider, { providerClients, clientAddress, log }: Dependencies): void {
+  for (const event of refusals) {
+    // The events differ in their names alone.
+    provider.on(event as "grant.error", (ctx, error) => {
+      log.info(refusal(ctx, error), "the issuer refused a request");
+      const clientId = error.error === "invalid_client" ? claimedClientId(ctx) : null;
+      if (clientId === null) return;
+      const from = { address: clientAddress(ctx.req), requestId: ctx.response.get("X-Request-Id") || null };
+      providerClients
+        .noteRefused(clientId, from)
+        .catch((failure) => log.error({ error: failure }, "a refused client could not be written to the audit"));
+    });
+  }
+}
+
+function refusal({ path }: KoaContextWithOIDC, error: errors.OIDCProviderError) {
+  return { path, reason: error.error, detail: error.error_description };
+}
+
+const basic = /^basic +([A-Za-z0-9+/]+=*)$/i;
+
+/** The service client that a request says it is from, rightly or not (RFC 6749 §2.3.1); null for anybody else. */
+function claimedClientId({ oidc, headers }: KoaContextWithOIDC): string | null {
+  const [, encoded = ""] = basic.exec(headers.authorization ?? "") ?? [];
+  const [named = ""] = Buffer.from(encoded, "base64").toString().split(":", 1);
+  const id = String(oidc.params?.client_id ?? named);
+  return /^cli_[0-9A-Za-z]{1,60}$/.test(id) ? id : null;
+}
+
+/** Logs what breaks in the provider, and tells an outage from a bug. */
+function watchFailures(provider: Provider, { log }: Dependencies): void {
+  provider.on("server_error", (ctx, error) => {
+    const cause = toAppError(error);
+    log.error({ path: ctx.path, error: cause }, "the issuer could not answer");
+    if (!isAppError(cause) || cause.code !== "unavailable") return;
+    ctx.status = 503;
+    ctx.set("Retry-After", String(cause.retryAfterSeconds ?? 1));
+  });
+}

@@ -1,0 +1,117 @@
+import { createHmac } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { sameDigest } from "@signalbox/auth";
+import type Provider from "oidc-provider";
+import { errors, type Interaction } from "oidc-provider";
+import { formTargetOf } from "../pages/page.ts";
+import { isForm, readFormBody } from "./form-body.ts";
+import type { IssuerAddress } from "./issuer-address.ts";
+import type { SignInForm } from "./pages.ts";
+
+/** One request of a browser in the middle of a sign-in. */
+export interface Visit {
+  readonly provider: Provider;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly interaction: Interaction;
+  readonly form: SignInForm;
+}
+
+/** The code that is on its way, remembered on our side, sealed. */
+interface SentCode {
+  readonly typed: string;
+  readonly to: string;
+}
+
+interface Settings {
+  readonly address: Pick<IssuerAddress, "path">;
+  /** The first one guards the forms. */
+  readonly cookieKeys: readonly string[];
+}
+
+/** Opens the visit to the sign-in `uid`; null when the browser's cookie is that of another one, or it is over. */
+export async function openVisit(
+  provider: Provider,
+  uid: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  settings: Settings,
+): Promise<Visit | null> {
+  const interaction = await interactionOf(provider, request, response);
+  if (interaction?.uid !== uid || interaction.prompt.name !== "login") return null;
+  const form = await formOf(provider, interaction, settings);
+  return { provider, request, response, interaction, form };
+}
+
+async function interactionOf(
+  provider: Provider,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<Interaction | null> {
+  try {
+    return await provider.interactionDetails(request, response);
+  } catch (error) {
+    if (error instanceof errors.SessionNotFound) return null;
+    throw error;
+  }
+}
+
+async function formOf(
+  provider: Provider,
+  { uid, params }: Interaction,
+  { address, cookieKeys: [key = ""] }: Settings,
+): Promise<SignInForm> {
+  const client = await provider.Client.find(String(params.client_id));
+  return {
+    action: `${address.path}/sign-in/${uid}`,
+    // The cookie makes a sign-in one browser's own; the guard shows that a form is from its page.
+    guard: createHmac("sha256", key).update(`sign-in form ${uid}`).digest("base64url"),
+    application: client?.clientName ?? String(params.client_id),
+    formTargets: [formTargetOf(String(params.redirect_uri))],
+  };
+}
+
+/** Reads the fields of a form that came from a page of this sign-in; null for anything else. */
+export async function guardedFields({ request, form }: Visit): Promise<URLSearchParams | null> {
+  const site = request.headers["sec-fetch-site"];
+  // `none` is a page that its reader reloads.
+  const isOurs = site === undefined || site === "same-origin" || site === "none";
+  if (request.method !== "POST" || !isForm(request) || !isOurs) return null;
+  const body = await readFormBody(request);
+  if (body === null) return null;
+  const fields = new URLSearchParams(body.toString());
+  return sameDigest(Buffer.from(fields.get("guard") ?? ""), Buffer.from(form.guard)) ? fields : null;
+}
+
+export function sentCodeOf({ interaction: { lastSubmission } }: Visit): SentCode | null {
+  return (lastSubmission?.sent as SentCode | undefined) ?? null;
+}
+
+/** Keeps what was sent, and lets the browser ask for the next page, which it may then reload. */
+export async function remember({ interaction, response, form }: Visit, sent: SentCode | null): Promise<void> {
+  interaction.lastSubmission = sent ? { sent } : {};
+  await interaction.persist();
+  response.writeHead(303, { Location: form.action, "Content-Length": "0" });
+  response.end();
+}
+
+/** Signs the browser in to the account and sends it back to the application. */
+export async function finish(visit: Visit, accountId: string): Promise<void> {
+  const { provider, request, response } = visit;
+  await endOtherSession(visit, accountId);
+  const login = { accountId };
+  await provider.interactionFinished(request, response, { login }, { mergeWithLastSubmission: false });
+}
+
+/**
+ * Ends the session of another account in the browser that has signed in to this one. The provider would do so itself by
+ * a page that posts by script, which our pages never run.
+ */
+async function endOtherSession({ provider, interaction }: Visit, accountId: string): Promise<void> {
+  const { session } = interaction;
+  if (!session || session.accountId === accountId) return;
+  const other = await provider.Session.findByUid(session.uid);
+  interaction.session = undefined;
+  await interaction.persist();
+  await other?.destroy();
+}

@@ -1,0 +1,135 @@
+import {
+  builtInIssuer,
+  type Credential,
+  createTokenVerifier,
+  digestApiKey,
+  type Issuer,
+  type KeySet,
+  looksLikeApiKey,
+  type Principal,
+  type PrincipalCredential,
+  type PrincipalSource,
+  parseApiKey,
+  sameDigest,
+  type TokenVerifier,
+  type VerifiedToken,
+} from "@signalbox/auth";
+import { AppError } from "@signalbox/core";
+import type { Account } from "../accounts/account.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
+import type { ProvisionAccountVerb } from "../accounts/provision-account.ts";
+import type { Refusal } from "../audit/audit.ts";
+import type { NoteRefusal } from "../audit/note-refusal.ts";
+import type { ApiKey } from "../credentials/api-key.ts";
+import { type CredentialStatus, statusOf } from "../credentials/credential.ts";
+import type { CredentialStore } from "../credentials/credential-store.ts";
+import type { Configured } from "../properties.ts";
+import type { StepUpStore } from "../step-up/step-up-store.ts";
+
+interface Dependencies {
+  readonly tokens: TokenVerifier;
+  readonly accounts: Pick<AccountStore, "find">;
+  readonly apiKeys: Pick<CredentialStore<ApiKey>, "findByDigest" | "touch">;
+  readonly provisionAccount: ProvisionAccountVerb;
+  readonly stepUpStore: Pick<StepUpStore, "find">;
+  readonly noteRefusal: NoteRefusal;
+}
+
+/**
+ * Finds whose credential something is: this service's own edge asks, and every other service over
+ * `POST /internal/principals`.
+ */
+export function createPrincipals(
+  { clock, log }: Pick<Configured, "clock" | "log">,
+  dependencies: Dependencies,
+): PrincipalSource {
+  const { tokens, accounts, apiKeys, provisionAccount, stepUpStore, noteRefusal } = dependencies;
+
+  return {
+    resolve({ kind, value }: Credential) {
+      if (looksLikeApiKey(value)) return fromApiKey(value);
+      if (kind === "bearer") return fromToken(value);
+      throw new AppError("unauthorized", "This is not an API key.");
+    },
+  };
+
+  /** An API key acts for the account that made it, with the scopes it was given. */
+  async function fromApiKey(text: string): Promise<Principal> {
+    if (!parseApiKey(text)) throw refused("The API key is mistyped.");
+    const digest = digestApiKey(text);
+    const key = await apiKeys.findByDigest(digest);
+    if (!key || !sameDigest(key.digest, digest)) throw refused("The API key is not known.");
+    const status = statusOf(key, clock.now());
+    if (status !== "active") {
+      noteRefusal(endedKeyUsed(key, status));
+      throw refused(`The API key is ${status}.`);
+    }
+    const account = await accounts.find(key.accountId);
+    if (!account) throw refused("The API key is not known.");
+
+    apiKeys
+      .touch(key.id, clock.now())
+      .catch((error) => log.warn({ error }, "the use of an API key could not be noted"));
+    const credential = { kind: "api-key", id: key.id, authTimeMs: null } as const;
+    return principalOf(account, { ...key, scopes: new Set(key.scopes), credential });
+  }
+
+  async function fromToken(text: string): Promise<Principal> {
+    const token = await tokens.verify(text);
+    const account = await accountOf(token);
+    return principalOf(account, { ...token, credential: await withStepUp(credentialOf(token), account.id) });
+  }
+
+  /** A token of the built-in issuer says for which account it acts. The first use of another's makes the account. */
+  async function accountOf({ issuer, subject, id, claims }: VerifiedToken): Promise<Account> {
+    if (issuer !== builtInIssuer) {
+      return provisionAccount({ identity: { issuer, subject }, claims, credential: id });
+    }
+    const account = await accounts.find(String(claims.account_id));
+    if (account && account.purgedAt === null) return account;
+    throw refused("The account of this token no longer exists.");
+  }
+
+  /** A code that the person was sent proves as much as a sign-in; the later of both counts. */
+  async function withStepUp(credential: PrincipalCredential, accountId: string): Promise<PrincipalCredential> {
+    const stepUp = credential.kind === "token" ? await stepUpStore.find(accountId, credential.id) : null;
+    if (stepUp === null) return credential;
+    return { ...credential, authTimeMs: Math.max(credential.authTimeMs ?? 0, stepUp.at.getTime()) };
+  }
+}
+
+function principalOf(
+  { id, status, accessEpoch }: Account,
+  { scopes, roles, credential, expiresAt }: Pick<Principal, "scopes" | "roles" | "credential" | "expiresAt">,
+): Principal {
+  return { accountId: id, state: status, epoch: accessEpoch, scopes, roles, credential, expiresAt };
+}
+
+const refused = (message: string) => new AppError("unauthorized", message);
+
+/** Somebody still has a key that was ended: its owner wants to know. Where from, the asking service has not said. */
+function endedKeyUsed({ id, accountId }: ApiKey, status: CredentialStatus): Refusal {
+  const by = { kind: "owner", accountId, credential: id, address: null, requestId: null } as const;
+  return { accountId, operation: "api_key.use", reason: status, fields: ["status"], subject: id, by };
+}
+
+/** A client of ours is known by its own id, so that its tokens share one allowance and end with it. */
+function credentialOf({ issuer, kind, id, subject, authTimeMs }: VerifiedToken): PrincipalCredential {
+  if (issuer === builtInIssuer && kind === "client") return { kind, id: subject, tokenId: id, authTimeMs: null };
+  return { kind, id, authTimeMs };
+}
+
+/** Makes the verifier of the tokens of these issuers. `localKeys` has the keys of those that run in this process. */
+export function createTokens(
+  { configuration, clock, log }: Pick<Configured, "configuration" | "clock" | "log">,
+  issuers: readonly Issuer[],
+  localKeys: Readonly<Record<string, () => KeySet>> = {},
+): TokenVerifier {
+  return createTokenVerifier({
+    issuers,
+    clock,
+    clockSkewSeconds: configuration.get("auth.clock-skew"),
+    onKeysFailure: (issuer, error) => log.warn({ issuer, error }, "the keys of an issuer could not be read"),
+    localKeys,
+  });
+}

@@ -1,0 +1,147 @@
+import { builtInIssuer, type Caller, requireState } from "@signalbox/auth";
+import type { AccountState } from "@signalbox/contracts";
+import { sql, type Tx } from "@signalbox/storage";
+import type { Account } from "../accounts/account.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
+import type { MakeAccountVerb } from "../accounts/make-account.ts";
+import { actorOf } from "../audit/actor.ts";
+import type { Actor, Audit, Refusal } from "../audit/audit.ts";
+import type { NoteRefusal } from "../audit/note-refusal.ts";
+import { codeRefusal } from "../codes/code-answers.ts";
+import type { OneTimeCodes, RedeemOutcome } from "../codes/one-time-codes.ts";
+import type { Mails } from "../mail/mails.ts";
+import type { IssuedTokens } from "../oauth/issued-tokens.ts";
+import type { StepUps } from "../step-up/step-ups.ts";
+
+export type SignIns = ReturnType<typeof createSignIns>;
+
+/** A code that somebody typed to sign in. */
+export interface TypedCode {
+  /** Where the code was sent. */
+  readonly address: string;
+  readonly code: string;
+  /** Through which application, from where, in which request. */
+  readonly by: Pick<Actor, "credential" | "address" | "requestId">;
+}
+
+export type SignInOutcome =
+  | { outcome: "signed-in"; accountId: string }
+  | { outcome: "code-refused"; why: Exclude<RedeemOutcome, "good"> }
+  | { outcome: "account-deleted" };
+
+interface Dependencies {
+  readonly accounts: Pick<AccountStore, "save">;
+  readonly makeAccount: MakeAccountVerb;
+  readonly oneTimeCodes: Pick<OneTimeCodes, "issue" | "redeem">;
+  readonly mails: Mails;
+  readonly issuedTokens: Pick<IssuedTokens, "revokeSignIns">;
+  readonly stepUps: Pick<StepUps, "end">;
+  readonly audit: Pick<Audit, "record">;
+  readonly noteRefusal: NoteRefusal;
+  /** The language of mails to those who have no account yet. */
+  readonly defaultLocale: () => string;
+}
+
+/** The sign-ins of people at the built-in issuer: begun with a mailed code, completed by it, ended everywhere. */
+export function createSignIns(dependencies: Dependencies) {
+  const { oneTimeCodes, audit, noteRefusal } = dependencies;
+  const noteRefused = (tx: Tx, refusal: Refusal) => tx.afterCommit(() => noteRefusal(refusal));
+
+  return {
+    /**
+     * Mails a code and answers where to. An account's code goes to the address as the account has it: whoever typed
+     * another spelling has not shown yet that theirs is the same mailbox. The answer is the same whether there is an
+     * account or not, and when an address has had enough codes for now.
+     */
+    async sendCode(tx: Tx, address: string): Promise<string> {
+      const [account] = await listAccountsByAddress(tx, address);
+      const to = account?.contactAddress ?? address;
+      const accountId = account?.id ?? null;
+      const issued = await oneTimeCodes.issue(tx, { purpose: "sign-in", subject: codeSubject(to), accountId });
+      if (issued === "too-many") return to;
+      const locale = account?.locale ?? dependencies.defaultLocale();
+      await dependencies.mails.enqueue(tx, { kind: "sign-in-code", to, accountId, locale, ...issued });
+      return to;
+    },
+
+    /**
+     * Takes the code and signs in to the account whose verified contact address the code was sent to, or to a new one.
+     * The code's row stays locked meanwhile, so one address never gets two accounts.
+     */
+    async complete(tx: Tx, typed: TypedCode): Promise<SignInOutcome> {
+      const { address, code } = typed;
+      const redeemed = await oneTimeCodes.redeem(tx, { purpose: "sign-in", subject: codeSubject(address), code });
+      const found = await listAccountsByAddress(tx, address);
+      const known = found.find(({ contactAddress }) => contactAddress === address);
+      if (redeemed !== "good") {
+        if (known) noteRefused(tx, codeRefusal("sign_in", known.id, redeemed, ownerBy(known.id, typed)));
+        return { outcome: "code-refused", why: redeemed };
+      }
+      const { id: accountId, status } = known ?? (await newAccount(tx, typed, dependencies.makeAccount));
+      const by = ownerBy(accountId, typed);
+      if (!maySignIn({ status })) {
+        noteRefused(tx, { accountId, operation: "sign_in", reason: `account_${status}`, fields: ["status"], by });
+        return { outcome: "account-deleted" };
+      }
+      await audit.record(tx, { action: "sign_in", accountId, fields: [], by });
+      return { outcome: "signed-in", accountId };
+    },
+
+    /**
+     * Ends every sign-in of a person to the account, that of the caller too, and all that codes have proven. API keys
+     * and service clients stay. Whoever is under attack does it at once: it only takes away, so it needs no recent
+     * sign-in.
+     */
+    async signOutEverywhere(tx: Tx, caller: Caller, account: Account): Promise<Account> {
+      requireState({ state: account.status }, "own-account:write");
+      await dependencies.issuedTokens.revokeSignIns(tx, account.id);
+      const signedOut = await dependencies.stepUps.end(tx, account);
+      await dependencies.accounts.save(tx, signedOut);
+      const by = actorOf(caller);
+      await audit.record(tx, { action: "account.sign_out", accountId: account.id, fields: [], by });
+      return signedOut;
+    },
+  };
+}
+
+function newAccount(tx: Tx, { address, by }: TypedCode, makeAccount: MakeAccountVerb): Promise<Account> {
+  return makeAccount(tx, {
+    claims: { email: address, email_verified: true },
+    identityOf: ({ id }) => ({ issuer: builtInIssuer, subject: id }),
+    credential: by.credential,
+  });
+}
+
+/**
+ * Says that a person may sign in to the account, and use what an earlier sign-in has given. What a state leaves them is
+ * held to at every edge: a suspended account is read, a disabled one asks to be had back, and both need a token for it.
+ */
+export const maySignIn = ({ status }: Pick<Account, "status">): boolean => status !== "deleted";
+
+/** A code stands for an address however it is typed, so that other spellings do not bring more codes. */
+const codeSubject = (address: string): string => address.toLowerCase();
+
+const ownerBy = (accountId: string, { by }: TypedCode): Actor => ({ kind: "owner", accountId, ...by });
+
+/** What a sign-in has to know of an account. */
+interface SignInAccount {
+  readonly id: string;
+  /** Verified, in the spelling of its verification. */
+  readonly contactAddress: string;
+  readonly status: AccountState;
+  readonly locale: string;
+}
+
+/** The index `accounts_verified_address_idx` is for this. */
+const listAccounts = sql(
+  "sign-in.list-accounts",
+  `select id, contact_address as "contactAddress", status, locale from accounts
+   where lower(contact_address) = lower($1) and contact_address_verified and purged_at is null
+   order by status in ('active', 'pending') desc, status <> 'deleted' desc, contact_address = $1 desc, created_at, id
+   limit 20`,
+);
+
+/** Lists the accounts whose verified contact address this is in any case, first the one to sign in to. */
+async function listAccountsByAddress(tx: Tx, address: string): Promise<readonly SignInAccount[]> {
+  return (await tx.query<SignInAccount>(listAccounts, [address])).rows;
+}

@@ -1,0 +1,99 @@
+import type { KeySet } from "@signalbox/auth";
+import { type Clock, hours } from "@signalbox/core";
+import { inTransaction, type Pool, type Sealer, type Tx } from "@signalbox/storage";
+import {
+  isOver,
+  newSigningKey,
+  nextActiveFrom,
+  type PrivateJwk,
+  publicJwkOf,
+  publishedKeys,
+  type SigningKey,
+} from "./signing-key.ts";
+import { createSigningKeyStore, type SigningKeyStore } from "./signing-key-store.ts";
+
+/** The published keys at one moment. Another set is another object. */
+export interface KeyRing {
+  /** First the one that signs. */
+  readonly privateKeys: readonly PrivateJwk[];
+  readonly publicKeys: KeySet;
+}
+
+export interface SigningKeys {
+  /** Answers the same ring for as long as no key comes or goes. It is empty before the first `keep`. */
+  current(): KeyRing;
+  /**
+   * Reads what other instances have made, makes the first key and the next one when it is time, and removes those whose
+   * last token has ended. Several instances may do so at once: one makes the key, and the others find it made.
+   */
+  keep(): Promise<void>;
+}
+
+interface Dependencies {
+  readonly pool: Pool;
+  readonly sealer: Sealer;
+  readonly clock: Clock;
+  readonly rotationDays: () => number;
+}
+
+/** The keys that the built-in issuer signs with, as this instance knows them. */
+export function createSigningKeys({ pool, sealer, clock, rotationDays }: Dependencies): SigningKeys {
+  const store = createSigningKeyStore(sealer);
+  const nextOf = (keys: readonly SigningKey[], now: Date) => nextActiveFrom(keys, now, rotationDays() * hours(24));
+  let known: readonly SigningKey[] = [];
+  let ring: KeyRing = { privateKeys: [], publicKeys: { keys: [] } };
+  /** The sealing keys are those of the start. */
+  let areResealed = false;
+
+  return {
+    current() {
+      const published = publishedKeys(known, clock.now());
+      if (!isRingOf(published, ring)) ring = ringOf(published);
+      return ring;
+    },
+    async keep() {
+      if (!areResealed) await inTransaction(pool, (tx) => reseal(tx, store));
+      areResealed = true;
+      known = await store.list(pool);
+      if (!isRotationDue()) return;
+      await inTransaction(pool, rotate);
+      known = await store.list(pool);
+    },
+  };
+
+  function isRotationDue(): boolean {
+    const now = clock.now();
+    return nextOf(known, now) !== null || known.some((key) => isOver(key, now));
+  }
+
+  async function rotate(tx: Tx): Promise<void> {
+    await store.lock(tx);
+    const now = clock.now();
+    const keys = await store.list(tx);
+    const activeFrom = nextOf(keys, now);
+    if (activeFrom) {
+      await store.retire(tx, activeFrom);
+      await store.insert(tx, newSigningKey(now, activeFrom));
+    }
+    for (const key of keys.filter((each) => isOver(each, now))) await store.remove(tx, key);
+  }
+}
+
+async function reseal(tx: Tx, store: SigningKeyStore): Promise<void> {
+  await store.lock(tx);
+  await store.reseal(tx);
+}
+
+function ringOf(published: readonly SigningKey[]): KeyRing {
+  return {
+    privateKeys: published.map(({ privateJwk }) => privateJwk),
+    publicKeys: { keys: published.map(publicJwkOf) },
+  };
+}
+
+function isRingOf(published: readonly SigningKey[], { privateKeys }: KeyRing): boolean {
+  return (
+    published.length === privateKeys.length &&
+    published.every(({ privateJwk }, at) => privateJwk.kid === privateKeys[at]?.kid)
+  );
+}
