@@ -4,7 +4,7 @@ import { type Clock, hours, minutes, seconds } from "@signalbox/core";
 import type { IdempotencyStore } from "@signalbox/http";
 import type { Runner } from "@signalbox/runtime";
 import { type Pool, type RetentionRule, startRetention } from "@signalbox/storage";
-import type { Issuer } from "./oauth/issuer.ts";
+import type { BuiltInIssuer } from "./oauth/issuer.ts";
 
 interface Dependencies {
   readonly idempotency: Pick<IdempotencyStore, "clean">;
@@ -16,7 +16,7 @@ interface Dependencies {
   readonly clock: Clock;
   readonly keepAuditDays: () => Promise<unknown>;
   /** Null when another issuer is configured. */
-  readonly issuer: Issuer | null;
+  readonly issuer: BuiltInIssuer | null;
 }
 
 /** How long rows stay that are of no use any more. */

@@ -60,7 +60,7 @@ export function createIdentities(dependencies: Dependencies) {
     },
 
     /**
-     * Takes a login off the account. Every service asks again about its tokens, and whoever uses that login next begins
+     * Removes a login from the account. Every service asks again about its tokens, and whoever uses that login next begins
      * anew, with an account of its own.
      */
     async unlink(tx: Tx, caller: Caller, account: Account, id: string): Promise<"unlinked" | "last-way-in" | null> {

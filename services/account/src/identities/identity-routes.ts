@@ -54,7 +54,7 @@ function addLinking(routes: Routes, { accounts, identities }: Dependencies): voi
   routes.post(path, {
     summary: "Add another login to the account",
     description:
-      "The other login must not have an account: one that was used before has, and is deleted first. Adding it again answers 200.",
+      "The other login must not have an account. One that was used before has an account, which has to be deleted first. Adding the same login again answers 200.",
     auth: mayChange,
     body: NewIdentity,
     responses: { 200: IdentityResource, 201: IdentityResource, 404: "error", 409: "error", 422: "error" },
@@ -75,8 +75,9 @@ function addLinking(routes: Routes, { accounts, identities }: Dependencies): voi
   });
 
   routes.delete(`${path}:identity_id`, {
-    summary: "Take a login off the account",
-    description: "Never the last way in. Within two seconds its tokens no longer act for this account.",
+    summary: "Remove a login from the account",
+    description:
+      "The last way into the account cannot be removed. Within two seconds the tokens of the login no longer act for this account.",
     auth: mayChange,
     responses: { 204: "empty", 404: "error", 409: "error" },
     idempotent: true,
@@ -126,7 +127,7 @@ function answerUnlink(result: "unlinked" | "last-way-in" | null): HttpResponse {
     case "unlinked":
       return noContent();
     case "last-way-in": {
-      const message = "This is the only way into the account: add another one first.";
+      const message = "This is the only way into the account. Add another one first.";
       return refused(409, "conflict", { message, details: [{ field: "identities", code: "last_way_in", message }] });
     }
     case null:

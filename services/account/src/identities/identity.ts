@@ -9,7 +9,7 @@ export interface LinkedIdentity extends Identity {
   readonly createdAt: Date;
 }
 
-/** Its public id: opaque, and the same wherever it is worked out. */
+/** Answers the public id of a login: opaque, and the same wherever it is worked out. */
 export function identityId({ issuer, subject }: Identity): string {
   const digest = createHash("sha256")
     .update(JSON.stringify([issuer, subject]))
@@ -24,8 +24,8 @@ export const IdentityResource = z
   .object({
     id: z.string().describe("Opaque."),
     issuer: z.string().describe("Our name of the identity provider."),
-    subject_hint: z.string().describe("Enough of the subject to tell one's logins apart."),
-    current: z.boolean().describe("Whether this request came with a token of this login."),
+    subject_hint: z.string().describe("The beginning of the subject, enough to tell your logins apart."),
+    current: z.boolean().describe("True when this request came with a token of this login."),
     created_at: timestamp,
   })
   .meta({ id: "Identity", description: "A login of the account." });

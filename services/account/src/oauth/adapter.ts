@@ -15,7 +15,7 @@ interface Dependencies {
   readonly clock: Clock;
 }
 
-/** Where the provider keeps and finds things: service clients, access tokens, and everything else as sealed state. */
+/** The storage of the provider: service clients, access tokens, and everything else as sealed state. */
 export function createAdapter(dependencies: Dependencies): AdapterFactory {
   return (model) => {
     if (model === "Client") return { ...unsupported, find: dependencies.providerClients.find };

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { builtInIssuer, type Issuer } from "@signalbox/auth";
 import { privilegedScopes, scopes } from "@signalbox/contracts";
 
-/** Where the built-in issuer is, as the world sees it: every URL it answers with begins here, whoever asks and how. */
+/** The address of the built-in issuer, as the world sees it: every URL it answers with begins here, whoever asks and how. */
 export interface IssuerAddress {
   /** The issuer's identifier. */
   readonly issuer: string;

@@ -26,7 +26,7 @@ import { providerConfiguration } from "./provider-configuration.ts";
 import { createSignInListener } from "./sign-in-listener.ts";
 import { type StateStore, stateRetention } from "./state-store.ts";
 
-export interface Issuer {
+export interface BuiltInIssuer {
   /** Verifies the tokens that the issuer gives out. */
   readonly tokens: TokenVerifier;
   /** Answers everything under `/oauth`, once the issuer is open. */
@@ -48,8 +48,11 @@ interface Dependencies {
   readonly noteRefusal: NoteRefusal;
 }
 
-/** Makes the built-in issuer, an OpenID provider over our accounts, clients and tables; null where another is configured. */
-export function createIssuer({ configuration, clock, log }: Configured, dependencies: Dependencies): Issuer | null {
+/** Makes the issuer that runs where no other is configured, an OpenID provider over our tables; null where one is. */
+export function createIssuer(
+  { configuration, clock, log }: Configured,
+  dependencies: Dependencies,
+): BuiltInIssuer | null {
   if (parseIssuers(configuration.get("auth.issuers")).length > 0) return null;
   const { pool, sealer } = dependencies;
   const parts = { ...dependencies, clock, log };

@@ -11,7 +11,7 @@ import {
 } from "@signalbox/storage";
 
 /** A record of the provider: a session, a grant, a code, a refresh token, a sign-in under way. */
-export type StatePayload = Readonly<Record<string, unknown>>;
+type StatePayload = Readonly<Record<string, unknown>>;
 
 export interface StateStore {
   find(model: string, id: string): Promise<StatePayload | undefined>;

@@ -20,7 +20,7 @@ const entities: Readonly<Record<string, string>> = {
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? "");
 
-/** A template of markup: values that are not markup themselves are escaped. */
+/** Makes markup from a template. Values that are not markup themselves are escaped. */
 export function html(strings: TemplateStringsArray, ...values: readonly (string | Html | null)[]): Html {
   const written = values.map((value) => (value instanceof Html ? value.text : escaped(value ?? "")));
   return new Html(strings.map((text, at) => text + (written[at] ?? "")).join(""));
@@ -45,11 +45,11 @@ export interface Page {
   readonly content: Html;
   /** The language of the page, as BCP 47 has it; English when left out. */
   readonly language?: string;
-  /** Where a form of the page may lead, beside this site: the application to which a sign-in returns. */
+  /** The sites beside this one to which a form may lead: the application to which a sign-in returns. */
   readonly formTargets?: readonly string[];
 }
 
-/** The whole page. No script, nothing from elsewhere. What is read out first tells of a mistake in a form. */
+/** Writes the whole page, without a script and with nothing from elsewhere. Its title tells of a mistake in a form. */
 export function pageText({ status, title, content, language = "en" }: Omit<Page, "formTargets">): string {
   return html`<!doctype html>
 <html lang="${language}">
@@ -70,7 +70,7 @@ ${content}
 `.text;
 }
 
-/** What the page may do: be styled and send its form. It is never framed, and tells no other site where it came from. */
+/** Writes the policy of a page: it may be styled and send its form, run nothing, and never be framed. */
 export function pagePolicy(formTargets: readonly string[] = []): Readonly<Record<string, string>> {
   const policy = [
     "default-src 'none'",
@@ -84,7 +84,7 @@ export function pagePolicy(formTargets: readonly string[] = []): Readonly<Record
 
 export const pageType = "text/html; charset=utf-8";
 
-/** The headers of a page that is written by hand. */
+/** Writes the headers of a page that does not pass the edge of the routes. */
 export function pageHeaders(formTargets?: readonly string[]): Readonly<Record<string, string>> {
   return { ...pagePolicy(formTargets), "Cache-Control": "no-store", "Content-Type": pageType };
 }
@@ -94,7 +94,7 @@ export function sendPage(response: ServerResponse, page: Page): void {
   response.end(pageText(page));
 }
 
-/** A redirect's target as a form of ours may name it: the origin of a web address, the scheme of an application's own. */
+/** Writes a redirect as a form target of the policy: the origin of a web address, the scheme of an application's own. */
 export function formTargetOf(uri: string): string {
   const { protocol, origin } = new URL(uri);
   return origin === "null" ? protocol : origin;

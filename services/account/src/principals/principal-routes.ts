@@ -8,12 +8,12 @@ import {
 import { isAppError } from "@signalbox/core";
 import { createRoutes, ok, refused } from "@signalbox/http";
 
-/** What other services ask on the internal listener. */
+/** The route on which other services ask, on the internal listener. */
 export function principalRoutes({ principals }: { readonly principals: PrincipalSource }) {
   const routes = createRoutes({ errors: "account" });
 
   routes.post(principalsPath, {
-    summary: "Whose credential is this?",
+    summary: "Find whose credential this is",
     auth: "anonymous",
     body: PrincipalQuestion,
     responses: { 200: PrincipalAnswer, 422: "error" },

@@ -14,7 +14,7 @@ export function signInRoutes({ accounts, signIns }: Dependencies): Routes {
   routes.delete("/api/account/sign-ins/", {
     summary: "Sign out everywhere",
     description:
-      "Ends every sign-in of a person at the built-in issuer, with its tokens, within two seconds in every service, and all that codes have proven. API keys and service clients stay. Tokens of another issuer end there. Needs no recent sign-in.",
+      "Ends every sign-in at the built-in issuer with its tokens, in every service within two seconds, and every step-up by code. API keys and service clients stay. Tokens of another issuer end at that issuer. Needs no recent sign-in.",
     auth: { scopes: ["account:security"], access: "own-account:write" },
     responses: { 204: "empty", 404: "error" },
     idempotent: true,
