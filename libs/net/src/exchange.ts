@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Writable } from "node:stream";
 import type { Clock } from "@signalbox/core";
 import type { Dispatcher } from "undici";
-import { OutboundError, type OutboundPhase } from "./outbound-error.ts";
+import { BoundedBody } from "./bounded-body.ts";
+import { OutboundError, type OutboundPhase, type OutboundStage } from "./outbound-error.ts";
 import { isRedirect } from "./redirect.ts";
 
 /** One request to one origin, already judged. */
@@ -18,7 +19,7 @@ export interface ExchangeRequest {
   readonly encodedBody: "refuse" | "raw";
   readonly signal: AbortSignal | undefined;
   readonly bodyTo: Writable | undefined;
-  /** Whether a redirect will be followed: then nothing of its own body is read. */
+  /** A redirect will be followed: nothing of its own body is read. */
   readonly followsRedirects: boolean;
 }
 
@@ -48,140 +49,164 @@ export interface CarriedHandler extends Dispatcher.DispatchHandler {
  * aborted. Works on the dispatcher's raw callbacks, which cost about half of its request() method.
  */
 export function exchange(dispatcher: Dispatcher, request: ExchangeRequest, clock: Clock): Promise<ExchangeResponse> {
-  return new Promise((resolve, reject) => {
-    const startedAtMs = clock.steadyMs();
-    let phase: OutboundPhase = "connect";
-    let settled = false;
-    let controller: Dispatcher.DispatchController | undefined;
-    let status = 0;
-    let headers: IncomingHttpHeaders = {};
-    let received = 0;
-    let chunks: Buffer[] = [];
-    let sentAfterMs = 0;
-    let firstByteAfterMs = 0;
+  return new Exchange(request, clock).run(dispatcher);
+}
 
-    const timer = setTimeout(onDeadline, Math.max(0, request.deadlineAtMs - startedAtMs));
-    request.signal?.addEventListener("abort", onAbort, { once: true });
+/**
+ * An exchange under way. Its phase follows what the connection reports: `connect` until the request leaves, `request`
+ * until the status line, `response` after it. The first end that it comes to, of whatever kind, is the one that counts.
+ */
+class Exchange implements CarriedHandler {
+  carrier?: Carrier;
+  readonly #request: ExchangeRequest;
+  readonly #clock: Clock;
+  readonly #startedAtMs: number;
+  readonly #body: BoundedBody;
+  readonly #end = Promise.withResolvers<ExchangeResponse>();
+  #ended = false;
+  #phase: OutboundPhase = "connect";
+  #deadline: NodeJS.Timeout | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #head = { status: 0, headers: {} as IncomingHttpHeaders };
+  #sentAfterMs = 0;
+  #firstByteAfterMs = 0;
 
-    function settle(): boolean {
-      if (settled) return false;
-      settled = true;
-      clearTimeout(timer);
-      request.signal?.removeEventListener("abort", onAbort);
-      return true;
-    }
+  constructor(request: ExchangeRequest, clock: Clock) {
+    this.#request = request;
+    this.#clock = clock;
+    this.#startedAtMs = clock.steadyMs();
+    this.#body = new BoundedBody(request.responseBytesMax, request.bodyTo);
+  }
 
-    function fail(error: OutboundError): void {
-      if (!settle()) return;
-      chunks = [];
-      reject(error);
-      controller?.abort(error);
-    }
-
-    function succeed(truncated: boolean): void {
-      if (!settle()) return;
-      const { remoteAddress } = handler.carrier ?? {};
-      const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
-      resolve({ status, headers, body, truncated, remoteAddress, sentAfterMs, firstByteAfterMs });
-    }
-
-    /** What came is enough; the connection cannot be used again. */
-    function stopReading(): void {
-      succeed(true);
-      controller?.abort(new OutboundError("response", "The rest is not wanted."));
-    }
-
-    function onDeadline(): void {
-      fail(errorOf("deadline", `No answer from ${request.url.host} within the deadline.`, "deadline"));
-    }
-
-    function onAbort(): void {
-      fail(errorOf("request", "The exchange was called off.", "aborted", request.signal?.reason));
-    }
-
-    function errorOf(stage: OutboundError["stage"], message: string, code: string | undefined, cause?: unknown) {
-      return new OutboundError(stage, message, {
-        code,
-        during: phase,
-        cause,
-        remoteAddress: handler.carrier?.remoteAddress,
-      });
-    }
-
-    function take(chunk: Buffer): void {
-      if (!request.bodyTo) chunks.push(chunk);
-      else if (!request.bodyTo.write(chunk)) {
-        controller?.pause();
-        request.bodyTo.once("drain", () => controller?.resume());
+  run(dispatcher: Dispatcher): Promise<ExchangeResponse> {
+    const { url, method, headers, body, signal, deadlineAtMs } = this.#request;
+    if (signal?.aborted) this.#onAbort();
+    else {
+      this.#deadline = setTimeout(() => this.#onDeadline(), Math.max(0, deadlineAtMs - this.#startedAtMs));
+      signal?.addEventListener("abort", this.#onAbort, { once: true });
+      const path = url.pathname + url.search;
+      try {
+        dispatcher.dispatch({ origin: url.origin, path, method: method as Dispatcher.HttpMethod, headers, body }, this);
+      } catch (error) {
+        this.#fail(this.#errorOf("request", "The request cannot be sent as it is.", "malformed", error));
       }
     }
+    return this.#end.promise;
+  }
 
-    const handler: CarriedHandler = {
-      onRequestStart(started) {
-        controller = started;
-        // The deadline passed while it waited for a connection: it must not leave now.
-        if (settled) return started.abort(new OutboundError("deadline", "Out of time before it was sent."));
-        phase = "request";
-        sentAfterMs = clock.steadyMs() - startedAtMs;
-      },
-      onResponseStart(_controller, statusCode, responseHeaders) {
-        if (statusCode < 200) return;
-        phase = "response";
-        status = statusCode;
-        headers = responseHeaders;
-        firstByteAfterMs = clock.steadyMs() - startedAtMs;
-        if (request.followsRedirects && isRedirect(statusCode, headers)) return stopReading();
-        const encoding = headers["content-encoding"] ?? "identity";
-        if (request.encodedBody === "refuse" && encoding !== "identity" && encoding !== "") {
-          fail(errorOf("response", `${request.url.host} answered in content-encoding ${encoding}.`, "encoding"));
-        } else if (request.whenTooLarge === "fail" && Number(headers["content-length"]) > request.responseBytesMax) {
-          fail(errorOf("too-large", `The answer is larger than ${request.responseBytesMax} bytes.`, "too-large"));
-        }
-      },
-      onResponseData(_controller, chunk) {
-        if (settled) return;
-        const room = request.responseBytesMax - received;
-        received += chunk.length;
-        if (chunk.length <= room) return take(chunk);
-        if (request.whenTooLarge === "fail") {
-          return fail(
-            errorOf("too-large", `The answer is larger than ${request.responseBytesMax} bytes.`, "too-large"),
-          );
-        }
-        take(chunk.subarray(0, room));
-        stopReading();
-      },
-      onResponseEnd() {
-        succeed(false);
-      },
-      onResponseError(_controller, error) {
-        fail(error instanceof OutboundError ? error : brokenExchange(error));
-      },
-    };
+  // Sending.
 
-    function brokenExchange(error: Error): OutboundError {
-      const { code } = error as NodeJS.ErrnoException;
-      if (error.name !== "HTTPParserError") {
-        return errorOf(phase, `The exchange with ${request.url.host} broke off.`, code, error);
-      }
-      return errorOf("response", `${request.url.host} did not answer in HTTP.`, "malformed", error);
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#ended) {
+      // The deadline passed while it waited for a connection: it must not leave now.
+      controller.abort(new OutboundError("deadline", "Out of time before it was sent."));
+    } else {
+      this.#phase = "request";
+      this.#sentAfterMs = this.#clock.steadyMs() - this.#startedAtMs;
     }
+  }
 
-    if (request.signal?.aborted) return onAbort();
-    const { url, method, headers: sent, body } = request;
-    try {
-      dispatcher.dispatch(
-        {
-          origin: url.origin,
-          path: url.pathname + url.search,
-          method: method as Dispatcher.HttpMethod,
-          headers: sent,
-          body,
-        },
-        handler,
-      );
-    } catch (error) {
-      fail(errorOf("request", "The request cannot be sent as it is.", "malformed", error));
+  // Reading.
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (status < 200) return;
+    this.#phase = "response";
+    this.#head = { status, headers };
+    this.#firstByteAfterMs = this.#clock.steadyMs() - this.#startedAtMs;
+    const { url, followsRedirects, encodedBody, whenTooLarge, responseBytesMax } = this.#request;
+    const encoding = headers["content-encoding"] || "identity";
+    if (followsRedirects && isRedirect(status, headers)) {
+      this.#stopReading();
+    } else if (encodedBody === "refuse" && encoding !== "identity") {
+      this.#fail(this.#errorOf("response", `${url.host} answered in content-encoding ${encoding}.`, "encoding"));
+    } else if (whenTooLarge === "fail" && Number(headers["content-length"]) > responseBytesMax) {
+      this.#failTooLarge();
     }
-  });
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#ended) return;
+    const { room } = this.#body;
+    if (chunk.length <= room) {
+      this.#body.add(chunk, controller);
+    } else if (this.#request.whenTooLarge === "fail") {
+      this.#failTooLarge();
+    } else {
+      this.#body.add(chunk.subarray(0, room), controller);
+      this.#stopReading();
+    }
+  }
+
+  onResponseEnd(): void {
+    this.#succeed(false);
+  }
+
+  // Ends.
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#fail(error instanceof OutboundError ? error : this.#brokenOff(error));
+  }
+
+  #onDeadline(): void {
+    const message = `No answer from ${this.#request.url.host} within the deadline.`;
+    this.#fail(this.#errorOf("deadline", message, "deadline"));
+  }
+
+  readonly #onAbort = (): void => {
+    this.#fail(this.#errorOf("request", "The exchange was called off.", "aborted", this.#request.signal?.reason));
+  };
+
+  #failTooLarge(): void {
+    const message = `The answer is larger than ${this.#request.responseBytesMax} bytes.`;
+    this.#fail(this.#errorOf("too-large", message, "too-large"));
+  }
+
+  /** Ends with what came so far; the connection cannot be used again. */
+  #stopReading(): void {
+    this.#succeed(true);
+    this.#controller?.abort(new OutboundError("response", "The rest is not wanted."));
+  }
+
+  #succeed(truncated: boolean): void {
+    if (!this.#settle()) return;
+    this.#end.resolve({
+      ...this.#head,
+      body: this.#body.bytes(),
+      truncated,
+      remoteAddress: this.carrier?.remoteAddress,
+      sentAfterMs: this.#sentAfterMs,
+      firstByteAfterMs: this.#firstByteAfterMs,
+    });
+  }
+
+  #fail(error: OutboundError): void {
+    if (!this.#settle()) return;
+    this.#body.discard();
+    this.#end.reject(error);
+    this.#controller?.abort(error);
+  }
+
+  /** Answers false when the exchange has ended before. */
+  #settle(): boolean {
+    if (this.#ended) return false;
+    this.#ended = true;
+    clearTimeout(this.#deadline);
+    this.#request.signal?.removeEventListener("abort", this.#onAbort);
+    return true;
+  }
+
+  #brokenOff(error: Error): OutboundError {
+    const { host } = this.#request.url;
+    if (error.name === "HTTPParserError") {
+      return this.#errorOf("response", `${host} did not answer in HTTP.`, "malformed", error);
+    }
+    const { code } = error as NodeJS.ErrnoException;
+    return this.#errorOf(this.#phase, `The exchange with ${host} broke off.`, code, error);
+  }
+
+  #errorOf(stage: OutboundStage, message: string, code: string | undefined, cause?: unknown): OutboundError {
+    const remoteAddress = this.carrier?.remoteAddress;
+    return new OutboundError(stage, message, { code, during: this.#phase, cause, remoteAddress });
+  }
 }

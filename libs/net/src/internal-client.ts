@@ -1,7 +1,7 @@
 import { AppError } from "@signalbox/core";
 import { type Dispatcher, Pool } from "undici";
 
-export interface InternalClientOptions {
+interface InternalClientOptions {
   /** Base URL of the other service's internal listener; a path prefix is kept. */
   readonly url: string;
   /** Headers of every request, the internal token among them. Read for each, so that a rotation needs no restart. */
@@ -46,7 +46,7 @@ export function createInternalClient(options: InternalClientOptions): InternalCl
         path: prefix + request.path,
         headers: { ...options.headers(), ...request.headers },
       });
-      return { status: answer.statusCode, body: await bodyOf(answer) };
+      return { status: answer.statusCode, body: Buffer.from(await answer.body.arrayBuffer()) };
     } catch (cause) {
       const message = "A service that this request needs does not answer.";
       throw new AppError("unavailable", message, { cause, retryAfterSeconds: 2 });
@@ -62,7 +62,3 @@ export function createInternalClient(options: InternalClientOptions): InternalCl
 }
 
 type Headers = Record<string, string>;
-
-async function bodyOf(answer: Dispatcher.ResponseData): Promise<Buffer> {
-  return Buffer.from(await answer.body.arrayBuffer());
-}

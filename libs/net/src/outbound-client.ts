@@ -98,10 +98,7 @@ export function createOutboundClient(options: OutboundClientOptions): OutboundCl
       response.then(forget, forget);
       return response;
     },
-    check: (url, checks) =>
-      URL.canParse(url)
-        ? policy.judgeUrl(new URL(url), checks)
-        : { code: "malformed", message: "This is not an absolute URL." },
+    check: (url, checks) => policy.judgeUrl(url, checks),
     async close() {
       await Promise.allSettled(running);
       // Not close(): that would wait for connections that nobody is waiting for any more.

@@ -1,5 +1,5 @@
 /**
- * Where an exchange ended: `forbidden` before any packet left, `resolve` the name, `connect` TCP, `tls` the handshake,
+ * The stage at which an exchange ended: `forbidden` before any packet left, `resolve` the name, `connect` TCP, `tls` the handshake,
  * `request` until the status line came, `response` headers or body after it, `deadline` out of time, `too-large` over the
  * byte cap.
  */
@@ -13,7 +13,7 @@ export type OutboundStage =
   | "deadline"
   | "too-large";
 
-/** What was going on when the deadline passed or the caller gave up. */
+/** How far an exchange had come when the deadline passed or the caller gave up. */
 export type OutboundPhase = "connect" | "request" | "response";
 
 interface OutboundErrorOptions {
@@ -44,7 +44,7 @@ export class OutboundError extends Error {
   }
 }
 
-/** Whether `error` came from an outbound exchange. */
+/** Recognizes a failure of an outbound exchange. */
 export function isOutboundError(error: unknown): error is OutboundError {
   return error instanceof OutboundError;
 }

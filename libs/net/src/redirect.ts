@@ -1,27 +1,39 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { ExchangeRequest, ExchangeResponse } from "./exchange.ts";
 import { OutboundError } from "./outbound-error.ts";
 
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const credentialHeaders: ReadonlySet<string> = new Set(["authorization", "cookie", "proxy-authorization", "x-api-key"]);
 
-/** Whether a response sends the caller on (RFC 9110 §15.4). */
+interface Response {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** What a redirect changes of a request. */
+interface Redirectable {
+  readonly url: URL;
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body: string | Uint8Array | null;
+}
+
+/** Recognizes a response that sends the caller on (RFC 9110 §15.4). */
 export function isRedirect(status: number, headers: IncomingHttpHeaders): boolean {
   return redirectStatuses.has(status) && typeof headers.location === "string";
 }
 
-/** Where a response sends the caller on to, or null when it is no redirect. Throws when the location is no URL. */
-export function redirectTarget(from: URL, response: ExchangeResponse): URL | null {
-  if (!isRedirect(response.status, response.headers)) return null;
-  const location = response.headers.location as string;
+/** Reads where a response sends the caller; null when it is no redirect. Throws when the location is no URL. */
+export function redirectTarget(from: URL, { status, headers }: Response): URL | null {
+  if (!isRedirect(status, headers)) return null;
+  const location = headers.location as string;
   if (!URL.canParse(location, from.href)) {
     throw new OutboundError("response", `${from.host} redirects to something that is no URL.`, { code: "redirect" });
   }
   return new URL(location, from.href);
 }
 
-/** The request for the next hop: RFC 9110 §15.4 for the method, and no credentials for another origin. */
-export function redirectedRequest(request: ExchangeRequest, status: number, url: URL): ExchangeRequest {
+/** Makes the request for the next hop: RFC 9110 §15.4 for the method, and no credentials for another origin. */
+export function redirectedRequest<R extends Redirectable>(request: R, status: number, url: URL): R {
   const becomesGet = status === 303 || ((status === 301 || status === 302) && request.method === "POST");
   const sameOrigin = url.origin === request.url.origin;
   const headers = Object.fromEntries(

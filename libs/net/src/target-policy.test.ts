@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { networkInterfaces } from "node:os";
 import { test } from "node:test";
-import { checkTarget, createTargetPolicy } from "./target-policy.ts";
+import { createTargetPolicy } from "./target-policy.ts";
 
-const refusalOf = (url: string, allow: readonly string[] = [], options = {}) =>
-  checkTarget(url, allow, options)?.code ?? null;
+type Options = { requireHttps?: boolean; refusePorts?: () => readonly number[] };
+
+const refusalOf = (url: string, allow: readonly string[] = [], options: Options = {}) =>
+  createTargetPolicy({ allow, refusePorts: options.refusePorts }).judgeUrl(url, options)?.code ?? null;
 
 test("every notation of a loopback or private address is judged as that address", () => {
   const hosts = [

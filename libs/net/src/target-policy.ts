@@ -3,16 +3,16 @@ import { networkInterfaces } from "node:os";
 import { type AllowEntry, canonicalAddress, parseAllowEntry } from "./allow-entry.ts";
 import { nonPublicRange } from "./non-public-address.ts";
 
-/** Why a URL or an address may not be reached. `message` names what the caller wrote, nothing that a resolver answered. */
+/** The reason why a URL or an address is refused. `message` names what the caller wrote, nothing that a resolver answered. */
 export interface TargetProblem {
   readonly code: "malformed" | "scheme" | "credentials" | "address" | "own-port";
   readonly message: string;
 }
 
-/** What one use of the network may reach. Each use has its own; connections are never shared between two. */
+/** Decides what one use of the network may reach. Each use has its own; connections are never shared between two. */
 export interface TargetPolicy {
-  /** Judges everything about the URL that needs no resolver. */
-  judgeUrl(url: URL, options?: { requireHttps?: boolean }): TargetProblem | null;
+  /** Judges everything about a URL that needs no resolver; a text may be any text. Null for one that may be tried. */
+  judgeUrl(url: string | URL, options?: { requireHttps?: boolean }): TargetProblem | null;
   /** Judges the address that a connection is about to use. */
   judgeAddress(address: string, port: number): TargetProblem | null;
   /** The loopback addresses that `localhost` may stand for on this port; RFC 6761 §6.3 keeps it away from resolvers. */
@@ -51,7 +51,10 @@ export function createTargetPolicy({ allow, refusePorts = () => [] }: TargetPoli
   return {
     judgeAddress,
     localhostAddresses,
-    judgeUrl(url, options = {}) {
+    judgeUrl(text, options = {}) {
+      if (typeof text === "string" && !URL.canParse(text))
+        return { code: "malformed", message: "This is not an absolute URL." };
+      const url = new URL(text);
       if (url.protocol !== "https:" && url.protocol !== "http:") {
         return { code: "scheme", message: `The scheme must be https, not ${url.protocol.slice(0, -1)}.` };
       }
@@ -71,19 +74,6 @@ export function createTargetPolicy({ allow, refusePorts = () => [] }: TargetPoli
   };
 }
 
-/**
- * Judges a URL before anything is sent, for a 422 on the field that holds it. Names are judged later, at the socket. `url`
- * may be any text. Returns null for a URL that may be tried.
- */
-export function checkTarget(
-  url: string,
-  allow: readonly string[],
-  options: { requireHttps?: boolean; refusePorts?: () => readonly number[] } = {},
-): TargetProblem | null {
-  if (!URL.canParse(url)) return { code: "malformed", message: "This is not an absolute URL." };
-  return createTargetPolicy({ allow, refusePorts: options.refusePorts }).judgeUrl(new URL(url), options);
-}
-
 /** The host of a URL as a resolver or a socket wants it: without the brackets of IPv6. */
 function hostnameOf(url: URL): string {
   return url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
@@ -95,7 +85,7 @@ function portOf(url: URL): number {
   return url.protocol === "https:" ? 443 : 80;
 }
 
-/** Whether a name is one of those that RFC 6761 §6.3 gives to the loopback interface. */
+/** Recognizes the names that RFC 6761 §6.3 gives to the loopback interface. */
 export function isLocalhost(hostname: string): boolean {
   return /(^|\.)localhost\.?$/i.test(hostname);
 }
