@@ -1,8 +1,8 @@
-import { type Clock, seconds } from "@signalbox/core";
+import type { Clock } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
 import { repeat } from "./repeat.ts";
-import type { Runner } from "./runner.ts";
-import { settleWithin } from "./settle-within.ts";
+import type { Pause, Runner, Turn, Work } from "./runner.ts";
+import { StopSequence } from "./stop-sequence.ts";
 import {
   type SupervisedWorker,
   type SupervisionPolicy,
@@ -11,7 +11,7 @@ import {
   type WorkerState,
 } from "./supervise-worker.ts";
 
-export interface RunnerOptions {
+interface RunnerOptions {
   readonly log: Logger;
   readonly clock: Clock;
   /** How long one close may take. */
@@ -34,96 +34,98 @@ export interface ProcessRunner extends Runner {
   stop(deadlineMs: number): Promise<string[]>;
 }
 
-/** Drains may use this share of the deadline; the rest is kept for the closes, which must not be skipped. */
-const drainShare = 0.8;
-
 /** Creates the runner of a process. */
-export function createRunner({ log, clock, closeMsMax = seconds(10), policy }: RunnerOptions): ProcessRunner {
-  const rules = { ...supervisionPolicy, ...policy };
-  const leaving = new AbortController();
-  const abort = new AbortController();
-  const closes: { name: string; close: () => unknown }[] = [];
-  const drains: { name: string; drain: () => unknown }[] = [];
-  const workers: { name: string; worker: SupervisedWorker }[] = [];
-  const gaveUp = Promise.withResolvers<string>();
-  let stopped: Promise<string[]> | undefined;
-  let closed = false;
+export function createRunner(options: RunnerOptions): ProcessRunner {
+  return new SupervisingRunner(options);
+}
 
-  const closeOne = async (name: string, close: () => unknown, withinMs: number) => {
-    const end = await settleWithin(close, withinMs);
-    if (end.state === "failed") log.error({ part: name, error: end.error }, "A part could not be closed");
-    if (end.state === "late") log.error({ part: name, waited_ms: withinMs }, "A part did not close in time");
-    return end.state !== "late";
-  };
+class SupervisingRunner implements ProcessRunner {
+  readonly #log: Logger;
+  readonly #clock: Clock;
+  readonly #policy: SupervisionPolicy;
+  readonly #stopSequence: StopSequence;
+  readonly #leaving = new AbortController();
+  readonly #stopping = new AbortController();
+  readonly #gaveUp = Promise.withResolvers<string>();
+  readonly #workers: { name: string; worker: SupervisedWorker }[] = [];
+  #stopped: Promise<string[]> | undefined;
 
-  const drainAll = async (withinMs: number): Promise<string[]> => {
-    const tasks = [
-      ...drains.map(({ name, drain }) => ({ name, wait: drain })),
-      ...workers.map(({ name, worker }) => ({ name, wait: () => worker.ended })),
-    ];
-    const ends = await Promise.all(tasks.map(({ wait }) => settleWithin(wait, withinMs)));
-    for (const [index, end] of ends.entries()) {
-      if (end.state === "failed")
-        log.error({ part: tasks[index]?.name, error: end.error }, "A part could not be drained");
+  constructor({ log, clock, closeMsMax, policy }: RunnerOptions) {
+    this.#log = log;
+    this.#clock = clock;
+    this.#policy = { ...supervisionPolicy, ...policy };
+    this.#stopSequence = new StopSequence({ log, clock, closeMsMax });
+  }
+
+  get leaving(): AbortSignal {
+    return this.#leaving.signal;
+  }
+
+  get stopping(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
+  get gaveUp(): Promise<string> {
+    return this.#gaveUp.promise;
+  }
+
+  defer(name: string, close: () => unknown): void {
+    this.#stopSequence.addClose({ name, end: close });
+  }
+
+  onDrain(name: string, drain: () => unknown): void {
+    this.#stopSequence.addDrain({ name, end: drain });
+  }
+
+  worker(name: string, work: Work): void {
+    const supervision = { log: this.#log, clock: this.#clock, policy: this.#policy };
+    const worker = superviseWorker({ name, work, signal: this.stopping, ...supervision });
+    this.#workers.push({ name, worker });
+    void worker.ended.then((end) => end === "gave up" && this.#gaveUp.resolve(name));
+  }
+
+  every(name: string, pause: Pause, turn: Turn): void {
+    this.worker(name, repeat(pause, turn));
+  }
+
+  scoped(prefix: string): Runner {
+    const { leaving, stopping } = this;
+    return {
+      leaving,
+      stopping,
+      defer: (name, close) => this.defer(`${prefix}/${name}`, close),
+      onDrain: (name, drain) => this.onDrain(`${prefix}/${name}`, drain),
+      worker: (name, work) => this.worker(`${prefix}/${name}`, work),
+      every: (name, pause, turn) => this.every(`${prefix}/${name}`, pause, turn),
+    };
+  }
+
+  workers(): WorkerState[] {
+    return this.#workers.map(({ worker }) => worker.state());
+  }
+
+  trouble(): string | null {
+    for (const { name, state, silentMs } of this.workers()) {
+      if (state === "gave up") return `the worker ${name} gave up`;
+      const isSilent = silentMs !== null && silentMs > this.#policy.silenceMsMax;
+      if (state === "running" && isSilent) return `the worker ${name} is stuck`;
     }
-    return tasks.filter((_, index) => ends[index]?.state === "late").map(({ name }) => name);
-  };
+    return null;
+  }
 
-  const stop = async (deadlineMs: number): Promise<string[]> => {
-    const endMs = clock.steadyMs() + deadlineMs;
-    leaving.abort();
-    abort.abort();
-    const open = await drainAll(deadlineMs * drainShare);
-    if (open.length > 0) log.error({ open }, "Work in hand was not finished in time");
-    for (let part = closes.pop(); part !== undefined; part = closes.pop()) {
-      const leftMs = endMs - clock.steadyMs();
-      const inTime = leftMs > 0 && (await closeOne(part.name, part.close, Math.min(closeMsMax, leftMs)));
-      if (!inTime) open.push(part.name);
-    }
-    closed = true;
-    return open;
-  };
+  leave(): void {
+    this.#leaving.abort();
+  }
 
-  const runner: ProcessRunner = {
-    leaving: leaving.signal,
-    leave: () => leaving.abort(),
-    stopping: abort.signal,
-    defer: (name, close) => {
-      if (closed) void closeOne(name, close, closeMsMax);
-      else closes.push({ name, close });
-    },
-    onDrain: (name, drain) => {
-      if (stopped) void settleWithin(drain, closeMsMax);
-      else drains.push({ name, drain });
-    },
-    worker: (name, work) => {
-      const worker = superviseWorker({ name, work, signal: abort.signal, log, clock, policy: rules });
-      workers.push({ name, worker });
-      void worker.ended.then((end) => end === "gave up" && gaveUp.resolve(name));
-    },
-    every: (name, pause, turn) => runner.worker(name, repeat(pause, turn)),
-    workers: () => workers.map(({ worker }) => worker.state()),
-    trouble: () => {
-      for (const { name, state, silentMs } of runner.workers()) {
-        if (state === "gave up") return `the worker ${name} gave up`;
-        if (state === "running" && silentMs !== null && silentMs > rules.silenceMsMax)
-          return `the worker ${name} is stuck`;
-      }
-      return null;
-    },
-    gaveUp: gaveUp.promise,
-    stop: (deadlineMs) => {
-      stopped ??= stop(deadlineMs);
-      return stopped;
-    },
-    scoped: (prefix) => ({
-      leaving: leaving.signal,
-      stopping: abort.signal,
-      defer: (name, close) => runner.defer(`${prefix}/${name}`, close),
-      onDrain: (name, drain) => runner.onDrain(`${prefix}/${name}`, drain),
-      worker: (name, work) => runner.worker(`${prefix}/${name}`, work),
-      every: (name, pause, turn) => runner.every(`${prefix}/${name}`, pause, turn),
-    }),
-  };
-  return runner;
+  stop(deadlineMs: number): Promise<string[]> {
+    this.#stopped ??= this.#stop(deadlineMs);
+    return this.#stopped;
+  }
+
+  #stop(deadlineMs: number): Promise<string[]> {
+    this.#leaving.abort();
+    this.#stopping.abort();
+    const workers = this.#workers.map(({ name, worker }) => ({ name, end: () => worker.ended }));
+    return this.#stopSequence.run(deadlineMs, workers);
+  }
 }

@@ -1,9 +1,10 @@
 export { createHealth, type ProcessHealth } from "./create-health.ts";
-export { createRunner, type ProcessRunner, type RunnerOptions } from "./create-runner.ts";
+export { createRunner, type ProcessRunner } from "./create-runner.ts";
 export { type CreateServiceContext, createServiceContext } from "./create-service-context.ts";
 export type { Health, HealthCheck, HealthReason, HealthReport, Verdict } from "./health.ts";
 export { knownPropertyNames } from "./known-property-names.ts";
-export type { ManagedService, Management } from "./management-routes.ts";
+export type { ManagedService } from "./management-env.ts";
+export type { Management } from "./management-routes.ts";
 export { type Listener, type OpenListener, openListener, ownPorts } from "./open-listener.ts";
 export {
   createManagementListener,

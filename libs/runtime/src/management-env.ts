@@ -1,6 +1,13 @@
-import type { PropertyEntry, PropertyLookup, PropertySource } from "@signalbox/config";
+import type { Configuration, PropertyEntry, PropertyLookup, PropertySource } from "@signalbox/config";
 import { masked, serviceNames } from "@signalbox/core";
-import type { ManagedService } from "./management-routes.ts";
+import type { Metrics } from "@signalbox/telemetry";
+
+/** A service of this process, as its management server shows it. */
+export interface ManagedService {
+  readonly service: string;
+  readonly configuration: Configuration<never>;
+  readonly metrics: Metrics;
+}
 
 type Services = readonly ManagedService[];
 

@@ -1,16 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { Configuration } from "@signalbox/config";
 import { type Metrics, mergeMetrics, openMetricsContentType } from "@signalbox/telemetry";
 import { errorResponse } from "./error-response.ts";
 import type { Health, Verdict } from "./health.ts";
-import { findProperty, listSources } from "./management-env.ts";
+import { findProperty, listSources, type ManagedService } from "./management-env.ts";
 import type { AuthorizeManagement } from "./service-context.ts";
-
-export interface ManagedService {
-  readonly service: string;
-  readonly configuration: Configuration<never>;
-  readonly metrics: Metrics;
-}
 
 export interface Management {
   readonly health: Health;
@@ -35,7 +28,7 @@ export interface ManagementRoute {
   answer(match: RegExpExecArray, headers: IncomingHttpHeaders): Promise<ManagementResponse>;
 }
 
-/** What the management server of a process answers. Health and metrics need no credentials, values do. */
+/** Lists what the management server of a process answers. Health and metrics need no credentials, values do. */
 export function managementRoutes(management: Management): ManagementRoute[] {
   const verdict = (kind: "startup" | "ready" | "live") => async () =>
     answerVerdict((await management.health.report())[kind]);

@@ -7,7 +7,7 @@ import { probeProperties } from "../test/probe-properties.ts";
 import { quietLog } from "../test/quiet-log.ts";
 import { createHealth } from "./create-health.ts";
 import { createRunner } from "./create-runner.ts";
-import type { ManagedService } from "./management-routes.ts";
+import type { ManagedService } from "./management-env.ts";
 import { openManagementServer } from "./open-management-server.ts";
 import type { AuthorizeManagement } from "./service-context.ts";
 

@@ -1,0 +1,110 @@
+import { type Clock, seconds } from "@signalbox/core";
+import type { Logger } from "@signalbox/telemetry";
+
+/** Something that ends when the process stops, under the name that a log line calls it by. */
+export interface Part {
+  readonly name: string;
+  readonly end: () => unknown;
+}
+
+interface Dependencies {
+  readonly log: Logger;
+  readonly clock: Clock;
+  /** How long one close may take. */
+  readonly closeMsMax?: number | undefined;
+}
+
+/** Drains may use this share of the deadline; the rest is kept for the closes, which must not be skipped. */
+const drainShare = 0.8;
+
+/** What a process has to finish and to close when it stops: drains side by side, then closes in reverse. */
+export class StopSequence {
+  readonly #log: Logger;
+  readonly #clock: Clock;
+  readonly #closeMsMax: number;
+  readonly #drains: Part[] = [];
+  readonly #closes: Part[] = [];
+  #state: "open" | "draining" | "closed" = "open";
+
+  constructor({ log, clock, closeMsMax = seconds(10) }: Dependencies) {
+    this.#log = log;
+    this.#clock = clock;
+    this.#closeMsMax = closeMsMax;
+  }
+
+  /** After everything was closed, the close happens at once. */
+  addClose(part: Part): void {
+    if (this.#state === "closed") void this.#close(part, this.#closeMsMax);
+    else this.#closes.push(part);
+  }
+
+  /** After the drains began, the drain happens at once. */
+  addDrain(part: Part): void {
+    if (this.#state !== "open") void settleWithin(part.end, this.#closeMsMax);
+    else this.#drains.push(part);
+  }
+
+  /** Runs once. Returns the names of what had not ended in time. */
+  async run(deadlineMs: number, workers: readonly Part[]): Promise<string[]> {
+    const endMs = this.#clock.steadyMs() + deadlineMs;
+    this.#state = "draining";
+    const open = await this.#drain([...this.#drains, ...workers], deadlineMs * drainShare);
+    if (open.length > 0) this.#log.error({ open }, "Work in hand was not finished in time");
+    for (let part = this.#closes.pop(); part !== undefined; part = this.#closes.pop()) {
+      const leftMs = endMs - this.#clock.steadyMs();
+      const inTime = leftMs > 0 && (await this.#close(part, Math.min(this.#closeMsMax, leftMs)));
+      if (!inTime) open.push(part.name);
+    }
+    this.#state = "closed";
+    return open;
+  }
+
+  async #drain(parts: readonly Part[], withinMs: number): Promise<string[]> {
+    const late: string[] = [];
+    await Promise.all(
+      parts.map(async ({ name, end }) => {
+        const settled = await settleWithin(end, withinMs);
+        if (settled.state === "late") late.push(name);
+        if (settled.state === "failed") {
+          this.#log.error({ part: name, error: settled.error }, "A part could not be drained");
+        }
+      }),
+    );
+    return parts.map(({ name }) => name).filter((name) => late.includes(name));
+  }
+
+  async #close({ name, end }: Part, withinMs: number): Promise<boolean> {
+    const settled = await settleWithin(end, withinMs);
+    if (settled.state === "failed") {
+      this.#log.error({ part: name, error: settled.error }, "A part could not be closed");
+    }
+    if (settled.state === "late") {
+      this.#log.error({ part: name, waited_ms: withinMs }, "A part did not close in time");
+    }
+    return settled.state !== "late";
+  }
+}
+
+type Settled =
+  | { readonly state: "done" }
+  | { readonly state: "failed"; readonly error: unknown }
+  | { readonly state: "late" };
+
+/** Runs the work and tells how it ended, or that it had not ended in time. Never rejects. */
+async function settleWithin(work: () => unknown, milliseconds: number): Promise<Settled> {
+  const late = Promise.withResolvers<Settled>();
+  const timer = setTimeout(() => late.resolve({ state: "late" }), milliseconds);
+  const done = (async (): Promise<Settled> => {
+    try {
+      await work();
+      return { state: "done" };
+    } catch (error) {
+      return { state: "failed", error };
+    }
+  })();
+  try {
+    return await Promise.race([done, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,104 @@
+import { once } from "node:events";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import { Server as NetServer } from "node:net";
+import type { Duplex } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { answerClientError } from "./answer-client-error.ts";
+import { errorResponse } from "./error-response.ts";
+import type { UpgradeListener } from "./service-context.ts";
+
+/** How long a request may take from a client that had not heard of the stop to us. Longer than a round trip in one region. */
+const requestOnItsWayMs = 100;
+
+/** Knows which requests are in hand, so that a drain can wait for them and a bad request cannot tear an answer apart. */
+export class Traffic {
+  readonly #server: Server;
+  // By connection: one Set for all, added to and deleted from all the time, leaves a chain of dead tables behind. They keep
+  // requests that are long over alive through every small collection, and each of these then takes twice as long.
+  readonly #connections = new Map<Duplex, ServerResponse[]>();
+  readonly #upgraded = new Set<Duplex>();
+  readonly #drained = Promise.withResolvers<void>();
+  #leaving = false;
+  #draining = false;
+
+  constructor(server: Server, listener: RequestListener, upgrade: UpgradeListener | undefined) {
+    this.#server = server;
+    server.on("connection", (socket) => this.#onConnection(socket));
+    server.on("request", (request, response) => this.#onRequest(request, response, listener));
+    server.on("checkExpectation", (_request, response) =>
+      refuse(response, 417, "Only Expect: 100-continue is understood."),
+    );
+    server.on("clientError", (error, socket) => this.#onClientError(error, socket));
+    if (upgrade) server.on("upgrade", (...upgraded) => this.#onUpgrade(upgraded, upgrade));
+  }
+
+  /** Asks clients to close their connections. Requests are still taken. */
+  leave(): void {
+    this.#leaving = true;
+  }
+
+  /** Takes no more connections and waits for the requests in hand. */
+  async drain(): Promise<void> {
+    this.#leaving = true;
+    // Not http's own close: it would at once reset connections whose request is still on its way.
+    NetServer.prototype.close.call(this.#server);
+    for (const response of this.#inHand()) if (!response.headersSent) response.setHeader("connection", "close");
+    await sleep(requestOnItsWayMs);
+    this.#draining = true;
+    this.#server.closeIdleConnections();
+    if (this.#inHand().length > 0) await this.#drained.promise;
+  }
+
+  /** Ends every connection, whatever is under way on it. */
+  async close(): Promise<void> {
+    const closed = this.#server.listening ? once(this.#server, "close") : undefined;
+    this.#server.close();
+    this.#server.closeAllConnections();
+    for (const socket of this.#upgraded) socket.destroy();
+    await closed;
+  }
+
+  #inHand(): ServerResponse[] {
+    return [...this.#connections.values()].flat();
+  }
+
+  #onConnection(socket: Duplex): void {
+    this.#connections.set(socket, []);
+    socket.once("close", () => this.#connections.delete(socket));
+  }
+
+  #onRequest(request: IncomingMessage, response: ServerResponse, listener: RequestListener): void {
+    const answers = this.#connections.get(request.socket) ?? [];
+    answers.push(response);
+    if (this.#leaving) response.setHeader("connection", "close");
+    response.once("close", () => {
+      answers.splice(answers.indexOf(response), 1);
+      if (!this.#draining) return;
+      this.#server.closeIdleConnections();
+      if (this.#inHand().length === 0) this.#drained.resolve();
+    });
+    const lacksHost = request.headers.host === undefined && request.httpVersion === "1.1";
+    if (lacksHost) refuse(response, 400, "The Host header is missing.");
+    else listener(request, response);
+  }
+
+  #onClientError(error: Error, socket: Duplex): void {
+    const answers = this.#connections.get(socket) ?? [];
+    const isAnswering = answers.some((response) => response.socket === socket && response.headersSent);
+    if (isAnswering) socket.destroy();
+    else answerClientError(error, socket);
+  }
+
+  #onUpgrade([request, socket, head]: Parameters<UpgradeListener>, upgrade: UpgradeListener): void {
+    this.#upgraded.add(socket);
+    // Without a listener, the reset of one client would be the end of the process.
+    socket.on("error", () => socket.destroy());
+    socket.once("close", () => this.#upgraded.delete(socket));
+    upgrade(request, socket, head);
+  }
+}
+
+function refuse(response: ServerResponse, status: 400 | 417, message: string): void {
+  const { headers, body } = errorResponse(status, "invalid_request", message, { connection: "close" });
+  response.writeHead(status, headers).end(body);
+}
