@@ -1,6 +1,5 @@
 export {
   createLogger,
-  type LogDestination,
   type Logger,
   type LoggerOptions,
   type LogLevel,
@@ -17,14 +16,8 @@ export {
   type MetricsOptions,
   openMetricsContentType,
 } from "./metrics.ts";
+export type { Attributes, AttributeValue, Span, SpanKind, SpanOptions } from "./span.ts";
+export type { LogDestination } from "./standard-output.ts";
 export { startTelemetry, type Telemetry, type TelemetryOptions } from "./start-telemetry.ts";
 export { parseTraceparent, type TraceIdentity } from "./trace-identity.ts";
-export {
-  type Attributes,
-  type AttributeValue,
-  createTracer,
-  type Span,
-  type SpanKind,
-  type SpanOptions,
-  type Tracer,
-} from "./tracer.ts";
+export { createTracer, type Tracer } from "./tracer.ts";

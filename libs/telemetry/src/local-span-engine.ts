@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { SpanEngine } from "./span-engine.ts";
+import type { Span, SpanEngine } from "./span.ts";
 import { formatTraceparent, newSpanId, newTraceId, parseTraceparent, type TraceIdentity } from "./trace-identity.ts";
-import type { Span } from "./tracer.ts";
 
 const current = new AsyncLocalStorage<TraceIdentity>();
 

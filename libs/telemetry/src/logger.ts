@@ -2,7 +2,7 @@ import { type Clock, maskText, systemClock } from "@signalbox/core";
 import { type Logger as PinoLogger, pino } from "pino";
 import { redactFields } from "./redact.ts";
 import { spanEngine } from "./span-engine.ts";
-import { standardOutput } from "./standard-output.ts";
+import { type LogDestination, standardOutput } from "./standard-output.ts";
 
 export const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -21,7 +21,7 @@ export interface Logger {
   readonly error: LogMethod;
   /** A logger that adds the fields to each line and follows the level of its parent. */
   child(fields: object): Logger;
-  /** Whether a line of this level would be written, to skip costly fields. */
+  /** Tells if a line of this level would be written, to skip costly fields. */
   isEnabled(level: LogLevel): boolean;
   /** Changes the level of this logger, its parents and its children at once. */
   setLevel(level: LogLevel): void;
@@ -29,16 +29,11 @@ export interface Logger {
   flush(): void;
 }
 
-export interface LogDestination {
-  write(line: string): void;
-  flush?(): void;
-}
-
 export interface LoggerOptions {
   readonly service: string;
   readonly instance: string;
   readonly level: LogLevel;
-  /** Where lines go: standard output when left out. */
+  /** Takes the lines; standard output when left out. */
   readonly destination?: LogDestination;
   readonly clock?: Clock;
 }

@@ -9,9 +9,8 @@ import {
   trace,
 } from "@opentelemetry/api";
 import { maskText } from "@signalbox/core";
-import type { SpanEngine } from "./span-engine.ts";
+import type { Attributes, Span, SpanEngine, SpanOptions } from "./span.ts";
 import { formatTraceparent, parseTraceparent, type TraceIdentity } from "./trace-identity.ts";
-import type { Attributes, Span, SpanOptions } from "./tracer.ts";
 
 const kinds = {
   internal: SpanKind.INTERNAL,

@@ -1,13 +1,5 @@
 import { localSpanEngine } from "./local-span-engine.ts";
-import type { TraceIdentity } from "./trace-identity.ts";
-import type { Span, SpanOptions } from "./tracer.ts";
-
-/** What makes spans: the cheap local engine, or OpenTelemetry once an endpoint is set. One per process. */
-export interface SpanEngine {
-  span<T>(service: string, name: string, options: SpanOptions, work: (span: Span) => T): T;
-  current(): TraceIdentity | undefined;
-  within<T>(parent: TraceIdentity, work: () => T): T;
-}
+import type { SpanEngine } from "./span.ts";
 
 let engine: SpanEngine = localSpanEngine;
 

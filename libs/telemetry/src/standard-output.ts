@@ -1,6 +1,10 @@
 import { writeSync } from "node:fs";
 import { KiB } from "@signalbox/core";
-import type { LogDestination } from "./logger.ts";
+
+export interface LogDestination {
+  write(line: string): void;
+  flush?(): void;
+}
 
 let opened: LogDestination | undefined;
 

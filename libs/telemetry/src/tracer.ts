@@ -1,28 +1,6 @@
+import type { Span, SpanOptions } from "./span.ts";
 import { spanEngine } from "./span-engine.ts";
 import { formatTraceparent, parseTraceparent } from "./trace-identity.ts";
-
-export type SpanKind = "internal" | "server" | "client" | "producer" | "consumer";
-export type AttributeValue = string | number | boolean | readonly string[];
-export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
-
-export interface SpanOptions {
-  readonly kind?: SpanKind;
-  readonly attributes?: Attributes;
-  /** Traceparents of units of work that led here without being the parent. */
-  readonly links?: readonly (string | undefined)[];
-  /** The traceparent to continue, instead of the current one; `null` starts a new trace. */
-  readonly parent?: string | null | undefined;
-}
-
-export interface Span {
-  readonly traceId: string;
-  readonly spanId: string;
-  /** W3C trace context of this span, to hand to others. */
-  readonly traceparent: string;
-  setAttributes(attributes: Attributes): void;
-  /** Marks the span as failed without throwing. */
-  fail(reason: string): void;
-}
 
 /** Spans and the trace they belong to. Trace ids exist whether spans are exported or not. */
 export interface Tracer {
