@@ -1,5 +1,4 @@
 import * as prometheus from "prom-client";
-import { createLabelGuard } from "./label-guard.ts";
 import { spanEngine } from "./span-engine.ts";
 
 /** The values of a metric's labels. */
@@ -56,79 +55,125 @@ export interface MetricsOptions {
   readonly process?: boolean;
 }
 
-/** What a scrape is served as. */
+/** The content type of a scrape. */
 export const openMetricsContentType: string = prometheus.Registry.OPENMETRICS_CONTENT_TYPE;
 
 /** From half a millisecond to half a minute: what our requests and messages take. */
 const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-type AnyLabels = Record<string, string>;
-
 /** Creates the metrics of a service, in a registry of their own; every sample carries the label `service`. */
-export function createMetrics({ service, combinationsMax = 1000, process = false }: MetricsOptions): Metrics {
-  const registry = new prometheus.Registry<prometheus.OpenMetricsContentType>();
-  registry.setContentType(prometheus.Registry.OPENMETRICS_CONTENT_TYPE);
-  registry.setDefaultLabels({ service });
-  if (process) prometheus.collectDefaultMetrics({ register: registry });
+export function createMetrics(options: MetricsOptions): Metrics {
+  return new RegisteredMetrics(options);
+}
 
-  const made = new Map<string, unknown>();
-  const once = <M>(name: string, make: () => M): M => {
-    const metric = (made.get(name) as M | undefined) ?? make();
-    made.set(name, metric);
-    return metric;
-  };
-  const guardOf = (labels: readonly string[]) => createLabelGuard(labels, combinationsMax) as (l?: object) => AnyLabels;
+type Registry = prometheus.Registry<prometheus.OpenMetricsContentType>;
 
-  return {
-    service,
-    counter: (name, help, labels = []) =>
-      once(name, () => {
-        const guard = guardOf(labels);
-        const counter: prometheus.Counter = new prometheus.Counter({
-          name,
-          help,
-          labelNames: [...labels],
-          registers: [registry],
-        });
-        return { inc: (given?: object, by = 1) => counter.inc(guard(given ?? {}), by) };
-      }) as never,
-    gauge: (name, help, labels = [], collect) =>
-      once(name, () => {
-        const guard = guardOf(labels);
-        const gauge: prometheus.Gauge = new prometheus.Gauge({
-          name,
-          help,
-          labelNames: [...labels],
-          registers: [registry],
-          ...(collect && { collect: () => collect(handle as never) }),
-        });
-        const handle = {
-          set: (given: object, value: number) => gauge.set(guard(given), value),
-          inc: (given?: object, by = 1) => gauge.inc(guard(given ?? {}), by),
-          dec: (given?: object, by = 1) => gauge.dec(guard(given ?? {}), by),
-        };
-        return handle;
-      }) as never,
-    histogram: (name, help, labels = [], buckets = secondsBuckets) =>
-      once(name, () => {
-        const guard = guardOf(labels);
-        const histogram = new prometheus.Histogram({
-          name,
-          help,
-          labelNames: [...labels],
-          buckets: [...buckets],
-          registers: [registry],
-          enableExemplars: true,
-        });
-        const observe = (given: object, value: number) =>
-          histogram.observe({ labels: guard(given), value, exemplarLabels: exemplar() } as never);
-        return { observe };
-      }) as never,
-    text: () => registry.metrics(),
-  };
+/** What every metric is made with. The labels that come in are checked by the types of `Metrics`, and untyped here. */
+interface Declaration {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames: string[];
+  readonly registers: [Registry];
+}
+
+class RegisteredMetrics implements Metrics {
+  readonly service: string;
+  readonly #registry: Registry = new prometheus.Registry();
+  readonly #combinationsMax: number;
+  readonly #made = new Map<string, unknown>();
+
+  constructor({ service, combinationsMax = 1000, process = false }: MetricsOptions) {
+    this.service = service;
+    this.#combinationsMax = combinationsMax;
+    this.#registry.setContentType(prometheus.Registry.OPENMETRICS_CONTENT_TYPE);
+    this.#registry.setDefaultLabels({ service });
+    if (process) prometheus.collectDefaultMetrics({ register: this.#registry });
+  }
+
+  counter<const L extends string>(name: string, help: string, labels: readonly L[] = []): Counter<L> {
+    return this.#once(name, help, labels, (declaration, guard) => {
+      const counter = new prometheus.Counter(declaration);
+      return { inc: (given?: object, by = 1) => counter.inc(guard(given), by) };
+    });
+  }
+
+  gauge<const L extends string>(
+    name: string,
+    help: string,
+    labels: readonly L[] = [],
+    collect?: (gauge: Gauge<L>) => void | Promise<void>,
+  ): Gauge<L> {
+    return this.#once(name, help, labels, (declaration, guard) => {
+      const gauge = new prometheus.Gauge({
+        ...declaration,
+        ...(collect && { collect: () => collect(handle as never) }),
+      });
+      const handle = {
+        set: (given: object, value: number) => gauge.set(guard(given), value),
+        inc: (given?: object, by = 1) => gauge.inc(guard(given), by),
+        dec: (given?: object, by = 1) => gauge.dec(guard(given), by),
+      };
+      return handle;
+    });
+  }
+
+  histogram<const L extends string>(
+    name: string,
+    help: string,
+    labels: readonly L[] = [],
+    buckets: readonly number[] = secondsBuckets,
+  ): Histogram<L> {
+    return this.#once(name, help, labels, (declaration, guard) => {
+      const histogram = new prometheus.Histogram({ ...declaration, buckets: [...buckets], enableExemplars: true });
+      const observe = (given: object, value: number) =>
+        histogram.observe({ labels: guard(given), value, exemplarLabels: exemplar() } as never);
+      return { observe };
+    });
+  }
+
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  #once<M>(
+    name: string,
+    help: string,
+    labels: readonly string[],
+    make: (declaration: Declaration, guard: LabelGuard) => object,
+  ): M {
+    const known = this.#made.get(name);
+    if (known !== undefined) return known as M;
+    const declaration: Declaration = { name, help, labelNames: [...labels], registers: [this.#registry] };
+    const metric = make(declaration, createLabelGuard(labels, this.#combinationsMax));
+    this.#made.set(name, metric);
+    return metric as M;
+  }
 }
 
 function exemplar(): object {
   const identity = spanEngine().current();
   return identity === undefined ? {} : { trace_id: identity.traceId };
+}
+
+type LabelGuard = (labels?: object) => Record<string, string>;
+
+/** What a label value becomes once a metric has too many combinations. */
+const overflowValue = "other";
+
+/**
+ * Bounds the combinations of label values of one metric: a label that takes a client's text must not fill the memory.
+ * Combinations seen first keep their values; later ones are counted together under `other`.
+ */
+function createLabelGuard(names: readonly string[], combinationsMax: number): LabelGuard {
+  const seen = new Set<string>();
+  const overflow = Object.fromEntries(names.map((name) => [name, overflowValue]));
+  return (given = {}) => {
+    const labels = given as Record<string, string>;
+    if (names.length === 0) return labels;
+    const combination = names.map((name) => labels[name]).join("\u0000");
+    if (seen.has(combination)) return labels;
+    if (seen.size >= combinationsMax) return overflow;
+    seen.add(combination);
+    return labels;
+  };
 }

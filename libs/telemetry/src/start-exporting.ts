@@ -10,13 +10,24 @@ import { seconds } from "@signalbox/core";
 import type { Logger } from "./logger.ts";
 import { otelSpanEngine } from "./otel-span-engine.ts";
 import { useSpanEngine } from "./span-engine.ts";
-import type { Telemetry, TelemetryOptions } from "./start-telemetry.ts";
+
+export interface ExportOptions {
+  readonly service: string;
+  readonly version: string;
+  readonly instance?: string;
+  /** Base URL of an OTLP/HTTP receiver. */
+  readonly otlpEndpoint: string;
+  /** Share of new traces that are recorded, 0 to 1; what the caller decided is kept. */
+  readonly sampleRatio?: number;
+  /** Hears of spans that could not be exported. */
+  readonly log?: Logger;
+}
 
 /** How long one export may take: the close waits no longer for a receiver that is away. */
 const exportMsMax = seconds(3);
 
-/** Starts OpenTelemetry and makes it the engine of every span. */
-export function startExporting(options: TelemetryOptions & { readonly otlpEndpoint: string }): Telemetry {
+/** Starts OpenTelemetry and makes it the engine of every span. Returns its close. */
+export function startExporting(options: ExportOptions): () => Promise<void> {
   const exporter = new OTLPTraceExporter({
     url: `${options.otlpEndpoint.replace(/\/$/, "")}/v1/traces`,
     timeoutMillis: exportMsMax,
@@ -41,7 +52,7 @@ export function startExporting(options: TelemetryOptions & { readonly otlpEndpoi
   });
   if (options.log) reportTo(options.log);
   useSpanEngine(otelSpanEngine);
-  return { close: () => sdk.shutdown() };
+  return () => sdk.shutdown();
 }
 
 /**
