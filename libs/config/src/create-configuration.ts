@@ -1,8 +1,8 @@
 import type { Addresses } from "./addresses.ts";
 import { checkOverrides } from "./check-overrides.ts";
 import { sanitizeProperty } from "./check-sources.ts";
-import type { Configuration, Problem } from "./configuration.ts";
-import { findProperty, viewSources } from "./management-view.ts";
+import type { Configuration, Problem, PropertyLookup, PropertySource } from "./configuration.ts";
+import { type View, viewProperty, viewSources } from "./management-view.ts";
 import { createSanitizer } from "./mask.ts";
 import { checkValue, parseText } from "./parse-value.ts";
 import type {
@@ -11,7 +11,7 @@ import type {
   PropertyScalar,
   PropertyValues,
 } from "./property-declaration.ts";
-import type { Source } from "./source.ts";
+import type { Source, SourceEntry } from "./source.ts";
 
 interface Parts<P> {
   readonly service: string;
@@ -26,78 +26,123 @@ type Listener = (value: PropertyScalar, previous: PropertyScalar) => void;
 
 /** Joins checked sources into values, and keeps the live ones current. */
 export function createConfiguration<P extends PropertyDeclarations>(parts: Parts<P>): Configuration<P> {
-  const { service, properties, addresses } = parts;
-  const defaults = defaultsOf(service, properties);
-  const names = Object.keys(properties);
-  const listeners = new Map<string, Set<Listener>>();
-  let overrides: Source = { name: "overrides", entries: new Map(), faults: [] };
-  let revision: string | null = null;
+  return new JoinedSources(parts);
+}
 
-  const sources = () => [...parts.aboveOverrides, overrides, ...parts.belowOverrides, defaults];
-  const declarationOf = (name: string) => properties[name] as PropertyDeclaration;
+class JoinedSources<P extends PropertyDeclarations> implements Configuration<P> {
+  readonly #parts: Parts<P>;
+  readonly #names: readonly string[];
+  readonly #defaults: Source;
+  readonly #values: Map<string, PropertyScalar>;
+  readonly #sourcesAtStart: ReadonlyMap<string, string>;
+  readonly #listeners = new Map<string, Set<Listener>>();
+  readonly #view: View;
+  #overrides: Source = { name: "overrides", entries: new Map(), faults: [] };
+  #revision: string | null = null;
 
-  const winner = (name: string) => {
-    for (const address of addresses.of(name)) {
-      for (const source of sources()) {
+  constructor(parts: Parts<P>) {
+    const { service, properties, addresses } = parts;
+    this.#parts = parts;
+    this.#names = Object.keys(properties);
+    this.#defaults = defaultsOf(service, properties);
+    if (parts.overrides) this.#putOverrides(parts.overrides.values, parts.overrides.revision);
+    this.#values = new Map(this.#names.map((name) => [name, this.#resolve(name)]));
+    this.#sourcesAtStart = new Map(this.#names.map((name) => [name, this.#winner(name).source.name]));
+    const isSanitized = createSanitizer((this.#values.get(sanitizeProperty) ?? []) as readonly string[]);
+    this.#view = { properties, addresses, isSanitized };
+  }
+
+  get service(): string {
+    return this.#parts.service;
+  }
+
+  get revision(): string | null {
+    return this.#revision;
+  }
+
+  get<N extends keyof P & string>(name: N): PropertyValues<P>[N] {
+    const value = this.#values.get(name);
+    if (value === undefined) throw new Error(`The property ${name} is not declared by ${this.service}`);
+    return value as PropertyValues<P>[N];
+  }
+
+  onChange<N extends keyof P & string>(
+    name: N,
+    listener: (value: PropertyValues<P>[N], previous: PropertyValues<P>[N]) => void,
+  ): () => void {
+    if (!this.#isLive(name)) throw new Error(`The property ${name} does not change while running`);
+    const listeners = this.#listeners.get(name) ?? new Set();
+    this.#listeners.set(name, listeners.add(listener as Listener));
+    return () => void listeners.delete(listener as Listener);
+  }
+
+  sourceOf(name: keyof P & string): string {
+    return this.#isLive(name) ? this.#winner(name).source.name : (this.#sourcesAtStart.get(name) as string);
+  }
+
+  knows(name: string): boolean {
+    return this.#parts.addresses.property(name) !== undefined;
+  }
+
+  propertySources(): PropertySource[] {
+    return viewSources(this.#sources(), this.#view);
+  }
+
+  find(name: string): PropertyLookup | null {
+    return viewProperty(name, this.#sources(), this.#view);
+  }
+
+  setOverrides(given: Readonly<Record<string, unknown>>, revision: string): Problem[] {
+    const problems = this.#putOverrides(given, revision);
+    const changes = this.#names
+      .filter((name) => this.#isLive(name))
+      .map((name) => ({ name, previous: this.#values.get(name) as PropertyScalar, value: this.#resolve(name) }))
+      .filter(({ previous, value }) => !isSame(previous, value));
+    for (const { name, value } of changes) this.#values.set(name, value);
+    tell(changes, this.#listeners);
+    return problems;
+  }
+
+  pendingRestart(): string[] {
+    return this.#names.filter((name) => !isSame(this.#values.get(name) as PropertyScalar, this.#resolve(name)));
+  }
+
+  #isLive(name: string): boolean {
+    return this.#parts.properties[name]?.reload === "live";
+  }
+
+  #sources(): Source[] {
+    return [...this.#parts.aboveOverrides, this.#overrides, ...this.#parts.belowOverrides, this.#defaults];
+  }
+
+  /** The entry that counts: an address of higher rank beats a source of higher rank. */
+  #winner(name: string): { source: Source; entry: SourceEntry } {
+    const sources = this.#sources();
+    for (const address of this.#parts.addresses.of(name)) {
+      for (const source of sources) {
         const entry = source.entries.get(address);
         if (entry) return { source, entry };
       }
     }
     throw new Error(`The property ${name} is not declared`);
-  };
-  const resolve = (name: string): PropertyScalar => {
-    const { source, entry } = winner(name);
-    const isTyped = source === overrides || source === defaults;
-    const parsed = isTyped ? checkValue(declarationOf(name), entry.raw) : parseText(declarationOf(name), entry.raw);
+  }
+
+  #resolve(name: string): PropertyScalar {
+    const { source, entry } = this.#winner(name);
+    const declaration = this.#parts.properties[name] as PropertyDeclaration;
+    const isTyped = source === this.#overrides || source === this.#defaults;
+    const parsed = isTyped ? checkValue(declaration, entry.raw) : parseText(declaration, entry.raw);
     if (!parsed.ok) throw new Error(`The property ${name} has a value that was not checked`);
     return parsed.value;
-  };
-  const put = (given: Readonly<Record<string, unknown>>, newRevision: string): Problem[] => {
-    const checked = checkOverrides(given, newRevision, properties, addresses);
-    overrides = { name: "overrides", entries: checked.entries, faults: [] };
-    revision = newRevision;
+  }
+
+  #putOverrides(given: Readonly<Record<string, unknown>>, revision: string): Problem[] {
+    const { properties, addresses } = this.#parts;
+    const checked = checkOverrides(given, revision, properties, addresses);
+    this.#overrides = { name: "overrides", entries: checked.entries, faults: [] };
+    this.#revision = revision;
     return checked.problems;
-  };
-
-  if (parts.overrides) put(parts.overrides.values, parts.overrides.revision);
-  const values = new Map(names.map((name) => [name, resolve(name)]));
-  const sourceAtStart = new Map(names.map((name) => [name, winner(name).source.name]));
-  const isSanitized = createSanitizer((values.get(sanitizeProperty) ?? []) as readonly string[]);
-  const view = { properties, addresses, isSanitized };
-
-  return {
-    service,
-    get: (name) => {
-      const value = values.get(name);
-      if (value === undefined) throw new Error(`The property ${name} is not declared by ${service}`);
-      return value as PropertyValues<P>[typeof name];
-    },
-    onChange: (name, listener) => {
-      if (declarationOf(name)?.reload !== "live") throw new Error(`The property ${name} does not change while running`);
-      const set = listeners.get(name) ?? new Set();
-      listeners.set(name, set.add(listener as Listener));
-      return () => set.delete(listener as Listener);
-    },
-    sourceOf: (name) =>
-      declarationOf(name).reload === "live" ? winner(name).source.name : (sourceAtStart.get(name) as string),
-    knows: (name) => addresses.property(name) !== undefined,
-    propertySources: () => viewSources(sources(), view),
-    find: (name) => findProperty(name, sources(), view),
-    setOverrides: (given, newRevision) => {
-      const problems = put(given, newRevision);
-      const changes = names
-        .filter((name) => declarationOf(name).reload === "live")
-        .map((name) => ({ name, previous: values.get(name) as PropertyScalar, value: resolve(name) }))
-        .filter(({ previous, value }) => !isSame(previous, value));
-      for (const { name, value } of changes) values.set(name, value);
-      tell(changes, listeners);
-      return problems;
-    },
-    get revision() {
-      return revision;
-    },
-    pendingRestart: () => names.filter((name) => !isSame(values.get(name) as PropertyScalar, resolve(name))),
-  };
+  }
 }
 
 /** Every listener hears of every change, also when another one throws. */

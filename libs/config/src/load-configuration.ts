@@ -5,9 +5,10 @@ import type { Configuration } from "./configuration.ts";
 import { ConfigurationError } from "./configuration-error.ts";
 import { createConfiguration } from "./create-configuration.ts";
 import type { PropertyDeclarations } from "./property-declaration.ts";
-import { readCommandLine } from "./read-command-line.ts";
 import { readEnvironment } from "./read-environment.ts";
 import { readFile } from "./read-file.ts";
+import type { Source, SourceEntry } from "./source.ts";
+import { startNames } from "./start-options.ts";
 
 export interface LoadConfiguration<P extends PropertyDeclarations> {
   readonly service: string;
@@ -51,4 +52,18 @@ export function loadConfiguration<P extends PropertyDeclarations>(input: LoadCon
 
 function fileNames(profile: string | undefined): string[] {
   return profile === undefined ? ["signalbox.yaml"] : [`signalbox.${profile}.yaml`, "signalbox.yaml"];
+}
+
+/** Reads values written as `--name=value`; `--name` alone means `true`. */
+function readCommandLine(argv: readonly string[]): Source {
+  const entries = new Map<string, SourceEntry>();
+  const faults: { origin: string; expected: string }[] = [];
+  for (const argument of argv) {
+    const match = /^--([^=]+)(?:=([\s\S]*))?$/.exec(argument);
+    const name = match?.[1];
+    if (name === undefined) faults.push({ origin: argument, expected: "arguments of the form --name=value" });
+    else if (entries.has(name)) faults.push({ origin: `--${name}`, expected: "each argument once" });
+    else if (!startNames.includes(name)) entries.set(name, { raw: match?.[2] ?? "true", origin: `--${name}` });
+  }
+  return { name: "command line", entries, faults };
 }

@@ -5,13 +5,14 @@ import { parseText } from "./parse-value.ts";
 import type { PropertyDeclarations, PropertyScalar } from "./property-declaration.ts";
 import type { Source, SourceEntry } from "./source.ts";
 
-interface View {
+/** What decides how a value is shown. */
+export interface View {
   readonly properties: PropertyDeclarations;
   readonly addresses: Addresses;
   readonly isSanitized: (name: string) => boolean;
 }
 
-/** Every source with its values under the names they were written with, masked. */
+/** Shows every source with its values under the names they were written with, masked. */
 export function viewSources(sources: readonly Source[], view: View): PropertySource[] {
   return sources.map(({ name, entries }) => ({
     name,
@@ -19,8 +20,8 @@ export function viewSources(sources: readonly Source[], view: View): PropertySou
   }));
 }
 
-/** One property: its winner, and per source the entry that source would give. */
-export function findProperty(name: string, sources: readonly Source[], view: View): PropertyLookup | null {
+/** Shows one property: its winner, and per source the entry that source would give. */
+export function viewProperty(name: string, sources: readonly Source[], view: View): PropertyLookup | null {
   const property = view.addresses.property(name);
   if (property === undefined) return null;
   const found: { source: string; address: string; entry: PropertyEntry }[] = [];
