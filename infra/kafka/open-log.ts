@@ -18,7 +18,7 @@ export async function withEventLog<T>(argv: readonly string[], work: (eventLog: 
   const variables = environment();
   const options = argv.filter((argument) => argument.startsWith("--"));
   const { profile, directory = process.cwd() } = startOptions(options, variables);
-  const { get } = loadConfiguration({
+  const configuration = loadConfiguration({
     service: "commands",
     properties: { ...withDefaults(eventsProperties, { "events.url": "embedded:" }), ...processProperties },
     argv: options,
@@ -27,10 +27,10 @@ export async function withEventLog<T>(argv: readonly string[], work: (eventLog: 
     profile,
     foreignNames: foreignNames(),
   });
-  const url = get("events.url") ?? "embedded:";
+  const url = configuration.get("events.url") ?? "embedded:";
   if (!url.startsWith("embedded:")) return await useLog(url, work);
 
-  const folder = join(resolve(get("embedded.data-directory")), "postgres");
+  const folder = join(resolve(configuration.get("embedded.data-directory")), "postgres");
   const postgres = await startPostgres({ folder, durable: true });
   try {
     return await useLog(postgres.url(eventsDatabase), work);

@@ -22,7 +22,7 @@ interface Dependencies {
 
 interface Known {
   principal: Principal;
-  /** When to ask again. */
+  /** The time to ask again. */
   refreshAtMs: number;
   /** The access changes that were known when this principal was asked for. */
   accountEpoch: number;
@@ -45,67 +45,85 @@ const awayRetryMs = seconds(5);
  * state last read from the state topic, and unseen credentials are `unavailable`.
  */
 export function createAuthenticator(dependencies: Dependencies): Authenticator {
-  const { principals, accessStates, clock, cacheMax } = dependencies;
-  const known = new LRUCache<string, Known>({ max: cacheMax });
-  const refusedUntilMs = new LRUCache<string, number>({ max: cacheMax });
-  const inFlight = new Map<string, Promise<Principal>>();
+  const principals = new RememberedPrincipals(dependencies);
+  return { authenticate: (credential) => principals.authenticate(credential) };
+}
 
-  return {
-    async authenticate(credential) {
-      if (!accessStates.isCaughtUp())
-        throw new AppError("unavailable", "Access is being read.", { retryAfterSeconds: 1 });
-      if (looksLikeApiKey(credential.value) && !parseApiKey(credential.value)) throw refused();
-      const digest = digestCredential(credential);
-      const remembered = known.get(digest);
-      const principal = remembered && !isStale(remembered) ? remembered.principal : await ask(credential, digest);
-      return admitted(principal);
-    },
-  };
+class RememberedPrincipals implements Authenticator {
+  readonly #principals: PrincipalSource;
+  readonly #accessStates: Dependencies["accessStates"];
+  readonly #clock: Clock;
+  readonly #known: LRUCache<string, Known>;
+  readonly #refusedUntilMs: LRUCache<string, number>;
+  readonly #inFlight = new Map<string, Promise<Principal>>();
 
-  /** One question per credential at a time, however many requests wait for the answer. */
-  function ask(credential: Credential, digest: string): Promise<Principal> {
-    const asked = inFlight.get(digest) ?? resolve(credential, digest).finally(() => inFlight.delete(digest));
-    inFlight.set(digest, asked);
+  constructor({ principals, accessStates, clock, cacheMax }: Dependencies) {
+    this.#principals = principals;
+    this.#accessStates = accessStates;
+    this.#clock = clock;
+    this.#known = new LRUCache({ max: cacheMax });
+    this.#refusedUntilMs = new LRUCache({ max: cacheMax });
+  }
+
+  async authenticate(credential: Credential): Promise<Principal> {
+    if (!this.#accessStates.isCaughtUp())
+      throw new AppError("unavailable", "Access is being read.", { retryAfterSeconds: 1 });
+    if (looksLikeApiKey(credential.value) && !parseApiKey(credential.value)) throw refused();
+    const digest = digestCredential(credential);
+    const known = this.#known.get(digest);
+    return this.#admit(known && !this.#isStale(known) ? known.principal : await this.#ask(credential, digest));
+  }
+
+  /** Asks one question per credential at a time, however many requests wait for the answer. */
+  #ask(credential: Credential, digest: string): Promise<Principal> {
+    const forget = () => this.#inFlight.delete(digest);
+    const asked = this.#inFlight.get(digest) ?? this.#resolve(credential, digest).finally(forget);
+    this.#inFlight.set(digest, asked);
     return asked;
   }
 
-  async function resolve(credential: Credential, digest: string): Promise<Principal> {
-    if ((refusedUntilMs.get(digest) ?? 0) > clock.nowMs()) throw refused();
+  async #resolve(credential: Credential, digest: string): Promise<Principal> {
+    if ((this.#refusedUntilMs.get(digest) ?? 0) > this.#clock.nowMs()) throw refused();
     try {
-      const principal = await principals.resolve(credential);
-      remember(digest, principal, clock.nowMs() + refreshAfterMs[principal.credential.kind]);
+      const principal = await this.#principals.resolve(credential);
+      this.#remember(digest, principal, refreshAfterMs[principal.credential.kind]);
       return principal;
     } catch (error) {
-      const remembered = known.get(digest);
+      const known = this.#known.get(digest);
       if (isAppError(error) && error.code === "unauthorized") {
-        known.delete(digest);
-        refusedUntilMs.set(digest, clock.nowMs() + refusalMs);
-      } else if (remembered && isAppError(error) && error.code === "unavailable") {
-        remember(digest, remembered.principal, clock.nowMs() + awayRetryMs);
-        return remembered.principal;
+        this.#known.delete(digest);
+        this.#refusedUntilMs.set(digest, this.#clock.nowMs() + refusalMs);
+      } else if (known && isAppError(error) && error.code === "unavailable") {
+        this.#remember(digest, known.principal, awayRetryMs);
+        return known.principal;
       }
       throw error;
     }
   }
 
-  function remember(digest: string, principal: Principal, refreshAtMs: number): void {
-    const accountEpoch = Math.max(principal.epoch, accessStates.stateOf(principal.accountId)?.epoch ?? 0);
-    const credentialEpoch = accessStates.epochOfCredential(principal.credential.id);
-    known.set(digest, { principal, refreshAtMs, accountEpoch, credentialEpoch });
+  #remember(digest: string, principal: Principal, usableMs: number): void {
+    const { accountId, epoch, credential } = principal;
+    this.#known.set(digest, {
+      principal,
+      refreshAtMs: this.#clock.nowMs() + usableMs,
+      accountEpoch: Math.max(epoch, this.#accessStates.stateOf(accountId)?.epoch ?? 0),
+      credentialEpoch: this.#accessStates.epochOfCredential(credential.id),
+    });
   }
 
-  function isStale({ principal, refreshAtMs, accountEpoch, credentialEpoch }: Known): boolean {
-    if (clock.nowMs() >= refreshAtMs) return true;
-    if (accessStates.epochOfCredential(principal.credential.id) > credentialEpoch) return true;
-    return (accessStates.stateOf(principal.accountId)?.epoch ?? 0) > accountEpoch;
+  #isStale({ principal, refreshAtMs, accountEpoch, credentialEpoch }: Known): boolean {
+    if (this.#clock.nowMs() >= refreshAtMs) return true;
+    if (this.#accessStates.epochOfCredential(principal.credential.id) > credentialEpoch) return true;
+    return (this.#accessStates.stateOf(principal.accountId)?.epoch ?? 0) > accountEpoch;
   }
 
   /** The last word is with time, revocations and the account's newest state, whichever way the principal came. */
-  function admitted(principal: Principal): Principal {
-    if (principal.expiresAt !== null && principal.expiresAt.getTime() <= clock.nowMs()) throw refused();
+  #admit(principal: Principal): Principal {
+    if (principal.expiresAt !== null && principal.expiresAt.getTime() <= this.#clock.nowMs()) throw refused();
     const { id, tokenId } = principal.credential;
-    if (accessStates.isRevoked(id) || (tokenId !== undefined && accessStates.isRevoked(tokenId))) throw refused();
-    const newest = accessStates.stateOf(principal.accountId);
+    const isRevoked = (name: string) => this.#accessStates.isRevoked(name);
+    if (isRevoked(id) || (tokenId !== undefined && isRevoked(tokenId))) throw refused();
+    const newest = this.#accessStates.stateOf(principal.accountId);
     if (newest === null || newest.epoch <= principal.epoch) return principal;
     return { ...principal, state: newest.state, epoch: newest.epoch };
   }

@@ -12,7 +12,7 @@ import type { Issuer } from "./issuers.ts";
 import { createLocalKeys, type KeySet } from "./local-keys.ts";
 import { accessOfToken, type TokenAccess } from "./token-claims.ts";
 
-/** What a good token says. */
+/** A token that was verified, and what it says. */
 export interface VerifiedToken extends TokenAccess {
   /** Our name of the issuer. */
   readonly issuer: string;
@@ -53,6 +53,7 @@ const latestSecond = 253_402_300_799;
 /** Creates the verifier of access tokens from the configured issuers. */
 export function createTokenVerifier(dependencies: Dependencies): TokenVerifier {
   const { issuers, clock, clockSkewSeconds, onKeysFailure, localKeys = {}, fetch } = dependencies;
+  const tolerance = { clock, clockSkewSeconds };
   const byIdentifier = new Map(issuers.map((issuer) => [issuer.issuer, { issuer, keys: keysOf(issuer) }]));
 
   return {
@@ -60,8 +61,8 @@ export function createTokenVerifier(dependencies: Dependencies): TokenVerifier {
       // The issuer named by the unverified token only chooses whose keys must verify it.
       const trusted = byIdentifier.get(issuerOf(token));
       if (!trusted) throw refused("Its issuer is not trusted here.");
-      const claims = await checked(token, trusted.issuer, trusted.keys);
-      return { ...describe(trusted.issuer, claims), ...accessOfToken(trusted.issuer, claims) };
+      const claims = await checkedClaims(token, trusted, tolerance);
+      return { ...describe(trusted.issuer.name, claims, tolerance), ...accessOfToken(trusted.issuer, claims) };
     },
   };
 
@@ -71,46 +72,53 @@ export function createTokenVerifier(dependencies: Dependencies): TokenVerifier {
     const onFailure = (error: unknown) => onKeysFailure(name, error);
     return createIssuerKeys({ issuer, clock, onFailure, ...(fetch && { fetch }) });
   }
+}
 
-  async function checked(token: string, issuer: Issuer, keys: JWTVerifyGetKey): Promise<JWTPayload> {
-    try {
-      const { payload, protectedHeader } = await jwtVerify(token, keys, {
-        issuer: issuer.issuer,
-        audience: issuer.audience,
-        algorithms: issuer.algorithms,
-        clockTolerance: clockSkewSeconds,
-        currentDate: clock.now(),
-        requiredClaims: ["exp", "sub"],
-      });
-      checkType(protectedHeader);
-      return payload;
-    } catch (error) {
-      if (isAppError(error)) throw error;
-      if (error instanceof errors.JWTExpired) throw refused("It has expired.", error);
-      if (error instanceof errors.JOSEError || error instanceof TypeError) throw refused("It is not valid.", error);
-      throw error;
-    }
-  }
+interface Trusted {
+  readonly issuer: Issuer;
+  readonly keys: JWTVerifyGetKey;
+}
 
-  function describe({ name: issuer }: Issuer, claims: JWTPayload) {
-    const subject = claims.sub ?? "";
-    if (!isUsableName(subject)) throw refused("Its subject is not usable.");
-    return {
+type Tolerance = Pick<Dependencies, "clock" | "clockSkewSeconds">;
+
+async function checkedClaims(token: string, trusted: Trusted, tolerance: Tolerance): Promise<JWTPayload> {
+  const { issuer, audience, algorithms } = trusted.issuer;
+  try {
+    const { payload, protectedHeader } = await jwtVerify(token, trusted.keys, {
       issuer,
-      subject,
-      id: tokenId(issuer, subject, claims.jti),
-      authTimeMs: pastTimeMs(claims.auth_time),
-      expiresAt: new Date(Math.min((claims.exp ?? 0) + clockSkewSeconds, latestSecond) * 1000),
-      claims,
-    };
+      audience,
+      algorithms,
+      clockTolerance: tolerance.clockSkewSeconds,
+      currentDate: tolerance.clock.now(),
+      requiredClaims: ["exp", "sub"],
+    });
+    checkType(protectedHeader);
+    return payload;
+  } catch (error) {
+    if (isAppError(error)) throw error;
+    if (error instanceof errors.JWTExpired) throw refused("It has expired.", error);
+    if (error instanceof errors.JOSEError || error instanceof TypeError) throw refused("It is not valid.", error);
+    throw error;
   }
+}
 
-  /** A sign-in that has not happened yet proves nothing: it would count as recent until long after its time. */
-  function pastTimeMs(second: unknown): number | null {
-    if (typeof second !== "number" || second < 0 || second * 1000 > clock.nowMs() + seconds(clockSkewSeconds))
-      return null;
-    return second * 1000;
-  }
+function describe(issuer: string, claims: JWTPayload, tolerance: Tolerance): Omit<VerifiedToken, keyof TokenAccess> {
+  const subject = claims.sub ?? "";
+  if (!isUsableName(subject)) throw refused("Its subject is not usable.");
+  return {
+    issuer,
+    subject,
+    id: tokenId(issuer, subject, claims.jti),
+    authTimeMs: pastTimeMs(claims.auth_time, tolerance),
+    expiresAt: new Date(Math.min((claims.exp ?? 0) + tolerance.clockSkewSeconds, latestSecond) * 1000),
+    claims,
+  };
+}
+
+/** A sign-in that has not happened yet proves nothing: it would count as recent until long after its time. */
+function pastTimeMs(second: unknown, { clock, clockSkewSeconds }: Tolerance): number | null {
+  if (typeof second !== "number" || second < 0) return null;
+  return second * 1000 > clock.nowMs() + seconds(clockSkewSeconds) ? null : second * 1000;
 }
 
 function tokenId(issuer: string, subject: string, jti: unknown): string {
