@@ -1,10 +1,10 @@
 export { requireScopes, requireState, requireStepUp, stateRefusal, stepUpMaxAgeMs } from "./access-rules.ts";
-export { type AccessChange, type AccessEntry, type AccessStates, openAccessStates } from "./access-states.ts";
-export { createApiKey, digestApiKey, looksLikeApiKey, type ParsedApiKey, parseApiKey, sameDigest } from "./api-key.ts";
+export { type AccessStates, openAccessStates } from "./access-states.ts";
+export { createApiKey, digestApiKey, looksLikeApiKey, parseApiKey, sameDigest } from "./api-key.ts";
 export { type Authenticator, createAuthenticator } from "./authenticator.ts";
-export { type Credential, credentialBytesMax, credentialFrom, digestCredential } from "./credential.ts";
+export { type Credential, credentialBytesMax, credentialFrom } from "./credential.ts";
 export { internalTokenHeader, internalTokenMatches } from "./internal-token.ts";
-export { builtInIssuer, type Issuer, parseIssuers, tokenAlgorithms } from "./issuers.ts";
+export { builtInIssuer, type Issuer, parseIssuers } from "./issuers.ts";
 export type { KeySet } from "./local-keys.ts";
 export { createManagementAuthorizer } from "./management-authorizer.ts";
 export type { Caller, Principal, PrincipalCredential } from "./principal.ts";
@@ -17,6 +17,5 @@ export {
   principalsPath,
 } from "./principal-protocol.ts";
 export type { PrincipalSource } from "./principal-source.ts";
-export { internalProperties, issuerProperties, principalProperties } from "./properties.ts";
-export type { TokenAccess } from "./token-claims.ts";
+export { internalProperties, principalProperties } from "./properties.ts";
 export { createTokenVerifier, type TokenVerifier, type VerifiedToken } from "./token-verifier.ts";

@@ -2,7 +2,7 @@ import { roles, scopes } from "@signalbox/contracts";
 import { z } from "zod";
 
 /** Only signatures that a public key checks: a shared secret or no signature at all is never a choice. */
-export const tokenAlgorithms = [
+const tokenAlgorithms = [
   "RS256",
   "RS384",
   "RS512",

@@ -1,5 +1,5 @@
 /** The right to do something alone for a while. It saves work; correctness never rests on it. */
-export interface Lease {
+interface Lease {
   /** Grows with every lease of the key: a store can refuse the write of a holder whose lease has passed on. */
   readonly fencingToken: number;
   /** Gives the lease back if it is still ours. */
@@ -27,13 +27,13 @@ export interface Cache {
   readonly state: "up" | "away";
 }
 
-export interface TakeShares {
+interface TakeShares {
   readonly wanted: number;
   readonly limit: number;
   readonly windowMs: number;
 }
 
-export interface Shares {
+interface Shares {
   readonly granted: number;
   /** What is left for everybody after this grant. */
   readonly remaining: number;

@@ -1,9 +1,4 @@
-export type { Cache, Lease, Shares, TakeShares } from "./cache.ts";
-export { type CacheOptions, cacheOptions, openCache } from "./open-cache.ts";
+export type { Cache } from "./cache.ts";
+export { cacheOptions, openCache } from "./open-cache.ts";
 export type { RateLimitPolicy } from "./rate-limit-window.ts";
-export {
-  createRateLimiter,
-  type RateLimitDecision,
-  type RateLimiter,
-  type RateLimiterOptions,
-} from "./rate-limiter.ts";
+export { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";

@@ -4,7 +4,7 @@ import type { Cache } from "./cache.ts";
 import { createWindow, type RateLimitPolicy, type Window } from "./rate-limit-window.ts";
 
 /** The figures of the `RateLimit` and `RateLimit-Policy` headers (draft-ietf-httpapi-ratelimit-headers). */
-export interface RateLimitDecision {
+interface RateLimitDecision {
   readonly allowed: boolean;
   readonly limit: number;
   readonly remaining: number;

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
-import { createSanitizer, defineProperties, formatPropertyTable, loadConfiguration, mask } from "./index.ts";
+import { defineProperties, formatPropertyTable, loadConfiguration, mask } from "./index.ts";
+import { createSanitizer } from "./mask.ts";
 
 const common = { reload: "restart", effect: "Something." } as const;
 const properties = defineProperties({

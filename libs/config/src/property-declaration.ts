@@ -1,5 +1,5 @@
 /** Who may see a value: everyone, callers with `env:read`, nobody (masked), nobody and never an override (masked). */
-export type Secrecy = "public" | "internal" | "sensitive" | "secret";
+type Secrecy = "public" | "internal" | "sensitive" | "secret";
 
 interface Declared<Type extends string, Value> {
   readonly type: Type;
@@ -49,7 +49,7 @@ type Present<D> = D extends { readonly type: "integer" | "number" }
         : string;
 
 /** The type of a property's value: `null` only where the default is null and the property is not required. */
-export type PropertyValue<D> = D extends { readonly required: string }
+type PropertyValue<D> = D extends { readonly required: string }
   ? Present<D>
   : D extends { readonly default: null }
     ? Present<D> | null

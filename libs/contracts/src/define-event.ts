@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { TopicName } from "./topics.ts";
 
 /** Who may see an event: its account, only operators, or nobody outside the services. */
-export type EventAudience = "account" | "operator" | "internal";
+type EventAudience = "account" | "operator" | "internal";
 
 /** One event, declared once. Types, schemas, documents, topics and webhook types all come from this. */
 export interface EventDeclaration<N extends string = string, S extends z.ZodType = z.ZodType> {

@@ -20,7 +20,7 @@ const laterCapability = (effect: string) =>
   ({ ...published, type: "boolean", default: false, effect: `${effect} Not served by this version.` }) as const;
 
 /** The states of a feature; only `enabled` turns it on for clients that do not know it. */
-export const featureStates = ["enabled", "disabled", "preview", "deprecated"] as const;
+const featureStates = ["enabled", "disabled", "preview", "deprecated"] as const;
 
 const feature = (state: (typeof featureStates)[number], effect: string) =>
   ({ ...published, type: "string", default: state, choices: featureStates, effect }) as const;
@@ -59,7 +59,7 @@ export const capabilityProperties = {
   "capabilities.configStream": laterCapability("Configuration changes are pushed at `/api/v1/config/stream`."),
 } as const;
 
-export const featureProperties = {
+const featureProperties = {
   "features.integrations": feature("enabled", "Partners can post webhooks to the account."),
   "features.reports": feature("disabled", "Usage reports."),
 } as const;

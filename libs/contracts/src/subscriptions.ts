@@ -9,7 +9,7 @@ export interface SubscriptionEvent {
 }
 
 /** A field of the graph's `Subscription` type: which events it tells of, to whom, and what it says of them. */
-export interface SubscriptionDeclaration<Payload> {
+interface SubscriptionDeclaration<Payload> {
   readonly field: string;
   readonly description: string;
   readonly events: readonly EventName[];
@@ -24,12 +24,12 @@ export interface SubscriptionDeclaration<Payload> {
 }
 
 /** A reference to an entity, as federation writes it. */
-export interface EntityReference<Type extends string> {
+interface EntityReference<Type extends string> {
   readonly __typename: Type;
   readonly id: string;
 }
 
-export interface AccountChange {
+interface AccountChange {
   readonly account: EntityReference<"Account">;
   /** The name of the event: `account.updated`. */
   readonly event: string;

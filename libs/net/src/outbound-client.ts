@@ -29,7 +29,7 @@ export interface OutboundRequest {
   readonly bodyTo?: Writable;
 }
 
-export interface OutboundResponse {
+interface OutboundResponse {
   readonly url: string;
   readonly status: number;
   readonly headers: IncomingHttpHeaders;

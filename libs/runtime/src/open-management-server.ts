@@ -31,7 +31,7 @@ export function openManagementServer(options: OpenManagementServer): Promise<Lis
 type ListenerOptions = Omit<OpenManagementServer, "runner" | "host" | "port">;
 
 /** The request listener alone, without a port. */
-export function createManagementListener({ log, basePath, exposure, ...management }: ListenerOptions): RequestListener {
+function createManagementListener({ log, basePath, exposure, ...management }: ListenerOptions): RequestListener {
   const isExposed = (id: string) => exposure.includes(id) || exposure.includes("*");
   const routes = managementRoutes(management).filter((route) => isExposed(route.id));
   return (request, response) => {

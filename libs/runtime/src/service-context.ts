@@ -21,7 +21,7 @@ export interface ServiceContext<P> {
 }
 
 export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
-export type ManagementDecision = "ok" | "unauthorized" | "forbidden";
+type ManagementDecision = "ok" | "unauthorized" | "forbidden";
 export type AuthorizeManagement = (headers: IncomingHttpHeaders) => Promise<ManagementDecision>;
 
 /** What a service gives back: listeners that the process puts on ports. */

@@ -21,7 +21,7 @@ export const fixtureNames = [
 export type FixtureName = (typeof fixtureNames)[number];
 
 /** The file of a fixture, for tools that take a path. */
-export function fixturePath(name: FixtureName): string {
+function fixturePath(name: FixtureName): string {
   return join(import.meta.dirname, "../fixtures/images", name);
 }
 

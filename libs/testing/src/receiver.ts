@@ -15,7 +15,7 @@ export interface ReceivedRequest {
 }
 
 /** How a request is answered; everything left out is a plain 200 without a body. */
-export interface Answer {
+interface Answer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly body?: string | Uint8Array;

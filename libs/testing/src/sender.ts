@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import type { TestPerson } from "./account-stand-in.ts";
 
-export interface SendOptions {
+interface SendOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Text, bytes, forms and streams go as they are; anything else as JSON. */
   readonly body?: unknown;

@@ -31,7 +31,7 @@ export interface HmacOptions {
   readonly eventTypeHeader: string;
 }
 
-export const hmacDefaults: HmacOptions = {
+const hmacDefaults: HmacOptions = {
   algorithm: "sha256",
   encoding: "hex",
   time: "header",

@@ -4,7 +4,7 @@ import { defineEvent } from "../define-event.ts";
 import { identifier, timestamp } from "../resources/fields.ts";
 
 /** The state of a thing that can act. Credentials are `active` or `revoked`; accounts have their own states. */
-export const accessStates = [...accountStates, "revoked"] as const;
+const accessStates = [...accountStates, "revoked"] as const;
 
 export const accessChanged = defineEvent({
   name: "access.changed",

@@ -2,9 +2,7 @@ import { z } from "zod";
 import { identifier, timestamp } from "./fields.ts";
 
 export const imageVisibilities = ["private", "public"] as const;
-export const imageStatuses = ["processing", "ready", "failed"] as const;
-/** The derived images every record offers; they work at once and are stored by the worker. */
-export const namedVariants = ["thumbnail", "small", "medium", "large"] as const;
+const imageStatuses = ["processing", "ready", "failed"] as const;
 
 const url = z.string().describe("Absolute URL.");
 const text = z.string().nullable();

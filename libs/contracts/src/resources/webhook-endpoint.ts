@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { identifier, timestamp } from "./fields.ts";
 
-export const webhookEndpointStatuses = ["enabled", "paused", "disabled"] as const;
+const webhookEndpointStatuses = ["enabled", "paused", "disabled"] as const;
 
 /** What an owner can set per endpoint; null means the default of the service. */
-export const WebhookEndpointSettings = z.object({
+const WebhookEndpointSettings = z.object({
   retry_schedule_seconds: z.array(z.int()).nullable().describe("Delay before each attempt; null is the default."),
   timeout_seconds: z.int().nullable().describe("Deadline of one attempt; null is the default."),
   max_in_flight: z.int().nullable().describe("Attempts at the same time; null is the default."),

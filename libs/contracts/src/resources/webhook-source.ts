@@ -2,7 +2,7 @@ import { z } from "zod";
 import { identifier, jsonValue, timestamp } from "./fields.ts";
 
 export const webhookSchemes = ["standard-webhooks", "stripe", "github", "slack", "shopify", "hmac"] as const;
-export const webhookSourceStatuses = ["enabled", "paused"] as const;
+const webhookSourceStatuses = ["enabled", "paused"] as const;
 
 /** A partner that may post to `/ingest/{id}`, without the secret, which is write-only. */
 export const WebhookSourceResource = z

@@ -3,8 +3,6 @@ import type { AddressInfo } from "node:net";
 import { createSigningKey, type SigningAlgorithm, type SigningKey } from "./signing-key.ts";
 import { encodeToken, signHmac, type TokenClaims, type TokenHeader } from "./token.ts";
 
-export type { TokenClaims };
-
 interface SignOptions {
   readonly expiresInSeconds?: number;
   readonly header?: TokenHeader;
