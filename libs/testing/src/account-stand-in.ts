@@ -1,3 +1,4 @@
+import { json } from "node:stream/consumers";
 import { answerFromPrincipal, type Principal } from "@signalbox/auth";
 import { type AccountState, type Scope, scopes } from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
@@ -37,17 +38,13 @@ function principalIn(token: string): Principal {
 
 /** Answers `POST /internal/principals` as the account service does, for the persons of `testPerson`. */
 export function startAccountStandIn(): Promise<ServedListener> {
-  return serveListener((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => {
-      response.setHeader("content-type", "application/json");
-      try {
-        const { value } = JSON.parse(Buffer.concat(chunks).toString());
-        response.end(JSON.stringify(answerFromPrincipal(principalIn(value))));
-      } catch {
-        response.writeHead(422).end(JSON.stringify({ error: { message: "unknown" } }));
-      }
-    });
+  return serveListener(async (request, response) => {
+    response.setHeader("content-type", "application/json");
+    try {
+      const { value } = (await json(request)) as { value: string };
+      response.end(JSON.stringify(answerFromPrincipal(principalIn(value))));
+    } catch {
+      response.writeHead(422).end(JSON.stringify({ error: { message: "unknown" } }));
+    }
   });
 }

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import type { AddressInfo, Server } from "node:net";
+import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from "smtp-server";
 import { eventually } from "./eventually.ts";
@@ -15,7 +16,7 @@ export interface ReceivedMail {
   readonly headers: ReadonlyMap<string, string>;
 }
 
-/** What the server says instead of taking a mail; the text may name the recipient, as real servers do. */
+/** The answer of a server that does not take a mail; the text may name the recipient, as real servers do. */
 interface Refusal {
   readonly code: number;
   readonly message?: string;
@@ -24,7 +25,7 @@ interface Refusal {
 export interface Mailbox {
   /** For `mail.url`. */
   readonly url: string;
-  /** What arrived so far, oldest first. */
+  /** Everything that arrived so far, oldest first. */
   readonly mails: readonly ReceivedMail[];
   /** Waits for the mail number `count` to an address, old or new, and answers it. */
   mailTo(address: string, count?: number): Promise<ReceivedMail>;
@@ -46,11 +47,10 @@ export async function createMailbox(): Promise<Mailbox> {
   let delayMs = 0;
 
   const receive = async (stream: SMTPServerDataStream, { envelope }: SMTPServerSession) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of stream) chunks.push(chunk);
+    const mail = await text(stream);
     if (delayMs > 0) await sleep(delayMs, undefined, { ref: false });
     const [from, to] = [envelope.mailFrom ? envelope.mailFrom.address : "", envelope.rcptTo[0]?.address ?? ""];
-    mails.push({ from, to, ...readMail(Buffer.concat(chunks).toString()) });
+    mails.push({ from, to, ...readMail(mail) });
   };
 
   const listen = async (port: number): Promise<SMTPServer> => {

@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "./eventually.ts";
 
@@ -90,10 +91,8 @@ export async function createReceiver(script: Script = {}): Promise<Receiver> {
 
 async function record(request: IncomingMessage): Promise<ReceivedRequest> {
   const receivedAt = new Date();
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
   const { method = "", url: path = "", headers, rawHeaders } = request;
-  return { method, path, headers, rawHeaders, body: Buffer.concat(chunks), receivedAt };
+  return { method, path, headers, rawHeaders, body: await buffer(request), receivedAt };
 }
 
 async function send(response: ServerResponse, answer: Answer, stopped: AbortSignal): Promise<void> {

@@ -77,18 +77,8 @@ export function startProcess(
     get isRunning() {
       return !ended;
     },
-    waitForOutput: async (pattern, timeoutMs = 60_000) => {
-      const message = `${script} prints ${pattern}`;
-      const found = await eventually(
-        () => pattern.exec(output.stdout + output.stderr) ?? (ended ? ("ended" as const) : null),
-        { timeoutMs, message },
-      ).catch((error: Error) => {
-        throw new Error(`${error.message}\n${output.stdout}${output.stderr}`);
-      });
-      if (found === "ended")
-        throw new Error(`expected that ${message}, but it ended:\n${output.stdout}${output.stderr}`);
-      return found;
-    },
+    waitForOutput: (pattern, timeoutMs = 60_000) =>
+      outputMatch(pattern, timeoutMs, { script, text: () => output.stdout + output.stderr, hasEnded: () => ended }),
     signal: (signal) => {
       child.kill(signal);
     },
@@ -101,4 +91,20 @@ export function startProcess(
       return exited;
     },
   };
+}
+
+interface Printing {
+  readonly script: string;
+  readonly text: () => string;
+  readonly hasEnded: () => boolean;
+}
+
+async function outputMatch(pattern: RegExp, timeoutMs: number, { script, text, hasEnded }: Printing) {
+  const message = `${script} prints ${pattern}`;
+  const find = () => pattern.exec(text()) ?? (hasEnded() ? ("ended" as const) : null);
+  const found = await eventually(find, { timeoutMs, message }).catch((error: Error) => {
+    throw new Error(`${error.message}\n${text()}`);
+  });
+  if (found === "ended") throw new Error(`expected that ${message}, but it ended:\n${text()}`);
+  return found;
 }

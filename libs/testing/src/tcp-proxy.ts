@@ -27,15 +27,95 @@ export interface TcpProxy {
  * the address that the broker advertises: start it with `advertisedPort` set to the port of the proxy.
  */
 export async function createTcpProxy(target: { port: number; host?: string }): Promise<TcpProxy> {
-  const sockets = new Set<Socket>();
-  let gate: PromiseWithResolvers<void> | null = null;
-  let latencyMs = 0;
+  const traffic = new Forwarding(target);
+  const listen = async (port: number): Promise<Server> => {
+    const created = createServer({ allowHalfOpen: true }, (client) => traffic.join(client));
+    created.listen(port, "127.0.0.1");
+    await once(created, "listening");
+    return created;
+  };
+  let server: Server | null = await listen(0);
+  const { port } = server.address() as AddressInfo;
 
-  async function forward(from: Socket, to: Socket): Promise<void> {
+  const refuse = async () => {
+    const closing = server;
+    server = null;
+    const closed = closing && new Promise((resolve) => closing.close(resolve));
+    traffic.cut();
+    await closed;
+  };
+
+  return {
+    port,
+    urlFor: (url) => url.replace(/127\.0\.0\.1:\d+|localhost:\d+/, `127.0.0.1:${port}`),
+    pause: () => traffic.pause(),
+    resume: () => traffic.resume(),
+    cut: () => traffic.cut(),
+    refuse,
+    accept: async () => {
+      server ??= await listen(port);
+    },
+    setLatency: (milliseconds) => {
+      traffic.latencyMs = milliseconds;
+    },
+    get connections() {
+      return traffic.connections;
+    },
+    close: async () => {
+      traffic.resume();
+      await refuse();
+    },
+  };
+}
+
+/** The connections of a proxy and what happens on them. */
+class Forwarding {
+  readonly #target: { port: number; host?: string };
+  readonly #sockets = new Set<Socket>();
+  #gate: PromiseWithResolvers<void> | null = null;
+  latencyMs = 0;
+
+  constructor(target: { port: number; host?: string }) {
+    this.#target = target;
+  }
+
+  get connections(): number {
+    return this.#sockets.size / 2;
+  }
+
+  join(client: Socket): void {
+    const { port, host = "127.0.0.1" } = this.#target;
+    const engine = connect({ port, host, allowHalfOpen: true });
+    for (const [socket, other] of [
+      [client, engine],
+      [engine, client],
+    ] as const) {
+      this.#sockets.add(socket);
+      socket.setNoDelay(true);
+      socket.on("error", () => reset(other));
+      socket.on("close", () => this.#sockets.delete(socket));
+      void this.#forward(socket, other);
+    }
+  }
+
+  pause(): void {
+    this.#gate ??= Promise.withResolvers();
+  }
+
+  resume(): void {
+    this.#gate?.resolve();
+    this.#gate = null;
+  }
+
+  cut(): void {
+    for (const socket of this.#sockets) reset(socket);
+  }
+
+  async #forward(from: Socket, to: Socket): Promise<void> {
     try {
       for await (const bytes of from) {
-        if (latencyMs > 0) await sleep(latencyMs);
-        while (gate) await gate.promise;
+        if (this.latencyMs > 0) await sleep(this.latencyMs);
+        while (this.#gate) await this.#gate.promise;
         if (!to.write(bytes)) await once(to, "drain");
       }
       to.end();
@@ -44,68 +124,6 @@ export async function createTcpProxy(target: { port: number; host?: string }): P
       reset(to);
     }
   }
-
-  function join(client: Socket): void {
-    const engine = connect({ port: target.port, host: target.host ?? "127.0.0.1", allowHalfOpen: true });
-    for (const [socket, other] of [
-      [client, engine],
-      [engine, client],
-    ] as const) {
-      sockets.add(socket);
-      socket.setNoDelay(true);
-      socket.on("error", () => reset(other));
-      socket.on("close", () => sockets.delete(socket));
-      void forward(socket, other);
-    }
-  }
-
-  const listen = async (port: number): Promise<Server> => {
-    const created = createServer({ allowHalfOpen: true }, join);
-    created.listen(port, "127.0.0.1");
-    await once(created, "listening");
-    return created;
-  };
-  let server: Server | null = await listen(0);
-  const { port } = server.address() as AddressInfo;
-
-  const cut = () => {
-    for (const socket of sockets) reset(socket);
-  };
-  const resume = () => {
-    gate?.resolve();
-    gate = null;
-  };
-  const refuse = async () => {
-    const closing = server;
-    server = null;
-    const closed = closing && new Promise((resolve) => closing.close(resolve));
-    cut();
-    await closed;
-  };
-
-  return {
-    port,
-    urlFor: (url) => url.replace(/127\.0\.0\.1:\d+|localhost:\d+/, `127.0.0.1:${port}`),
-    pause: () => {
-      gate ??= Promise.withResolvers();
-    },
-    resume,
-    cut,
-    refuse,
-    accept: async () => {
-      server ??= await listen(port);
-    },
-    setLatency: (milliseconds) => {
-      latencyMs = milliseconds;
-    },
-    get connections() {
-      return [...sockets].length / 2;
-    },
-    close: async () => {
-      resume();
-      await refuse();
-    },
-  };
 }
 
 /**
