@@ -4,7 +4,7 @@ import { expected } from "./expected.ts";
 import { mask } from "./mask.ts";
 import { checkValue } from "./parse-value.ts";
 import type { PropertyDeclaration, PropertyDeclarations, PropertyScalar } from "./property-declaration.ts";
-import type { SourceEntry } from "./source.ts";
+import type { SourceEntry } from "./value-source.ts";
 
 /**
  * Sorts database overrides into those that apply and those that are refused. Names of other services are neither: the

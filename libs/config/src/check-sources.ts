@@ -6,14 +6,14 @@ import { expected } from "./expected.ts";
 import { createSanitizer, mask } from "./mask.ts";
 import { parseText } from "./parse-value.ts";
 import type { PropertyDeclaration, PropertyDeclarations, PropertyScalar } from "./property-declaration.ts";
-import type { Source, SourceEntry } from "./source.ts";
+import type { SourceEntry, ValueSource } from "./value-source.ts";
 
 /** The property whose value names more names to mask. Read here and by the management view. */
 export const sanitizeProperty = "management.endpoint.env.keys-to-sanitize";
 
 /** Everything wrong in the sources that were read, and every property that has to be given and is not. */
 export function checkSources(
-  sources: readonly Source[],
+  sources: readonly ValueSource[],
   properties: PropertyDeclarations,
   addresses: Addresses,
 ): Problem[] {

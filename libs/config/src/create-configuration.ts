@@ -11,14 +11,14 @@ import type {
   PropertyScalar,
   PropertyValues,
 } from "./property-declaration.ts";
-import type { Source, SourceEntry } from "./source.ts";
+import type { SourceEntry, ValueSource } from "./value-source.ts";
 
 interface Parts<P> {
   readonly service: string;
   readonly properties: P;
   readonly addresses: Addresses;
-  readonly aboveOverrides: readonly Source[];
-  readonly belowOverrides: readonly Source[];
+  readonly aboveOverrides: readonly ValueSource[];
+  readonly belowOverrides: readonly ValueSource[];
   readonly overrides?: { readonly values: Readonly<Record<string, unknown>>; readonly revision: string } | undefined;
 }
 
@@ -32,12 +32,12 @@ export function createConfiguration<P extends PropertyDeclarations>(parts: Parts
 class JoinedSources<P extends PropertyDeclarations> implements Configuration<P> {
   readonly #parts: Parts<P>;
   readonly #names: readonly string[];
-  readonly #defaults: Source;
+  readonly #defaults: ValueSource;
   readonly #values: Map<string, PropertyScalar>;
   readonly #sourcesAtStart: ReadonlyMap<string, string>;
   readonly #listeners = new Map<string, Set<Listener>>();
   readonly #view: View;
-  #overrides: Source = { name: "overrides", entries: new Map(), faults: [] };
+  #overrides: ValueSource = { name: "overrides", entries: new Map(), faults: [] };
   #revision: string | null = null;
 
   constructor(parts: Parts<P>) {
@@ -111,12 +111,12 @@ class JoinedSources<P extends PropertyDeclarations> implements Configuration<P> 
     return this.#parts.properties[name]?.reload === "live";
   }
 
-  #sources(): Source[] {
+  #sources(): ValueSource[] {
     return [...this.#parts.aboveOverrides, this.#overrides, ...this.#parts.belowOverrides, this.#defaults];
   }
 
   /** The entry that counts: an address of higher rank beats a source of higher rank. */
-  #winner(name: string): { source: Source; entry: SourceEntry } {
+  #winner(name: string): { source: ValueSource; entry: SourceEntry } {
     const sources = this.#sources();
     for (const address of this.#parts.addresses.of(name)) {
       for (const source of sources) {
@@ -163,7 +163,7 @@ function tell(
   if (errors.length > 0) throw new AggregateError(errors, "A subscriber could not take a changed property");
 }
 
-function defaultsOf(service: string, properties: PropertyDeclarations): Source {
+function defaultsOf(service: string, properties: PropertyDeclarations): ValueSource {
   for (const [name, declaration] of Object.entries(properties)) {
     if (declaration.default === null || checkValue(declaration, declaration.default).ok) continue;
     throw new Error(`The default of ${name} in ${service} is not a value the property allows`);

@@ -7,8 +7,8 @@ import { createConfiguration } from "./create-configuration.ts";
 import type { PropertyDeclarations } from "./property-declaration.ts";
 import { readEnvironment } from "./read-environment.ts";
 import { readFile } from "./read-file.ts";
-import type { Source, SourceEntry } from "./source.ts";
 import { startNames } from "./start-options.ts";
+import type { SourceEntry, ValueSource } from "./value-source.ts";
 
 export interface LoadConfiguration<P extends PropertyDeclarations> {
   readonly service: string;
@@ -55,7 +55,7 @@ function fileNames(profile: string | undefined): string[] {
 }
 
 /** Reads values written as `--name=value`; `--name` alone means `true`. */
-function readCommandLine(argv: readonly string[]): Source {
+function readCommandLine(argv: readonly string[]): ValueSource {
   const entries = new Map<string, SourceEntry>();
   const faults: { origin: string; expected: string }[] = [];
   for (const argument of argv) {

@@ -3,7 +3,7 @@ import type { PropertyEntry, PropertyLookup, PropertySource } from "./configurat
 import { mask } from "./mask.ts";
 import { parseText } from "./parse-value.ts";
 import type { PropertyDeclarations, PropertyScalar } from "./property-declaration.ts";
-import type { Source, SourceEntry } from "./source.ts";
+import type { SourceEntry, ValueSource } from "./value-source.ts";
 
 /** What decides how a value is shown. */
 export interface View {
@@ -13,7 +13,7 @@ export interface View {
 }
 
 /** Shows every source with its values under the names they were written with, masked. */
-export function viewSources(sources: readonly Source[], view: View): PropertySource[] {
+export function viewSources(sources: readonly ValueSource[], view: View): PropertySource[] {
   return sources.map(({ name, entries }) => ({
     name,
     properties: Object.fromEntries([...entries].map(([address, entry]) => [address, viewEntry(address, entry, view)])),
@@ -21,7 +21,7 @@ export function viewSources(sources: readonly Source[], view: View): PropertySou
 }
 
 /** Shows one property: its winner, and per source the entry that source would give. */
-export function viewProperty(name: string, sources: readonly Source[], view: View): PropertyLookup | null {
+export function viewProperty(name: string, sources: readonly ValueSource[], view: View): PropertyLookup | null {
   const property = view.addresses.property(name);
   if (property === undefined) return null;
   const found: { source: string; address: string; entry: PropertyEntry }[] = [];

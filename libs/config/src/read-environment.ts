@@ -1,6 +1,6 @@
 import { type Addresses, variableName } from "./addresses.ts";
-import type { Source, SourceEntry } from "./source.ts";
 import { startNames } from "./start-options.ts";
+import type { SourceEntry, ValueSource } from "./value-source.ts";
 
 /** What Kubernetes injects for a Service named signalbox-…: `…_SERVICE_HOST`, `…_PORT=tcp://…`, `…_PORT_80_TCP_ADDR`. */
 const serviceLink =
@@ -11,7 +11,7 @@ const serviceLinkValue = /^(?:tcp|udp|sctp):\/\//;
 export function readEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   addresses: Addresses,
-): Source {
+): ValueSource {
   const entries = new Map<string, SourceEntry>();
   const reserved = new Set(startNames.map(variableName));
   for (const [variable, raw] of Object.entries(environment)) {

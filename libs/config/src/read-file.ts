@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type Scalar } from "yaml";
 import type { RawValue } from "./parse-value.ts";
-import type { Source, SourceEntry } from "./source.ts";
+import type { SourceEntry, ValueSource } from "./value-source.ts";
 
 /** A YAML file of nested or dotted names; `null` when there is none. Origins are `file:line`. */
-export function readFile(path: string): Source | null {
+export function readFile(path: string): ValueSource | null {
   if (!existsSync(path)) return null;
   const file = basename(path);
   const lines = new LineCounter();

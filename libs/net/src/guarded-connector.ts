@@ -6,11 +6,11 @@ import { OutboundError } from "./outbound-error.ts";
 import { isLocalhost, type TargetPolicy } from "./target-policy.ts";
 
 /** Answers the addresses of a name. The one that the socket then uses is one of these: nobody asks twice. */
-export type Resolve = (hostname: string) => Promise<readonly { address: string; family: number }[]>;
+export type AddressLookup = (hostname: string) => Promise<readonly { address: string; family: number }[]>;
 
 interface GuardedConnectorOptions {
   readonly policy: TargetPolicy;
-  readonly resolve?: Resolve | undefined;
+  readonly resolve?: AddressLookup | undefined;
   /** For TCP and TLS together. The deadline of an exchange may end it earlier. */
   readonly connectTimeoutMs: number;
   /** PEM certificates trusted besides the usual roots. */
@@ -62,7 +62,7 @@ export function createGuardedConnector(options: GuardedConnectorOptions): buildC
   };
 }
 
-function guardedLookup(guard: { policy: TargetPolicy; resolve: Resolve; port: number }): LookupFunction {
+function guardedLookup(guard: { policy: TargetPolicy; resolve: AddressLookup; port: number }): LookupFunction {
   return (hostname, options, callback) => {
     addressesOf(hostname, guard).then(
       (addresses) => {
@@ -75,7 +75,7 @@ function guardedLookup(guard: { policy: TargetPolicy; resolve: Resolve; port: nu
   };
 }
 
-async function addressesOf(hostname: string, guard: { policy: TargetPolicy; resolve: Resolve; port: number }) {
+async function addressesOf(hostname: string, guard: { policy: TargetPolicy; resolve: AddressLookup; port: number }) {
   const { policy, resolve, port } = guard;
   if (isLocalhost(hostname)) {
     const own = policy.localhostAddresses(port);
@@ -93,7 +93,7 @@ async function addressesOf(hostname: string, guard: { policy: TargetPolicy; reso
   return addresses;
 }
 
-const systemResolve: Resolve = (hostname) => systemLookup(hostname, { all: true });
+const systemResolve: AddressLookup = (hostname) => systemLookup(hostname, { all: true });
 
 function stagedError(error: Error, hostname: string, connected: boolean, protocol: string): OutboundError {
   if (error instanceof OutboundError) return error;

@@ -3,7 +3,7 @@ import type { Writable } from "node:stream";
 import { type Clock, seconds } from "@signalbox/core";
 import { createConnectionPool } from "./connection-pool.ts";
 import { type ExchangeRequest, exchange } from "./exchange.ts";
-import { createGuardedConnector, type Resolve } from "./guarded-connector.ts";
+import { type AddressLookup, createGuardedConnector } from "./guarded-connector.ts";
 import { OutboundError } from "./outbound-error.ts";
 import { redirectedRequest, redirectTarget } from "./redirect.ts";
 import { createTargetPolicy, type TargetPolicy, type TargetProblem } from "./target-policy.ts";
@@ -53,7 +53,7 @@ interface OutboundClientOptions {
   readonly allow: readonly string[];
   /** The ports of this process's own listeners. */
   readonly refusePorts?: () => readonly number[];
-  readonly lookup?: Resolve;
+  readonly lookup?: AddressLookup;
   readonly clock: Clock;
   readonly connectTimeoutMs?: number;
   readonly connectionsPerOriginMax?: number;

@@ -2,7 +2,7 @@ import { type Clock, seconds } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
 
 /** Something that ends when the process stops, under the name that a log line calls it by. */
-export interface Part {
+interface Part {
   readonly name: string;
   readonly end: () => unknown;
 }

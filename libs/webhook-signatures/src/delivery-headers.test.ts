@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
 import { createEndpointSecret, deliveryHeaders } from "./delivery-headers.ts";
-import { createSigningKey } from "./ed25519-key.ts";
 import { type SchemeName, schemeOf } from "./schemes.ts";
 
 const delivery = {
@@ -66,3 +66,14 @@ test("a secret that no receiver could verify stops the delivery instead of leavi
   const secret = createEndpointSecret();
   assert.throws(() => deliveryHeaders({ ...delivery, secret, privateKey: "whsk_AAAA" }), RangeError);
 });
+
+/** Makes a key pair in the written form of Standard Webhooks. */
+function createSigningKey(): { privateKey: string; publicKey: string } {
+  const { d, x } = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
+  const seed = Buffer.from(d as string, "base64url");
+  const open = Buffer.from(x as string, "base64url");
+  return {
+    privateKey: `whsk_${Buffer.concat([seed, open]).toString("base64")}`,
+    publicKey: `whpk_${open.toString("base64")}`,
+  };
+}

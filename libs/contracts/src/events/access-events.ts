@@ -6,7 +6,7 @@ import { identifier, timestamp } from "../resources/fields.ts";
 /** The state of a thing that can act. Credentials are `active` or `revoked`; accounts have their own states. */
 const accessStates = [...accountStates, "revoked"] as const;
 
-export const accessChanged = defineEvent({
+export const accessChangedEvent = defineEvent({
   name: "access.changed",
   version: 1,
   topic: "signalbox.access.v1",

@@ -14,7 +14,7 @@ const subject = "account id";
 const audience = "account";
 const data = AccountResource.extend({ changed });
 
-export const accountCreated = defineEvent({
+export const accountCreatedEvent = defineEvent({
   name: "account.created",
   version: 1,
   topic,
@@ -25,7 +25,7 @@ export const accountCreated = defineEvent({
   example: { ...accountExample, changed: [] },
 });
 
-export const accountUpdated = defineEvent({
+export const accountUpdatedEvent = defineEvent({
   name: "account.updated",
   version: 1,
   topic,
@@ -36,7 +36,7 @@ export const accountUpdated = defineEvent({
   example: { ...accountExample, changed: ["display_name"] },
 });
 
-export const accountSettingsUpdated = defineEvent({
+export const accountSettingsUpdatedEvent = defineEvent({
   name: "account.settings_updated",
   version: 1,
   topic,
@@ -47,7 +47,7 @@ export const accountSettingsUpdated = defineEvent({
   example: { ...accountSettingsExample, account_id: accountExample.id, changed: ["notifications"] },
 });
 
-export const accountContactVerified = defineEvent({
+export const accountContactVerifiedEvent = defineEvent({
   name: "account.contact_verified",
   version: 1,
   topic,
@@ -58,7 +58,7 @@ export const accountContactVerified = defineEvent({
   example: { ...accountExample, changed: ["contact_address", "contact_address_verified"] },
 });
 
-export const accountStatusChanged = defineEvent({
+export const accountStatusChangedEvent = defineEvent({
   name: "account.status_changed",
   version: 1,
   topic,
@@ -80,7 +80,7 @@ export const accountStatusChanged = defineEvent({
   },
 });
 
-export const accountDeleted = defineEvent({
+export const accountDeletedEvent = defineEvent({
   name: "account.deleted",
   version: 1,
   topic,

@@ -17,7 +17,7 @@ const data = ApiKeyResource.extend({
   replaced_by: replaced_by.optional(),
 });
 
-export const apiKeyCreated = defineEvent({
+export const apiKeyCreatedEvent = defineEvent({
   ...shared,
   name: "api_key.created",
   description: "A key was made, also by rotation; the secret is never part of an event.",
@@ -25,7 +25,7 @@ export const apiKeyCreated = defineEvent({
   example: { ...apiKeyExample, changed: [] },
 });
 
-export const apiKeyUpdated = defineEvent({
+export const apiKeyUpdatedEvent = defineEvent({
   ...shared,
   name: "api_key.updated",
   description: "A key was renamed, or another key replaces it and it ends with the overlap.",
@@ -33,7 +33,7 @@ export const apiKeyUpdated = defineEvent({
   example: { ...apiKeyExample, name: "deploy to production", changed: ["name"] },
 });
 
-export const apiKeyRevoked = defineEvent({
+export const apiKeyRevokedEvent = defineEvent({
   ...shared,
   name: "api_key.revoked",
   description: "A key stopped working: revoked by someone, replaced by rotation, or at its expiry.",

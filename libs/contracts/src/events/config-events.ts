@@ -2,7 +2,7 @@ import { z } from "zod";
 import { defineEvent } from "../define-event.ts";
 import { jsonValue, timestamp } from "../resources/fields.ts";
 
-export const configChanged = defineEvent({
+export const configChangedEvent = defineEvent({
   name: "config.changed",
   version: 1,
   topic: "signalbox.config.v1",
@@ -31,7 +31,7 @@ export const configChanged = defineEvent({
   },
 });
 
-export const configApplied = defineEvent({
+export const configAppliedEvent = defineEvent({
   name: "config.applied",
   version: 1,
   topic: "signalbox.config-applied.v1",

@@ -6,7 +6,7 @@ import { ImageResource, imageExample } from "../resources/image.ts";
 const shared = { version: 1, topic: "signalbox.image.v1", subject: "image id", audience: "account" } as const;
 const data = ImageResource.extend({ changed });
 
-export const imageCreated = defineEvent({
+export const imageCreatedEvent = defineEvent({
   ...shared,
   name: "image.created",
   description: "An image was uploaded or imported; its named variants are still being made.",
@@ -14,7 +14,7 @@ export const imageCreated = defineEvent({
   example: { ...imageExample, status: "processing", placeholder: null, changed: [] },
 });
 
-export const imageUpdated = defineEvent({
+export const imageUpdatedEvent = defineEvent({
   ...shared,
   name: "image.updated",
   description: "A field of the record changed; the bytes never do.",
@@ -22,7 +22,7 @@ export const imageUpdated = defineEvent({
   example: { ...imageExample, changed: ["title"] },
 });
 
-export const imageDeleted = defineEvent({
+export const imageDeletedEvent = defineEvent({
   ...shared,
   name: "image.deleted",
   description: "The image is gone; the record is shown as it was.",
@@ -30,7 +30,7 @@ export const imageDeleted = defineEvent({
   example: { ...imageExample, changed: [] },
 });
 
-export const imageRenditionReady = defineEvent({
+export const imageRenditionReadyEvent = defineEvent({
   ...shared,
   name: "image.rendition_ready",
   description: "Every named variant is stored. Once per image.",
@@ -38,7 +38,7 @@ export const imageRenditionReady = defineEvent({
   example: { ...imageExample, changed: ["status", "placeholder"] },
 });
 
-export const imageProcessingFailed = defineEvent({
+export const imageProcessingFailedEvent = defineEvent({
   ...shared,
   name: "image.processing_failed",
   description: "Making the named variants was given up; the original stays.",

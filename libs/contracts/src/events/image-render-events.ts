@@ -34,7 +34,7 @@ const job = { job_id: identifier("The job"), image_id: identifier("The image"), 
 const exampleJob = { job_id: "job_01kdzq4d6k8m0n2p4q6r8s1t3v", image_id: imageExample.id, attempt: 1 };
 const exampleKey = `renditions/${imageExample.sha256}/w200-h200-cover.jpeg`;
 
-export const imageRenderRequested = defineEvent({
+export const imageRenderRequestedEvent = defineEvent({
   name: "image.render_requested",
   version: 1,
   topic: "signalbox.image-render.v1",
@@ -73,7 +73,7 @@ export const imageRenderRequested = defineEvent({
   },
 });
 
-export const imageRendered = defineEvent({
+export const imageRenderedEvent = defineEvent({
   name: "image.rendered",
   version: 1,
   topic: "signalbox.image-rendered.v1",

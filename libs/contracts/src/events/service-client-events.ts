@@ -13,7 +13,7 @@ const shared = {
 const data = ServiceClientResource.omit({ previous_secret_expires_at: true }).extend({ changed });
 const { previous_secret_expires_at: _, ...example } = serviceClientExample;
 
-export const serviceClientCreated = defineEvent({
+export const serviceClientCreatedEvent = defineEvent({
   ...shared,
   name: "service_client.created",
   description: "A service client was created; its secret is never part of an event.",
@@ -21,7 +21,7 @@ export const serviceClientCreated = defineEvent({
   example: { ...example, changed: [] },
 });
 
-export const serviceClientUpdated = defineEvent({
+export const serviceClientUpdatedEvent = defineEvent({
   ...shared,
   name: "service_client.updated",
   description: "A service client was renamed, or has another secret.",
@@ -29,7 +29,7 @@ export const serviceClientUpdated = defineEvent({
   example: { ...example, name: "hourly import", changed: ["name"] },
 });
 
-export const serviceClientRevoked = defineEvent({
+export const serviceClientRevokedEvent = defineEvent({
   ...shared,
   name: "service_client.revoked",
   description: "A service client stopped working: revoked by someone, or at its expiry.",

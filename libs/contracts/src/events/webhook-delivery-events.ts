@@ -10,7 +10,7 @@ const shared = {
 } as const;
 const data = WebhookDeliveryResource.extend({ changed });
 
-export const webhookDeliveryExhausted = defineEvent({
+export const webhookDeliveryExhaustedEvent = defineEvent({
   ...shared,
   name: "webhook_delivery.exhausted",
   subject: "delivery id",
@@ -19,7 +19,7 @@ export const webhookDeliveryExhausted = defineEvent({
   example: { ...webhookDeliveryExample, changed: ["status"] },
 });
 
-export const webhookDeliveryRecovered = defineEvent({
+export const webhookDeliveryRecoveredEvent = defineEvent({
   ...shared,
   name: "webhook_delivery.recovered",
   subject: "delivery id",
@@ -35,7 +35,7 @@ export const webhookDeliveryRecovered = defineEvent({
   },
 });
 
-export const webhookDeliveryParked = defineEvent({
+export const webhookDeliveryParkedEvent = defineEvent({
   ...shared,
   name: "webhook_delivery.parked",
   subject: "delivery id",
@@ -44,7 +44,7 @@ export const webhookDeliveryParked = defineEvent({
   example: { ...webhookDeliveryExample, status: "parked", attempts: 3, changed: ["status"] },
 });
 
-export const webhookEventPublished = defineEvent({
+export const webhookEventPublishedEvent = defineEvent({
   ...shared,
   name: "webhook_event.published",
   subject: "id of the custom event",

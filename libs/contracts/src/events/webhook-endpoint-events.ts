@@ -11,7 +11,7 @@ const shared = {
   audience: "account",
 } as const;
 
-export const webhookEndpointCreated = defineEvent({
+export const webhookEndpointCreatedEvent = defineEvent({
   ...shared,
   name: "webhook_endpoint.created",
   description: "An endpoint receives events committed from now on.",
@@ -19,7 +19,7 @@ export const webhookEndpointCreated = defineEvent({
   example: { ...webhookEndpointExample, changed: [] },
 });
 
-export const webhookEndpointUpdated = defineEvent({
+export const webhookEndpointUpdatedEvent = defineEvent({
   ...shared,
   name: "webhook_endpoint.updated",
   description: "An endpoint was changed, paused, resumed, or got a new secret (`changed` then names `secret`).",
@@ -27,7 +27,7 @@ export const webhookEndpointUpdated = defineEvent({
   example: { ...webhookEndpointExample, status: "paused", changed: ["status"] },
 });
 
-export const webhookEndpointDeleted = defineEvent({
+export const webhookEndpointDeletedEvent = defineEvent({
   ...shared,
   name: "webhook_endpoint.deleted",
   description: "An endpoint is gone; the record is shown as it was.",
@@ -35,7 +35,7 @@ export const webhookEndpointDeleted = defineEvent({
   example: { ...webhookEndpointExample, changed: [] },
 });
 
-export const webhookEndpointFailing = defineEvent({
+export const webhookEndpointFailingEvent = defineEvent({
   ...shared,
   name: "webhook_endpoint.failing",
   description: "An endpoint has failed for long and will be disabled unless it recovers. Never sent to itself.",
@@ -43,7 +43,7 @@ export const webhookEndpointFailing = defineEvent({
   example: { ...webhookEndpointExample, changed: [], failing_since: "2026-01-02T10:30:00.000Z" },
 });
 
-export const webhookEndpointDisabled = defineEvent({
+export const webhookEndpointDisabledEvent = defineEvent({
   ...shared,
   name: "webhook_endpoint.disabled",
   description: "An endpoint answered 410 or failed for too long. Its deliveries are held, not dropped.",
@@ -57,7 +57,7 @@ export const webhookEndpointDisabled = defineEvent({
   },
 });
 
-export const webhookEndpointEnabled = defineEvent({
+export const webhookEndpointEnabledEvent = defineEvent({
   ...shared,
   name: "webhook_endpoint.enabled",
   description: "A disabled endpoint was enabled again; held deliveries go out.",

@@ -3,7 +3,7 @@ import { defineEvent } from "../define-event.ts";
 import { identifier, jsonValue, timestamp } from "../resources/fields.ts";
 import { webhookSchemes } from "../resources/webhook-source.ts";
 
-export const webhookReceived = defineEvent({
+export const webhookReceivedEvent = defineEvent({
   name: "webhook.received",
   version: 1,
   topic: "signalbox.webhook-received.v1",

@@ -10,21 +10,21 @@ const shared = {
   data: WebhookSourceResource.extend({ changed }),
 } as const;
 
-export const webhookSourceCreated = defineEvent({
+export const webhookSourceCreatedEvent = defineEvent({
   ...shared,
   name: "webhook_source.created",
   description: "A partner may send webhooks now.",
   example: { ...webhookSourceExample, changed: [] },
 });
 
-export const webhookSourceUpdated = defineEvent({
+export const webhookSourceUpdatedEvent = defineEvent({
   ...shared,
   name: "webhook_source.updated",
   description: "A source was changed, paused, resumed, or got a new secret (`changed` then names `secret`).",
   example: { ...webhookSourceExample, status: "paused", changed: ["status"] },
 });
 
-export const webhookSourceDeleted = defineEvent({
+export const webhookSourceDeletedEvent = defineEvent({
   ...shared,
   name: "webhook_source.deleted",
   description: "A source is gone; the record is shown as it was.",

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createSigningKey, type SigningAlgorithm, type SigningKey } from "./signing-key.ts";
-import { createTokens, type SignOptions, type TokenClaims, type WrongTokens } from "./token.ts";
+import { createIssuerKey, type IssuerKey, type SigningAlgorithm } from "./issuer-key.ts";
+import { createTestTokens, type SignOptions, type TokenClaims, type WrongTokens } from "./token.ts";
 
 export interface OidcIssuer {
   /** The `iss` of its tokens; discovery is found below it. */
@@ -22,10 +22,10 @@ export interface OidcIssuer {
 
 /** A real OIDC issuer on 127.0.0.1 with discovery, a key set and keys that rotate. */
 export async function createOidcIssuer({ audience = "signalbox" } = {}): Promise<OidcIssuer> {
-  let keys: SigningKey[] = [createSigningKey("RS256")];
+  let keys: IssuerKey[] = [createIssuerKey("RS256")];
   let failure: number | null = null;
   const requests: string[] = [];
-  const current = () => keys[0] as SigningKey;
+  const current = () => keys[0] as IssuerKey;
 
   const server = createServer((request, response) => {
     requests.push(request.url ?? "");
@@ -38,9 +38,9 @@ export async function createOidcIssuer({ audience = "signalbox" } = {}): Promise
   return {
     issuer,
     audience,
-    ...createTokens({ issuer, audience, key: current }),
+    ...createTestTokens({ issuer, audience, key: current }),
     rotate: (algorithm = "RS256") => {
-      keys = [createSigningKey(algorithm), ...keys];
+      keys = [createIssuerKey(algorithm), ...keys];
     },
     withdrawOldKeys: () => {
       keys = [current()];
@@ -57,7 +57,7 @@ export async function createOidcIssuer({ audience = "signalbox" } = {}): Promise
 }
 
 /** The documents that are published, by their paths. */
-function documentsOf(issuer: string, keys: readonly SigningKey[]): Record<string, unknown> {
+function documentsOf(issuer: string, keys: readonly IssuerKey[]): Record<string, unknown> {
   return {
     "/.well-known/openid-configuration": {
       issuer,

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { createSigningKey, type SigningKey } from "./signing-key.ts";
+import { createIssuerKey, type IssuerKey } from "./issuer-key.ts";
 
 export type TokenClaims = Readonly<Record<string, unknown>>;
 type TokenHeader = Readonly<Record<string, unknown>>;
@@ -27,11 +27,11 @@ interface Signing {
   readonly issuer: string;
   readonly audience: string;
   /** The key that signs now. */
-  readonly key: () => SigningKey;
+  readonly key: () => IssuerKey;
 }
 
 /** Makes the good and the wrong tokens of an issuer. */
-export function createTokens({ issuer, audience, key }: Signing) {
+export function createTestTokens({ issuer, audience, key }: Signing) {
   const complete = (claims: TokenClaims, expiresInSeconds = 300): TokenClaims => {
     const now = Math.floor(Date.now() / 1000);
     const standard = { iss: issuer, aud: audience, sub: "user-1", iat: now, exp: now + expiresInSeconds };
@@ -44,7 +44,7 @@ export function createTokens({ issuer, audience, key }: Signing) {
     unsigned: (claims = {}) => encodeToken({ alg: "none", typ: "at+jwt" }, complete(claims), noSignature),
     foreignKey: (claims = {}) => {
       const { algorithm, id } = key();
-      return signedToken({ ...createSigningKey(algorithm), id }, complete(claims));
+      return signedToken({ ...createIssuerKey(algorithm), id }, complete(claims));
     },
     confused: (claims = {}) => {
       const { id, publicPem } = key();
@@ -63,7 +63,7 @@ export function createTokens({ issuer, audience, key }: Signing) {
   return { sign, wrong };
 }
 
-function signedToken(key: SigningKey, claims: TokenClaims, header: TokenHeader = {}): string {
+function signedToken(key: IssuerKey, claims: TokenClaims, header: TokenHeader = {}): string {
   return encodeToken({ alg: key.algorithm, kid: key.id, typ: "at+jwt", ...header }, claims, (text) => key.sign(text));
 }
 

@@ -2,7 +2,7 @@ import { constants, generateKeyPairSync, type KeyObject, randomUUID, sign } from
 
 export type SigningAlgorithm = "RS256" | "PS256" | "ES256" | "EdDSA";
 
-export interface SigningKey {
+export interface IssuerKey {
   readonly id: string;
   readonly algorithm: SigningAlgorithm;
   /** As published in the key set (RFC 7517). */
@@ -13,7 +13,7 @@ export interface SigningKey {
 }
 
 /** Creates a key pair for one of the algorithms of RFC 7518 and RFC 8037. */
-export function createSigningKey(algorithm: SigningAlgorithm): SigningKey {
+export function createIssuerKey(algorithm: SigningAlgorithm): IssuerKey {
   const { privateKey, publicKey } = generate(algorithm);
   const id = randomUUID();
   return {

@@ -7,7 +7,7 @@ export interface SourceEntry {
 }
 
 /** One place values come from. Entries are keyed by the name as written, which may be unknown here. */
-export interface Source {
+export interface ValueSource {
   readonly name: string;
   readonly entries: ReadonlyMap<string, SourceEntry>;
   /** What could not be read at all. */
