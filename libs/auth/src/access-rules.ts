@@ -24,7 +24,7 @@ export function requireState(principal: Pick<Principal, "state">, access: Access
   if (refusal) throw refusal;
 }
 
-/** What `requireState` throws; null where the state leaves room. For who has to look at something else first. */
+/** Makes the refusal that `requireState` throws, for a later throw; null where the state leaves room. */
 export function stateRefusal({ state }: Pick<Principal, "state">, access: AccessKind): AppError | null {
   if (mayAccess(state, access)) return null;
   const message = `The account is ${state}.`;

@@ -91,7 +91,7 @@ export async function openAccessStates(dependencies: Dependencies): Promise<Acce
   }
 }
 
-/** What has been read. Only a higher epoch changes an entry: records are re-appended hourly and may come again. */
+/** Holds the states that were read. Only a higher epoch changes an entry: records are re-appended hourly and may come again. */
 export function createAccessTable() {
   const accounts = new Map<string, AccessEntry>();
   const credentials = new Map<string, { epoch: number; revoked: boolean }>();

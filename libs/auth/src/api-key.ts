@@ -27,10 +27,10 @@ export function parseApiKey(text: string): ParsedApiKey | null {
   return { environment, hint: body.slice(0, `sbx_${environment}_`.length + 4) };
 }
 
-/** Whether the text claims to be an API key, rightly or not. */
+/** Tells if the text claims to be an API key, rightly or not. */
 export const looksLikeApiKey = (text: string): boolean => text.startsWith("sbx_");
 
-/** What is kept at rest. One fast hash is enough: the key has more entropy than the digest can be searched for. */
+/** Makes the digest that is kept at rest. One fast hash is enough: a key has too much entropy to be searched for. */
 export function digestApiKey(key: string): Buffer {
   return createHash("sha256").update(key).digest();
 }

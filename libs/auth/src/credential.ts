@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { AppError, KiB } from "@signalbox/core";
 
-/** What a caller presents. `value` is the token or key itself: it never reaches a log. */
+/** The credential that a caller presents. `value` is the token or key itself: it never reaches a log. */
 export interface Credential {
   /** `bearer` and `basic` are forms of `Authorization` (for Basic the password counts), `api-key` is `X-API-Key`. */
   readonly kind: "bearer" | "api-key" | "basic";

@@ -4,7 +4,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 export const internalTokenHeader = "x-signalbox-internal-token";
 
 /**
- * Whether `presented` is one of the live `tokens` (two during a rotation). Digests are compared, all of them, so that
+ * Tells if `presented` is one of the live `tokens` (two during a rotation). Digests are compared, all of them, so that
  * the time taken says nothing about any of them.
  */
 export function internalTokenMatches(presented: string | string[] | undefined, tokens: readonly string[]): boolean {

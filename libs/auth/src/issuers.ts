@@ -25,13 +25,13 @@ const Issuer = z.strictObject({
   issuer: z.url({ protocol: /^https?$/ }),
   audience: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
   algorithms: z.array(z.enum(tokenAlgorithms)).min(1).default(["RS256", "PS256", "ES256", "EdDSA"]),
-  /** What `scope` may grant at most; default: all that the role `owner` has. */
+  /** The most that `scope` may grant; default: all that the role `owner` has. */
   "scopes-max": z.array(z.enum(scopes)).optional(),
-  /** Where the token names roles: a claim, or a path through nested claims such as `realm_access.roles`. */
+  /** The claim that names roles: its name, or a path through nested claims such as `realm_access.roles`. */
   "roles-claim": z.string().min(1).optional(),
   /** The issuer's role names and ours; a name that is one of ours needs no entry. */
   roles: z.record(z.string(), z.enum(roles)).default({}),
-  /** What tells a client's token: `claim` (present) or `claim=value`. Default: `sub` equals `client_id` or `azp`. */
+  /** The mark of a client's token: `claim` (present) or `claim=value`. Default: `sub` equals `client_id` or `azp`. */
   "client-claim": z.string().min(1).optional(),
 });
 

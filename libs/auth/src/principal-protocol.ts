@@ -3,7 +3,7 @@ import { z } from "zod";
 import { credentialBytesMax } from "./credential.ts";
 import type { Principal } from "./principal.ts";
 
-/** Where the account service answers, on its internal listener. */
+/** The path on the internal listener of the account service. */
 export const principalsPath = "/internal/principals";
 
 /** `POST /internal/principals`: whose credential is this? */

@@ -1,6 +1,6 @@
 import type { AccountState, Role, Scope } from "@signalbox/contracts";
 
-/** Who is asking, once verified. Operations and stores are asked with `accountId`, never with an id from the input. */
+/** The verified caller of a request. Operations and stores are asked with `accountId`, never with an id from the input. */
 export interface Principal {
   readonly accountId: string;
   readonly state: AccountState;
@@ -9,7 +9,7 @@ export interface Principal {
   readonly scopes: ReadonlySet<Scope>;
   readonly roles: readonly Role[];
   readonly credential: PrincipalCredential;
-  /** When the credential ends; null when it has no end of its own. */
+  /** The end of the credential; null when it has no end of its own. */
   readonly expiresAt: Date | null;
 }
 
@@ -19,7 +19,7 @@ export interface PrincipalCredential {
   readonly id: string;
   /** `jti:…` of a client's token, whose revocation ends this one token and not the client. */
   readonly tokenId?: string;
-  /** When a person last proved who they are (`auth_time`, OpenID Connect Core §2), in milliseconds. */
+  /** The last time that a person proved who they are (`auth_time`, OpenID Connect Core §2), in milliseconds. */
   readonly authTimeMs: number | null;
 }
 

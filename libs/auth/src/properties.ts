@@ -14,7 +14,7 @@ export const internalProperties = defineProperties({
   },
 });
 
-/** How a service other than account learns who is asking. */
+/** Configures how a service other than account resolves a credential. */
 export const principalProperties = defineProperties({
   "account.internal-url": {
     type: "string",

@@ -35,7 +35,7 @@ interface TakeShares {
 
 interface Shares {
   readonly granted: number;
-  /** What is left for everybody after this grant. */
+  /** The remainder for everybody after this grant. */
   readonly remaining: number;
   /** Until the window ends. */
   readonly resetMs: number;

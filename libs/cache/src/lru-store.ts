@@ -6,7 +6,7 @@ interface Entry<V> {
   readonly expiresAtMs: number;
 }
 
-/** What an entry costs beside its key and value. */
+/** The cost of an entry beside its key and value. */
 const entryBytes = 100;
 
 /** A map that forgets: what has expired, and the least recently used once it holds `bytesMax`. Time is the steady clock. */

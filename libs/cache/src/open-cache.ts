@@ -33,7 +33,7 @@ export function cacheOptions(configuration: Pick<Configuration<typeof cachePrope
   };
 }
 
-/** What this process counts by itself while Redis is away. */
+/** The bound of the counters that this process keeps while Redis is away. */
 const localBytesMax = MiB;
 
 /** Opens the cache that the URL names and hands its close to the runner. A Redis that is away is no error, here or later. */

@@ -4,7 +4,7 @@ import type { Cache } from "./cache.ts";
 export interface RateLimitPolicy {
   /** The name in the `RateLimit` header, also part of the cache key. */
   readonly name: string;
-  /** What a window allows, in units of cost. */
+  /** The allowance of a window, in units of cost. */
   readonly limit: number;
   readonly windowMs: number;
 }
@@ -40,7 +40,7 @@ export function createWindow({ cache, clock, policy, key }: WindowOptions): Wind
   let endsAtMs = clock.steadyMs() + windowMs;
   let spent = 0;
   let granted = 0;
-  /** What the shared count last left for everybody; null before the first answer. */
+  /** The remainder of the shared count when last heard of; null before the first answer. */
   let left: number | null = null;
   let asking = false;
   let askAgainAtMs = 0;

@@ -8,7 +8,7 @@ export interface Addresses {
   property(address: string): string | undefined;
   /** The address an environment variable stands for. */
   fromEnvironment(variable: string): string | undefined;
-  /** Whether the name belongs to another service and may stand in a shared place. */
+  /** Tells if the name belongs to another service and may stand in a shared place. */
   isForeign(address: string): boolean;
   isForeignVariable(variable: string): boolean;
   all(): Iterable<string>;

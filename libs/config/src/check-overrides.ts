@@ -32,7 +32,7 @@ export function checkOverrides(
   return { entries, problems };
 }
 
-/** Why an override with this value is refused, in words for who set it: what would be right. Null when it would apply. */
+/** Says what would be right instead of an override with this value; null when it would apply. */
 export function refusalOfOverride(declaration: PropertyDeclaration, raw: unknown): string | null {
   if (declaration.secrecy === "secret") return "no override, because it is a secret";
   if (declaration.local) return "no override, because it is local to the process";

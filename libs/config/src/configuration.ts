@@ -20,7 +20,7 @@ export interface PropertySource {
   readonly properties: Readonly<Record<string, PropertyEntry>>;
 }
 
-/** What `env/{name}` answers: the winner, then every source in order of precedence, with its entry where it has one. */
+/** The answer of `env/{name}`: the winner, then every source in order of precedence, with its entry where it has one. */
 export interface PropertyLookup {
   readonly property: { readonly source: string; readonly value: PropertyScalar };
   readonly propertySources: readonly { readonly name: string; readonly property?: PropertyEntry }[];
@@ -38,7 +38,7 @@ export interface Configuration<P> {
   ): () => void;
   /** The name of the source that gives the value, for messages. */
   sourceOf(name: keyof P & string): string;
-  /** Whether `name`, bare or with the service's prefix, is declared here. */
+  /** Tells if `name`, bare or with the service's prefix, is declared here. */
   knows(name: string): boolean;
   /** Every source, highest precedence first, values masked. */
   propertySources(): PropertySource[];

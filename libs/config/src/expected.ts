@@ -1,6 +1,6 @@
 import type { PropertyDeclaration } from "./property-declaration.ts";
 
-/** What would be right, in words for the operator who has to write it. */
+/** Describes the values that a property takes, for the operator who has to write one. */
 export function expected(declaration: PropertyDeclaration): string {
   const kind = {
     string: "a text",

@@ -16,7 +16,7 @@ export interface LoadConfiguration<P extends PropertyDeclarations> {
   /** Arguments without the program: `--name=value`. */
   readonly argv: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Where `signalbox.yaml` and `signalbox.<profile>.yaml` are looked for; `null` reads no files. */
+  /** The folder of `signalbox.yaml` and `signalbox.<profile>.yaml`; `null` reads no files. */
   readonly directory: string | null;
   readonly profile?: string | undefined;
   /** Names that other services know, so that a shared place is not refused. */

@@ -5,7 +5,7 @@ import { parseText } from "./parse-value.ts";
 import type { PropertyDeclarations, PropertyScalar } from "./property-declaration.ts";
 import type { SourceEntry, ValueSource } from "./value-source.ts";
 
-/** What decides how a value is shown. */
+/** The declarations and names that decide how a value is shown. */
 export interface View {
   readonly properties: PropertyDeclarations;
   readonly addresses: Addresses;

@@ -1,13 +1,13 @@
-/** Who may see a value: everyone, callers with `env:read`, nobody (masked), nobody and never an override (masked). */
+/** The readers of a value: everyone, callers with `env:read`, nobody (masked), nobody and never an override (masked). */
 type Secrecy = "public" | "internal" | "sensitive" | "secret";
 
 interface Declared<Type extends string, Value> {
   readonly type: Type;
   /** The value when no source gives one; `null` means "none", which is allowed unless `required` says why not. */
   readonly default: Value | null;
-  /** Why there is no default: the sentence an operator reads when the property is missing. */
+  /** The reason why there is no default: the sentence an operator reads when the property is missing. */
   readonly required?: string;
-  /** What one step of the number is: `ms`, `bytes`, `items`, … */
+  /** The unit of the number: `ms`, `bytes`, `items`, … */
   readonly unit?: string;
   readonly min?: number;
   readonly max?: number;
@@ -16,9 +16,9 @@ interface Declared<Type extends string, Value> {
   /** Source of a regular expression that the whole text, or each item, must match. */
   readonly pattern?: string;
   readonly secrecy: Secrecy;
-  /** Who is shown the value in the settings; left out when it is not part of them. */
+  /** The people who see the value in the settings; left out when it is not part of them. */
   readonly audience?: "public" | "account" | "operator";
-  /** Whether a change while running reaches subscribers or waits for the next start. */
+  /** Decides if a change reaches subscribers at once or waits for the next start. */
   readonly reload: "live" | "restart";
   /** Takes no override from the database: the guard of something that a remote change must not open. */
   readonly local?: true;

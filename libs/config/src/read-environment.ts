@@ -2,7 +2,7 @@ import { type Addresses, variableName } from "./addresses.ts";
 import { startNames } from "./start-options.ts";
 import type { SourceEntry, ValueSource } from "./value-source.ts";
 
-/** What Kubernetes injects for a Service named signalbox-…: `…_SERVICE_HOST`, `…_PORT=tcp://…`, `…_PORT_80_TCP_ADDR`. */
+/** Injected by Kubernetes for a Service named signalbox-…: `…_SERVICE_HOST`, `…_PORT=tcp://…`, `…_PORT_80_TCP_ADDR`. */
 const serviceLink =
   /_SERVICE_HOST$|_SERVICE_PORT(?:_[A-Z0-9_]+)?$|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$/;
 const serviceLinkValue = /^(?:tcp|udp|sctp):\/\//;

@@ -3,7 +3,7 @@ import { variableName } from "./addresses.ts";
 /** Names that say where to look for properties and so cannot be properties themselves. */
 export const startNames: readonly string[] = ["profile", "config-directory"];
 
-/** What decides which files are read: `--profile` or SIGNALBOX_PROFILE, `--config-directory` or SIGNALBOX_CONFIG_DIRECTORY. */
+/** Reads `--profile` or SIGNALBOX_PROFILE and `--config-directory` or SIGNALBOX_CONFIG_DIRECTORY: they choose the files. */
 export function startOptions(
   argv: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,

@@ -10,6 +10,6 @@ export interface SourceEntry {
 export interface ValueSource {
   readonly name: string;
   readonly entries: ReadonlyMap<string, SourceEntry>;
-  /** What could not be read at all. */
+  /** The places that could not be read at all. */
   readonly faults: readonly { readonly origin: string; readonly expected: string }[];
 }

@@ -56,7 +56,7 @@ type Declaration = (typeof declarations)[number];
 /** The name of an event, without its version. */
 export type EventName = Declaration["name"];
 
-/** What an event of this name carries. */
+/** The data of an event of this name. */
 export type EventData<N extends EventName> = z.output<Extract<Declaration, { readonly name: N }>["data"]>;
 
 /** Every event of the product (CONTRACT §9), in the order of its documents. */
@@ -85,7 +85,7 @@ export function parseEventType(type: string): { name: string; version: number } 
   return match ? { name: match[1] as string, version: Number(match[2]) } : null;
 }
 
-/** What `ce_dataschema` names: the published JSON Schema of the event's data. */
+/** Names the published JSON Schema of the event's data, as `ce_dataschema` carries it. */
 export function dataSchemaOf(event: Pick<EventDeclaration, "name" | "version">): string {
   return `urn:signalbox:event:${eventType(event)}`;
 }

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { TopicName } from "./topics.ts";
 
-/** Who may see an event: its account, only operators, or nobody outside the services. */
+/** The readers of an event: its account, only operators, or nobody outside the services. */
 type EventAudience = "account" | "operator" | "internal";
 
 /** One event, declared once. Types, schemas, documents, topics and webhook types all come from this. */
@@ -11,7 +11,7 @@ export interface EventDeclaration<N extends string = string, S extends z.ZodType
   /** Raised when a change would break a reader; the older version is then published beside it for twelve months. */
   readonly version: number;
   readonly topic: TopicName;
-  /** What `subject` holds. It is the id of the aggregate and the key on the topic: order holds per subject. */
+  /** Describes `subject`: the id of the aggregate, which is the key on the topic. Order holds per subject. */
   readonly subject: string;
   readonly audience: EventAudience;
   readonly description: string;

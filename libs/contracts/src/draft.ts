@@ -25,7 +25,7 @@ export function draft<N extends EventName>(
   return made as EventDraft<N>;
 }
 
-/** What is wrong with a draft, one sentence each: data that does not fit its schema, or members nobody declared. */
+/** Lists what is wrong with a draft, one sentence each: data that does not fit its schema, or members nobody declared. */
 export function draftProblems(event: EventDraft): string[] {
   const result = eventOf(event.name).data.safeParse(event.data);
   if (!result.success) {

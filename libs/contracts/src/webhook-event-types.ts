@@ -20,7 +20,7 @@ export function receivedAlias(scheme: string, partnerType: string): string {
   return `received.${scheme}.${partnerType}`;
 }
 
-/** Whether `filter`, a name or a prefix that ends in `*`, takes an event of this type. `*` alone takes every type. */
+/** Tells if `filter`, a name or a prefix that ends in `*`, takes an event of this type. `*` alone takes every type. */
 export function matchesEventType(filter: string, type: string): boolean {
   return filter.endsWith("*") ? type.startsWith(filter.slice(0, -1)) : filter === type;
 }

@@ -55,7 +55,7 @@ export class AppError extends Error {
   }
 }
 
-/** Whether `error` was refused on purpose. By name, so that a second copy of this module in a process does not matter. */
+/** Recognizes a refusal on purpose. By name, so that a second copy of this module in a process does not matter. */
 export function isAppError(error: unknown): error is AppError {
   return error instanceof Error && error.name === "AppError" && "code" in error;
 }

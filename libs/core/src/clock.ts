@@ -1,4 +1,4 @@
-/** Where the time comes from. Everything that reads a time or sleeps until one takes a `Clock`, so tests can move it. */
+/** The source of the time. Everything that reads a time or sleeps until one takes a `Clock`, so tests can move it. */
 export interface Clock {
   /** The wall-clock time. */
   now(): Date;

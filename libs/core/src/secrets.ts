@@ -1,10 +1,10 @@
-/** What stands where a secret stood. Clients never send it back as if it were the value (spec, environment). */
+/** Stands where a secret stood. Clients never send it back as if it were the value (spec, environment). */
 export const masked = "******";
 
 /** Spring Boot 2.7's list and its plurals: the last word of the name decides, or `credential` anywhere in it. */
 const secretName = /(?:passwords?|passwd|passphrase|secrets?|keys?|tokens?)$|credential|^(?:authorization|cookie)$/i;
 
-/** Whether a value under this name is a secret whatever it looks like. */
+/** Tells if a value under this name is a secret whatever it looks like. */
 export function isSecretName(name: string): boolean {
   return secretName.test(name);
 }

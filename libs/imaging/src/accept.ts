@@ -3,13 +3,13 @@ interface MediaRange {
   readonly quality: number;
 }
 
-/** What an Accept header says about media types (RFC 9110 §12.5.1). */
+/** The media types of an Accept header (RFC 9110 §12.5.1). */
 export interface AcceptedTypes {
   /** The weight of the most specific range that covers a type, 0 when none does. */
   weightOf(mimeType: string): number;
   /** The weight of the range that names the type itself, or null. */
   namedWeightOf(mimeType: string): number | null;
-  /** Whether a range covers the type with weight 0. */
+  /** Tells if a range covers the type with weight 0. */
   refuses(mimeType: string): boolean;
 }
 

@@ -4,14 +4,14 @@ import { type InputFormat, type OutputFormat, outputTraits } from "./image-forma
 
 export interface FormatQuestion {
   readonly accept: string | undefined;
-  /** What the caller asked for in so many words. */
+  /** The format that the caller named. */
   readonly requested: OutputFormat | "auto";
   readonly source: { readonly format: InputFormat; readonly frames: number };
   /** The formats this deployment makes. */
   readonly offered: readonly OutputFormat[];
   /** The size of the result: not every format can hold every size. */
   readonly output: Size;
-  /** Whether this AVIF may be served now: it is stored, or small enough to be made while the caller waits. */
+  /** True if this AVIF may be served now: it is stored, or small enough to be made while the caller waits. */
   readonly avifAtHand: boolean;
 }
 

@@ -21,7 +21,7 @@ export interface Box {
   readonly focalPoint: FocalPoint | null;
 }
 
-/** What to do to the pixels: scale to a size, then cut a piece out of it, then set it on a canvas. */
+/** The plan for the pixels: scale to a size, then cut a piece out of it, then set it on a canvas. */
 export interface Geometry {
   readonly scaled: Size;
   readonly crop: (Size & { readonly left: number; readonly top: number }) | null;

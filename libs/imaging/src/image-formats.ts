@@ -12,7 +12,7 @@ interface OutputTraits {
   readonly animation: boolean;
   /** The longest side that the format, or its encoder, can hold. */
   readonly sideMax: number;
-  /** What `quality` stands for when none is given; null where the format loses nothing and quality means nothing. */
+  /** The quality when none is given; null where the format loses nothing and quality means nothing. */
   readonly defaultQuality: number | null;
 }
 

@@ -1,6 +1,6 @@
 import type { InputFormat } from "./image-formats.ts";
 
-/** What the header of a file claims. Sides are after orientation. */
+/** The claims of a file's header. Sides are after orientation. */
 export interface ImageFacts {
   readonly format: InputFormat;
   readonly mimeType: string;
@@ -12,7 +12,7 @@ export interface ImageFacts {
   readonly isProgressive: boolean;
 }
 
-/** How much of an image may be decoded. One pixel limit for all codecs would be wrong: AVIF takes 60 times PNG's memory. */
+/** The bounds of what is decoded. One pixel limit for all codecs would be wrong: AVIF takes 60 times PNG's memory. */
 export interface ImageLimits {
   readonly sideMax: number;
   readonly pixelsMax: number;
@@ -32,7 +32,7 @@ export const defaultImageLimits: ImageLimits = {
   framesPixelsMax: 200_000_000,
 };
 
-/** Why an image is over its budget. `too-large` is about size, `unsuitable` about shape. */
+/** The reason why an image is over its budget. `too-large` is about size, `unsuitable` about shape. */
 export interface LimitProblem {
   readonly kind: "too-large" | "unsuitable";
   readonly code: "side" | "pixels" | "frames" | "frame_pixels" | "aspect_ratio";

@@ -4,7 +4,7 @@ import { AppError } from "@signalbox/core";
 export interface JobSlots {
   /** Runs `work` when a slot is free. Throws `unavailable` at once when too much is waiting already. */
   run<T>(cost: number, work: () => Promise<T>): Promise<T>;
-  /** What is running and waiting, by count and by cost. */
+  /** Counts what is running and waiting, by number and by cost. */
   load(): { running: number; waiting: number; waitingCost: number };
 }
 

@@ -11,7 +11,7 @@ const encodeCost: Readonly<Record<OutputFormat, number>> = { jpeg: 18, png: 26, 
 
 const megapixels = ({ width, height }: Size) => (width * height) / 1_000_000;
 
-/** What a rendition is expected to cost, in CPU milliseconds. For admission and budgets, not for clocks. */
+/** Estimates the cost of a rendition in CPU milliseconds. For admission and budgets, not for clocks. */
 export function renderCost(facts: ImageFacts, rendition: Rendition): number {
   const frames = facts.frames > 1 && outputTraits[rendition.format].animation ? facts.frames : 1;
   const { output } = planGeometry(facts, rendition);
@@ -19,7 +19,7 @@ export function renderCost(facts: ImageFacts, rendition: Rendition): number {
   return 1 + frames * (decode + encodeCost[rendition.format] * megapixels(output));
 }
 
-/** What it costs to look at a whole original once. */
+/** Estimates the cost of one look at a whole original. */
 export function inspectCost(bytes: number): number {
   return 1 + bytes / 100_000;
 }

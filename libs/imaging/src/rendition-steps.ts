@@ -3,7 +3,7 @@ import type { Geometry } from "./geometry.ts";
 import { outputTraits } from "./image-formats.ts";
 import { qualityOf, type Rendition } from "./rendition.ts";
 
-/** What the steps work from. */
+/** The input of the steps. */
 interface RenditionPlan {
   readonly rendition: Rendition;
   readonly geometry: Geometry;

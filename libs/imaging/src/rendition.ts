@@ -52,8 +52,8 @@ export function canonicalRendition(rendition: Rendition, source: Size): Renditio
 }
 
 /**
- * Where a rendition is stored: content-addressed by the original's bytes, the canonical parameters and the encoder. Equal
- * keys hold equal bytes, whichever account, service or moment asked.
+ * Names the place of a rendition: content-addressed by the original's bytes, the canonical parameters and the encoder.
+ * Equal keys hold equal bytes, whichever account, service or moment asked.
  */
 export function renditionKey(sourceSha256: string, rendition: Rendition): string {
   const { width, height, fit, format, quality, enlarge, focalPoint } = rendition;

@@ -1,12 +1,12 @@
 import { type InputFormat, mimeTypeOf } from "./image-formats.ts";
 
-/** What the first bytes of a file say it is. Names and declared types are not asked: both come from the sender. */
+/** The format of a file by its first bytes. Names and declared types are not asked: both come from the sender. */
 export type SniffedFile =
   | { readonly kind: "accepted"; readonly format: InputFormat; readonly mimeType: string }
   | { readonly kind: "refused"; readonly mimeType: string; readonly advice: string }
   | { readonly kind: "unknown" };
 
-/** How many bytes from the start are worth handing to `sniffImage`. */
+/** The bytes from the start that are worth handing to `sniffImage`. */
 export const sniffBytes = 4096;
 
 interface Signature {

@@ -34,12 +34,12 @@ export interface ExchangeResponse {
   readonly firstByteAfterMs: number;
 }
 
-/** How a connection tells its exchange which address it leads to; see `connection-pool.ts`. */
+/** Tells an exchange which address its connection leads to; see `connection-pool.ts`. */
 export interface Carrier {
   remoteAddress: string | undefined;
 }
 
-/** What the pool hands an exchange on the connection that carries it. */
+/** The handler of an exchange, which the pool tells of the connection that carries it. */
 export interface CarriedHandler extends Dispatcher.DispatchHandler {
   carrier?: Carrier;
 }

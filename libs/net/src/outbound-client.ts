@@ -25,7 +25,7 @@ export interface OutboundRequest {
   /** Refuses http except for targets of the allow list. */
   readonly requireHttps?: boolean;
   readonly signal?: AbortSignal;
-  /** Where the body goes instead of into memory. It is not ended here. */
+  /** Takes the body instead of memory. It is not ended here. */
   readonly bodyTo?: Writable;
 }
 

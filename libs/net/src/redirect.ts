@@ -9,7 +9,7 @@ interface Response {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** What a redirect changes of a request. */
+/** The part of a request that a redirect changes. */
 interface Redirectable {
   readonly url: URL;
   readonly method: string;

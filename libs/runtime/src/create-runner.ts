@@ -24,7 +24,7 @@ export interface ProcessRunner extends Runner {
   /** A runner whose names carry a prefix, for one of several services in a process. */
   scoped(prefix: string): Runner;
   workers(): WorkerState[];
-  /** Why the workers need a restart of the process; `null` when they are well. */
+  /** The reason why the workers need a restart of the process; `null` when they are well. */
   trouble(): string | null;
   /** Resolves with the name of the first worker that gave up. */
   readonly gaveUp: Promise<string>;

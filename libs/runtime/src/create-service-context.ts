@@ -11,7 +11,7 @@ export interface CreateServiceContext<P extends PropertyDeclarations> {
   readonly configuration: Configuration<P>;
   readonly runner: ProcessRunner;
   readonly health: ProcessHealth;
-  /** Whether other services share the process: names of parts then carry the service's prefix. */
+  /** True if other services share the process: names of parts then carry the service's prefix. */
   readonly shared: boolean;
   readonly clock?: Clock;
   /** The instance and its logger, where the process made them already; else they are made here. */

@@ -1,4 +1,4 @@
-/** Why something is not well, in a sentence for everybody; `null` when it is. */
+/** The reason why something is not well, in a sentence for everybody; `null` when it is well. */
 export type HealthReason = string | null;
 export type HealthCheck = () => HealthReason | Promise<HealthReason>;
 
@@ -13,13 +13,13 @@ export interface HealthReport {
   readonly live: Verdict;
 }
 
-/** What a process says about itself to those who route to it and restart it. */
+/** The health of a process, for those who route to it and restart it. */
 export interface Health {
   /** A step of the start: nothing is ready before every step is done. */
   startup(name: string): { done(): void };
-  /** Whether traffic should come here. A dependency that all instances share is no reason to be unready. */
+  /** Adds a check that keeps traffic away while it fails. A dependency that all instances share is no reason to be unready. */
   ready(name: string, check: HealthCheck): void;
-  /** Whether a restart would help. */
+  /** Adds a check that asks for a restart when it fails. */
   live(name: string, check: HealthCheck): void;
   report(): Promise<HealthReport>;
 }

@@ -108,7 +108,7 @@ function readConfiguration<P extends PropertyDeclarations>(options: RunService<P
   }
 }
 
-/** Where the management server of a process listens and what it shows. */
+/** Reads the address of the management server and what it exposes. */
 export function managementAddress(configuration: Pick<Configuration<RuntimeProperties>, "get">) {
   return {
     host: configuration.get("management.server.host"),
@@ -118,7 +118,7 @@ export function managementAddress(configuration: Pick<Configuration<RuntimePrope
   };
 }
 
-/** The bounds of a listener as configured. */
+/** Reads the bounds of a listener. */
 export function listenerLimits(configuration: Pick<Configuration<RuntimeProperties>, "get">) {
   return {
     headerTimeoutMs: configuration.get("http.header-timeout"),
@@ -128,7 +128,7 @@ export function listenerLimits(configuration: Pick<Configuration<RuntimeProperti
   };
 }
 
-/** What `info` says of a process. */
+/** Describes a process for `info`. */
 export function describeProcess(
   name: string,
   instance: string,

@@ -24,7 +24,7 @@ export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: B
 type ManagementDecision = "ok" | "unauthorized" | "forbidden";
 export type AuthorizeManagement = (headers: IncomingHttpHeaders) => Promise<ManagementDecision>;
 
-/** What a service gives back: listeners that the process puts on ports. */
+/** The parts that a service gives back: listeners that the process puts on ports. */
 export interface ServiceParts {
   readonly public?: RequestListener;
   readonly internal?: RequestListener;

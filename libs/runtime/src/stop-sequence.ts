@@ -17,7 +17,7 @@ interface Dependencies {
 /** Drains may use this share of the deadline; the rest is kept for the closes, which must not be skipped. */
 const drainShare = 0.8;
 
-/** What a process has to finish and to close when it stops: drains side by side, then closes in reverse. */
+/** Finishes and closes what a process has open when it stops: drains side by side, then closes in reverse. */
 export class StopSequence {
   readonly #log: Logger;
   readonly #clock: Clock;

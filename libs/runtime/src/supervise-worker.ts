@@ -100,7 +100,7 @@ export function superviseWorker({ name, work, signal, log, clock, policy }: Supe
   };
 }
 
-/** Why the work ended; `null` when it ended because it was asked to. */
+/** Runs the work and answers why it ended; `null` when it was asked to. */
 async function failureOf(work: Work, signal: AbortSignal, beat: () => void): Promise<unknown> {
   try {
     await work(signal, beat);

@@ -68,7 +68,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
 
 type Registry = prometheus.Registry<prometheus.OpenMetricsContentType>;
 
-/** What every metric is made with. The labels that come in are checked by the types of `Metrics`, and untyped here. */
+/** The declaration that every metric is made with. Labels are checked by the types of `Metrics` and untyped here. */
 interface Declaration {
   readonly name: string;
   readonly help: string;
@@ -157,7 +157,7 @@ function exemplar(): object {
 
 type LabelGuard = (labels?: object) => Record<string, string>;
 
-/** What a label value becomes once a metric has too many combinations. */
+/** Stands for every label value once a metric has too many combinations. */
 const overflowValue = "other";
 
 /**

@@ -1,6 +1,6 @@
 import { randomFillSync } from "node:crypto";
 
-/** What identifies a unit of work in a trace: W3C trace context without its state. */
+/** Identifies a unit of work in a trace: W3C trace context without its state. */
 export interface TraceIdentity {
   /** 32 hex digits. */
   readonly traceId: string;

@@ -17,7 +17,7 @@ interface Claims {
   readonly accountId?: string;
   /** Every scope when left out. */
   readonly scopes?: readonly Scope[];
-  /** When they signed in; now when left out. */
+  /** The time of their sign-in; now when left out. */
   readonly authTimeMs?: number;
   /** Of the account; `active` when left out. */
   readonly state?: AccountState;

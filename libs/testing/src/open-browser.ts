@@ -19,7 +19,7 @@ export async function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, chromiumSandbox, args: quiet });
 }
 
-/** What is wrong with the page for people with disabilities, by the rules of axe (WCAG 2.2 A and AA); empty when nothing is. */
+/** Lists what keeps people with disabilities from using the page, by the rules of axe (WCAG 2.2 A and AA). */
 export async function accessibilityProblems(page: Page): Promise<string[]> {
   const { default: axe } = await import("axe-core");
   // Evaluated from outside, so that the page's Content-Security-Policy stays as strict as it is.

@@ -3,7 +3,7 @@ import { decodeEvent, type EventLog, eventNameOf, type ReceivedEvent } from "@si
 import { eventually } from "./eventually.ts";
 import type { TestContext } from "./test-context.ts";
 
-/** What has been said so far, in the order of the log, once `count` such events are there. */
+/** Reads events as they come, and answers them once `count` of them are there. */
 export interface EventReader {
   eventsOf(accountId: string, count: number, name?: EventName): Promise<ReceivedEvent<EventName>[]>;
   eventsAbout<N extends EventName>(subject: string, count: number, name: N): Promise<ReceivedEvent<N>[]>;

@@ -1,4 +1,4 @@
-/** What a mail of one plain text part says (RFC 5322, RFC 2045, RFC 2047), read without the code that wrote it. */
+/** Reads a mail of one plain text part (RFC 5322, RFC 2045, RFC 2047), without the code that wrote it. */
 export function readMail(raw: string) {
   const end = raw.indexOf("\r\n\r\n");
   const headers = new Map(

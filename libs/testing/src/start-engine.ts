@@ -4,7 +4,7 @@ export type { OwnEngine };
 
 interface StartEngine {
   readonly port?: number;
-  /** What Kafka tells its clients to connect to; give it the port of the proxy that stands before the broker. */
+  /** The port that Kafka tells its clients to connect to; give it the port of the proxy that stands before the broker. */
   readonly advertisedPort?: number;
 }
 

@@ -9,7 +9,7 @@ export interface Exit {
 
 export interface TestProcess {
   readonly pid: number;
-  /** What it has printed so far. */
+  /** Its output so far. */
   readonly stdout: string;
   readonly stderr: string;
   /** Resolves when the process has ended and all its output has arrived. */

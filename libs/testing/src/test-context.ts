@@ -13,7 +13,7 @@ export interface TestContext<P extends PropertyDeclarations> extends ServiceCont
 }
 
 /**
- * What a service is handed at its start, for tests of services and libraries inside one process: the defaults of the
+ * Makes what a service is handed at its start, for tests of services and libraries inside one process: the defaults of the
  * given properties, with `overrides` above them as if given on the command line. Runner and health are the real ones.
  */
 export function testContext<const P extends PropertyDeclarations>(

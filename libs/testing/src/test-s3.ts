@@ -8,7 +8,7 @@ export interface TestS3 {
   readonly secretKey: string;
   readonly bucket: string;
   readonly region: string;
-  /** Where the server is, without the bucket: `http://host:port`. */
+  /** The server without the bucket: `http://host:port`. */
   readonly origin: string;
 }
 

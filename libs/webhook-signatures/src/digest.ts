@@ -24,7 +24,7 @@ export function readBase64(text: string): Buffer | null {
 }
 
 /**
- * Whether any given digest equals any expected one. All are compared, each in constant time, so the time taken tells
+ * Tells if any given digest equals any expected one. All are compared, each in constant time, so the time taken tells
  * nothing but their number.
  */
 export function anyMatches(expected: readonly Buffer[], given: readonly Buffer[]): boolean {

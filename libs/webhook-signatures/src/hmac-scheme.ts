@@ -13,7 +13,7 @@ import type {
 import { readSeconds, timeProblem } from "./signed-time.ts";
 import { textSecretProblem, usableSecrets } from "./text-secret.ts";
 
-/** What differs between the many senders that sign with a plain HMAC. The defaults are the specification's own headers. */
+/** The differences between the many senders that sign with a plain HMAC. The defaults are the specification's own headers. */
 export interface HmacOptions {
   readonly algorithm: DigestAlgorithm;
   readonly encoding: DigestEncoding;
@@ -24,7 +24,7 @@ export interface HmacOptions {
   readonly signatureHeader: string;
   /** Carries the old secret's signature while a rotation overlaps. */
   readonly previousSignatureHeader: string | null;
-  /** What stands before the digest in the header. */
+  /** The text before the digest in the header. */
   readonly signaturePrefix: string;
   readonly timestampHeader: string;
   readonly deliveryIdHeader: string;

@@ -4,7 +4,7 @@ export interface SignedRequest {
   readonly body: Uint8Array;
 }
 
-/** Why a request is not believed. Kept with the rejection; the sender is told 401 and no more. */
+/** The reason why a request is not believed. Kept with the rejection; the sender is told 401 and no more. */
 export type SignatureProblem =
   | "secret_unusable"
   | "signature_missing"
@@ -29,19 +29,19 @@ export interface VerifyOptions {
   readonly toleranceSeconds: number;
 }
 
-/** What a scheme says about a believed request, from its headers and its parsed payload. */
+/** The facts about a believed request, from its headers and its parsed payload. */
 export interface DeliveryIdentity {
   readonly deliveryId: string | null;
   readonly eventType: string | null;
 }
 
-/** How one family of senders signs, and where it keeps what we need. */
+/** The way in which one family of senders signs, and where it keeps what we need. */
 export interface SignatureScheme {
   /** Media types that a delivery may have; null for any. */
   readonly mediaTypes: readonly string[] | null;
-  /** Whether a time is part of what is signed. Without one, only the delivery id tells a replay. */
+  /** True if a time is part of what is signed. Without one, only the delivery id tells a replay. */
   readonly signsTime: boolean;
-  /** What is wrong with a secret that someone wants to store, as a sentence, or null. */
+  /** Says what is wrong with a secret that someone wants to store; null when nothing is. */
   secretProblem(secret: string): string | null;
   /** Judges the raw bytes. Compares in constant time and never throws, whatever the headers hold. */
   verify(request: SignedRequest, options: VerifyOptions): Verification;

@@ -1,4 +1,4 @@
-/** What is wrong with a secret whose UTF-8 bytes are the key, or null. */
+/** Says what is wrong with a secret whose UTF-8 bytes are the key; null when nothing is. */
 export function textSecretProblem(secret: string): string | null {
   if (secret === "") return "The secret must not be empty.";
   if (Buffer.byteLength(secret) > 512) return "The secret must be at most 512 bytes long.";

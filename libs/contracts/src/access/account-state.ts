@@ -4,9 +4,9 @@ export const accountStates = ["pending", "active", "suspended", "disabled", "del
 export type AccountState = (typeof accountStates)[number];
 
 /**
- * What somebody does with the account's things. The `own-account` kinds are the account record and its settings; `recovery`
- * asks to have a disabled account back, `deletion` ends the own account; `subscribe` is to be told of changes as they
- * happen, which ends with a suspension.
+ * The kinds of things that somebody does with an account. The `own-account` kinds are the account record and its
+ * settings; `recovery` asks to have a disabled account back, `deletion` ends the own account; `subscribe` is to be told
+ * of changes as they happen, which ends with a suspension.
  */
 export type AccessKind =
   | "read"
@@ -17,7 +17,7 @@ export type AccessKind =
   | "deletion"
   | "subscribe";
 
-/** Who moves an account from one state to another. `system` is the product itself, as on a verified contact. */
+/** The actors that move an account from one state to another. `system` is the product itself, as on a verified contact. */
 export type TransitionActor = "owner" | "administrator" | "system";
 
 interface StateRules {
@@ -54,12 +54,12 @@ export const accountStateRules: Readonly<Record<AccountState, StateRules>> = {
   },
 };
 
-/** Whether an account in `state` may do this at all; scopes are judged separately. */
+/** Judges if an account in `state` may do this at all; scopes are judged separately. */
 export function mayAccess(state: AccountState, access: AccessKind): boolean {
   return accountStateRules[state].may.includes(access);
 }
 
-/** Whether `actor` may move an account from one state to the other. A state never leads to itself. */
+/** Judges if `actor` may move an account from one state to the other. A state never leads to itself. */
 export function mayTransition(from: AccountState, to: AccountState, actor: TransitionActor): boolean {
   return accountStateRules[from].leavesTo[to]?.includes(actor) ?? false;
 }

@@ -19,7 +19,7 @@ export function scopesOfRole(role: Role): readonly Scope[] {
   return granted[role];
 }
 
-/** Whether `text` is one of our roles. */
+/** Recognizes the name of a role. */
 export function isRole(text: string): text is Role {
   return (roles as readonly string[]).includes(text);
 }

@@ -19,7 +19,7 @@ export type Scope = (typeof scopes)[number];
 
 const known: ReadonlySet<string> = new Set(scopes);
 
-/** Whether `text` is one of our scopes. */
+/** Recognizes the name of a scope. */
 export function isScope(text: string): text is Scope {
   return known.has(text);
 }

@@ -21,7 +21,7 @@ const structure = new Set([
 ]);
 
 /**
- * What readers would break on when `accepted` becomes `current`. Both ways count, because readers and events of both
+ * Lists what readers would break on when `accepted` becomes `current`. Both ways count, because readers and events of both
  * ages meet: an old reader gets new events, and a new reader gets old events that are still in the log.
  *
  * Free: a new optional member, another text of explanation. Refused: a member removed, retyped, made optional or made

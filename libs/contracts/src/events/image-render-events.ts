@@ -3,7 +3,7 @@ import { defineEvent } from "../define-event.ts";
 import { identifier } from "../resources/fields.ts";
 import { imageExample } from "../resources/image.ts";
 
-/** What to make: one derived image and the content-addressed key it is stored under. */
+/** A rendition to make: one derived image and the content-addressed key it is stored under. */
 export const RenditionRequest = z.object({
   name: z.string().nullable().describe("The named variant, or null for one asked for by parameters."),
   key: z.string().describe("Where the blob goes; equal requests have equal keys."),
@@ -17,7 +17,7 @@ export const RenditionRequest = z.object({
 
 export type RenditionRequest = z.output<typeof RenditionRequest>;
 
-/** What was made. */
+/** A rendition that was made. */
 export const RenditionResult = z.object({
   name: z.string().nullable(),
   key: z.string(),

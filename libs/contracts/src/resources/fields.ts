@@ -12,7 +12,7 @@ export const identifier = (what: string) => z.string().min(1).describe(`${what}.
 /** Any JSON value, kept as it came. */
 export const jsonValue = z.unknown().describe("Any JSON value.");
 
-/** What every event about a resource adds to it: the names of the fields that this change touched. */
+/** Added to a resource by every event about it: the names of the fields that this change touched. */
 export const changed = z
   .array(z.string())
   .describe("Names of the fields that changed; empty on creation and deletion.");

@@ -3,7 +3,7 @@ import { identifier, timestamp } from "./fields.ts";
 
 const webhookEndpointStatuses = ["enabled", "paused", "disabled"] as const;
 
-/** What an owner can set per endpoint; null means the default of the service. */
+/** The settings that an owner has per endpoint; null means the default of the service. */
 const WebhookEndpointSettings = z.object({
   retry_schedule_seconds: z.array(z.int()).nullable().describe("Delay before each attempt; null is the default."),
   timeout_seconds: z.int().nullable().describe("Deadline of one attempt; null is the default."),
