@@ -32,7 +32,8 @@ export interface RateLimiterOptions {
  * cache, and never more than the limit for each instance, which is also what counts while the cache is away.
  */
 export function createRateLimiter({ cache, clock, policy, keysMax = 50_000 }: RateLimiterOptions): RateLimiter {
-  const windows = new LRUCache<string, Window>({ max: keysMax });
+  // Not with `max`, which takes a megabyte at once for keys that most services never see.
+  const windows = new LRUCache<string, Window>({ maxSize: keysMax, sizeCalculation: () => 1 });
 
   const windowOf = (key: string): Window => {
     const known = windows.get(key);
