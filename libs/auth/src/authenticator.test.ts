@@ -4,10 +4,10 @@ import { AppError, createManualClock, hours, isAppError, minutes, seconds } from
 import { type AccessEntry, createAccessTable } from "./access-states.ts";
 import { createApiKey } from "./api-key.ts";
 import { createAuthenticator } from "./authenticator.ts";
-import type { Credential } from "./credential.ts";
+import type { PresentedCredential } from "./credential.ts";
 import type { Principal } from "./principal.ts";
 
-const credential: Credential = { kind: "bearer", value: "header.payload.signature" };
+const credential: PresentedCredential = { kind: "bearer", value: "header.payload.signature" };
 const unauthorized = (error: unknown) => isAppError(error) && error.code === "unauthorized";
 const unavailable = (error: unknown) => isAppError(error) && error.code === "unavailable";
 

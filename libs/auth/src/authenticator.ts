@@ -2,14 +2,14 @@ import { AppError, type Clock, isAppError, minutes, seconds } from "@signalbox/c
 import { LRUCache } from "lru-cache";
 import type { AccessStates } from "./access-states.ts";
 import { looksLikeApiKey, parseApiKey } from "./api-key.ts";
-import { type Credential, digestCredential } from "./credential.ts";
+import { digestCredential, type PresentedCredential } from "./credential.ts";
 import type { Principal } from "./principal.ts";
 import type { PrincipalSource } from "./principal-source.ts";
 
 /** Decides who is asking. Everything a request's edge needs of this library. */
 export interface Authenticator {
   /** Throws AppError `unauthorized` (401), `unavailable` (503, with Retry-After) and nothing else on purpose. */
-  authenticate(credential: Credential): Promise<Principal>;
+  authenticate(credential: PresentedCredential): Promise<Principal>;
 }
 
 interface Dependencies {
@@ -65,7 +65,7 @@ class RememberedPrincipals implements Authenticator {
     this.#refusedUntilMs = new LRUCache({ max: cacheMax });
   }
 
-  async authenticate(credential: Credential): Promise<Principal> {
+  async authenticate(credential: PresentedCredential): Promise<Principal> {
     if (!this.#accessStates.isCaughtUp())
       throw new AppError("unavailable", "Access is being read.", { retryAfterSeconds: 1 });
     if (looksLikeApiKey(credential.value) && !parseApiKey(credential.value)) throw refused();
@@ -75,14 +75,14 @@ class RememberedPrincipals implements Authenticator {
   }
 
   /** Asks one question per credential at a time, however many requests wait for the answer. */
-  #ask(credential: Credential, digest: string): Promise<Principal> {
+  #ask(credential: PresentedCredential, digest: string): Promise<Principal> {
     const forget = () => this.#inFlight.delete(digest);
     const asked = this.#inFlight.get(digest) ?? this.#resolve(credential, digest).finally(forget);
     this.#inFlight.set(digest, asked);
     return asked;
   }
 
-  async #resolve(credential: Credential, digest: string): Promise<Principal> {
+  async #resolve(credential: PresentedCredential, digest: string): Promise<Principal> {
     if ((this.#refusedUntilMs.get(digest) ?? 0) > this.#clock.nowMs()) throw refused();
     try {
       const principal = await this.#principals.resolve(credential);

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { AppError, KiB } from "@signalbox/core";
 
 /** The credential that a caller presents. `value` is the token or key itself: it never reaches a log. */
-export interface Credential {
+export interface PresentedCredential {
   /** `bearer` and `basic` are forms of `Authorization` (for Basic the password counts), `api-key` is `X-API-Key`. */
   readonly kind: "bearer" | "api-key" | "basic";
   readonly value: string;
@@ -17,7 +17,7 @@ export const credentialBytesMax = 8 * KiB;
  * Throws `invalid_request` when two are sent, because guessing which one was meant hides a mistake, and
  * `unauthorized` when one is there and cannot be a credential of ours.
  */
-export function credentialFrom(headers: IncomingHttpHeaders): Credential | null {
+export function credentialFrom(headers: IncomingHttpHeaders): PresentedCredential | null {
   const apiKey = headers["x-api-key"];
   const authorization = headers.authorization;
   if (apiKey !== undefined && authorization !== undefined) {
@@ -29,11 +29,11 @@ export function credentialFrom(headers: IncomingHttpHeaders): Credential | null 
 }
 
 /** The name of a credential in caches and look-ups: SHA-256, so that neither memory dumps nor rows show the credential. */
-export function digestCredential(credential: Credential): string {
+export function digestCredential(credential: PresentedCredential): string {
   return hash("sha256", credential.value, "base64url");
 }
 
-function fromAuthorization(authorization: string): Credential {
+function fromAuthorization(authorization: string): PresentedCredential {
   const [, scheme, parameters] = /^([A-Za-z]+) +(\S+) *$/.exec(authorization) ?? [];
   if (scheme === undefined || parameters === undefined) throw unreadable();
   switch (scheme.toLowerCase()) {
@@ -54,7 +54,7 @@ function passwordOf(parameters: string): string {
   return decoded.slice(colon + 1);
 }
 
-function checked(kind: Credential["kind"], value: string): Credential {
+function checked(kind: PresentedCredential["kind"], value: string): PresentedCredential {
   if (value.length === 0 || value.length > credentialBytesMax || !/^[\x21-\x7e]+$/.test(value)) throw unreadable();
   return { kind, value };
 }

@@ -2,7 +2,7 @@ export { requireScopes, requireState, requireStepUp, stateRefusal, stepUpMaxAgeM
 export { type AccessStates, openAccessStates } from "./access-states.ts";
 export { createApiKey, digestApiKey, looksLikeApiKey, parseApiKey, sameDigest } from "./api-key.ts";
 export { type Authenticator, createAuthenticator } from "./authenticator.ts";
-export { type Credential, credentialBytesMax, credentialFrom } from "./credential.ts";
+export { credentialBytesMax, credentialFrom, type PresentedCredential } from "./credential.ts";
 export { internalTokenHeader, internalTokenMatches } from "./internal-token.ts";
 export { builtInIssuer, type Issuer, parseIssuers } from "./issuers.ts";
 export type { KeySet } from "./local-keys.ts";

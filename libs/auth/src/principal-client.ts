@@ -2,7 +2,7 @@ import { AppError, type Clock, KiB, seconds } from "@signalbox/core";
 import { createInternalClient, type InternalAnswer } from "@signalbox/net";
 import type { Runner } from "@signalbox/runtime";
 import { z } from "zod";
-import type { Credential } from "./credential.ts";
+import type { PresentedCredential } from "./credential.ts";
 import { internalTokenHeader } from "./internal-token.ts";
 import { PrincipalAnswer, principalFromAnswer, principalsPath } from "./principal-protocol.ts";
 import type { PrincipalSource } from "./principal-source.ts";
@@ -40,7 +40,7 @@ export function createPrincipalClient(dependencies: Dependencies): PrincipalSour
     },
   };
 
-  async function ask({ kind, value }: Credential): Promise<InternalAnswer> {
+  async function ask({ kind, value }: PresentedCredential): Promise<InternalAnswer> {
     if (clock.steadyMs() < pausedUntilMs) throw unavailable();
     try {
       return await account.post(principalsPath, JSON.stringify({ kind, value }));

@@ -1,4 +1,4 @@
-import type { Credential } from "./credential.ts";
+import type { PresentedCredential } from "./credential.ts";
 import type { Principal } from "./principal.ts";
 
 /**
@@ -7,5 +7,5 @@ import type { Principal } from "./principal.ts";
  */
 export interface PrincipalSource {
   /** Throws AppError `unauthorized` for a credential that is not good, `unavailable` when that cannot be found out now. */
-  resolve(credential: Credential): Promise<Principal>;
+  resolve(credential: PresentedCredential): Promise<Principal>;
 }

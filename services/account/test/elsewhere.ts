@@ -1,9 +1,9 @@
 import {
-  type Credential,
   createAuthenticator,
   createPrincipalClient,
   credentialFrom,
   openAccessStates,
+  type PresentedCredential,
   type Principal,
   requireState,
 } from "@signalbox/auth";
@@ -24,7 +24,7 @@ export async function startElsewhere(account: Harness, clock: Clock = systemCloc
   const principals = createPrincipalClient({ ...account.principals, ...context });
   const { authenticate } = createAuthenticator({ ...context, principals, accessStates, cacheMax: 100 });
   const principalOf = (headers: Record<string, string>): Promise<Principal> =>
-    authenticate(credentialFrom(headers) as Credential);
+    authenticate(credentialFrom(headers) as PresentedCredential);
   const may = async (headers: Record<string, string>, access: AccessKind): Promise<string> => {
     try {
       requireState(await principalOf(headers), access);

@@ -1,11 +1,11 @@
 import {
   builtInIssuer,
-  type Credential,
   createTokenVerifier,
   digestApiKey,
   type Issuer,
   type KeySet,
   looksLikeApiKey,
+  type PresentedCredential,
   type Principal,
   type PrincipalCredential,
   type PrincipalSource,
@@ -46,7 +46,7 @@ export function createPrincipals(
   const { tokens, accounts, apiKeys, provisionAccount, stepUpStore, noteRefusal } = dependencies;
 
   return {
-    resolve({ kind, value }: Credential) {
+    resolve({ kind, value }: PresentedCredential) {
       if (looksLikeApiKey(value)) return fromApiKey(value);
       if (kind === "bearer") return fromToken(value);
       throw new AppError("unauthorized", "This is not an API key.");
