@@ -7,6 +7,6 @@ export { type Inspection, inspectImage, readFacts } from "./inspect-image.ts";
 export { createJobSlots, type JobSlots } from "./job-slots.ts";
 export { computePlaceholder } from "./placeholder.ts";
 export { inspectCost, renderCost } from "./render-cost.ts";
-export { RenderError, renderImage } from "./render-image.ts";
+export { RenderError, type RenderedImage, renderImage } from "./render-image.ts";
 export { canonicalRendition, namedBoxes, type Rendition, renditionKey, renditionTag } from "./rendition.ts";
 export { sniffBytes, sniffImage } from "./sniff-image.ts";

@@ -9,6 +9,6 @@ export { openManagementServer } from "./open-management-server.ts";
 export { type RuntimeProperties, runtimeProperties } from "./properties.ts";
 export { describeProcess, listenerLimits, managementAddress, runService } from "./run-service.ts";
 export { runUntilStopped } from "./run-until-stopped.ts";
-export type { Runner, Work } from "./runner.ts";
+export type { Runner } from "./runner.ts";
 export type { ServiceContext, ServiceParts } from "./service-context.ts";
-export { createWakeUp, type WakeUp } from "./wake-up.ts";
+export { createWakeUp } from "./wake-up.ts";
