@@ -39,14 +39,10 @@ for (const event of catalogue) {
 test("no event carries a secret", () => {
   const secret = /secret|password|token|digest|private_key/;
   for (const event of catalogue) {
-    const members = Object.entries((eventJsonSchema(event).properties ?? {}) as Record<string, object>);
-    // The end of a secret is a time, and tells nothing of it.
-    const names = members.filter(([name, schema]) => !(name.endsWith("_expires_at") && isTime(schema)));
-    assert.doesNotMatch(JSON.stringify(names.map(([name]) => name)), secret, event.name);
+    const names = JSON.stringify(Object.keys((eventJsonSchema(event).properties ?? {}) as object));
+    assert.doesNotMatch(names, secret, event.name);
   }
 });
-
-const isTime = (schema: object): boolean => JSON.stringify(schema).includes('"format":"date-time"');
 
 test("a draft with a missing, wrong or undeclared member is named with the member", () => {
   const data = { ...accountExample, changed: [] };
