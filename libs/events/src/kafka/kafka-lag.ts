@@ -6,7 +6,7 @@ import type { PartitionLag } from "../event-log.ts";
 const oldestMs = 30 * 24 * 60 * 60 * 1000;
 const precisionMs = 100;
 
-/** How far the group is behind, for every partition of the topics it has committed offsets in. */
+/** Measures how far the group is behind, for every partition of the topics it has committed offsets in. */
 export async function kafkaLag(admin: Admin, clock: Clock, group: string): Promise<PartitionLag[]> {
   const lags: PartitionLag[] = [];
   for (const { topic, partitions } of await admin.fetchOffsets({ groupId: group })) {
