@@ -35,7 +35,7 @@ export interface SubscribeOptions {
   /** Members of one group share the partitions; the group's offsets are kept by the log. */
   readonly group: string;
   readonly topics: readonly string[];
-  /** How many partitions are handled at the same time. */
+  /** Partitions handled at the same time. */
   readonly concurrency?: number;
   /** A member that is silent for this long is taken for dead, and others take over its partitions. Default 15 s. */
   readonly sessionTimeoutMs?: number;
@@ -101,7 +101,7 @@ export class UnknownTopic extends Error {
   }
 }
 
-/** What differs between a wanted topic and the one the log has. */
+/** A difference between a wanted topic and the one the log has. */
 export interface TopicProblem {
   readonly topic: string;
   readonly problem: string;

@@ -11,7 +11,7 @@ export interface ConsumerMetrics {
   taken(batch: ReceivedBatch): () => void;
 }
 
-/** What an operator watches about a consumer. Consumers of one service share the metrics; `consumer` tells them apart. */
+/** The metrics of a consumer. Consumers of one service share the metrics; `consumer` tells them apart. */
 export function createConsumerMetrics(
   metrics: Metrics,
   clock: Clock,
