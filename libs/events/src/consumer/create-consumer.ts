@@ -1,5 +1,5 @@
 import { type EventName, eventOf, type ServiceName } from "@signalbox/contracts";
-import { type Clock, hours, minutes, seconds } from "@signalbox/core";
+import { type Clock, minutes, seconds } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
 import type { Pool } from "@signalbox/storage";
 import type { Logger, Metrics, Tracer } from "@signalbox/telemetry";
@@ -28,15 +28,18 @@ interface CommonOptions {
   readonly concurrency?: number;
   /** Waits before the second, third and fourth try of a parked message; then it is given up. */
   readonly retryDelaysMs?: readonly number[];
-  /** `events.inbox.retention`: longer than any topic and the dead letters keep a message. */
-  readonly inboxRetentionMs?: number;
   readonly sessionTimeoutMs?: number;
   /** The topics to read; those of the events in the table when left out. */
   readonly topics?: readonly string[];
 }
 
 /** A handler's effect and its inbox row share a transaction of the pool. */
-export type TransactionalConsumerOptions = CommonOptions & { readonly pool: Pool; readonly table: ConsumerTable };
+export type TransactionalConsumerOptions = CommonOptions & {
+  readonly pool: Pool;
+  readonly table: ConsumerTable;
+  /** `events.inbox.retention`: longer than any topic and the dead letters keep a message. */
+  readonly inboxRetentionMs: number;
+};
 /** Without a database, handlers bear repetitions. */
 export type StatelessConsumerOptions = CommonOptions & { readonly pool: null; readonly table: StatelessTable };
 export type ConsumerOptions = TransactionalConsumerOptions | StatelessConsumerOptions;
@@ -49,14 +52,13 @@ export interface Consumer {
 }
 
 const defaultRetryDelaysMs = [seconds(10), minutes(1), minutes(10)];
-const defaultInboxRetentionMs = hours(24 * 45);
 
 /** Reads the events of the table and hands each to its handler: at least once, in order per key, with its effect once. */
 export function createConsumer(options: TransactionalConsumerOptions): Consumer;
 export function createConsumer(options: StatelessConsumerOptions): Consumer;
 export function createConsumer(options: ConsumerOptions): Consumer {
   const { service, name, eventLog, log, clock, concurrency = 4, sessionTimeoutMs } = options;
-  const { retryDelaysMs = defaultRetryDelaysMs, inboxRetentionMs = defaultInboxRetentionMs } = options;
+  const { retryDelaysMs = defaultRetryDelaysMs } = options;
   const consumer = `${service}.${name}`;
   const metrics = createConsumerMetrics(options.metrics, clock, consumer, options.pool);
   const parts: MessageParts = { ...options, consumer, metrics, retryDelaysMs };
@@ -81,11 +83,13 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   return {
     start(runner) {
       runner.worker(`consumer ${name}`, (signal, beat) => reader.run(signal, beat));
-      if (!parts.pool) return;
-      const { pool } = parts;
-      runner.worker(`parked messages of ${name}`, (signal, beat) => runParkedMessages(parts, signal, beat));
+      if (!options.pool) return;
+      const { pool, table, inboxRetentionMs: retentionMs } = options;
+      runner.worker(`parked messages of ${name}`, (signal, beat) =>
+        runParkedMessages({ ...parts, pool, table }, signal, beat),
+      );
       runner.worker(`inbox of ${name}`, (signal, beat) =>
-        runInboxCleaning({ pool, log, consumer, retentionMs: inboxRetentionMs }, signal, beat),
+        runInboxCleaning({ pool, log, consumer, retentionMs }, signal, beat),
       );
     },
     health: () => reader.health(),
