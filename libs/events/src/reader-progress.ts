@@ -1,7 +1,8 @@
 import type { Clock } from "@signalbox/core";
 import type { BroadcastReader } from "./event-log.ts";
+import { createLiveness } from "./liveness.ts";
 
-/** A reader that has heard nothing for this long is not up to date, whatever it knows. */
+/** A log that is well is heard many times in this while, also when it has no news. */
 const silenceMsMax = 30_000;
 
 /** Keeps how far a broadcast reader is, in the same way on both adapters. */
@@ -11,11 +12,16 @@ export class ReaderProgress implements Omit<BroadcastReader, "close"> {
   readonly #caughtUp = Promise.withResolvers<void>();
   readonly #ended = Promise.withResolvers<void>();
   readonly #clock: Clock;
+  readonly #liveness: () => Promise<string | null>;
+  #heardMs: number;
   #currentMs: number;
   #isCaughtUp = false;
+  #failure: string | null = null;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, ping: () => Promise<unknown>) {
     this.#clock = clock;
+    this.#liveness = createLiveness({ health: () => this.health(), ping, clock });
+    this.#heardMs = clock.steadyMs();
     this.#currentMs = clock.steadyMs();
     this.caughtUp = this.#caughtUp.promise;
     this.ended = this.#ended.promise;
@@ -25,6 +31,11 @@ export class ReaderProgress implements Omit<BroadcastReader, "close"> {
 
   isCaughtUp(): boolean {
     return this.#isCaughtUp;
+  }
+
+  /** Records that the log has answered. */
+  markHeard(): void {
+    this.#heardMs = this.#clock.steadyMs();
   }
 
   /** Records that the reader has everything that the log had a moment ago. */
@@ -39,6 +50,7 @@ export class ReaderProgress implements Omit<BroadcastReader, "close"> {
     return work.then(
       () => this.#ended.resolve(),
       (error: unknown) => {
+        this.#failure = `the reader has ended: ${(error as Error).message}`;
         this.#caughtUp.reject(error);
         this.#ended.reject(error);
       },
@@ -50,7 +62,12 @@ export class ReaderProgress implements Omit<BroadcastReader, "close"> {
   }
 
   health(): string | null {
-    const ageMs = this.ageMs();
-    return ageMs < silenceMsMax ? null : `the reader has heard nothing for ${Math.round(ageMs / 1000)} s`;
+    if (this.#failure) return this.#failure;
+    const silentMs = this.#clock.steadyMs() - this.#heardMs;
+    return silentMs < silenceMsMax ? null : `the reader has heard nothing for ${Math.round(silentMs / 1000)} s`;
+  }
+
+  async liveness(): Promise<string | null> {
+    return this.#failure ?? this.#liveness();
   }
 }

@@ -120,7 +120,7 @@ export async function openService(
     consume(name, table) {
       const parts = { service, eventLog, pool, deadLetters, log, tracer, metrics, clock };
       const inboxRetentionMs = configuration.get("events.inbox.retention");
-      createConsumer({ ...parts, name, table, inboxRetentionMs }).start(runner);
+      createConsumer({ ...parts, name, table, inboxRetentionMs }).start(context);
     },
     serve({ title, principals, routes, internalRoutes = createRoutes(), graph, mounts, onForbidden }) {
       const cacheMax = configuration.get("auth.principals.cache-max");

@@ -47,7 +47,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
     table: createConsumerTable(verbs),
     inboxRetentionMs: configuration.get("events.inbox.retention"),
     ...{ log, tracer, metrics, clock },
-  }).start(runner);
+  }).start(context);
   const sealer = createSealer(configuration.get("secrets.keys"));
   const idempotency = createIdempotencyStore({ service: context.service, pool, sealer, clock });
   runner.worker("idempotency", idempotency.clean);

@@ -46,7 +46,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
     table: createConsumerTable(verbs),
     inboxRetentionMs: configuration.get("events.inbox.retention"),
     ...{ log, tracer, metrics, clock },
-  }).start(runner);
+  }).start(context);
   const idempotency = createIdempotencyStore({ service: context.service, pool, clock });
   runner.worker("idempotency", idempotency.clean);
   startWorkers(runner, {

@@ -1,10 +1,10 @@
 import { type EventName, eventOf, type ServiceName } from "@signalbox/contracts";
 import { type Clock, minutes, seconds } from "@signalbox/core";
-import type { Runner } from "@signalbox/runtime";
+import type { Health, Runner } from "@signalbox/runtime";
 import type { Pool } from "@signalbox/storage";
 import type { Logger, Metrics, Tracer } from "@signalbox/telemetry";
 import type { DeadLetters } from "../dead-letters/dead-letters.ts";
-import type { EventLog, ReceivedBatch } from "../event-log.ts";
+import type { EventLog, ReceivedBatch, ReceivedRecord } from "../event-log.ts";
 import { createLimiter } from "../limiter.ts";
 import { createConsumerMetrics } from "./consumer-metrics.ts";
 import type { ConsumerTable, StatelessTable } from "./consumer-table.ts";
@@ -13,6 +13,7 @@ import { GroupReader } from "./group-reader.ts";
 import { handleBatch } from "./handle-batch.ts";
 import { handleMessage, type MessageParts } from "./handle-message.ts";
 import { runInboxCleaning } from "./inbox.ts";
+import { LagMeter } from "./lag-meter.ts";
 
 interface CommonOptions {
   readonly service: ServiceName;
@@ -45,10 +46,8 @@ export type StatelessConsumerOptions = CommonOptions & { readonly pool: null; re
 export type ConsumerOptions = TransactionalConsumerOptions | StatelessConsumerOptions;
 
 export interface Consumer {
-  /** Starts the named workers of the consumer. */
-  start(runner: Pick<Runner, "worker">): void;
-  /** Why it is not reading, or null. */
-  health(): string | null;
+  /** Starts the named workers of the consumer and adds it to the liveness of the process. */
+  start(process: { readonly runner: Pick<Runner, "worker">; readonly health: Pick<Health, "live"> }): void;
 }
 
 const defaultRetryDelaysMs = [seconds(10), minutes(1), minutes(10)];
@@ -60,28 +59,23 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   const { service, name, eventLog, log, clock, concurrency = 4, sessionTimeoutMs } = options;
   const { retryDelaysMs = defaultRetryDelaysMs } = options;
   const consumer = `${service}.${name}`;
-  const metrics = createConsumerMetrics(options.metrics, clock, consumer, options.pool);
+  const topics = options.topics ?? topicsOf(options.table);
+  const lag = new LagMeter({ eventLog, group: consumer, topics, clock });
+  const metrics = createConsumerMetrics({ metrics: options.metrics, consumer, lag, pool: options.pool });
   const parts: MessageParts = { ...options, consumer, metrics, retryDelaysMs };
   const limited = createLimiter(concurrency);
 
-  async function handle(batch: ReceivedBatch): Promise<number> {
-    const finished = metrics.taken(batch);
-    try {
-      return await handleBatch(
-        { limited, steadyMs: () => clock.steadyMs(), handle: (record) => handleMessage(parts, record, batch) },
-        batch,
-      );
-    } finally {
-      finished();
-    }
+  function handle(batch: ReceivedBatch): Promise<number> {
+    const handleOne = (record: ReceivedRecord) => handleMessage(parts, record, batch);
+    return handleBatch({ limited, steadyMs: () => clock.steadyMs(), handle: handleOne }, batch);
   }
 
-  const topics = options.topics ?? topicsOf(options.table);
   const session = sessionTimeoutMs === undefined ? {} : { sessionTimeoutMs };
   const reader = new GroupReader(eventLog, { group: consumer, topics, concurrency, handle, ...session }, log);
 
   return {
-    start(runner) {
+    start({ runner, health }) {
+      health.live(`consumer ${name}`, () => reader.liveness());
       runner.worker(`consumer ${name}`, (signal, beat) => reader.run(signal, beat));
       if (!options.pool) return;
       const { pool, table, inboxRetentionMs: retentionMs } = options;
@@ -92,7 +86,6 @@ export function createConsumer(options: ConsumerOptions): Consumer {
         runInboxCleaning({ pool, log, consumer, retentionMs }, signal, beat),
       );
     },
-    health: () => reader.health(),
   };
 }
 

@@ -29,15 +29,14 @@ export class GroupReader {
         await Promise.race([subscription.ended, pause]);
       }
     } finally {
+      this.#subscription = null;
       await subscription.close();
     }
   }
 
-  /** Why it is not reading, or null. */
-  health(): string | null {
-    return this.#subscription
-      ? this.#subscription.health()
-      : `${this.#options.group} has not reached the event log yet`;
+  /** Why only a restart of the process helps, or null. Until it is subscribed it tries again by itself. */
+  async liveness(): Promise<string | null> {
+    return this.#subscription?.liveness() ?? null;
   }
 
   async #subscribe(signal: AbortSignal, beat: () => void): Promise<Subscription | null> {

@@ -12,6 +12,7 @@ import { toReceivedRecord } from "./received-record.ts";
 interface Parts {
   readonly kafka: Kafka;
   readonly admin: () => Promise<Admin>;
+  readonly ping: () => Promise<unknown>;
   readonly log: Logger;
   readonly clock: Clock;
 }
@@ -24,8 +25,8 @@ const retryMs = 1_000;
  * of crashed instances at the next open.
  */
 export function openKafkaBroadcast(parts: Parts, options: BroadcastOptions): BroadcastReader {
-  const { admin, log, clock } = parts;
-  const progress = new ReaderProgress(clock);
+  const { admin, ping, log, clock } = parts;
+  const progress = new ReaderProgress(clock, ping);
   const reader = new KafkaReader(parts, options, progress);
   const finished = progress.follow(reader.run());
   void admin()
@@ -37,6 +38,7 @@ export function openKafkaBroadcast(parts: Parts, options: BroadcastOptions): Bro
     ended: progress.ended,
     ageMs: () => progress.ageMs(),
     health: () => progress.health(),
+    liveness: () => progress.liveness(),
     async close() {
       reader.stop();
       await finished;
@@ -135,6 +137,7 @@ class KafkaReader {
     consumer.on("consumer.crash", ({ payload }) => crash(payload.error));
     consumer.on("consumer.group_join", () => positions.seek(consumer));
     consumer.on("consumer.fetch", () => {
+      this.#progress.markHeard();
       if (this.#progress.isCaughtUp()) this.#progress.markCurrent();
     });
     return { crashed, crash };

@@ -2,19 +2,21 @@ import type { Clock } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
 import type { Kafka } from "kafkajs";
 import type { SubscribeOptions, Subscription } from "../event-log.ts";
+import { createLiveness } from "../liveness.ts";
 import { BatchHandler } from "./batch-handler.ts";
 import { GroupSession } from "./group-session.ts";
 import { fetchLimits } from "./kafkajs.ts";
 
 interface Parts {
   readonly kafka: Kafka;
+  readonly ping: () => Promise<unknown>;
   readonly log: Logger;
   readonly clock: Clock;
 }
 
 /** Joins the group and hands over batches until closed. Rejects when the broker cannot be reached now. */
 export async function openKafkaSubscription(
-  { kafka, log, clock }: Parts,
+  { kafka, ping, log, clock }: Parts,
   { group, topics, concurrency = 4, sessionTimeoutMs = 15_000, handle }: SubscribeOptions,
 ): Promise<Subscription> {
   const consumer = kafka.consumer({
@@ -45,15 +47,18 @@ export async function openKafkaSubscription(
     throw error;
   }
 
+  function health(): string | null {
+    const silentMs = session.silentMs();
+    if (silentMs < sessionTimeoutMs) return null;
+    return `group ${group} has not heard from Kafka for ${Math.round(silentMs)} ms`;
+  }
+
   const ended = Promise.race([closed.promise, session.crashed]);
   ended.catch(() => {}); // told to whoever asks
   return {
     assignments: () => session.assignments(),
-    health() {
-      const silentMs = session.silentMs();
-      if (silentMs < sessionTimeoutMs) return null;
-      return `group ${group} has not heard from Kafka for ${Math.round(silentMs)} ms`;
-    },
+    health,
+    liveness: createLiveness({ health, ping, clock }),
     ended,
     async close() {
       closing.abort();

@@ -11,6 +11,7 @@ import type { WakeUps } from "./wake-ups.ts";
 
 interface Parts {
   readonly pool: Pool;
+  readonly ping: () => Promise<unknown>;
   readonly topics: TopicDirectory;
   readonly wakeUps: WakeUps;
   readonly log: Logger;
@@ -42,7 +43,7 @@ const partitions = sql(
 
 /** Reads every partition of the topics for this instance alone. Nothing is written down. */
 export function openPostgresBroadcast(parts: Parts, options: BroadcastOptions): BroadcastReader {
-  const progress = new ReaderProgress(parts.clock);
+  const progress = new ReaderProgress(parts.clock, parts.ping);
   const reader = new PostgresReader(parts, options, progress);
   const stopListening = parts.wakeUps.listen({ topics: options.topics, onRecords: reader.wake });
   const finished = progress.follow(reader.run());
@@ -51,6 +52,7 @@ export function openPostgresBroadcast(parts: Parts, options: BroadcastOptions): 
     ended: progress.ended,
     ageMs: () => progress.ageMs(),
     health: () => progress.health(),
+    liveness: () => progress.liveness(),
     async close() {
       reader.stop();
       stopListening();
@@ -122,7 +124,9 @@ class PostgresReader {
   async #reachable<T>(query: () => Promise<T[]>): Promise<T[]> {
     while (!this.#isStopped()) {
       try {
-        return await query();
+        const found = await query();
+        this.#progress.markHeard();
+        return found;
       } catch (error) {
         this.#parts.log.warn({ error }, "a reader cannot reach the event log and tries again");
         await sleep(retryMs, undefined, { signal: this.#closing.signal }).catch(() => {});

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { migrate, openPool } from "@signalbox/storage";
+import { migrate, openPool, sql } from "@signalbox/storage";
 import type { EventLog, EventLogContext } from "../event-log.ts";
 import { appendRecords } from "./append-records.ts";
 import { openPostgresBroadcast } from "./postgres-broadcast.ts";
@@ -10,6 +10,8 @@ import { createTopicDirectory } from "./topic-directory.ts";
 import { createWakeUps } from "./wake-ups.ts";
 
 const migrations = { library: "event-log", directory: fileURLToPath(new URL("../../log-migrations", import.meta.url)) };
+
+const one = sql("log.ping", "select 1");
 
 /** One for listening, the rest for appends, reads and heartbeats. */
 const connectionsMax = 6;
@@ -28,7 +30,8 @@ export async function openPostgresEventLog(url: string, context: EventLogContext
   });
   const topics = createTopicDirectory(pool);
   const wakeUps = createWakeUps(pool, url);
-  const parts = { pool, topics, wakeUps, log, clock };
+  const ping = () => pool.query(one);
+  const parts = { pool, ping, topics, wakeUps, log, clock };
   const openParts: { close(): Promise<void> }[] = [];
   let trouble: string | null = null;
 
@@ -59,7 +62,7 @@ export async function openPostgresEventLog(url: string, context: EventLogContext
     },
     ensureTopics: (specs) => topics.ensure(specs),
     verifyTopics: (specs) => topics.verify(specs),
-    lag: (group) => postgresLag(pool, group),
+    lag: (group, names) => postgresLag(pool, group, names),
     health: () => trouble,
     async close() {
       await Promise.allSettled(openParts.splice(0).map((part) => part.close()));

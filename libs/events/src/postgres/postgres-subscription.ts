@@ -5,6 +5,7 @@ import { type Pool, sql } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import type { SubscribeOptions, Subscription, TopicPartition } from "../event-log.ts";
 import { createLimiter } from "../limiter.ts";
+import { createLiveness } from "../liveness.ts";
 import { HeldPartitions } from "./held-partitions.ts";
 import { createMembership, type Membership } from "./membership.ts";
 import type { TopicDirectory } from "./topic-directory.ts";
@@ -12,6 +13,7 @@ import type { WakeUps } from "./wake-ups.ts";
 
 interface Parts {
   readonly pool: Pool;
+  readonly ping: () => Promise<unknown>;
   readonly topics: TopicDirectory;
   readonly wakeUps: WakeUps;
   readonly log: Logger;
@@ -34,6 +36,7 @@ export async function openPostgresSubscription(parts: Parts, options: SubscribeO
 /** A member of a group at work: one loop keeps its place in the group, the other finds partitions with news. */
 class PostgresSubscription implements Subscription {
   readonly ended: Promise<void>;
+  readonly liveness: () => Promise<string | null>;
   readonly #parts: Parts;
   readonly #group: string;
   readonly #sessionMs: number;
@@ -47,7 +50,7 @@ class PostgresSubscription implements Subscription {
   #aliveMs: number;
 
   constructor(parts: Parts, { group, topics, concurrency = 4, sessionTimeoutMs = 15_000, handle }: SubscribeOptions) {
-    const { pool, wakeUps, log, clock } = parts;
+    const { pool, ping, wakeUps, log, clock } = parts;
     this.#parts = parts;
     this.#group = group;
     this.#sessionMs = sessionTimeoutMs;
@@ -72,6 +75,7 @@ class PostgresSubscription implements Subscription {
       onLost: this.#tending.wake,
     });
     this.#stopListening = wakeUps.listen({ topics, onRecords: this.#work.wake, onMembers: this.#tending.wake });
+    this.liveness = createLiveness({ health: () => this.health(), ping, clock });
     this.ended = Promise.all([this.#tend(), this.#dispatch()]).then(() => {});
     this.ended.catch(() => {}); // told to whoever asks
   }
