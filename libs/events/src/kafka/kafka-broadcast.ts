@@ -125,8 +125,9 @@ class KafkaReader {
 
   /** Found once: later consumers go on where the former one was. */
   async #findPositions(): Promise<ReadPositions> {
+    if (this.#positions) return this.#positions;
     const { topics, from } = this.#options;
-    this.#positions ??= await ReadPositions.find(await this.#parts.admin(), topics, from);
+    this.#positions = await ReadPositions.find(await this.#parts.admin(), topics, from);
     if (this.#positions.areAtEnd()) this.#progress.markCurrent();
     return this.#positions;
   }
