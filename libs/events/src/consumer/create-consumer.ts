@@ -1,18 +1,18 @@
 import { type EventName, eventOf, type ServiceName } from "@signalbox/contracts";
 import { type Clock, minutes, seconds } from "@signalbox/core";
 import type { Health, Runner } from "@signalbox/runtime";
-import type { Pool } from "@signalbox/storage";
+import { type Pool, startRetention } from "@signalbox/storage";
 import type { Logger, Metrics, Tracer } from "@signalbox/telemetry";
 import type { DeadLetters } from "../dead-letters/dead-letters.ts";
 import type { EventLog, ReceivedBatch, ReceivedRecord } from "../event-log.ts";
 import { createLimiter } from "../limiter.ts";
 import { createConsumerMetrics } from "./consumer-metrics.ts";
 import type { ConsumerTable, StatelessTable } from "./consumer-table.ts";
-import { runParkedMessages } from "./drain-parked.ts";
+import { drainParked } from "./drain-parked.ts";
 import { GroupReader } from "./group-reader.ts";
 import { handleBatch } from "./handle-batch.ts";
 import { handleMessage, type MessageParts } from "./handle-message.ts";
-import { runInboxCleaning } from "./inbox.ts";
+import { inboxRetention } from "./inbox.ts";
 import { LagMeter } from "./lag-meter.ts";
 
 interface CommonOptions {
@@ -47,9 +47,11 @@ export type ConsumerOptions = TransactionalConsumerOptions | StatelessConsumerOp
 
 export interface Consumer {
   /** Starts the named workers of the consumer and adds it to the liveness of the process. */
-  start(process: { readonly runner: Pick<Runner, "worker">; readonly health: Pick<Health, "live"> }): void;
+  start(context: { readonly runner: Pick<Runner, "worker" | "every">; readonly health: Pick<Health, "live"> }): void;
 }
 
+/** Parked messages wait for seconds at least, so half a second more does not matter. */
+const parkedPollMs = 500;
 const defaultRetryDelaysMs = [seconds(10), minutes(1), minutes(10)];
 
 /** Reads the events of the table and hands each to its handler: at least once, in order per key, with its effect once. */
@@ -78,13 +80,11 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       health.live(`consumer ${name}`, () => reader.liveness());
       runner.worker(`consumer ${name}`, (signal, beat) => reader.run(signal, beat));
       if (!options.pool) return;
-      const { pool, table, inboxRetentionMs: retentionMs } = options;
-      runner.worker(`parked messages of ${name}`, (signal, beat) =>
-        runParkedMessages({ ...parts, pool, table }, signal, beat),
+      const { pool, table, inboxRetentionMs } = options;
+      runner.every(`parked messages of ${name}`, parkedPollMs, (signal) =>
+        drainParked({ ...parts, pool, table }, signal),
       );
-      runner.worker(`inbox of ${name}`, (signal, beat) =>
-        runInboxCleaning({ pool, log, consumer, retentionMs }, signal, beat),
-      );
+      startRetention({ runner, pool, clock }, [inboxRetention(`inbox of ${name}`, consumer, inboxRetentionMs)]);
     },
   };
 }

@@ -5,7 +5,7 @@ import { appendRecords } from "./append-records.ts";
 import { openPostgresBroadcast } from "./postgres-broadcast.ts";
 import { postgresLag } from "./postgres-lag.ts";
 import { openPostgresSubscription } from "./postgres-subscription.ts";
-import { runRetention } from "./retention.ts";
+import { startLogRetention } from "./retention.ts";
 import { createTopicDirectory } from "./topic-directory.ts";
 import { createWakeUps } from "./wake-ups.ts";
 
@@ -35,7 +35,7 @@ export async function openPostgresEventLog(url: string, context: EventLogContext
   const openParts: { close(): Promise<void> }[] = [];
   let trouble: string | null = null;
 
-  runner?.worker("event log retention", (signal, beat) => runRetention(pool, log, signal, beat));
+  if (runner) startLogRetention(runner, pool, log);
 
   return {
     kind: "postgres",
