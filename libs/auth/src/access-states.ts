@@ -54,7 +54,6 @@ export async function openAccessStates(dependencies: Dependencies): Promise<Acce
   const startup = health.startup("access states");
   const states = createAccessTable();
   let isCaughtUp = false;
-  let ended: string | null = null;
 
   const reader = await eventLog.broadcast({
     service,
@@ -64,10 +63,7 @@ export async function openAccessStates(dependencies: Dependencies): Promise<Acce
     onRecord: (record) => applyRecord(record),
   });
   runner.defer("access states", () => reader.close());
-  reader.ended.catch((error: Error) => {
-    ended = `the access states are no longer read: ${error.message}`;
-  });
-  health.live("access states", () => ended);
+  health.live("access states", () => reader.liveness());
   metrics.gauge("signalbox_access_states_age_seconds", "Since the state topic was last read to its end", [], (gauge) =>
     gauge.set({}, reader.ageMs() / 1000),
   );

@@ -35,7 +35,7 @@ export interface SubscribeOptions {
   /** Members of one group share the partitions; the group's offsets are kept by the log. */
   readonly group: string;
   readonly topics: readonly string[];
-  /** How many partitions are handled at the same time. */
+  /** Partitions handled at the same time. */
   readonly concurrency?: number;
   /** A member that is silent for this long is taken for dead, and others take over its partitions. Default 15 s. */
   readonly sessionTimeoutMs?: number;
@@ -51,6 +51,8 @@ export interface Subscription {
   assignments(): readonly TopicPartition[];
   /** Why the member is not reading, or null when it is. */
   health(): string | null;
+  /** Why only a restart of the process helps, or null: nothing is read for minutes although the log answers. */
+  liveness(): Promise<string | null>;
   /** Settles when the subscription has ended: resolved after `close`, rejected when it cannot go on by itself. */
   readonly ended: Promise<void>;
   /** Finishes the batches in hand, commits them and leaves the group. */
@@ -77,7 +79,10 @@ export interface BroadcastReader {
   readonly caughtUp: Promise<void>;
   /** Milliseconds since the reader last knew that it had everything. */
   ageMs(): number;
+  /** Why nothing is being read, or null. */
   health(): string | null;
+  /** Why only a restart of the process helps, or null: it has ended, or reads nothing for minutes although the log answers. */
+  liveness(): Promise<string | null>;
   readonly ended: Promise<void>;
   close(): Promise<void>;
 }
@@ -101,7 +106,7 @@ export class UnknownTopic extends Error {
   }
 }
 
-/** What differs between a wanted topic and the one the log has. */
+/** A difference between a wanted topic and the one the log has. */
 export interface TopicProblem {
   readonly topic: string;
   readonly problem: string;
@@ -125,7 +130,8 @@ export interface EventLog {
   /** Creates what is missing and applies policies that may change; returns what it could not bring about. */
   ensureTopics(specs: readonly TopicSpec[]): Promise<TopicProblem[]>;
   verifyTopics(specs: readonly TopicSpec[]): Promise<TopicProblem[]>;
-  lag(group: string): Promise<PartitionLag[]>;
+  /** Measures how far the group is behind on the topics, from their beginning where it never committed. */
+  lag(group: string, topics: readonly string[]): Promise<PartitionLag[]>;
   /** Why the log cannot be reached, or null. */
   health(): string | null;
   close(): Promise<void>;

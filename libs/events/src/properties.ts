@@ -54,5 +54,3 @@ export const eventsProperties = defineProperties({
     effect: "How long a consumer remembers what it has done; longer than topics and dead letters keep a message.",
   },
 });
-
-export type EventsProperties = typeof eventsProperties;

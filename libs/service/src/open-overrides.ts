@@ -24,7 +24,6 @@ export async function openOverrides(context: Context, eventLog: Pick<EventLog, "
   const listeners: (() => void)[] = [];
   let revision = 0;
   let isCaughtUp = false;
-  let ended: string | null = null;
 
   function onRecord(record: ReceivedRecord): void {
     try {
@@ -53,10 +52,7 @@ export async function openOverrides(context: Context, eventLog: Pick<EventLog, "
     onRecord,
   });
   runner.defer("configuration reader", () => reader.close());
-  reader.ended.catch((error: Error) => {
-    ended = `the overrides are no longer read: ${error.message}`;
-  });
-  health.live("configuration overrides", () => ended);
+  health.live("configuration overrides", () => reader.liveness());
   const caughtUp = reader.caughtUp.then(() => {
     isCaughtUp = true;
   });

@@ -118,8 +118,9 @@ export async function openService(
     accessStates,
     cache,
     consume(name, table) {
-      const parts = { service, name, eventLog, pool, deadLetters, table, log, tracer, metrics, clock };
-      createConsumer(parts).start(runner);
+      const parts = { service, eventLog, pool, deadLetters, log, tracer, metrics, clock };
+      const inboxRetentionMs = configuration.get("events.inbox.retention");
+      createConsumer({ ...parts, name, table, inboxRetentionMs }).start(context);
     },
     serve({ title, principals, routes, internalRoutes = createRoutes(), graph, mounts, onForbidden }) {
       const cacheMax = configuration.get("auth.principals.cache-max");

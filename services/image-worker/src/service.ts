@@ -30,6 +30,6 @@ export async function createService(context: ServiceContext<Properties>): Promis
     deadLetters: createDeadLetters({ service: "image-worker", eventLog, log, metrics, clock }),
     concurrency: configuration.get("image-worker.jobs") ?? availableParallelism(),
     ...{ eventLog, log, tracer, metrics, clock },
-  }).start(runner);
+  }).start(context);
   return {};
 }

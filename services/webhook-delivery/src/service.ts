@@ -42,7 +42,12 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const { rateLimits } = await openEdgeLimits(context);
 
   const consumer = { service: "webhook-delivery", name: "fan-out", eventLog, pool, deadLetters } as const;
-  createConsumer({ ...consumer, table: createConsumerTable(verbs), log, tracer, metrics, clock }).start(runner);
+  createConsumer({
+    ...consumer,
+    table: createConsumerTable(verbs),
+    inboxRetentionMs: configuration.get("events.inbox.retention"),
+    ...{ log, tracer, metrics, clock },
+  }).start(context);
   const sealer = createSealer(configuration.get("secrets.keys"));
   const idempotency = createIdempotencyStore({ service: context.service, pool, sealer, clock });
   runner.worker("idempotency", idempotency.clean);

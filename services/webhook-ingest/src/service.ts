@@ -41,7 +41,12 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const { rateLimits } = await openEdgeLimits(context);
 
   const consumer = { service: "webhook-ingest", name: "accounts", eventLog, pool, deadLetters } as const;
-  createConsumer({ ...consumer, table: createConsumerTable(verbs), log, tracer, metrics, clock }).start(runner);
+  createConsumer({
+    ...consumer,
+    table: createConsumerTable(verbs),
+    inboxRetentionMs: configuration.get("events.inbox.retention"),
+    ...{ log, tracer, metrics, clock },
+  }).start(context);
   const idempotency = createIdempotencyStore({ service: context.service, pool, clock });
   runner.worker("idempotency", idempotency.clean);
   startWorkers(runner, {

@@ -53,6 +53,11 @@ test("while the event log is away deliveries are taken, and their events follow 
     const source = await ingest.newSource(who, hmac);
     await ingest.eventsOf(who.accountId, 1);
     await proxy.refuse();
+    const { ready, live } = await ingest.context.health.report();
+    assert.deepEqual([ready.status, live.status], ["up", "up"], "neither leaving nor a restart would help");
+    for (const reader of ["consumer accounts", "access states", "configuration overrides"]) {
+      assert.ok(live.checks[reader], `${reader} tells its liveness`);
+    }
     for (const id of ["d-1", "d-2"]) assert.equal((await ingest.post(source, sign("hmac", { id }))).status, 202);
     await proxy.accept();
     const received = await ingest.eventsOf(who.accountId, 2, "webhook.received");

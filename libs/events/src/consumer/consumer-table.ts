@@ -2,8 +2,8 @@ import type { EventName } from "@signalbox/contracts";
 import type { Tx } from "@signalbox/storage";
 import type { ReceivedEvent } from "../envelope/decode-event.ts";
 
-/** What a handler with a database works with: its effect belongs into `tx`, together with the inbox row. */
-export interface HandlerContext {
+/** Handed to a handler with a database. Its effect belongs into `tx`, together with the inbox row. */
+interface HandlerContext {
   readonly tx: Tx;
   /** Aborted when the consumer stops or its partition is taken away. */
   readonly signal: AbortSignal;
@@ -13,7 +13,7 @@ export interface HandlerContext {
 
 export type Handler<N extends EventName> = (event: ReceivedEvent<N>, context: HandlerContext) => Promise<void>;
 
-/** Which verb answers which event. Events that are not in the table are passed over. */
+/** The handler of each event. Events that are not in the table are passed over. */
 export type ConsumerTable = { readonly [N in EventName]?: Handler<N> };
 
 export interface StatelessContext extends Omit<HandlerContext, "tx"> {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
 import { deadLetterTopic, topics } from "@signalbox/contracts";
-import { newId, randomId, uuidv7 } from "@signalbox/core";
+import { hours, newId, randomId, uuidv7 } from "@signalbox/core";
 import { sql } from "@signalbox/storage";
 import { createTcpProxy, eventually, type TestDatabase, testDatabase } from "@signalbox/testing";
 import { imageTopic, imageUpdated } from "../contract/image-event.ts";
@@ -43,8 +43,8 @@ describe("a consumer", () => {
     const name = randomId("consumer");
     const common = { service: "images", name, eventLog, ...parts() } as const;
     const deadLetters = createDeadLetters(common);
-    const retryDelaysMs = [50, 100, 150];
-    const all = { ...common, deadLetters, pool: service.pool, retryDelaysMs, ...options };
+    const delays = { retryDelaysMs: [50, 100, 150], inboxRetentionMs: hours(24) };
+    const all = { ...common, ...delays, deadLetters, pool: service.pool, ...options };
     const consumer = createConsumer(all as TransactionalConsumerOptions);
     consumer.start(workers);
     return `images.${name}`;

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { isUnavailable } from "@signalbox/core";
 import { inTransaction, type Tx } from "@signalbox/storage";
 import { decodeEvent, eventNameOf, UnreadableMessage } from "../envelope/decode-event.ts";
@@ -14,22 +13,15 @@ export interface DrainParts extends TransactionalParts, Reporting {
   readonly table: ConsumerTable;
 }
 
-const pollMs = 500;
-
-/** The worker that tries parked messages again, in the order of their key; several instances share the work. */
-export async function runParkedMessages(parts: DrainParts, signal: AbortSignal, beat: () => void): Promise<void> {
-  while (!signal.aborted) {
-    beat();
-    const found = await tryDue(parts, signal).catch((error: unknown) => {
-      if (!isUnavailable(error)) throw error;
-      return false; // the database is away: nothing is due
-    });
-    if (!found) await sleep(pollMs, undefined, { signal }).catch(() => {});
+/** Tries one parked message again, in the order of its key; several instances share the work. */
+export async function drainParked(parts: DrainParts, signal: AbortSignal): Promise<"again" | "done"> {
+  try {
+    const found = (await isAnyDue(parts.pool, parts.consumer)) && (await tryNext(parts, signal));
+    return found ? "again" : "done";
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    return "done"; // the database is away: nothing is due
   }
-}
-
-async function tryDue(parts: DrainParts, signal: AbortSignal): Promise<boolean> {
-  return (await isAnyDue(parts.pool, parts.consumer)) && (await tryNext(parts, signal));
 }
 
 /** Tries the message whose turn it is; false when none is due. */

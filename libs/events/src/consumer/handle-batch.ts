@@ -7,7 +7,7 @@ export interface BatchParts {
   /** Lets a bounded number of messages run at the same time, over all partitions of the consumer. */
   readonly limited: <T>(work: () => Promise<T>) => Promise<T>;
   readonly steadyMs: () => number;
-  readonly handle: (record: ReceivedRecord, batch: ReceivedBatch) => Promise<unknown>;
+  readonly handle: (record: ReceivedRecord) => Promise<unknown>;
 }
 
 /**
@@ -31,7 +31,7 @@ export async function handleBatch({ limited, steadyMs, handle }: BatchParts, bat
       started.resolve();
       await lane;
       if (failure !== undefined || batch.signal.aborted) return;
-      await handle(record, batch);
+      await handle(record);
       done[index] = true;
       await batch.heartbeat();
     }).catch((error: unknown) => {

@@ -1,7 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { hours } from "@signalbox/core";
-import { type Pool, sql, type Tx } from "@signalbox/storage";
-import type { Logger } from "@signalbox/telemetry";
+import { type RetentionRule, sql, type Tx } from "@signalbox/storage";
 
 const enterStatement = sql(
   "inbox.enter",
@@ -17,15 +15,6 @@ const recordStatement = sql(
   "inbox.record",
   "insert into signalbox.inbox (consumer, event_id) values ($1, $2) on conflict do nothing",
 );
-const forget = sql(
-  "inbox.forget",
-  `delete from signalbox.inbox where ctid = any (array(
-     select ctid from signalbox.inbox
-     where consumer = $1 and received_at < clock_timestamp() - $2 * interval '1 ms' limit $3))`,
-);
-
-const cleanEveryMs = hours(1);
-const rowsPerStep = 5_000;
 
 /**
  * Asks to have the effect of an event in this transaction: `new` grants it, `repeated` says that it has happened, `parked`
@@ -47,19 +36,16 @@ export async function recordInInbox(tx: Tx, consumer: string, eventId: string): 
   return (await tx.query(recordStatement, [consumer, eventId])).rowCount === 1 ? "new" : "repeated";
 }
 
-/** The worker that forgets events which can no longer come: older than topics and dead letters keep them. */
-export async function runInboxCleaning(
-  { pool, log, consumer, retentionMs }: { pool: Pool; log: Logger; consumer: string; retentionMs: number },
-  signal: AbortSignal,
-  beat: () => void,
-): Promise<void> {
-  while (!signal.aborted) {
-    beat();
-    const removed = await pool.query(forget, [consumer, retentionMs, rowsPerStep]).catch((error: unknown) => {
-      log.warn({ error, consumer }, "the inbox could not be cleaned");
-      return { rowCount: 0 };
-    });
-    if (removed.rowCount === rowsPerStep) continue;
-    await sleep(cleanEveryMs, undefined, { signal }).catch(() => {});
-  }
+/** Forgets events which can no longer come: older than topics and dead letters keep them. */
+export function inboxRetention(name: string, consumer: string, keepMs: number): RetentionRule {
+  return {
+    name,
+    table: "signalbox.inbox",
+    column: "received_at",
+    condition: "consumer = $2",
+    values: [consumer],
+    keepMs,
+    batch: 5_000,
+    everyMs: hours(1),
+  };
 }

@@ -4,7 +4,7 @@ import type { DeadLetters } from "../dead-letters/dead-letters.ts";
 import type { ReceivedRecord } from "../event-log.ts";
 import { createPatience } from "./patience.ts";
 
-/** What the parts of one consumer share. `consumer` is its group on the log. */
+/** Shared by the parts of one consumer. `consumer` is its group on the log. */
 export interface ConsumerParts {
   readonly consumer: string;
   readonly deadLetters: DeadLetters;

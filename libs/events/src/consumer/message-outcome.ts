@@ -1,5 +1,5 @@
 /**
- * What became of a message: `handled`; `repeated`, its effect had happened before; `queued` behind a parked message of its
+ * The outcome of a message: `handled`; `repeated`, its effect had happened before; `queued` behind a parked message of its
  * key; `parked` after a failure; `dead`, given up.
  */
 export type MessageOutcome = "handled" | "repeated" | "queued" | "parked" | "dead";

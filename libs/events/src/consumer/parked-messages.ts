@@ -5,7 +5,7 @@ import type { ReceivedRecord } from "../event-log.ts";
 export interface ParkedMessage {
   readonly seq: bigint;
   readonly record: ReceivedRecord;
-  /** How often it was tried. */
+  /** Tries so far. */
   readonly attempt: number;
   readonly reason: string;
 }
@@ -78,7 +78,7 @@ export async function parkMessage(
   await queryable.query(parkStatement, [...values, attempt, delayMs, shorten(reason)]);
 }
 
-/** Whether something may be due: a cheap look, because nearly always nothing is parked. */
+/** Looks cheaply for a due message, because nearly always nothing is parked. */
 export async function isAnyDue(pool: Pool, consumer: string): Promise<boolean> {
   return (await pool.query<{ due: boolean }>(dueStatement, [consumer])).rows[0]?.due === true;
 }
@@ -102,7 +102,7 @@ export async function removeParked(tx: Tx, seq: bigint): Promise<void> {
   await tx.query(removeStatement, [seq]);
 }
 
-/** How many messages of the consumer wait, and how long the oldest has, in seconds. */
+/** Counts the parked messages of the consumer; `age` is that of the oldest, in seconds. */
 export async function parkedDepth(pool: Pool, consumer: string): Promise<{ depth: number; age: number }> {
   return (await pool.query<{ depth: number; age: number }>(depthStatement, [consumer])).rows[0] ?? { depth: 0, age: 0 };
 }

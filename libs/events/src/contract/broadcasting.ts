@@ -70,6 +70,7 @@ export function describeBroadcasting(underTest: () => LogUnderTest): void {
       await reader.caughtUp;
       assert.ok(reader.ageMs() < 15_000);
       assert.equal(reader.health(), null);
+      assert.equal(await reader.liveness(), null);
       await reader.close();
     });
 
@@ -100,7 +101,14 @@ export function describeBroadcasting(underTest: () => LogUnderTest): void {
       await reader.caughtUp;
       await eventLog.publish([record(topic, "k", "1")]);
       await assert.rejects(reader.ended, /cannot apply this/);
+      assert.match((await reader.liveness()) ?? "", /cannot apply this/, "only a restart helps");
       await reader.close();
+    });
+
+    test("a reader that is closed while it opens is closed", async () => {
+      const { reader } = await listen(await freshTopic(), "start");
+      await reader.close();
+      await reader.ended;
     });
 
     test("a reader of a topic that does not exist says so", async () => {

@@ -139,12 +139,12 @@ export function describeGroups(underTest: () => LogUnderTest): void {
       await eventLog.publish([record(topic, "k", "1")]);
       const { records, subscription } = await collect(eventLog, group, topic);
       await eventually(() => records.length === 1);
-      await eventually(async () => (await eventLog.lag(group)).every(({ messages }) => messages === 0));
+      await eventually(async () => (await eventLog.lag(group, [topic])).every(({ messages }) => messages === 0));
       await subscription.close();
 
       await eventLog.publish([record(topic, "k", "2"), record(topic, "k", "3")]);
       const lag = await eventually(async () => {
-        const [found] = await eventLog.lag(group);
+        const [found] = await eventLog.lag(group, [topic]);
         return found !== undefined && found.seconds > 0.3 && found;
       });
       assert.deepEqual([lag.messages, lag.committed, lag.end], [2, 1n, 3n]);
@@ -183,7 +183,7 @@ export function describeGroups(underTest: () => LogUnderTest): void {
       assert.equal(behind.health(), null);
       await eventually(() => values().includes("after") && heard.includes("after"));
       assert.equal(heard.filter((value) => value === "before").length, 1, "a broadcast reader repeats nothing");
-      await eventually(async () => (await behind.lag(group)).every(({ messages }) => messages === 0));
+      await eventually(async () => (await behind.lag(group, [topic])).every(({ messages }) => messages === 0));
     });
   });
 }

@@ -3,7 +3,7 @@ import { createLogger, createMetrics, createTracer, type Logger } from "@signalb
 import type { EventLog, LogRecord, ReceivedRecord, Subscription, TopicSpec } from "../event-log.ts";
 import { openEventLog } from "../open-event-log.ts";
 
-/** What the contract suite needs to know about an adapter. */
+/** An adapter as the contract suite needs it. */
 export interface LogUnderTest {
   readonly url: string;
   /** The shortest session the engine allows. */
@@ -23,7 +23,7 @@ export const quietLog: Logger = createLogger({
   level: process.argv.includes("--verbose") ? "debug" : "silent",
 });
 
-/** What every part of the library is handed. */
+/** Handed to every part of the library. */
 export function parts() {
   return {
     log: quietLog,

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceName } from "@signalbox/contracts";
+import type { Health, Runner } from "@signalbox/runtime";
 import { migrate, openPool, type Pool } from "@signalbox/storage";
 import { type TestDatabase, testDatabase } from "@signalbox/testing";
 import { eventsMigrations } from "../migrations.ts";
@@ -37,17 +39,35 @@ export function openTestPool(url: string): Pool {
   return openPool({ url, max: 10, applicationName: "test", ...parts(), runner: { defer: () => {} } });
 }
 
-/** Runs workers for a test; `stop` ends them and fails with what one of them threw. */
+type HealthCheck = Parameters<Health["live"]>[1];
+
+/** Runs workers for a test. `stop` ends them, or one of them, and fails with what one of them threw. */
 export function testWorkers() {
-  const stopping = new AbortController();
-  const running: Promise<void>[] = [];
+  const running = new Map<string, { stopping: AbortController; ended: Promise<void> }>();
+  const liveChecks = new Map<string, HealthCheck>();
+  function worker(name: string, work: Parameters<Runner["worker"]>[1]): void {
+    const stopping = new AbortController();
+    running.set(name, { stopping, ended: work(stopping.signal, () => {}) });
+  }
+  function every(name: string, pauseMs: number, turn: Parameters<Runner["every"]>[2]): void {
+    worker(name, async (signal, beat) => {
+      while (!signal.aborted) {
+        if ((await turn(signal, beat)) === "again") continue;
+        await sleep(pauseMs, undefined, { signal }).catch(() => {});
+      }
+    });
+  }
   return {
-    worker(_name: string, work: (signal: AbortSignal, beat: () => void) => Promise<void>) {
-      running.push(work(stopping.signal, () => {}));
-    },
-    async stop() {
-      stopping.abort();
-      await Promise.all(running);
+    runner: { worker, every },
+    health: { live: (name: string, check: HealthCheck) => void liveChecks.set(name, check) },
+    liveChecks,
+    async stop(only?: string) {
+      const ending = [...running].filter(([name]) => only === undefined || name === only);
+      for (const [name, { stopping }] of ending) {
+        stopping.abort();
+        running.delete(name);
+      }
+      await Promise.all(ending.map(([, { ended }]) => ended));
     },
   };
 }

@@ -2,6 +2,7 @@
  * A consumer that may kill itself in the middle of an effect or right after its commit. Arguments: database url, log url,
  * topic, name, session timeout, "never" | "before-commit" | "after-commit", number of the message that does it.
  */
+import { hours } from "@signalbox/core";
 import { sql } from "@signalbox/storage";
 import { createConsumer } from "../consumer/create-consumer.ts";
 import { openLog, parts } from "../contract/log-under-test.ts";
@@ -27,6 +28,7 @@ createConsumer({
   ...common,
   deadLetters: createDeadLetters(common),
   pool: openTestPool(databaseUrl),
+  inboxRetentionMs: hours(24),
   sessionTimeoutMs: Number(sessionTimeoutMs),
   topics: [topic],
   table: {

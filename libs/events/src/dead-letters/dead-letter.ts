@@ -1,5 +1,12 @@
 import type { LogRecord, ReceivedRecord } from "../event-log.ts";
-import type { DeadLetterReason } from "./dead-letters.ts";
+
+/** The consumer that gave a message up, and why. */
+export interface DeadLetterReason {
+  /** The group that could not handle it: `<service>.<name>`. */
+  readonly consumer: string;
+  readonly reason: string;
+  readonly attempts: number;
+}
 
 /** A message that was given up, as an operator sees it. */
 export interface DeadLetter extends DeadLetterReason {

@@ -2,15 +2,7 @@ import { deadLetterTopic, type ServiceName } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import type { Logger, Metrics } from "@signalbox/telemetry";
 import type { EventLog, ReceivedRecord } from "../event-log.ts";
-import { deadLetterRecord } from "./dead-letter.ts";
-
-/** Why a message was given up. */
-export interface DeadLetterReason {
-  /** The group that could not handle it: `<service>.<name>`. */
-  readonly consumer: string;
-  readonly reason: string;
-  readonly attempts: number;
-}
+import { type DeadLetterReason, deadLetterRecord } from "./dead-letter.ts";
 
 /** Where a service puts the messages it gives up on. */
 export interface DeadLetters {

@@ -1,7 +1,7 @@
 import { dataSchemaOf, draftProblems, type EventDraft, type EventName, eventOf, eventType } from "@signalbox/contracts";
 import { AppError } from "@signalbox/core";
 
-/** What an event gets when it becomes a record, besides what its producer says. */
+/** Added to an event when it becomes a record, besides what its producer says. */
 export interface EnvelopeFields {
   readonly service: string;
   /** UUIDv7 */

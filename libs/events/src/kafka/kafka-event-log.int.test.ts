@@ -2,6 +2,7 @@ import { before, describe } from "node:test";
 import { startEngine, testKafka } from "@signalbox/testing";
 import { describeBroadcasting } from "../contract/broadcasting.ts";
 import { describeGroups } from "../contract/groups.ts";
+import { describeLagging } from "../contract/lagging.ts";
 import type { LogUnderTest } from "../contract/log-under-test.ts";
 import { describePublishing } from "../contract/publishing.ts";
 
@@ -13,6 +14,7 @@ describe("the event log on Kafka", () => {
   describePublishing(() => underTest);
   describeGroups(() => underTest);
   describeBroadcasting(() => underTest);
+  describeLagging(() => underTest);
 });
 
 /** A broker of its own: killed, and started again on its port and data. */

@@ -31,7 +31,8 @@ export function createKafkaEventLog(url: string, { clientId, log, clock }: Event
   }
 
   const publisher = createKafkaPublisher(createKafka(brokers, clientId, log, publishTimeouts), admin);
-  const parts = { kafka, admin, log, clock };
+  const ping = async () => (await admin()).describeCluster();
+  const parts = { kafka, admin, ping, log, clock };
 
   return {
     kind: "kafka",
@@ -57,7 +58,7 @@ export function createKafkaEventLog(url: string, { clientId, log, clock }: Event
     },
     ensureTopics: async (specs) => ensureKafkaTopics(await admin(), specs),
     verifyTopics: async (specs) => verifyKafkaTopics(await admin(), specs),
-    lag: async (group) => kafkaLag(await admin(), clock, group),
+    lag: async (group, topics) => kafkaLag(await admin(), clock, group, topics),
     health: () => trouble,
     async close() {
       await Promise.allSettled(openParts.splice(0).map((part) => part.close()));

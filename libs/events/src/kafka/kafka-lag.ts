@@ -1,40 +1,85 @@
-import type { Clock } from "@signalbox/core";
+import { type Clock, hours } from "@signalbox/core";
 import type { Admin } from "kafkajs";
 import type { PartitionLag } from "../event-log.ts";
 
-/** Ages are found by asking for the first offset at a time; each step halves the error, down to about 0.1 s. */
-const oldestMs = 30 * 24 * 60 * 60 * 1000;
-const precisionMs = 100;
-
-/** How far the group is behind, for every partition of the topics it has committed offsets in. */
-export async function kafkaLag(admin: Admin, clock: Clock, group: string): Promise<PartitionLag[]> {
-  const lags: PartitionLag[] = [];
-  for (const { topic, partitions } of await admin.fetchOffsets({ groupId: group })) {
-    const committedOf = new Map(partitions.map(({ partition, offset }) => [partition, BigInt(offset)]));
-    for (const { partition, low, high } of await admin.fetchTopicOffsets(topic)) {
-      const known = committedOf.get(partition) ?? -1n;
-      const committed = known < BigInt(low) ? BigInt(low) : known;
-      const end = BigInt(high);
-      const messages = Number(end - committed);
-      const seconds = messages > 0 ? await ageOf(admin, clock, topic, partition, committed) : 0;
-      lags.push({ topic, partition, committed, end, messages, seconds });
-    }
-  }
-  return lags;
+/** Between these two lies the age of a record. */
+interface AgeBracket {
+  readonly offset: bigint;
+  youngerMs: number;
+  olderMs: number;
 }
 
-async function ageOf(admin: Admin, clock: Clock, topic: string, partition: number, offset: bigint): Promise<number> {
-  const nowMs = clock.nowMs();
-  let youngerMs = 0;
-  let olderMs = oldestMs;
-  while (olderMs - youngerMs > Math.max(precisionMs, olderMs / 100)) {
-    // Ages spread over many magnitudes: the geometric middle finds seconds as quickly as days.
-    const middleMs = youngerMs < 1 ? Math.min(olderMs / 2, 1000) : Math.sqrt(youngerMs * olderMs);
-    const found = await admin.fetchTopicOffsetsByTimestamp(topic, Math.floor(nowMs - middleMs));
-    const first = found.find((entry) => entry.partition === partition)?.offset ?? "-1";
-    const isOlder = BigInt(first) < 0n || BigInt(first) > offset;
-    if (isOlder) youngerMs = middleMs;
-    else olderMs = middleMs;
+const oldestMs = hours(24 * 30);
+const precisionMs = 100;
+
+/** Measures how far the group is behind, for every partition of the topics. */
+export async function kafkaLag(
+  admin: Admin,
+  clock: Pick<Clock, "nowMs">,
+  group: string,
+  topics: readonly string[],
+): Promise<PartitionLag[]> {
+  const fetched = await admin.fetchOffsets({ groupId: group, topics: [...topics] });
+  const lags = fetched.map(async ({ topic, partitions }) => {
+    const committed = new Map(partitions.map(({ partition, offset }) => [partition, BigInt(offset)]));
+    return lagOfTopic(admin, clock.nowMs(), topic, committed);
+  });
+  return (await Promise.all(lags)).flat();
+}
+
+async function lagOfTopic(
+  admin: Admin,
+  nowMs: number,
+  topic: string,
+  committedOf: ReadonlyMap<number, bigint>,
+): Promise<PartitionLag[]> {
+  const positions = (await admin.fetchTopicOffsets(topic)).map(({ partition, low, high }) => {
+    const known = committedOf.get(partition) ?? -1n; // also what the broker says of a group that never committed
+    return { partition, committed: known < BigInt(low) ? BigInt(low) : known, end: BigInt(high) };
+  });
+  const waiting = positions.filter(({ committed, end }) => committed < end);
+  const ages = await agesOf(admin, nowMs, topic, new Map(waiting.map((one) => [one.partition, one.committed])));
+  return positions.map(({ partition, committed, end }) => {
+    const seconds = (ages.get(partition) ?? 0) / 1000;
+    return { topic, partition, committed, end, messages: Number(end - committed), seconds };
+  });
+}
+
+/**
+ * Finds the ages of records, by partition and offset, by asking for the first offset at a time. Each question halves the
+ * error of one and is answered for all partitions, which are mostly about as old.
+ */
+async function agesOf(
+  admin: Admin,
+  nowMs: number,
+  topic: string,
+  offsets: ReadonlyMap<number, bigint>,
+): Promise<Map<number, number>> {
+  const brackets = new Map<number, AgeBracket>();
+  for (const [partition, offset] of offsets) brackets.set(partition, { offset, youngerMs: 0, olderMs: oldestMs });
+  for (const bracket of brackets.values()) {
+    while (isWide(bracket)) {
+      const ageMs = middleOf(bracket);
+      for (const first of await admin.fetchTopicOffsetsByTimestamp(topic, Math.floor(nowMs - ageMs))) {
+        const asked = brackets.get(first.partition);
+        if (asked) narrow(asked, ageMs, BigInt(first.offset));
+      }
+    }
   }
-  return olderMs / 1000;
+  return new Map([...brackets].map(([partition, { olderMs }]) => [partition, olderMs]));
+}
+
+function isWide({ youngerMs, olderMs }: AgeBracket): boolean {
+  return olderMs - youngerMs > Math.max(precisionMs, olderMs / 100);
+}
+
+/** Ages spread over many magnitudes: the geometric middle finds seconds as quickly as days. */
+function middleOf({ youngerMs, olderMs }: AgeBracket): number {
+  return youngerMs < 1 ? Math.min(olderMs / 2, 1000) : Math.sqrt(youngerMs * olderMs);
+}
+
+/** @param first the first offset that is not older than the age, or the end of the partition */
+function narrow(bracket: AgeBracket, ageMs: number, first: bigint): void {
+  if (first < 0n || first > bracket.offset) bracket.youngerMs = Math.max(bracket.youngerMs, ageMs);
+  else bracket.olderMs = Math.min(bracket.olderMs, ageMs);
 }

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
-import { systemClock } from "@signalbox/core";
+import { MiB, systemClock } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
 import kafkajs, { type Kafka, type KafkaConfig, type LogEntry } from "kafkajs";
 
@@ -18,6 +18,12 @@ CompressionCodecs[CompressionTypes.ZSTD] = () => ({
   compress: (encoder: { buffer: Buffer }) => compress(encoder.buffer, zstdOptions),
   decompress: (buffer: Buffer) => decompress(buffer),
 });
+
+/**
+ * Bytes on the wire; JSON is several times larger once decompressed. A single larger record is delivered all the same:
+ * the broker gives the first partition of a fetch at least one, and kafkajs shuffles which one is first.
+ */
+export const fetchLimits = { maxBytesPerPartition: MiB, maxBytes: 4 * MiB };
 
 interface RequestQueue {
   throttleCheckTimeoutId: NodeJS.Timeout | null;

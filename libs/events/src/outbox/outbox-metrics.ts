@@ -2,7 +2,7 @@ import { type Pool, sql } from "@signalbox/storage";
 import type { Metrics } from "@signalbox/telemetry";
 import type { OutboxRow } from "./outbox-row.ts";
 
-/** What an operator watches about the outbox; its age is the first sign of a broker that is away. */
+/** The metrics of the outbox. Its age is the first sign of a broker that is away. */
 export interface OutboxMetrics {
   published(rows: readonly OutboxRow[], publishSeconds: number, nowMs: number): void;
   failed(reason: string): void;

@@ -48,7 +48,7 @@ describe("the outbox", () => {
 
   function relay(box: Outbox, eventLog: EventLog) {
     const workers = testWorkers();
-    workers.worker("relay", (signal, beat) => box.runRelay(eventLog, signal, beat));
+    workers.runner.worker("relay", (signal, beat) => box.runRelay(eventLog, signal, beat));
     return workers;
   }
 

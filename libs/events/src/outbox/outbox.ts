@@ -27,9 +27,9 @@ export interface OutboxOptions {
   readonly tracer: Tracer;
   /** `events.message.max-bytes` */
   readonly maxBytes: number;
-  /** How long one publish may take before its rows go back; the transaction is open meanwhile. */
+  /** After this long a publish has failed and its rows go back; the transaction is open meanwhile. */
   readonly publishTimeoutMs?: number;
-  /** How often the outbox is searched for rows that no signal announced. */
+  /** The pause between two searches for rows that no signal announced. */
   readonly idlePollMs?: number;
 }
 

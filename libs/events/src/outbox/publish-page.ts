@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { bounded } from "../bounded.ts";
 import type { EventLog } from "../event-log.ts";
 import { PublishError } from "../publish-error.ts";
 import { type OutboxRow, recordOf } from "./outbox-row.ts";
@@ -18,7 +18,8 @@ export async function publishPage(
   timeoutMs: number,
 ): Promise<RefusedRow[]> {
   try {
-    await bounded(eventLog.publish(rows.map(recordOf)), timeoutMs);
+    // The claim holds back vacuum for the whole database, so a publish may not take as long as it likes.
+    await bounded(eventLog.publish(rows.map(recordOf)), timeoutMs, () => lateAfter(timeoutMs));
     return [];
   } catch (error) {
     if (!isRefusal(error)) throw error;
@@ -34,17 +35,6 @@ function isRefusal(error: unknown): error is PublishError {
   return error instanceof PublishError && !error.retriable && error.reason !== "unknown-topic";
 }
 
-/** The claim holds back vacuum for the whole database, so a publish may not take as long as it likes. */
-async function bounded(publish: Promise<void>, timeoutMs: number): Promise<void> {
-  const timer = new AbortController();
-  const late = sleep(timeoutMs, undefined, { signal: timer.signal }).then(() => {
-    throw new PublishError("unavailable", `the log did not acknowledge within ${timeoutMs} ms`);
-  });
-  publish.catch(() => {}); // when it fails after we stopped waiting
-  try {
-    await Promise.race([publish, late]);
-  } finally {
-    timer.abort();
-    late.catch(() => {});
-  }
+function lateAfter(timeoutMs: number): PublishError {
+  return new PublishError("unavailable", `the log did not acknowledge within ${timeoutMs} ms`);
 }

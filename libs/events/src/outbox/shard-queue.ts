@@ -1,4 +1,4 @@
-/** What became of shards that were taken: nothing is left, there is more to publish, or they have to wait for the next signal. */
+/** The result of work on shards: nothing is left, there is more to publish, or they have to wait for the next signal. */
 export type ShardOutcome = "emptied" | "more" | "left";
 
 /**

@@ -23,7 +23,7 @@ export interface Tended {
   readonly owned: readonly OwnedPartition[];
   /** Partitions that belong to others now: finish them and tend again, naming them as given back. */
   readonly toGiveBack: readonly number[];
-  /** Whether the group has changed for others too. */
+  /** True when the group has changed for others too. */
   readonly changed: boolean;
 }
 
@@ -73,6 +73,8 @@ const commit = sql(
   `update signalbox.log_lease set committed = $5
    where group_name = $1 and partition_id = $3 and owner = $2 and epoch = $4`,
 );
+
+export type Membership = ReturnType<typeof createMembership>;
 
 /** One member of a group: its heartbeat, its share of the partitions, its commits. */
 export function createMembership(

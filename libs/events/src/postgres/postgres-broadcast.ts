@@ -4,12 +4,14 @@ import { createWakeUp } from "@signalbox/runtime";
 import { type Pool, sql } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import { type BroadcastOptions, type BroadcastReader, UnknownTopic } from "../event-log.ts";
+import { ReaderProgress } from "../reader-progress.ts";
 import { readRecords } from "./read-records.ts";
 import type { TopicDirectory } from "./topic-directory.ts";
 import type { WakeUps } from "./wake-ups.ts";
 
 interface Parts {
   readonly pool: Pool;
+  readonly ping: () => Promise<unknown>;
   readonly topics: TopicDirectory;
   readonly wakeUps: WakeUps;
   readonly log: Logger;
@@ -33,7 +35,6 @@ interface PartitionRow {
 
 const pollMs = 500;
 const retryMs = 1_000;
-const silenceMs = 30_000;
 
 const partitions = sql(
   "log.partitions",
@@ -41,85 +42,102 @@ const partitions = sql(
 );
 
 /** Reads every partition of the topics for this instance alone. Nothing is written down. */
-export function openPostgresBroadcast(
-  { pool, topics, wakeUps, log, clock }: Parts,
-  { topics: names, from, onRecord }: BroadcastOptions,
-): BroadcastReader {
-  const closing = new AbortController();
-  const caughtUp = Promise.withResolvers<void>();
-  const ended = Promise.withResolvers<void>();
-  caughtUp.promise.catch(() => {});
-  ended.promise.catch(() => {});
-  const news = createWakeUp(pollMs);
-  const stopListening = wakeUps.listen({ topics: names, onRecords: news.wake });
-  let positions: Map<number, Position> | null = null;
-  let currentMs = clock.steadyMs();
+export function openPostgresBroadcast(parts: Parts, options: BroadcastOptions): BroadcastReader {
+  const progress = new ReaderProgress(parts.clock, parts.ping);
+  const reader = new PostgresReader(parts, options, progress);
+  const stopListening = parts.wakeUps.listen({ topics: options.topics, onRecords: reader.wake });
+  const finished = progress.follow(reader.run());
+  return {
+    caughtUp: progress.caughtUp,
+    ended: progress.ended,
+    ageMs: () => progress.ageMs(),
+    health: () => progress.health(),
+    liveness: () => progress.liveness(),
+    async close() {
+      reader.stop();
+      stopListening();
+      await finished;
+    },
+  };
+}
 
-  /** Reads up to the ends of this moment. An outage is retried; an error of the owner is not ours to hide. */
-  async function readAll(): Promise<void> {
-    const rows = await reachable(() => pool.query<PartitionRow>(partitions, [names]).then((result) => result.rows));
-    positions ??= new Map(rows.map((row) => [row.id, startOf(row, from)]));
-    for (const { id, next_offset: end } of rows) {
-      const position = positions.get(id);
-      if (position) await readTo(position, end);
-    }
-    if (closing.signal.aborted) return;
-    currentMs = clock.steadyMs();
-    caughtUp.resolve();
+class PostgresReader {
+  readonly wake: () => void;
+  readonly #parts: Parts;
+  readonly #options: BroadcastOptions;
+  readonly #progress: ReaderProgress;
+  readonly #closing = new AbortController();
+  readonly #news = createWakeUp(pollMs);
+  #positions: ReadonlyMap<number, Position> | null = null;
+
+  constructor(parts: Parts, options: BroadcastOptions, progress: ReaderProgress) {
+    this.#parts = parts;
+    this.#options = options;
+    this.#progress = progress;
+    this.wake = this.#news.wake;
   }
 
-  async function readTo(position: Position, end: bigint): Promise<void> {
-    while (position.next < end && !closing.signal.aborted) {
-      const records = await reachable(() => readRecords(pool, position.partitionId, position, position.next));
+  /** Reads until it is stopped. An outage is waited out; an error of the owner is not ours to hide. */
+  async run(): Promise<void> {
+    await this.#parts.topics.find(this.#options.topics).catch((error: unknown) => {
+      if (error instanceof UnknownTopic) throw error; // anything else shows again in the first read
+    });
+    while (!this.#isStopped()) {
+      this.#news.reset();
+      await this.#readAll();
+      await this.#news.wait(this.#closing.signal);
+    }
+  }
+
+  stop(): void {
+    this.#closing.abort();
+  }
+
+  /** Reads up to the ends of this moment. */
+  async #readAll(): Promise<void> {
+    const { topics, from } = this.#options;
+    const rows = await this.#reachable(async () => {
+      return (await this.#parts.pool.query<PartitionRow>(partitions, [topics])).rows;
+    });
+    this.#positions ??= new Map(rows.map((row) => [row.id, startOf(row, from)]));
+    for (const { id, next_offset: end } of rows) {
+      const position = this.#positions.get(id);
+      if (position) await this.#readTo(position, end);
+    }
+    if (!this.#isStopped()) this.#progress.markCurrent();
+  }
+
+  async #readTo(position: Position, end: bigint): Promise<void> {
+    const { partitionId } = position;
+    while (position.next < end && !this.#isStopped()) {
+      const records = await this.#reachable(() => readRecords(this.#parts.pool, partitionId, position, position.next));
       if (records.length === 0) position.next = end; // compacted or expired
       for (const record of records) {
-        if (closing.signal.aborted) return;
-        await onRecord(record);
+        if (this.#isStopped()) return;
+        await this.#options.onRecord(record);
         position.next = record.offset + 1n;
       }
     }
   }
 
-  async function reachable<T>(query: () => Promise<T[]>): Promise<T[]> {
-    while (!closing.signal.aborted) {
+  /** Asks until the log answers; nothing when the reader is stopped meanwhile. */
+  async #reachable<T>(query: () => Promise<T[]>): Promise<T[]> {
+    while (!this.#isStopped()) {
       try {
-        return await query();
+        const found = await query();
+        this.#progress.markHeard();
+        return found;
       } catch (error) {
-        log.warn({ error }, "a reader cannot reach the event log and tries again");
-        await sleep(retryMs, undefined, { signal: closing.signal }).catch(() => {});
+        this.#parts.log.warn({ error }, "a reader cannot reach the event log and tries again");
+        await sleep(retryMs, undefined, { signal: this.#closing.signal }).catch(() => {});
       }
     }
     return [];
   }
 
-  async function run(): Promise<void> {
-    await topics.find(names).catch((error: unknown) => {
-      if (error instanceof UnknownTopic) throw error; // anything else shows again in the first read
-    });
-    while (!closing.signal.aborted) {
-      news.reset();
-      await readAll();
-      await news.wait(closing.signal);
-    }
+  #isStopped(): boolean {
+    return this.#closing.signal.aborted;
   }
-
-  const finished = run().then(ended.resolve, (error: unknown) => {
-    caughtUp.reject(error);
-    ended.reject(error);
-  });
-
-  const ageMs = () => clock.steadyMs() - currentMs;
-  return {
-    caughtUp: caughtUp.promise,
-    ageMs,
-    health: () => (ageMs() < silenceMs ? null : `the reader has heard nothing for ${Math.round(ageMs() / 1000)} s`),
-    ended: ended.promise,
-    async close() {
-      closing.abort();
-      stopListening();
-      await finished;
-    },
-  };
 }
 
 function startOf(row: PartitionRow, from: "start" | "end"): Position {

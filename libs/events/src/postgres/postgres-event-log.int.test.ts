@@ -2,6 +2,7 @@ import { after, before, describe } from "node:test";
 import { createTcpProxy, type TestDatabase, testDatabase } from "@signalbox/testing";
 import { describeBroadcasting } from "../contract/broadcasting.ts";
 import { describeGroups } from "../contract/groups.ts";
+import { describeLagging } from "../contract/lagging.ts";
 import type { LogUnderTest } from "../contract/log-under-test.ts";
 import { describePublishing } from "../contract/publishing.ts";
 
@@ -16,6 +17,7 @@ describe("the event log on PostgreSQL", () => {
   describePublishing(() => underTest);
   describeGroups(() => underTest);
   describeBroadcasting(() => underTest);
+  describeLagging(() => underTest);
 
   async function openBehindDoor() {
     const proxy = await createTcpProxy({ port: Number(new URL(database.url).port) });

@@ -1,15 +1,17 @@
 import { fileURLToPath } from "node:url";
-import { migrate, openPool } from "@signalbox/storage";
+import { migrate, openPool, sql } from "@signalbox/storage";
 import type { EventLog, EventLogContext } from "../event-log.ts";
 import { appendRecords } from "./append-records.ts";
 import { openPostgresBroadcast } from "./postgres-broadcast.ts";
 import { postgresLag } from "./postgres-lag.ts";
 import { openPostgresSubscription } from "./postgres-subscription.ts";
-import { runRetention } from "./retention.ts";
+import { startLogRetention } from "./retention.ts";
 import { createTopicDirectory } from "./topic-directory.ts";
 import { createWakeUps } from "./wake-ups.ts";
 
 const migrations = { library: "event-log", directory: fileURLToPath(new URL("../../log-migrations", import.meta.url)) };
+
+const one = sql("log.ping", "select 1");
 
 /** One for listening, the rest for appends, reads and heartbeats. */
 const connectionsMax = 6;
@@ -28,11 +30,12 @@ export async function openPostgresEventLog(url: string, context: EventLogContext
   });
   const topics = createTopicDirectory(pool);
   const wakeUps = createWakeUps(pool, url);
-  const parts = { pool, topics, wakeUps, log, clock };
+  const ping = () => pool.query(one);
+  const parts = { pool, ping, topics, wakeUps, log, clock };
   const openParts: { close(): Promise<void> }[] = [];
   let trouble: string | null = null;
 
-  runner?.worker("event log retention", (signal, beat) => runRetention(pool, log, signal, beat));
+  if (runner) startLogRetention(runner, pool, log);
 
   return {
     kind: "postgres",
@@ -59,7 +62,7 @@ export async function openPostgresEventLog(url: string, context: EventLogContext
     },
     ensureTopics: (specs) => topics.ensure(specs),
     verifyTopics: (specs) => topics.verify(specs),
-    lag: (group) => postgresLag(pool, group),
+    lag: (group, names) => postgresLag(pool, group, names),
     health: () => trouble,
     async close() {
       await Promise.allSettled(openParts.splice(0).map((part) => part.close()));

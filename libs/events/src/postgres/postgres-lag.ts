@@ -11,15 +11,16 @@ interface LagRow {
 
 const lagOfGroup = sql(
   "log.lag",
-  `select topic, partition, coalesce(committed, first_offset) as committed, next_offset as end,
+  `select topic, partition, greatest(committed, first_offset) as committed, next_offset as end,
      coalesce((select extract(epoch from clock_timestamp())::float8 - timestamp_ms / 1000.0::float8
-       from signalbox.log_record where partition_id = id and "offset" >= coalesce(committed, first_offset)
+       from signalbox.log_record where partition_id = id and "offset" >= greatest(committed, first_offset)
        order by "offset" limit 1), 0) as seconds
-   from signalbox.log_lease join signalbox.log_partition on id = partition_id
-   where group_name = $1 order by topic, partition`,
+   from signalbox.log_partition left join signalbox.log_lease on partition_id = id and group_name = $1
+   where topic = any ($2) order by topic, partition`,
 );
 
-export async function postgresLag(pool: Pool, group: string): Promise<PartitionLag[]> {
-  const { rows } = await pool.query<LagRow>(lagOfGroup, [group]);
+/** Measures how far the group is behind, for every partition of the topics. */
+export async function postgresLag(pool: Pool, group: string, topics: readonly string[]): Promise<PartitionLag[]> {
+  const { rows } = await pool.query<LagRow>(lagOfGroup, [group, topics]);
   return rows.map((row) => ({ ...row, messages: Number(row.end - row.committed), seconds: Math.max(0, row.seconds) }));
 }

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { minutes } from "@signalbox/core";
+import type { Runner } from "@signalbox/runtime";
 import { inTransaction, type Pool, sql } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 
@@ -56,11 +56,9 @@ export async function cleanLog(pool: Pool): Promise<void> {
   });
 }
 
-/** The named worker that keeps the log at its size. */
-export async function runRetention(pool: Pool, log: Logger, signal: AbortSignal, beat: () => void): Promise<void> {
-  while (!signal.aborted) {
-    beat();
-    await cleanLog(pool).catch((error: unknown) => log.warn({ error }, "the event log could not be cleaned"));
-    await sleep(everyMs, undefined, { signal }).catch(() => {});
-  }
+/** Starts the worker that keeps the log at its size. A failure is no reason to end the process: it comes again. */
+export function startLogRetention(runner: Pick<Runner, "every">, pool: Pool, log: Logger): void {
+  runner.every("event log retention", everyMs, () =>
+    cleanLog(pool).catch((error: unknown) => log.warn({ error }, "the event log could not be cleaned")),
+  );
 }

@@ -11,7 +11,7 @@ export interface Member {
 }
 
 /**
- * Who should read which partition: as even as possible, with as few moves as possible. Every member computes the same
+ * Assigns each partition to a member: as even as possible, with as few moves as possible. Every member computes the same
  * from the same rows, so none has to lead.
  */
 export function spreadPartitions(leases: readonly Lease[], members: readonly Member[]): Map<number, string> {

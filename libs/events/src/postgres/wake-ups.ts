@@ -27,16 +27,15 @@ const retryMs = 1_000;
 const localReaders = new Map<string, Set<LogReader>>();
 /** Readers here are woken directly; the echo of our own notification is left out. */
 const processId = randomId("process");
-/** What a notification says of members, where it else has a topic. */
+/** Stands for the members where a notification else names a topic. */
 const members = "*";
 
 export function createWakeUps(pool: Pool, url: string): WakeUps {
   const readers: Set<LogReader> = localReaders.get(url) ?? new Set();
   localReaders.set(url, readers);
   const closing = new AbortController();
+  const notifier = createNotifier(pool);
   let listening: Promise<void> | undefined;
-  let notifying: Promise<void> | undefined;
-  const untold = new Set<string>();
 
   function wake(subjects: ReadonlySet<string>): void {
     for (const reader of readers) {
@@ -47,18 +46,7 @@ export function createWakeUps(pool: Pool, url: string): WakeUps {
 
   function announce(subjects: ReadonlySet<string>): void {
     wake(subjects);
-    for (const subject of subjects) untold.add(subject);
-    notifying ??= sendNotifications();
-  }
-
-  /** After the commit and outside of it, one at a time: a NOTIFY inside busy transactions makes their commits queue. */
-  async function sendNotifications(): Promise<void> {
-    while (untold.size > 0) {
-      const message = [processId, ...untold].join(" ");
-      untold.clear();
-      await pool.query(notify, [channel, message]).catch(() => {});
-    }
-    notifying = undefined;
+    notifier.notify(subjects);
   }
 
   async function listenForOthers(): Promise<void> {
@@ -87,8 +75,31 @@ export function createWakeUps(pool: Pool, url: string): WakeUps {
     },
     async close() {
       closing.abort();
-      await Promise.all([listening, notifying]);
+      await Promise.all([listening, notifier.finished()]);
     },
+  };
+}
+
+/** Tells other processes after the commit and outside of it, one message at a time: a NOTIFY inside busy transactions makes their commits queue. */
+function createNotifier(pool: Pool) {
+  const untold = new Set<string>();
+  let sending: Promise<void> | undefined;
+
+  async function send(): Promise<void> {
+    while (untold.size > 0) {
+      const message = [processId, ...untold].join(" ");
+      untold.clear();
+      await pool.query(notify, [channel, message]).catch(() => {});
+    }
+    sending = undefined;
+  }
+
+  return {
+    notify(subjects: ReadonlySet<string>): void {
+      for (const subject of subjects) untold.add(subject);
+      sending ??= send();
+    },
+    finished: async (): Promise<void> => sending,
   };
 }
 

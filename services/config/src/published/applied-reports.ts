@@ -57,7 +57,6 @@ export async function openAppliedReports(context: Context, eventLog: EventLog): 
   const { service, instance, log, runner, health, clock } = context;
   const startup = health.startup("applied configuration");
   const reports = new AppliedReports(clock);
-  let ended: string | null = null;
 
   function apply(record: ReceivedRecord): void {
     try {
@@ -78,10 +77,7 @@ export async function openAppliedReports(context: Context, eventLog: EventLog): 
     onRecord: apply,
   });
   runner.defer("applied configuration reader", () => reader.close());
-  reader.ended.catch((error: Error) => {
-    ended = `the reports of instances are no longer read: ${error.message}`;
-  });
-  health.live("applied configuration", () => ended);
+  health.live("applied configuration", () => reader.liveness());
   void reader.caughtUp.then(
     () => startup.done(),
     () => {},

@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "@signalbox/telemetry";
+import type { EventLog, SubscribeOptions, Subscription } from "../event-log.ts";
+
+const reconnectMs = 1_000;
+
+/** Keeps a consumer subscribed: the worker that reads, waits for a log that is away and leaves the group at the end. */
+export class GroupReader {
+  readonly #eventLog: EventLog;
+  readonly #options: SubscribeOptions;
+  readonly #log: Logger;
+  #subscription: Subscription | null = null;
+
+  constructor(eventLog: EventLog, options: SubscribeOptions, log: Logger) {
+    this.#eventLog = eventLog;
+    this.#options = options;
+    this.#log = log;
+  }
+
+  /** Reads until the signal aborts. A subscription that cannot go on ends the worker: its supervisor starts another. */
+  async run(signal: AbortSignal, beat: () => void): Promise<void> {
+    const subscription = await this.#subscribe(signal, beat);
+    if (!subscription) return;
+    this.#subscription = subscription;
+    try {
+      while (!signal.aborted) {
+        beat();
+        const pause = sleep(reconnectMs, undefined, { signal }).catch(() => {});
+        await Promise.race([subscription.ended, pause]);
+      }
+    } finally {
+      this.#subscription = null;
+      await subscription.close();
+    }
+  }
+
+  /** Why only a restart of the process helps, or null. Until it is subscribed it tries again by itself. */
+  async liveness(): Promise<string | null> {
+    return this.#subscription?.liveness() ?? null;
+  }
+
+  async #subscribe(signal: AbortSignal, beat: () => void): Promise<Subscription | null> {
+    for (let failures = 0; !signal.aborted; failures++) {
+      beat();
+      try {
+        return await this.#eventLog.subscribe(this.#options);
+      } catch (error) {
+        const consumer = this.#options.group;
+        if (failures % 30 === 0) this.#log.warn({ error, consumer }, "the consumer waits for the event log");
+        await sleep(reconnectMs, undefined, { signal }).catch(() => {});
+      }
+    }
+    return null;
+  }
+}

@@ -1,0 +1,47 @@
+import type { EventName } from "@signalbox/contracts";
+import type { Pool } from "@signalbox/storage";
+import { replayForHeader } from "../dead-letters/dead-letter.ts";
+import { decodeEvent, eventNameOf, UnreadableMessage } from "../envelope/decode-event.ts";
+import type { ReceivedRecord } from "../event-log.ts";
+import type { ConsumerTable, Handler, StatelessHandler, StatelessTable } from "./consumer-table.ts";
+import { bury, type Delivery } from "./message-context.ts";
+import type { MessageOutcome } from "./message-outcome.ts";
+import { type Reporting, reportMessage } from "./report-message.ts";
+import { handleStateless } from "./stateless-message.ts";
+import { handleInTransaction, type TransactionalParts } from "./transactional-message.ts";
+
+/** The parts that handle a message: handlers with the database they work in, or handlers that need none. */
+export type MessageParts = Reporting &
+  Omit<TransactionalParts, "pool"> &
+  ({ readonly pool: Pool; readonly table: ConsumerTable } | { readonly pool: null; readonly table: StatelessTable });
+
+/** Handles one message. Returns what became of it, or null for one that is not meant for this consumer. */
+export async function handleMessage(
+  parts: MessageParts,
+  record: ReceivedRecord,
+  delivery: Delivery,
+): Promise<MessageOutcome | null> {
+  const { headers } = record;
+  if ((headers[replayForHeader] ?? parts.consumer) !== parts.consumer) return null;
+  try {
+    const name = eventNameOf(headers);
+    if (!name || !parts.table[name]) return null;
+    return await handleEvent(parts, name, record, delivery);
+  } catch (error) {
+    if (!(error instanceof UnreadableMessage)) throw error;
+    return await reportMessage(parts, record, async () => {
+      await bury(parts, record, { reason: error.message, attempts: 1 }, delivery);
+      return { outcome: "dead", reason: error.message };
+    });
+  }
+}
+
+function handleEvent<N extends EventName>(parts: MessageParts, name: N, record: ReceivedRecord, delivery: Delivery) {
+  const event = decodeEvent(name, record);
+  const handler: unknown = parts.table[name];
+  return reportMessage(parts, record, () =>
+    parts.pool
+      ? handleInTransaction(parts, handler as Handler<N>, event, record, delivery)
+      : handleStateless(parts, handler as StatelessHandler<N>, event, record, delivery),
+  );
+}

@@ -1,0 +1,67 @@
+import { type Clock, seconds } from "@signalbox/core";
+import { bounded } from "../bounded.ts";
+import type { EventLog, PartitionLag } from "../event-log.ts";
+import { joined } from "./joined.ts";
+
+/** How far a consumer is behind on one topic. */
+export interface TopicLag {
+  readonly topic: string;
+  readonly messages: number;
+  /** The age of the oldest message that is not handled; 0 when none waits. */
+  readonly seconds: number;
+}
+
+interface LagMeterOptions {
+  readonly eventLog: Pick<EventLog, "lag">;
+  readonly group: string;
+  readonly topics: readonly string[];
+  readonly clock: Pick<Clock, "steadyMs">;
+}
+
+/** A scrape does not wait longer for a log that is away. */
+const measureMsMax = seconds(1);
+
+/** Measures how far a consumer is behind, whether or not the consumer itself is reading. */
+export class LagMeter {
+  readonly #options: LagMeterOptions;
+  readonly #measure = joined(() => this.#ask());
+  #measuredMs: number;
+  #lags: readonly TopicLag[];
+
+  constructor(options: LagMeterOptions) {
+    this.#options = options;
+    this.#measuredMs = options.clock.steadyMs();
+    this.#lags = options.topics.map((topic) => ({ topic, messages: 0, seconds: 0 }));
+  }
+
+  /**
+   * Returns the lag of now. While the log cannot be asked, it is the last known one, older by the time since: what has
+   * arrived meanwhile is not known to be handled either.
+   */
+  async read(): Promise<readonly TopicLag[]> {
+    try {
+      await bounded(this.#measure(), measureMsMax, () => new Error("the log did not answer in time"));
+      return this.#lags;
+    } catch {
+      const sinceSeconds = (this.#options.clock.steadyMs() - this.#measuredMs) / 1000;
+      return this.#lags.map((lag) => ({ ...lag, seconds: lag.seconds + sinceSeconds }));
+    }
+  }
+
+  async #ask(): Promise<void> {
+    const { eventLog, group, topics, clock } = this.#options;
+    const askedMs = clock.steadyMs();
+    const partitions = await eventLog.lag(group, topics);
+    this.#measuredMs = askedMs;
+    this.#lags = topics.map((topic) => sum(topic, partitions));
+  }
+}
+
+function sum(topic: string, partitions: readonly PartitionLag[]): TopicLag {
+  const ofTopic = partitions.filter((partition) => partition.topic === topic);
+  return {
+    topic,
+    messages: ofTopic.reduce((total, { messages }) => total + messages, 0),
+    seconds: Math.max(0, ...ofTopic.map(({ seconds: age }) => age)),
+  };
+}

@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Clock, MiB } from "@signalbox/core";
+import type { Logger } from "@signalbox/telemetry";
+import type { EachBatchPayload, KafkaMessage } from "kafkajs";
+import type { SubscribeOptions } from "../event-log.ts";
+import type { GroupSession } from "./group-session.ts";
+import { toReceivedRecord } from "./received-record.ts";
+
+export interface BatchHandlerParts {
+  readonly group: string;
+  readonly handle: SubscribeOptions["handle"];
+  readonly session: GroupSession;
+  /** Aborted when the subscription closes. */
+  readonly closing: AbortSignal;
+  readonly log: Logger;
+  readonly clock: Clock;
+}
+
+/** kafkajs fetches again only when every partition of a broker is handled: no partition may keep the others waiting. */
+const turnMs = 500;
+const recordsPerCall = 500;
+const bytesPerCall = 4 * MiB;
+const pauseMaxMs = 5_000;
+const heartbeatEveryMs = 500;
+
+/** Hands the batches of kafkajs over in portions and commits each of them. */
+export class BatchHandler {
+  readonly #parts: BatchHandlerParts;
+  /** In a row, over all partitions. */
+  #failures = 0;
+
+  constructor(parts: BatchHandlerParts) {
+    this.#parts = parts;
+  }
+
+  async eachBatch(payload: EachBatchPayload): Promise<void> {
+    const turn = new Turn(payload, this.#parts);
+    for (const messages of portionsOf(payload.batch.messages)) {
+      if (turn.isOver()) break;
+      const done = await this.#handle(turn, messages);
+      const last = messages[done - 1];
+      if (last) await commitThrough(payload, last);
+      if (done < messages.length) break;
+      await turn.heartbeat();
+    }
+    turn.throwIfInterrupted();
+  }
+
+  /** Returns how many messages are done. A failure is met with a pause, never with a throw: kafkajs would count it as a crash. */
+  async #handle(turn: Turn, messages: readonly KafkaMessage[]): Promise<number> {
+    const { topic, partition, highWatermark } = turn.payload.batch;
+    const { signal, heartbeat } = turn;
+    const records = messages.map((message) => toReceivedRecord(topic, partition, message));
+    const batch = { topic, partition, records, endOffset: BigInt(highWatermark), signal, heartbeat };
+    try {
+      const done = await this.#parts.handle(batch);
+      this.#failures = 0;
+      return done ?? records.length;
+    } catch (error) {
+      if (signal.aborted) return 0;
+      this.#failures++;
+      this.#parts.log.warn({ error, group: this.#parts.group, topic, partition }, "a batch failed and comes again");
+      await turn.pause(Math.min(pauseMaxMs, 100 * 2 ** this.#failures));
+      return 0;
+    }
+  }
+}
+
+/** The time that one batch of one partition gets. */
+class Turn {
+  readonly payload: EachBatchPayload;
+  /** Aborted when the partition is being taken away or the subscription closes. */
+  readonly signal: AbortSignal;
+  readonly #session: GroupSession;
+  readonly #clock: Clock;
+  readonly #endsMs: number;
+  #interruption: unknown;
+
+  constructor(payload: EachBatchPayload, { session, closing, clock }: BatchHandlerParts) {
+    this.payload = payload;
+    this.signal = AbortSignal.any([session.signal, closing]);
+    this.#session = session;
+    this.#clock = clock;
+    this.#endsMs = clock.steadyMs() + turnMs;
+  }
+
+  isOver(): boolean {
+    const { isRunning, isStale } = this.payload;
+    return !isRunning() || isStale() || this.signal.aborted || this.#clock.steadyMs() > this.#endsMs;
+  }
+
+  /** Never throws: what the broker answers is thrown when the turn is over. */
+  readonly heartbeat = async (): Promise<void> => {
+    await this.payload.heartbeat().catch((error: unknown) => {
+      this.#interruption = error;
+      this.#session.endGeneration();
+    });
+  };
+
+  /** Waits, beating meanwhile, unless the work is broken off. */
+  async pause(ms: number): Promise<void> {
+    const untilMs = this.#clock.steadyMs() + ms;
+    while (this.#clock.steadyMs() < untilMs && !this.signal.aborted) {
+      const stepMs = Math.min(heartbeatEveryMs, untilMs - this.#clock.steadyMs());
+      await sleep(stepMs, undefined, { signal: this.signal }).catch(() => {});
+      await this.heartbeat();
+    }
+  }
+
+  /** kafkajs must see that the group is rebalancing, or it would not join again. */
+  throwIfInterrupted(): void {
+    if (this.#interruption) throw this.#interruption;
+  }
+}
+
+function* portionsOf(messages: readonly KafkaMessage[]): Generator<readonly KafkaMessage[]> {
+  let portion: KafkaMessage[] = [];
+  let bytes = 0;
+  for (const message of messages) {
+    const size = message.value?.length ?? 0;
+    if (portion.length === recordsPerCall || (portion.length > 0 && bytes + size > bytesPerCall)) {
+      yield portion;
+      portion = [];
+      bytes = 0;
+    }
+    portion.push(message);
+    bytes += size;
+  }
+  if (portion.length > 0) yield portion;
+}
+
+/** Sends the commit at once: kafkajs's own rules about when are switched off together with auto-commit. */
+async function commitThrough(
+  { batch, resolveOffset, commitOffsetsIfNecessary }: EachBatchPayload,
+  last: KafkaMessage,
+): Promise<void> {
+  resolveOffset(last.offset);
+  const offset = String(BigInt(last.offset) + 1n);
+  await commitOffsetsIfNecessary({
+    topics: [{ topic: batch.topic, partitions: [{ partition: batch.partition, offset }] }],
+  });
+}

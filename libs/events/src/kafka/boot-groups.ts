@@ -1,0 +1,26 @@
+import { randomBytes } from "node:crypto";
+import type { Admin } from "kafkajs";
+
+const bootPattern = /\.boot-[0-9a-f]{12}$/;
+
+/** The name of a group that one reader uses once: `<service>.<instance>.boot-<random>`. */
+export function bootGroup(service: string, instance: string): string {
+  return `${service}.${instance}.boot-${randomBytes(6).toString("hex")}`;
+}
+
+/** Deletes the group of a reader that has closed. What fails here, the sweep of the next reader finds. */
+export async function deleteBootGroup(admin: Admin, group: string): Promise<void> {
+  await admin.deleteGroups([group]).catch(() => {});
+}
+
+/** Deletes the groups that crashed readers of this service left behind. A group with a living member is not empty. */
+export async function sweepBootGroups(admin: Admin, service: string, ownGroup: () => string | null): Promise<void> {
+  const { groups } = await admin.listGroups();
+  const candidates = groups
+    .map(({ groupId }) => groupId)
+    .filter((id) => id.startsWith(`${service}.`) && bootPattern.test(id) && id !== ownGroup());
+  if (candidates.length === 0) return;
+  const { groups: described } = await admin.describeGroups(candidates);
+  const empty = described.filter(({ state }) => state === "Empty" || state === "Dead").map(({ groupId }) => groupId);
+  if (empty.length > 0) await admin.deleteGroups(empty);
+}

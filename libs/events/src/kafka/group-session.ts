@@ -1,0 +1,75 @@
+import type { Clock } from "@signalbox/core";
+import type { Logger } from "@signalbox/telemetry";
+import type { Consumer } from "kafkajs";
+import type { TopicPartition } from "../event-log.ts";
+
+/** Follows what kafkajs tells of this member's place in its group. */
+export class GroupSession {
+  /** Rejects when kafkajs cannot go on by itself: only a new consumer helps. */
+  readonly crashed: Promise<never>;
+  readonly #group: string;
+  readonly #log: Logger;
+  readonly #clock: Clock;
+  #generation = new AbortController();
+  #assigned: readonly TopicPartition[] = [];
+  #aliveMs: number;
+  #isAway = false;
+
+  constructor(consumer: Consumer, { group, log, clock }: { group: string; log: Logger; clock: Clock }) {
+    this.#group = group;
+    this.#log = log;
+    this.#clock = clock;
+    this.#aliveMs = clock.steadyMs();
+    consumer.on("consumer.fetch", () => this.#alive());
+    consumer.on("consumer.heartbeat", () => this.#alive());
+    consumer.on("consumer.group_join", ({ payload }) => this.#joined(payload.memberAssignment));
+
+    const crashed = Promise.withResolvers<never>();
+    this.crashed = crashed.promise;
+    this.crashed.catch(() => {}); // told to whoever asks
+    consumer.on("consumer.crash", ({ payload: { error, restart } }) => {
+      this.#away(error);
+      // kafkajs goes on by itself after most crashes.
+      if (!restart) crashed.reject(new Error(`the consumer of group ${group} crashed`, { cause: error }));
+    });
+  }
+
+  assignments(): readonly TopicPartition[] {
+    return this.#assigned;
+  }
+
+  /** Aborted when the group divides its partitions anew. */
+  get signal(): AbortSignal {
+    return this.#generation.signal;
+  }
+
+  /** Stops the work of this generation: the broker says that the group divides anew. */
+  endGeneration(): void {
+    this.#generation.abort();
+  }
+
+  /** Milliseconds since the broker was last heard. */
+  silentMs(): number {
+    return this.#clock.steadyMs() - this.#aliveMs;
+  }
+
+  #alive(): void {
+    this.#aliveMs = this.#clock.steadyMs();
+  }
+
+  #joined(assignment: Readonly<Record<string, readonly number[]>>): void {
+    this.#alive();
+    this.#isAway = false;
+    this.#generation = new AbortController();
+    this.#assigned = Object.entries(assignment).flatMap(([topic, partitions]) =>
+      partitions.map((partition) => ({ topic, partition })),
+    );
+    const assigned = this.#assigned.map(({ topic, partition }) => `${topic}/${partition}`);
+    this.#log.info({ group: this.#group, assigned }, "joined the group");
+  }
+
+  #away(error: Error): void {
+    if (!this.#isAway) this.#log.warn({ error, group: this.#group }, "a consumer lost Kafka and tries again");
+    this.#isAway = true;
+  }
+}

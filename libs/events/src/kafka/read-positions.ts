@@ -1,0 +1,46 @@
+import type { Admin, Consumer } from "kafkajs";
+import { UnknownTopic } from "../event-log.ts";
+
+interface Position {
+  readonly topic: string;
+  readonly partition: number;
+  /** The offset to read next. */
+  next: bigint;
+  /** The end of the partition when the reader opened. */
+  readonly end: bigint;
+}
+
+/** Where a broadcast reader is in each partition. Nothing is committed: this brings it back after a rebalance. */
+export class ReadPositions {
+  readonly #positions = new Map<string, Position>();
+
+  /** Asks the broker where the partitions begin and end. @throws UnknownTopic */
+  static async find(admin: Admin, topics: readonly string[], from: "start" | "end"): Promise<ReadPositions> {
+    const found = new ReadPositions();
+    const known = await admin.listTopics();
+    for (const topic of topics) {
+      if (!known.includes(topic)) throw new UnknownTopic(topic);
+      for (const { partition, high, low } of await admin.fetchTopicOffsets(topic)) {
+        const end = BigInt(high);
+        const next = from === "start" ? BigInt(low) : end;
+        found.#positions.set(`${topic}/${partition}`, { topic, partition, next, end });
+      }
+    }
+    return found;
+  }
+
+  of(topic: string, partition: number): Position | undefined {
+    return this.#positions.get(`${topic}/${partition}`);
+  }
+
+  /** True when everything is read that was there when the reader opened. */
+  areAtEnd(): boolean {
+    return [...this.#positions.values()].every(({ next, end }) => next >= end);
+  }
+
+  seek(consumer: Consumer): void {
+    for (const { topic, partition, next } of this.#positions.values()) {
+      consumer.seek({ topic, partition, offset: String(next) });
+    }
+  }
+}

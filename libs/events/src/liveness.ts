@@ -1,0 +1,39 @@
+import { type Clock, minutes, seconds } from "@signalbox/core";
+import { bounded } from "./bounded.ts";
+
+interface LivenessOptions {
+  /** Why nothing is being read, or null. */
+  readonly health: () => string | null;
+  /** Rejects while the log does not answer. */
+  readonly ping: () => Promise<unknown>;
+  readonly clock: Pick<Clock, "steadyMs">;
+  /** Shorter than a health check may take. */
+  readonly pingMsMax?: number;
+}
+
+/** Longer than a group takes to find itself again after the log was away. */
+const stuckAfterMs = minutes(2);
+
+/**
+ * Judges whether only a restart helps a reader: nothing was read for long although the log answered. A log that is away
+ * is waited for; no restart brings it back.
+ */
+export function createLiveness({ health, ping, clock, pingMsMax = seconds(1) }: LivenessOptions) {
+  let silentSinceMs: number | null = null;
+  return async (): Promise<string | null> => {
+    const reason = health();
+    if (reason === null || (await isAway(ping, pingMsMax))) {
+      silentSinceMs = null;
+      return null;
+    }
+    silentSinceMs ??= clock.steadyMs();
+    return clock.steadyMs() - silentSinceMs < stuckAfterMs ? null : `${reason}, although the log answers`;
+  };
+}
+
+function isAway(ping: () => Promise<unknown>, pingMsMax: number): Promise<boolean> {
+  return bounded(ping(), pingMsMax, () => new Error("the log did not answer in time")).then(
+    () => false,
+    () => true,
+  );
+}
