@@ -1,15 +1,11 @@
 import assert from "node:assert/strict";
-import { cp, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { AuditEntryResource } from "@signalbox/contracts";
 import { createManualClock, minutes, uuidv7 } from "@signalbox/core";
-import { migrate, openPool, type Pool, sql } from "@signalbox/storage";
+import { type Pool, sql } from "@signalbox/storage";
 import { schemaDifference } from "@signalbox/storage/authoring";
-import { createMetrics } from "@signalbox/telemetry";
-import { eventually, testDatabase } from "@signalbox/testing";
+import { eventually } from "@signalbox/testing";
 import { createAudit } from "../src/audit/audit.ts";
 import { createAuditDayStore } from "../src/audit/audit-day-store.ts";
 import { dayMs, startOfDay, tableOfDay } from "../src/audit/audit-days.ts";
@@ -134,45 +130,6 @@ test("tables are made beside transactions that write; a drop gives way to them a
   }
   assert.equal(await at(longAgo).auditDays.drop(longAgo), true);
 });
-
-test("the migration to days keeps every entry that was there", async () => {
-  const database = await testDatabase();
-  const folder = await mkdtemp(join(tmpdir(), "audit-days-"));
-  const { log, runner } = account.context;
-  const options = { url: database.url, service: "account", prismaDirectory: folder, libraryMigrations: [], log };
-  try {
-    await cp(prismaDirectory, folder, { recursive: true, filter: (path) => !/\/\d{14}_/.test(path) || isBefore(path) });
-    await migrate(options);
-    const metrics = createMetrics({ service: "account" });
-    const before = openPool({ ...options, max: 1, applicationName: "migration", metrics, runner });
-    const nowMs = Date.now();
-    const ids = [500, 3, 3, 1, 0].map((days) => uuidv7(nowMs - days * dayMs)).sort();
-    const insert = sql(
-      "",
-      `insert into audit_entries (id, account_id, action, outcome, fields, actor_kind, actor_credential, created_at)
-       select id::uuid, 'acc_1', 'x', 'done', '{}', 'owner', 'x', to_timestamp(('x' || replace(left(id, 13), '-', ''))::bit(48)::bigint / 1000.0)
-       from unnest($1::text[]) as id`,
-    );
-    await before.query(insert, [ids]);
-    await cp(prismaDirectory, folder, { recursive: true });
-    await migrate(options);
-    const { rows } = await before.query<{ id: string; name: string }>(
-      sql("", "select id, tableoid::regclass::text as name from audit_entries order by id"),
-    );
-    assert.deepEqual(
-      rows.map(({ id }) => id),
-      ids,
-    );
-    assert.ok(!rows.some(({ name }) => name.endsWith("default")), "each in the table of its day");
-    await before.close();
-  } finally {
-    await rm(folder, { recursive: true });
-    await database.close();
-  }
-});
-
-/** Whether a path is in the folder of a migration that came before the days. */
-const isBefore = (path: string): boolean => (/\/(\d{14})_/.exec(path)?.[1] ?? "") < "20261121140000";
 
 test("the migrations lead to the Prisma schema", async () => {
   assert.equal(await schemaDifference(prismaDirectory, account.context.configuration.get("database.url")), "");

@@ -16,6 +16,12 @@ CREATE TABLE "accounts" (
     "created_at" TIMESTAMPTZ(3) NOT NULL,
     "updated_at" TIMESTAMPTZ(3) NOT NULL,
     "settings_updated_at" TIMESTAMPTZ(3) NOT NULL,
+    "status_changed_at" TIMESTAMPTZ(3),
+    "status_actor" TEXT,
+    "status_reason" TEXT,
+    "recovery_requested_at" TIMESTAMPTZ(3),
+    "purge_begun_at" TIMESTAMPTZ(3),
+    "purged_at" TIMESTAMPTZ(3),
 
     CONSTRAINT "accounts_pkey" PRIMARY KEY ("id")
 );
@@ -44,8 +50,68 @@ CREATE TABLE "api_keys" (
     "expires_at" TIMESTAMPTZ(3),
     "last_used_at" TIMESTAMPTZ(3),
     "revoked_at" TIMESTAMPTZ(3),
+    "replaces" TEXT,
+    "replaced_by" TEXT,
+    "end_told_at" TIMESTAMPTZ(3),
 
     CONSTRAINT "api_keys_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "service_clients" (
+    "id" TEXT NOT NULL,
+    "account_id" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "scopes" TEXT[],
+    "digest" BYTEA NOT NULL,
+    "previous_digest" BYTEA,
+    "previous_until" TIMESTAMPTZ(3),
+    "access_epoch" INTEGER NOT NULL DEFAULT 0,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "expires_at" TIMESTAMPTZ(3),
+    "last_used_at" TIMESTAMPTZ(3),
+    "revoked_at" TIMESTAMPTZ(3),
+    "end_told_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "service_clients_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "oauth_signing_keys" (
+    "kid" TEXT NOT NULL,
+    "algorithm" TEXT NOT NULL,
+    "public_jwk" JSONB NOT NULL,
+    "sealed_private_jwk" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "active_from" TIMESTAMPTZ(3) NOT NULL,
+    "retired_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "oauth_signing_keys_pkey" PRIMARY KEY ("kid")
+);
+
+-- CreateTable
+CREATE TABLE "oauth_state" (
+    "model" TEXT NOT NULL,
+    "id" BYTEA NOT NULL,
+    "sealed" TEXT NOT NULL,
+    "grant_id" TEXT,
+    "uid" BYTEA,
+    "account_id" TEXT,
+    "consumed_at" TIMESTAMPTZ(3),
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "oauth_state_pkey" PRIMARY KEY ("model","id")
+);
+
+-- CreateTable
+CREATE TABLE "oauth_issued_tokens" (
+    "jti" TEXT NOT NULL,
+    "grant_id" TEXT,
+    "client_id" TEXT NOT NULL,
+    "account_id" TEXT NOT NULL,
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "oauth_issued_tokens_pkey" PRIMARY KEY ("jti")
 );
 
 -- CreateTable
@@ -61,19 +127,60 @@ CREATE TABLE "access_entries" (
 );
 
 -- CreateTable
-CREATE TABLE "audit_entries" (
+CREATE TABLE "outgoing_mails" (
     "id" UUID NOT NULL,
-    "account_id" TEXT NOT NULL,
-    "action" TEXT NOT NULL,
-    "fields" TEXT[],
-    "actor_account_id" TEXT NOT NULL,
-    "actor_credential" TEXT NOT NULL,
-    "actor_address" TEXT,
-    "request_id" TEXT,
+    "account_id" TEXT,
+    "kind" TEXT NOT NULL,
+    "sealed" TEXT NOT NULL,
+    "attempts" INTEGER NOT NULL,
+    "due_at" TIMESTAMPTZ(3) NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
 
-    CONSTRAINT "audit_entries_pkey" PRIMARY KEY ("id")
+    CONSTRAINT "outgoing_mails_pkey" PRIMARY KEY ("id")
 );
+
+-- CreateTable
+CREATE TABLE "one_time_codes" (
+    "purpose" TEXT NOT NULL,
+    "subject" TEXT NOT NULL,
+    "account_id" TEXT,
+    "digest" BYTEA NOT NULL,
+    "issued" TIMESTAMPTZ(3)[],
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+    "tries" INTEGER NOT NULL,
+    "used_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "one_time_codes_pkey" PRIMARY KEY ("purpose","subject")
+);
+
+-- CreateTable
+CREATE TABLE "contact_links" (
+    "id" BIGSERIAL NOT NULL,
+    "digest" BYTEA NOT NULL,
+    "account_id" TEXT NOT NULL,
+    "kind" TEXT NOT NULL,
+    "address" TEXT NOT NULL,
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+    "used_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "contact_links_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "step_ups" (
+    "credential_id" TEXT NOT NULL,
+    "account_id" TEXT NOT NULL,
+    "at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "step_ups_pkey" PRIMARY KEY ("credential_id")
+);
+
+-- CreateIndex
+CREATE INDEX "accounts_created_at_id_idx" ON "accounts"("created_at" DESC, "id" DESC);
+
+-- CreateIndex
+CREATE INDEX "accounts_status_status_changed_at_idx" ON "accounts"("status", "status_changed_at");
 
 -- CreateIndex
 CREATE INDEX "identities_account_id_idx" ON "identities"("account_id");
@@ -85,13 +192,120 @@ CREATE UNIQUE INDEX "api_keys_digest_key" ON "api_keys"("digest");
 CREATE INDEX "api_keys_account_id_created_at_id_idx" ON "api_keys"("account_id", "created_at" DESC, "id" DESC);
 
 -- CreateIndex
+CREATE INDEX "api_keys_end_told_at_expires_at_idx" ON "api_keys"("end_told_at", "expires_at");
+
+-- CreateIndex
+CREATE INDEX "service_clients_account_id_created_at_id_idx" ON "service_clients"("account_id", "created_at" DESC, "id" DESC);
+
+-- CreateIndex
+CREATE INDEX "service_clients_end_told_at_expires_at_idx" ON "service_clients"("end_told_at", "expires_at");
+
+-- CreateIndex
+CREATE INDEX "oauth_state_grant_id_idx" ON "oauth_state"("grant_id");
+
+-- CreateIndex
+CREATE INDEX "oauth_state_uid_idx" ON "oauth_state"("uid");
+
+-- CreateIndex
+CREATE INDEX "oauth_state_account_id_idx" ON "oauth_state"("account_id");
+
+-- CreateIndex
+CREATE INDEX "oauth_state_expires_at_idx" ON "oauth_state"("expires_at");
+
+-- CreateIndex
+CREATE INDEX "oauth_issued_tokens_grant_id_idx" ON "oauth_issued_tokens"("grant_id");
+
+-- CreateIndex
+CREATE INDEX "oauth_issued_tokens_account_id_idx" ON "oauth_issued_tokens"("account_id");
+
+-- CreateIndex
+CREATE INDEX "oauth_issued_tokens_expires_at_idx" ON "oauth_issued_tokens"("expires_at");
+
+-- CreateIndex
 CREATE INDEX "access_entries_appended_at_idx" ON "access_entries"("appended_at");
 
 -- CreateIndex
-CREATE INDEX "audit_entries_account_id_id_idx" ON "audit_entries"("account_id", "id" DESC);
+CREATE INDEX "outgoing_mails_due_at_idx" ON "outgoing_mails"("due_at");
+
+-- CreateIndex
+CREATE INDEX "outgoing_mails_expires_at_idx" ON "outgoing_mails"("expires_at");
+
+-- CreateIndex
+CREATE INDEX "outgoing_mails_account_id_idx" ON "outgoing_mails"("account_id");
+
+-- CreateIndex
+CREATE INDEX "one_time_codes_expires_at_idx" ON "one_time_codes"("expires_at");
+
+-- CreateIndex
+CREATE INDEX "one_time_codes_account_id_idx" ON "one_time_codes"("account_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "contact_links_digest_key" ON "contact_links"("digest");
+
+-- CreateIndex
+CREATE INDEX "contact_links_account_id_idx" ON "contact_links"("account_id");
+
+-- CreateIndex
+CREATE INDEX "contact_links_expires_at_idx" ON "contact_links"("expires_at");
+
+-- CreateIndex
+CREATE INDEX "step_ups_account_id_idx" ON "step_ups"("account_id");
+
+-- CreateIndex
+CREATE INDEX "step_ups_at_idx" ON "step_ups"("at");
 
 -- AddForeignKey
 ALTER TABLE "identities" ADD CONSTRAINT "identities_account_id_fkey" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_account_id_fkey" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "service_clients" ADD CONSTRAINT "service_clients_account_id_fkey" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- Who signs in by mail is found by it. Prisma's schema cannot say an index on an expression, and does not look at it.
+CREATE INDEX "accounts_verified_address_idx" ON "accounts"(lower("contact_address")) WHERE "contact_address_verified";
+
+-- The audit in partitions of one UTC day. Ids are UUIDv7, whose first 48 bits are the milliseconds of `created_at`: a range of
+-- ids is a range of time, the primary key stays, and a list by id runs through the days in order. The days live in the schema
+-- of what Prisma does not describe; the default one takes what no day is there for, so that no write ever fails. Names are
+-- written out, because a role that is named signalbox would look for tables in that schema first.
+CREATE SCHEMA IF NOT EXISTS signalbox;
+
+CREATE TABLE public."audit_entries" (
+    "id" UUID NOT NULL,
+    "account_id" TEXT NOT NULL,
+    "action" TEXT NOT NULL,
+    "outcome" TEXT NOT NULL DEFAULT 'done',
+    "fields" TEXT[],
+    "reason" TEXT,
+    "subject" TEXT,
+    "actor_kind" TEXT NOT NULL DEFAULT 'owner',
+    "actor_account_id" TEXT,
+    "actor_credential" TEXT NOT NULL,
+    "actor_address" TEXT,
+    "request_id" TEXT,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "audit_entries_pkey" PRIMARY KEY ("id")
+) PARTITION BY RANGE ("id");
+CREATE INDEX "audit_entries_account_id_id_idx" ON public."audit_entries"("account_id", "id" DESC);
+CREATE TABLE signalbox.audit_entries_default PARTITION OF public."audit_entries" DEFAULT;
+
+-- Today and the week ahead. A worker makes the days after them.
+DO $$
+DECLARE
+  day timestamp;
+  first_id text := '%s-0000-0000-000000000000';
+BEGIN
+  FOR day IN
+    SELECT date_trunc('day', now() AT TIME ZONE 'UTC') + ahead * interval '1 day' FROM generate_series(0, 7) AS ahead
+  LOOP
+    EXECUTE format(
+      'CREATE TABLE signalbox.%I PARTITION OF public."audit_entries" FOR VALUES FROM (%L) TO (%L)',
+      'audit_entries_' || to_char(day, 'YYYYMMDD'),
+      format(first_id, overlay(lpad(to_hex((extract(epoch FROM day) * 1000)::bigint), 12, '0') placing '-' from 9 for 0)),
+      format(first_id, overlay(lpad(to_hex((extract(epoch FROM day + interval '1 day') * 1000)::bigint), 12, '0') placing '-' from 9 for 0))
+    );
+  END LOOP;
+END $$;

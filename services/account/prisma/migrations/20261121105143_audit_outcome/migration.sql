@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "audit_entries" ADD COLUMN     "outcome" TEXT NOT NULL DEFAULT 'done';
