@@ -143,14 +143,14 @@ export default {
     {
       name: "composition-root-is-on-top",
       comment:
-        "service.ts joins verbs to adapters. What it builds takes its dependencies from it and never reaches back.",
+        "service.ts joins capabilities to adapters. What it builds takes its dependencies from it and never reaches back.",
       severity: "error",
       from: { path: "^services/([^/]+)/src/", pathNot: `^services/[^/]+/src/(main|first-key)\\.ts$|${tests}` },
       to: { path: "^services/[^/]+/src/(service|main)\\.ts$", dependencyTypesNot: ["type-only"] },
     },
     {
       name: "capabilities-know-no-edge",
-      comment: "REST, GraphQL and events translate and call the same verbs, so a verb knows none of them.",
+      comment: "REST, GraphQL and events translate and call the same operations, so an operation knows none of them.",
       severity: "error",
       from: { path: "^services/[^/]+/src/[^/]+/", pathNot: `^services/[^/]+/src/graphql/|${tests}` },
       to: { path: "^services/[^/]+/src/(graphql/|(routes|consumers|workers)\\.ts$)" },
@@ -158,9 +158,9 @@ export default {
     {
       name: "rows-stay-in-the-store",
       comment:
-        "The database client is the store's business: verbs see domain types, so that a schema change ends at the store.",
+        "The database client is the store's business: operations see domain types, so that a schema change ends at the store.",
       severity: "error",
-      from: { path: "^services/", pathNot: `-store\\.ts$|/src/(service|verbs)\\.ts$|/src/generated/|${tests}` },
+      from: { path: "^services/", pathNot: `-store\\.ts$|/src/(service|capabilities)\\.ts$|/src/generated/|${tests}` },
       to: { path: "^services/[^/]+/src/generated/prisma/" },
     },
     {

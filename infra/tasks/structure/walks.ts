@@ -26,9 +26,8 @@ export const tours: readonly Tour[] = [
       {
         name: "PATCH /api/account/api-keys/:key_id",
         files: {
-          [`${account}/api-keys/api-key-routes.ts`]: "renameApiKey",
-          [`${account}/verbs.ts`]: "renameApiKey",
-          [`${account}/api-keys/rename-api-key.ts`]: "requireStepUp",
+          [`${account}/credentials/credential-routes.ts`]: "rename",
+          [`${account}/credentials/credentials.ts`]: "requireStepUp",
         },
       },
       {
@@ -43,10 +42,8 @@ export const tours: readonly Tour[] = [
       {
         name: "PATCH /api/account/",
         files: {
-          [`${account}/accounts/account-routes.ts`]: "callersBody",
-          [`${account}/accounts/callers-body.ts`]: "callersBody",
-          [`${account}/verbs.ts`]: "updateAccount",
-          [`${account}/accounts/update-account.ts`]: "changeAccount",
+          [`${account}/accounts/account-routes.ts`]: "update",
+          [`${account}/accounts/accounts.ts`]: "changeAccount",
           [`${account}/accounts/change-account.ts`]: "changeAccount",
         },
       },
@@ -59,15 +56,12 @@ export const tours: readonly Tour[] = [
       {
         name: "rename an API key",
         files: {
-          [`${account}/api-keys/api-key-routes.ts`]: "renameApiKey",
-          [`${account}/api-keys/api-key-body.ts`]: "ApiKeyPatch",
-          [`${account}/verbs.ts`]: "createRenameApiKey",
-          [`${account}/api-keys/rename-api-key.ts`]: "createRenameApiKey",
-          [`${account}/api-keys/api-key.ts`]: "viewApiKey",
-          [`${account}/api-keys/api-key-store.ts`]: "save",
-          [`${account}/api-keys/api-key-events.ts`]: "apiKeyUpdated",
-          [`${account}/audit/actor.ts`]: "actorOf",
-          [`${account}/audit/audit.ts`]: "record",
+          [`${account}/credentials/credential-routes.ts`]: "rename",
+          [`${account}/credentials/credential-bodies.ts`]: "CredentialPatch",
+          [`${account}/credentials/credential-doors.ts`]: "rename",
+          [`${account}/credentials/credentials.ts`]: "rename",
+          [`${account}/credentials/api-key.ts`]: "viewApiKey",
+          [`${account}/credentials/credential-store.ts`]: "save",
         },
       },
       {
@@ -98,15 +92,10 @@ export const tours: readonly Tour[] = [
           "services/account/schema.graphql": "timezone",
           [`${account}/accounts/account.ts`]: "timezone",
           [`${account}/accounts/account-body.ts`]: "timezone",
-          [`${account}/accounts/account-routes.ts`]: "timezone",
           [`${account}/accounts/account-store.ts`]: "timezone",
           [`${account}/accounts/change-account.ts`]: "timezone",
           [`${account}/accounts/first-account.ts`]: "timezone",
-          [`${account}/settings/settings.ts`]: "timezone",
-          [`${account}/settings/settings-routes.ts`]: "timezone",
-          [`${account}/graphql/settings-resolvers.ts`]: "timezone",
           "services/account/test/fields.int.test.ts": "timezone",
-          "services/account/test/settings.int.test.ts": "timezone",
         },
       },
     ],

@@ -1,15 +1,20 @@
+import type { Caller } from "@signalbox/auth";
+import { scopes } from "@signalbox/contracts";
 import { createOutbox } from "@signalbox/events";
 import type { ServiceContext } from "@signalbox/runtime";
-import { databaseOptions, openPool } from "@signalbox/storage";
+import { databaseOptions, inTransaction, openPool, type Tx } from "@signalbox/storage";
 import { createMetrics } from "@signalbox/telemetry";
+import type { Account } from "./accounts/account.ts";
+import { actorOf } from "./audit/audit.ts";
+import { type Capabilities, createCapabilities } from "./capabilities.ts";
 import type { Properties } from "./properties.ts";
-import { createVerbs } from "./verbs.ts";
 
 type Context = Pick<ServiceContext<Properties>, "service" | "configuration" | "log" | "tracer" | "clock">;
 
 /**
- * Makes the key that a new house starts with, in a database that the service has migrated. Its events leave through
- * the running service's relay. Each call makes another key, so whoever calls keeps the answer.
+ * Makes the key that a new deployment starts with, in a database that the service has migrated: of an active account with
+ * the role `admin`, with every scope (CONTRACT §1). Its events leave through the running service's relay. Each call makes
+ * another key of the same account, so whoever calls keeps the answer.
  */
 export async function createFirstKey(context: Context): Promise<string> {
   const { service, configuration, log, tracer, clock } = context;
@@ -22,8 +27,51 @@ export async function createFirstKey(context: Context): Promise<string> {
   try {
     const maxBytes = configuration.get("events.message.max-bytes");
     const outbox = createOutbox({ pool, service, log, metrics, clock, tracer, maxBytes });
-    return await createVerbs({ configuration, log, clock, metrics }, pool, outbox).createFirstKey();
+    const capabilities = createCapabilities({ configuration, log, clock, metrics }, { pool, outbox });
+    const { id } = await capabilities.provisioning.provision({ identity, claims, credential });
+    return await inTransaction(pool, (tx) => createKey(tx, id, capabilities));
   } finally {
     for (const close of closes.reverse()) await close();
   }
+}
+
+/** The login of the first account. No issuer of tokens can have this name. */
+const identity = { issuer: "@first-key", subject: "administrator" };
+const claims = { name: "Administrator" };
+const credential = "first-key";
+
+async function createKey(tx: Tx, accountId: string, capabilities: Capabilities): Promise<string> {
+  const { accountStore, audit, statuses, apiKeys } = capabilities;
+  let account = await accountStore.lock(tx, accountId);
+  if (!account) throw new Error("the account of the first key is gone");
+  const operator = operatorOf(account);
+  const by = actorOf(operator, "administrator");
+  if (account.roles.join() !== "admin") {
+    account = { ...account, roles: ["admin"] };
+    await accountStore.save(tx, account);
+    await audit.record(tx, by, { action: "account.grant_role", fields: ["roles"] });
+  }
+  if (account.status !== "active") {
+    const activated = await statuses.change(tx, by, account, { to: "active", reason: "first key" });
+    if (activated.outcome === "changed") account = activated.account;
+  }
+  const wanted = { name: "First key", scopes, roles: ["admin"], expiresAt: null } as const;
+  const result = await apiKeys.create(tx, operator, account, wanted);
+  if (result.outcome !== "issued") throw new Error(`the first key could not be made: ${result.outcome}`);
+  return result.secret;
+}
+
+/** Whoever may run this on the host is an administrator, and acts for the first account. */
+function operatorOf({ id, status, accessEpoch }: Account): Caller {
+  return {
+    accountId: id,
+    state: status,
+    epoch: accessEpoch,
+    scopes: new Set(scopes),
+    roles: ["admin"],
+    credential: { kind: "api-key", id: credential, authTimeMs: null },
+    expiresAt: null,
+    requestId: credential,
+    clientAddress: null,
+  };
 }

@@ -1,23 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { stepUpMaxAgeMs } from "@signalbox/auth";
-import { type Clock, hours, minutes, seconds } from "@signalbox/core";
-import type { IdempotencyStore } from "@signalbox/http";
+import { hours, minutes, seconds } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
-import { type Pool, type RetentionRule, startRetention } from "@signalbox/storage";
-import type { BuiltInIssuer } from "./oauth/issuer.ts";
-
-interface Dependencies {
-  readonly idempotency: Pick<IdempotencyStore, "clean">;
-  readonly repeatAccess: () => Promise<unknown>;
-  readonly announceExpiredCredentials: () => Promise<unknown>;
-  readonly purgeAccounts: () => Promise<unknown>;
-  readonly mails: { readonly startWorker: (runner: Pick<Runner, "every">) => void };
-  readonly pool: Pool;
-  readonly clock: Clock;
-  readonly keepAuditDays: () => Promise<unknown>;
-  /** Null when another issuer is configured. */
-  readonly issuer: BuiltInIssuer | null;
-}
+import { inTransaction, type RetentionRule, startRetention } from "@signalbox/storage";
+import type { Capabilities } from "./capabilities.ts";
 
 /** How long rows stay that are of no use any more. */
 export const retention: readonly RetentionRule[] = [
@@ -28,26 +13,20 @@ export const retention: readonly RetentionRule[] = [
   { name: "step-up retention", table: "step_ups", column: "at", keepMs: stepUpMaxAgeMs },
 ];
 
-/** The long-running parts that are this service's own. */
-export function startWorkers(runner: Pick<Runner, "worker" | "every">, dependencies: Dependencies): void {
-  runner.worker("idempotency", dependencies.idempotency.clean);
-  runner.worker("access repetition", every(minutes(1), dependencies.repeatAccess));
-  // An index tells in a moment that nothing is due, and an end is announced in its second.
-  runner.worker("credential expiry", every(seconds(1), dependencies.announceExpiredCredentials));
-  runner.worker("account purge", every(minutes(1), dependencies.purgeAccounts));
-  dependencies.mails.startWorker(runner);
-  startRetention({ ...dependencies, runner }, retention);
-  runner.worker("audit days", every(minutes(1), dependencies.keepAuditDays));
-  dependencies.issuer?.startWorkers(runner);
-}
+/** Starts the long-running capabilities that are this service's own. */
+export function startWorkers(runner: Runner, capabilities: Capabilities): void {
+  const { pool, apiKeys, serviceClients } = capabilities;
+  const every = (name: string, pauseMs: number, work: () => Promise<unknown>) =>
+    runner.every(name, pauseMs, async () => void (await work()));
 
-/** Looks for what is due, and again after `pauseMs`. */
-function every(pauseMs: number, work: () => Promise<unknown>) {
-  return async (signal: AbortSignal, beat: () => void): Promise<void> => {
-    while (!signal.aborted) {
-      beat();
-      await work();
-      await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
-    }
-  };
+  every("access repetition", minutes(1), capabilities.access.repeat);
+  // An index tells in a moment that nothing is due, and an end is announced in its second.
+  for (const [kind, { announceExpired }] of Object.entries({ "API key": apiKeys, "service client": serviceClients })) {
+    runner.every(`${kind} expiry`, seconds(1), () => inTransaction(pool, announceExpired));
+  }
+  every("account purge", minutes(1), capabilities.accountPurge.run);
+  every("audit days", minutes(1), capabilities.auditDayTables.keep);
+  capabilities.mails.startWorker(runner);
+  startRetention({ ...capabilities, runner }, retention);
+  capabilities.issuer?.startWorkers(runner);
 }

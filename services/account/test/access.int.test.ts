@@ -6,14 +6,13 @@ import { createOutbox, openEventLog } from "@signalbox/events";
 import { inTransaction, openPool, type Pool, sql } from "@signalbox/storage";
 import { createMetrics, createTracer } from "@signalbox/telemetry";
 import { eventually } from "@signalbox/testing";
-import { type AccessLog, createAccessLog } from "../src/access/access-log.ts";
-import { createRepeatAccess } from "../src/access/repeat-access.ts";
+import { type AccessAnnouncements, createAccessAnnouncements } from "../src/access/access-announcements.ts";
 import { startElsewhere } from "./elsewhere.ts";
 import { type Harness, startAccount } from "./harness.ts";
 
 let account: Harness;
 let pool: Pool;
-let accessLog: AccessLog;
+let access: AccessAnnouncements;
 let administrator: Record<string, string>;
 /** The subjects that the state topic was told to forget. */
 const tombstones: string[] = [];
@@ -33,7 +32,7 @@ before(async () => {
     runner,
   });
   const parts = { pool, service: "account", log, metrics, clock, tracer: createTracer("account"), maxBytes: 1_000_000 };
-  accessLog = createAccessLog({ outbox: createOutbox(parts) });
+  access = createAccessAnnouncements({ pool, outbox: createOutbox(parts), clock });
   const eventLog = await openEventLog(configuration.get("events.url"), { ...account.context, clientId: "tombstones" });
   await eventLog.broadcast({
     service: "access-tests",
@@ -124,9 +123,7 @@ test("another instance of this service that starts later knows what was said bef
 
 /** Says it on the state topic by the clock of this test. */
 const announce = (id: string, state: AccountState, epoch: number) =>
-  inTransaction(pool, (tx) =>
-    accessLog.announce(tx, { kind: "account", id, accountId: id, state, epoch }, clock.now()),
-  );
+  inTransaction(pool, (tx) => access.announce(tx, { kind: "account", id, accountId: id, state, epoch }));
 
 test("live entries are said again after an hour, once, and only they", async () => {
   const [suspended, active] = await Promise.all(
@@ -135,21 +132,20 @@ test("live entries are said again after an hour, once, and only they", async () 
   await announce(suspended, "suspended", 1);
   await announce(active, "suspended", 1);
   await announce(active, "active", 2);
-  const repeatAccess = createRepeatAccess({ pool, accessLog, clock });
   const saidOf = async (id: string, count: number) =>
     (await account.eventsOf(id, count)).filter(({ name }) => name === "access.changed").length;
 
   clock.advance(hours(1) - 1);
-  await repeatAccess();
+  await access.repeat();
   assert.equal(await saidOf(suspended, 2), 1, "not before the hour");
   clock.advance(1);
-  const counts = await Promise.all([repeatAccess(), repeatAccess(), repeatAccess()]);
+  const counts = await Promise.all([access.repeat(), access.repeat(), access.repeat()]);
   assert.ok(counts.reduce((sum, count) => sum + count, 0) >= 2);
   assert.equal(await saidOf(suspended, 3), 2);
   assert.equal(await saidOf(active, 4), 3, "a change is repeated for a week");
 
   clock.advance(hours(24 * 7));
-  await repeatAccess();
+  await access.repeat();
   assert.equal(await saidOf(suspended, 4), 3, "a blocked account is live for as long as it is blocked");
   assert.equal(await saidOf(active, 4), 3);
   const { rows } = await pool.query<{ id: string }>(

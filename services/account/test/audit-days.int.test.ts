@@ -7,9 +7,8 @@ import { type Pool, sql } from "@signalbox/storage";
 import { schemaDifference } from "@signalbox/storage/authoring";
 import { eventually } from "@signalbox/testing";
 import { createAudit } from "../src/audit/audit.ts";
-import { createAuditDayStore } from "../src/audit/audit-day-store.ts";
+import { createAuditDayTables } from "../src/audit/audit-day-tables.ts";
 import { dayMs, startOfDay, tableOfDay } from "../src/audit/audit-days.ts";
-import { createKeepAuditDays } from "../src/audit/keep-audit-days.ts";
 import { type Harness, startAccount } from "./harness.ts";
 import { openInside } from "./inside.ts";
 
@@ -27,12 +26,11 @@ const by = { kind: "owner", accountId: null, credential: "x", address: null, req
 /** The keeping of days at a time moved by hand, and a way to write an entry at that time. */
 function at(ms: number, retentionDays = 365) {
   const clock = createManualClock(new Date(ms));
-  const auditDays = createAuditDayStore({ pool });
-  const keep = createKeepAuditDays({ auditDays, clock, retentionDays: () => retentionDays });
+  const dayTables = createAuditDayTables({ pool, clock, retentionDays: () => retentionDays });
   const audit = createAudit({ clock });
   const write = (accountId: string) =>
     audit.recordRefusal(pool, { accountId, operation: "x", fields: [], reason: "x", by });
-  return { clock, auditDays, keep, write };
+  return { clock, dayTables, keep: dayTables.keep, write };
 }
 
 async function auditOf(headers: Record<string, string>, query = ""): Promise<AuditEntryResource[]> {
@@ -53,7 +51,7 @@ const tableOfEntry = (entry: AuditEntryResource | undefined): string =>
 test("the tables of today and a week ahead are there, and an entry is in the table of its day", async () => {
   const weekAhead = async () => {
     const today = startOfDay(account.context.clock.nowMs());
-    const days = await at(today).auditDays.days();
+    const days = await at(today).dayTables.days();
     for (let ahead = 0; ahead <= 7; ahead++) assert.ok(days.includes(today + ahead * dayMs), `${ahead} ahead`);
   };
   // At midnight the service makes the next table, with the next look at its days.
@@ -65,7 +63,7 @@ test("the tables of today and a week ahead are there, and an entry is in the tab
 
 test("days go with their whole table once their last entry is past the retention, and not before", async () => {
   const longAgo = startOfDay(account.context.clock.nowMs()) - 40 * dayMs;
-  const { clock, auditDays, keep, write } = at(longAgo, 2);
+  const { clock, dayTables, keep, write } = at(longAgo, 2);
   const id = `acc_${crypto.randomUUID()}`;
   await keep();
   await write(id);
@@ -75,7 +73,7 @@ test("days go with their whole table once their last entry is past the retention
   clock.advance(1);
   await keep();
   assert.deepEqual(await tablesOf(id), []);
-  assert.ok(!(await auditDays.days()).includes(longAgo));
+  assert.ok(!(await dayTables.days()).includes(longAgo));
 });
 
 test("an entry that comes before the table of its day is written, listed, and moved to its table later", async () => {
@@ -121,14 +119,14 @@ test("tables are made beside transactions that write; a drop gives way to them a
     await client.query(insert, [uuidv7(account.context.clock.nowMs())]);
     await Promise.all(instances.map(({ keep }) => keep()));
     for (const { keep } of instances) await keep();
-    const days = await at(longAgo).auditDays.days();
+    const days = await at(longAgo).dayTables.days();
     assert.equal(days.filter((day) => day === longAgo).length, 1);
-    await assert.rejects(at(longAgo).auditDays.drop(longAgo), { code: "unavailable" });
+    await assert.rejects(at(longAgo).dayTables.drop(longAgo), { code: "unavailable" });
   } finally {
     await client.query("rollback");
     client.release();
   }
-  assert.equal(await at(longAgo).auditDays.drop(longAgo), true);
+  assert.equal(await at(longAgo).dayTables.drop(longAgo), true);
 });
 
 test("the migrations lead to the Prisma schema", async () => {

@@ -6,11 +6,11 @@ import { eventually, testContext } from "@signalbox/testing";
 import type { CodePurpose } from "../src/codes/one-time-code.ts";
 import type { RedeemOutcome } from "../src/codes/one-time-codes.ts";
 import { retention } from "../src/workers.ts";
-import { type OpenVerbs, openVerbs } from "./verbs.ts";
+import { type OpenCapabilities, openCapabilities } from "./open-capabilities.ts";
 
-let account: OpenVerbs;
+let account: OpenCapabilities;
 before(async () => {
-  account = await openVerbs();
+  account = await openCapabilities();
 });
 after(() => account.close());
 
@@ -21,7 +21,7 @@ interface Place {
 
 const fresh = (purpose: CodePurpose = "contact"): Place => ({ purpose, subject: crypto.randomUUID() });
 const issue = (place: Place) =>
-  inTransaction(account.pool, (tx) => account.verbs.oneTimeCodes.issue(tx, { ...place, accountId: null }));
+  inTransaction(account.pool, (tx) => account.capabilities.oneTimeCodes.issue(tx, { ...place, accountId: null }));
 
 async function issued(place: Place) {
   const result = await issue(place);
@@ -29,8 +29,11 @@ async function issued(place: Place) {
   return result;
 }
 
-const redeem = (place: Place, code: string, { verbs, pool } = account as Pick<OpenVerbs, "verbs" | "pool">) =>
-  inTransaction(pool, (tx) => verbs.oneTimeCodes.redeem(tx, { ...place, code }));
+const redeem = (
+  place: Place,
+  code: string,
+  { capabilities, pool } = account as Pick<OpenCapabilities, "capabilities" | "pool">,
+) => inTransaction(pool, (tx) => capabilities.oneTimeCodes.redeem(tx, { ...place, code }));
 /** Another code than the good one. */
 const other = (code: string) => String((Number(code) + 1) % 1e8).padStart(8, "0");
 
@@ -109,7 +112,7 @@ test("a try counts when what it was for is rolled back, and the code is still go
   const rolledBack = async (place: Place, given: string): Promise<RedeemOutcome> => {
     let outcome: RedeemOutcome = "wrong";
     const work = inTransaction(account.pool, async (tx) => {
-      outcome = await account.verbs.oneTimeCodes.redeem(tx, { ...place, code: given });
+      outcome = await account.capabilities.oneTimeCodes.redeem(tx, { ...place, code: given });
       throw new Error("the effect failed");
     });
     await assert.rejects(work, /the effect failed/);
@@ -134,7 +137,7 @@ test("a newer code ends the older one", async () => {
 test("an ended code is used up", async () => {
   const place = fresh();
   const { code } = await issued(place);
-  await inTransaction(account.pool, (tx) => account.verbs.oneTimeCodes.end(tx, place));
+  await inTransaction(account.pool, (tx) => account.capabilities.oneTimeCodes.end(tx, place));
   assert.equal(await redeem(place, code), "used-up");
 });
 

@@ -68,8 +68,8 @@ test("after the confirmation the old address can object still, and is in use aga
 test("an objection after the confirmation ends the sign-ins at the built-in issuer, and no client's own tokens", async () => {
   const [old, wanted] = [freshAddress(), freshAddress()];
   const { headers, id: accountId } = await contacts.personWith(old);
-  const { pool, verbs } = openInside(account);
-  const [state, tokens] = [createStateStore(pool, verbs.sealer), verbs.issuedTokens];
+  const { pool, capabilities } = openInside(account);
+  const [state, tokens] = [createStateStore(pool, capabilities.sealer), capabilities.issuedTokens];
   const [session, grantId] = [crypto.randomUUID(), crypto.randomUUID()];
   const issued = { clientId: "console", accountId, expiresAt: new Date(clock.nowMs() + minutes(10)) };
   const [signIns, programs] = [crypto.randomUUID(), crypto.randomUUID()];

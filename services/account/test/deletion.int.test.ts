@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { createManualClock, hours } from "@signalbox/core";
-import { createOutbox, type Outbox } from "@signalbox/events";
+import { createOutbox } from "@signalbox/events";
 import { openPool, type Pool } from "@signalbox/storage";
 import { createMetrics, createTracer } from "@signalbox/telemetry";
 import { eventually } from "@signalbox/testing";
-import { createPurgeAccounts } from "../src/deletion/purge-accounts.ts";
+import { type Capabilities, createCapabilities } from "../src/capabilities.ts";
+import { createAccountPurge } from "../src/deletion/account-purge.ts";
 import { createPurgeStore, type PurgeStore } from "../src/deletion/purge-store.ts";
-import { createVerbs, type Verbs } from "../src/verbs.ts";
 import { type Harness, startAccount } from "./harness.ts";
 import { rowsWith } from "./rows-with.ts";
 
@@ -16,14 +16,8 @@ const clock = createManualClock(new Date());
 let account: Harness;
 let administrator: Record<string, string>;
 let purgeAccounts: () => Promise<number>;
-let inside: Parts;
+let inside: Capabilities;
 let pool: Pool;
-
-/** What the purge is made of. */
-interface Parts {
-  readonly outbox: Outbox;
-  readonly verbs: Verbs;
-}
 
 before(async () => {
   account = await startAccount();
@@ -34,8 +28,8 @@ before(async () => {
   pool = openPool({ url, max: 4, applicationName: "deletion-tests", log, metrics, runner });
   const tracer = createTracer("account");
   const outbox = createOutbox({ pool, service: "account", log, metrics, clock, tracer, maxBytes: 1_000_000 });
-  inside = { outbox, verbs: createVerbs({ ...account.context, clock }, pool, outbox) };
-  purgeAccounts = inside.verbs.purgeAccounts;
+  inside = createCapabilities({ ...account.context, clock }, { pool, outbox });
+  purgeAccounts = inside.accountPurge.run;
 });
 after(() => account.close());
 
@@ -120,9 +114,8 @@ test("an administrator undoes a deletion until the retention is over, and everyt
 /** The worker as it runs in the house, but for what a test has happen in the midst of it. */
 function purging(meanwhile: (purges: PurgeStore) => Partial<PurgeStore>): () => Promise<number> {
   const purges = createPurgeStore({ pool });
-  const { accounts, accessLog, audit } = inside.verbs;
-  const parts = { pool, accounts, accessLog, audit, outbox: inside.outbox, clock };
-  return createPurgeAccounts({ ...parts, purges: { ...purges, ...meanwhile(purges) }, retentionDays: () => 30 });
+  const parts = { ...inside, accounts: inside.accountStore, clock, retentionDays: () => 30 };
+  return createAccountPurge({ ...parts, purgeStore: { ...purges, ...meanwhile(purges) } }).run;
 }
 
 async function deletedAccount(headers: Record<string, string>): Promise<string> {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { encodePrincipal, principalHeader } from "@signalbox/graphql";
+import { createSubgraph, encodePrincipal, principalHeader } from "@signalbox/graphql";
 import type { Pool } from "@signalbox/storage";
 import { eventually, serveListener } from "@signalbox/testing";
-import { createAccountSubgraph } from "../src/graphql/subgraph.ts";
+import { openGraph } from "../src/graphql/resolvers.ts";
 import { type Harness, startAccount } from "./harness.ts";
 import { openInside } from "./inside.ts";
 
@@ -101,8 +101,8 @@ test("an owner walks the audit of the account, without credentials and addresses
 });
 
 test("a hundred entities of a request are looked up with one statement", async () => {
-  const { pool, verbs } = openInside(account);
-  const served = await serveListener(await createAccountSubgraph(verbs, account.context.log));
+  const { pool, capabilities } = openInside(account);
+  const served = await serveListener(createSubgraph({ ...(await openGraph(capabilities)), ...account.context }));
   try {
     const administrator = { "x-api-key": await account.firstKey() };
     const person = account.person();

@@ -1,11 +1,11 @@
 import { createOutbox } from "@signalbox/events";
 import { openPool, prismaAdapter } from "@signalbox/storage";
 import { createMetrics, createTracer } from "@signalbox/telemetry";
+import { createCapabilities } from "../src/capabilities.ts";
 import { PrismaClient } from "../src/generated/prisma/client.ts";
-import { createVerbs } from "../src/verbs.ts";
 import type { Harness } from "./harness.ts";
 
-/** Another instance of the service's verbs and stores on the same database, for promises that several instances keep. */
+/** Another instance of what the service can do on the same database, for promises that several instances keep. */
 export function openInside(account: Harness) {
   const { log, configuration, runner, clock } = account.context;
   const metrics = createMetrics({ service: "account" });
@@ -14,5 +14,5 @@ export function openInside(account: Harness) {
   const tracer = createTracer("account");
   const outbox = createOutbox({ pool, service: "account", log, metrics, clock, tracer, maxBytes: 1_000_000 });
   const prisma = new PrismaClient({ adapter: prismaAdapter(pool) });
-  return { pool, outbox, prisma, verbs: createVerbs(account.context, pool, outbox) };
+  return { pool, outbox, prisma, capabilities: createCapabilities(account.context, { pool, outbox }) };
 }

@@ -3,6 +3,7 @@ import { after, before, test } from "node:test";
 import type { EventName } from "@signalbox/contracts";
 import { hours, minutes, seconds } from "@signalbox/core";
 import type { ReceivedEvent } from "@signalbox/events";
+import { inTransaction } from "@signalbox/storage";
 import { eventually } from "@signalbox/testing";
 import { createApiKeyStore } from "../src/credentials/api-key.ts";
 import { startElsewhere } from "./elsewhere.ts";
@@ -238,8 +239,8 @@ test("several instances share the telling: of each end there is one event", asyn
   const expires_at = new Date(account.context.clock.nowMs() + seconds(3)).toISOString();
   const keys = await Promise.all(people.map((headers) => newKey(headers, { expires_at })));
   let told = false;
-  const telling = instances.map(async ({ verbs }) => {
-    while (!told) await verbs.announceExpiredCredentials();
+  const telling = instances.map(async ({ pool, capabilities }) => {
+    while (!told) await inTransaction(pool, capabilities.apiKeys.announceExpired);
   });
   const ofAll = await Promise.all(people.map((headers, at) => saidOf(headers, keys[at].id, 3)));
   told = true;

@@ -3,11 +3,11 @@ import { afterEach, beforeEach, test } from "node:test";
 import { hours, minutes } from "@signalbox/core";
 import { inTransaction, sql } from "@signalbox/storage";
 import { eventually } from "@signalbox/testing";
-import { type OpenVerbs, openVerbs } from "./verbs.ts";
+import { type OpenCapabilities, openCapabilities } from "./open-capabilities.ts";
 
-let account: OpenVerbs;
+let account: OpenCapabilities;
 beforeEach(async () => {
-  account = await openVerbs();
+  account = await openCapabilities();
 });
 afterEach(() => account.close());
 
@@ -17,7 +17,7 @@ const fresh = () => `${crypto.randomUUID()}@example.org`;
 const enqueue = (to: string, { code = "12345678", locale = "en", from = account } = {}) =>
   inTransaction(from.pool, (tx) => {
     const expiresAt = new Date(account.clock.nowMs() + minutes(10));
-    return from.verbs.mails.enqueue(tx, { kind: "sign-in-code", to, accountId: null, locale, expiresAt, code });
+    return from.capabilities.mails.enqueue(tx, { kind: "sign-in-code", to, accountId: null, locale, expiresAt, code });
   });
 
 const rows = async (): Promise<string[]> => {
@@ -50,7 +50,7 @@ test("a rolled back change sends nothing", async () => {
   const work = inTransaction(account.pool, async (tx) => {
     const expiresAt = new Date(account.clock.nowMs() + minutes(10));
     const mail = { kind: "sign-in-code", to, accountId: null, locale: "en", expiresAt, code: "1" } as const;
-    await account.verbs.mails.enqueue(tx, mail);
+    await account.capabilities.mails.enqueue(tx, mail);
     throw new Error("something else failed");
   });
   await assert.rejects(work, /something else failed/);

@@ -34,8 +34,8 @@ const cases: Readonly<Record<string, Case>> = {
 };
 
 test("a route that names changes which want a recent sign-in refuses them after an old one, and nothing else", async () => {
-  const { verbs } = openInside(account);
-  const declared = publicRoutes({ ...verbs, exportAccount: async () => ({ outcome: "not-found" }) }).list.filter(
+  const { capabilities } = openInside(account);
+  const declared = publicRoutes({ ...capabilities, accountExport: { start: async () => null } }).list.filter(
     ({ spec }) => spec.auth !== "anonymous" && spec.auth.stepUpFor !== undefined,
   );
   assert.deepEqual(declared.map(({ method, path }) => `${method} ${path}`).sort(), Object.keys(cases).sort());

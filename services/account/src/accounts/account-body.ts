@@ -1,6 +1,9 @@
+import type { Principal } from "@signalbox/auth";
 import { z } from "zod";
 import type { Account } from "./account.ts";
 import { checkContactAddress, checkDisplayName, checkLocale, checkTimezone, type FieldRule } from "./account-fields.ts";
+import type { AccountStore } from "./account-store.ts";
+import type { AccountChanges } from "./change-account.ts";
 
 /** A text in one Unicode form that keeps a rule of ours. `code` is the stable word in `details`. */
 export function ruledText(rule: FieldRule, code = "invalid") {
@@ -13,44 +16,96 @@ export function ruledText(rule: FieldRule, code = "invalid") {
     });
 }
 
-/** What an account has now. It can be sent back also where nobody could choose it any more. */
-export type Present = Pick<Account, "locale" | "timezone"> | null;
+/** The values that an account has now and may send back, also where nobody could choose them any more. */
+type Present = Pick<Account, "locale" | "timezone"> | null;
 
-/** The members that account and settings share. The supported locales are asked for at each request: they are a live property. */
-export function sharedMembers(supportedLocales: () => readonly string[], present: Present) {
-  const isSupported: FieldRule = (locale) => checkLocale(supportedLocales())(locale);
-  return {
-    locale: ruledText(unless(present?.locale, isSupported), "unsupported").meta({ examples: ["en"] }),
-    timezone: ruledText(unless(present?.timezone, checkTimezone), "unsupported").meta({
-      description: "An IANA time zone.",
-      examples: ["Europe/Berlin"],
-    }),
-  };
+interface BodyDependencies {
+  readonly accounts: Pick<AccountStore, "find">;
+  /** Asked for at each request: they are a live property. */
+  readonly supportedLocales: () => readonly string[];
 }
+
+export type AccountBodies = ReturnType<typeof createAccountBodies>;
+
+/**
+ * The bodies that change an account or its settings. A body that fails is judged once more by what its account has: a value
+ * that is there already may be sent back.
+ */
+export function createAccountBodies({ accounts, supportedLocales }: BodyDependencies) {
+  return {
+    /** PATCH: what is absent stays. */
+    patch: body((present) => z.strictObject(accountMembers(present)).partial()),
+
+    /** PUT: the whole writable representation; the nullable contact address may be absent, which clears it. */
+    replacement: body((present) => {
+      const { contact_address, ...required } = accountMembers(present);
+      return z.strictObject({ ...required, contact_address: contact_address.default(null) });
+    }),
+
+    /** PATCH: what is absent stays, inside `notifications` too. */
+    settingsPatch: body((present) =>
+      z.strictObject({ ...sharedMembers(present), notifications: z.strictObject(notifications).partial() }).partial(),
+    ),
+
+    /** PUT: nothing of the settings is nullable, so everything is required. */
+    settingsReplacement: body((present) =>
+      z.strictObject({ ...sharedMembers(present), notifications: z.strictObject(notifications) }),
+    ),
+  };
+
+  function body<Schema extends z.ZodType>(schemaWith: (present: Present) => Schema) {
+    return {
+      json: schemaWith(null),
+      forCaller: async ({ accountId }: Pick<Principal, "accountId">) => schemaWith(await accounts.find(accountId)),
+    };
+  }
+
+  function accountMembers(present: Present) {
+    return {
+      display_name: ruledText(checkDisplayName).meta({ minLength: 1, maxLength: 100 }),
+      contact_address: ruledText(checkContactAddress)
+        .nullable()
+        .describe("An e-mail address. A new one is pending until it is confirmed; null clears at once."),
+      ...sharedMembers(present),
+    };
+  }
+
+  /** The members that account and settings share. */
+  function sharedMembers(present: Present) {
+    const isSupported: FieldRule = (locale) => checkLocale(supportedLocales())(locale);
+    return {
+      locale: ruledText(unless(present?.locale, isSupported), "unsupported").meta({ examples: ["en"] }),
+      timezone: ruledText(unless(present?.timezone, checkTimezone), "unsupported").meta({
+        description: "An IANA time zone.",
+        examples: ["Europe/Berlin"],
+      }),
+    };
+  }
+}
+
+const notifications = { product_updates: z.boolean().describe("Whether news about the product is wanted.") };
 
 const unless =
   (present: string | undefined, rule: FieldRule): FieldRule =>
   (value) =>
     value === present ? null : rule(value);
 
-/** The writable members of the account. */
-function members(supportedLocales: () => readonly string[], present: Present) {
+/** The writable members of account and settings by their wire names. */
+export interface AccountBody {
+  readonly display_name?: string | undefined;
+  readonly contact_address?: string | null | undefined;
+  readonly locale?: string | undefined;
+  readonly timezone?: string | undefined;
+  readonly notifications?: { readonly product_updates?: boolean | undefined } | undefined;
+}
+
+/** Gives the members of a body the names of the domain. */
+export function changesFrom(body: AccountBody): AccountChanges {
   return {
-    display_name: ruledText(checkDisplayName).meta({ minLength: 1, maxLength: 100 }),
-    contact_address: ruledText(checkContactAddress)
-      .nullable()
-      .describe("An e-mail address. A new one is pending until it is confirmed; null clears at once."),
-    ...sharedMembers(supportedLocales, present),
+    displayName: body.display_name,
+    contactAddress: body.contact_address,
+    locale: body.locale,
+    timezone: body.timezone,
+    productUpdates: body.notifications?.product_updates,
   };
-}
-
-/** PATCH: what is absent stays. */
-export function accountPatch(supportedLocales: () => readonly string[], present: Present = null) {
-  return z.strictObject(members(supportedLocales, present)).partial();
-}
-
-/** PUT: the whole writable representation; the nullable contact address may be absent, which clears it. */
-export function accountReplacement(supportedLocales: () => readonly string[], present: Present = null) {
-  const { contact_address, ...required } = members(supportedLocales, present);
-  return z.strictObject({ ...required, contact_address: contact_address.default(null) });
 }

@@ -1,6 +1,5 @@
 import { type AccountState, draft, type TransitionActor } from "@signalbox/contracts";
-import { viewSettings } from "../settings/settings.ts";
-import { type Account, viewAccount } from "./account.ts";
+import { type Account, viewAccount, viewSettings } from "./account.ts";
 import type { ChangedAccount } from "./change-account.ts";
 
 const about = (account: Account) => ({ subject: account.id, accountId: account.id });

@@ -1,93 +1,113 @@
 import type { Principal } from "@signalbox/auth";
-import { AccountResource } from "@signalbox/contracts";
-import { createRoutes, type HttpResponse, ifMatch, ok, type RouteInput, refused, strongEtag } from "@signalbox/http";
-import { actorOf } from "../audit/actor.ts";
-import { type Account, viewAccount } from "./account.ts";
-import { accountPatch, accountReplacement } from "./account-body.ts";
-import type { AccountStore } from "./account-store.ts";
-import { callersBody } from "./callers-body.ts";
-import type { AccountChanges } from "./change-account.ts";
-import type { UpdateAccountVerb } from "./update-account.ts";
+import { AccountResource, AccountSettingsResource } from "@signalbox/contracts";
+import { createRoutes, type HttpResponse, ok, type RouteInput, type RouteWrite, refused } from "@signalbox/http";
+import { type Account, etagOfAccount, etagOfSettings, viewAccount, viewSettings } from "./account.ts";
+import { type AccountBodies, type AccountBody, changesFrom } from "./account-body.ts";
+import type { Accounts } from "./accounts.ts";
 
-interface Dependencies {
-  readonly accounts: Pick<AccountStore, "find">;
-  readonly updateAccount: UpdateAccountVerb;
-  readonly supportedLocales: () => readonly string[];
+interface AccountRouteDependencies {
+  readonly accounts: Pick<Accounts, "find" | "lock" | "update">;
+  readonly accountBodies: AccountBodies;
 }
 
-/** The validator of the account's view. The id is part of it: one path shows every caller their own account. */
-export const etagOfAccount = (account: Account): string => strongEtag(account.revision, `account ${account.id}`);
+type Input = RouteInput<Principal, unknown, unknown, AccountBody>;
 
-const write = {
-  scopes: ["account:write"],
-  access: "own-account:write",
-  stepUpFor: "another contact address or none",
-} as const;
-const responses = { 200: AccountResource, 204: "empty", 404: "error", 409: "error" } as const;
+const read = { scopes: ["account:read"], access: "own-account:read" } as const;
+const write = { scopes: ["account:write"], access: "own-account:write" } as const;
 
 /** `/api/account/`: the caller's own account. */
-export function accountRoutes({ accounts, updateAccount, supportedLocales }: Dependencies) {
+export function accountRoutes({ accounts, accountBodies }: AccountRouteDependencies) {
   const routes = createRoutes({ errors: "account" });
+  const show = (account: Account) => ok(viewAccount(account), { etag: etagOfAccount(account) });
+  const responses = { 200: AccountResource, 204: "empty", 404: "error", 409: "error" } as const;
+  const auth = { ...write, stepUpFor: "another contact address or none" } as const;
 
   routes.get("/api/account/", {
     summary: "Read the account",
-    auth: { scopes: ["account:read"], access: "own-account:read" },
+    auth: read,
     responses: { 200: AccountResource, 404: "error" },
-    async handle({ principal }) {
-      const account = await accounts.find(principal.accountId);
-      if (!account) return refused(404, "not_found");
-      return ok(viewAccount(account), { etag: etagOfAccount(account) });
-    },
+    handle: ({ principal }) => showFound(accounts, principal, show),
   });
 
   routes.patch("/api/account/", {
     summary: "Change the account",
     description:
-      "A merge patch: absent members stay, null clears `contact_address`, unless it is the only way into the account (409).",
-    auth: write,
-    body: { ...callersBody(accounts, (present) => accountPatch(supportedLocales, present)), mergePatch: true },
+      "A merge patch: absent members stay, null clears `contact_address`, unless it is the last login method of the account (409).",
+    auth,
+    body: { ...accountBodies.patch, mergePatch: true },
     responses,
     idempotent: true,
-    handle: change,
+    write: updateOf(accounts, etagOfAccount, show),
   });
 
   routes.put("/api/account/", {
     summary: "Replace the account's writable members",
     description: "An absent `contact_address` is cleared; any other absent member is refused.",
-    auth: write,
-    body: callersBody(accounts, (present) => accountReplacement(supportedLocales, present)),
+    auth,
+    body: accountBodies.replacement,
     responses,
-    handle: change,
+    write: updateOf(accounts, etagOfAccount, show),
   });
 
   return routes;
+}
 
-  async function change(input: RouteInput<Principal, unknown, unknown, AccountBody>): Promise<HttpResponse> {
-    const answer = (account: Account) => ok(viewAccount(account), { etag: etagOfAccount(account) });
-    const result = await updateAccount({
-      principal: input.principal,
-      changes: changesFrom(input.body),
-      by: actorOf(input),
-      expect: (account) => ifMatch(input, etagOfAccount(account)),
-      alongside: (tx, account) => input.idempotency.complete(tx, answer(account)),
+/** The caller's own settings. The spec's illustrative path answers as the same resource. */
+export function settingsRoutes({ accounts, accountBodies }: AccountRouteDependencies) {
+  const routes = createRoutes({ errors: "account" });
+  const show = (account: Account) => ok(viewSettings(account), { etag: etagOfSettings(account) });
+  const responses = { 200: AccountSettingsResource, 204: "empty", 404: "error", 409: "error" } as const;
+
+  for (const path of ["/api/account/settings/", "/api/settings/"] as const) {
+    routes.get(path, {
+      summary: "Read the account's settings",
+      auth: read,
+      responses: { 200: AccountSettingsResource, 404: "error" },
+      handle: ({ principal }) => showFound(accounts, principal, show),
     });
-    return result.outcome === "not-found" ? refused(404, "not_found") : answer(result.account);
+
+    routes.patch(path, {
+      summary: "Change the account's settings",
+      description: "A merge patch: absent members stay, inside `notifications` too.",
+      auth: write,
+      body: { ...accountBodies.settingsPatch, mergePatch: true },
+      responses,
+      idempotent: true,
+      write: updateOf(accounts, etagOfSettings, show),
+    });
+
+    routes.put(path, {
+      summary: "Replace the account's settings",
+      auth: write,
+      body: accountBodies.settingsReplacement,
+      responses,
+      write: updateOf(accounts, etagOfSettings, show),
+    });
   }
+
+  return routes;
 }
 
-interface AccountBody {
-  readonly display_name?: string | undefined;
-  readonly contact_address?: string | null | undefined;
-  readonly locale?: string | undefined;
-  readonly timezone?: string | undefined;
+async function showFound(
+  accounts: Pick<Accounts, "find">,
+  { accountId }: Principal,
+  show: (account: Account) => HttpResponse,
+): Promise<HttpResponse> {
+  const account = await accounts.find(accountId);
+  return account ? show(account) : refused(404, "not_found");
 }
 
-/** The wire names of the account's writable members, as the verb knows them. GraphQL sends the same. */
-export function changesFrom(body: AccountBody): AccountChanges {
+/** Hardly ever do two writes of one account meet, so the row is read without a lock at first. */
+function updateOf(
+  accounts: AccountRouteDependencies["accounts"],
+  etag: (account: Account) => string,
+  show: (account: Account) => HttpResponse,
+): RouteWrite<Input, Account, Account> {
   return {
-    displayName: body.display_name,
-    contactAddress: body.contact_address,
-    locale: body.locale,
-    timezone: body.timezone,
+    read: ({ caller }) => accounts.find(caller.accountId),
+    find: (tx, { caller }) => accounts.lock(tx, caller.accountId),
+    etag,
+    change: (tx, account, { caller, body }) => accounts.update(tx, caller, account, changesFrom(body)),
+    answer: show,
   };
 }

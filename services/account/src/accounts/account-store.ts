@@ -16,18 +16,6 @@ interface ReadAccount extends Account {
   readonly version: string;
 }
 
-export interface AccountStore {
-  find(accountId: string): Promise<ReadAccount | null>;
-  findMany(accountIds: readonly string[]): Promise<Account[]>;
-  findByIdentity(identity: Identity): Promise<Account | null>;
-  /** Reads the account and keeps others from changing it until the transaction ends. */
-  lock(tx: Tx, accountId: string): Promise<Account | null>;
-  /** Writes every field of an account, but for the begin of its purge. */
-  save(tx: Tx, account: Account): Promise<void>;
-  /** Adds the account of a new identity; false when the identity has one already, and the transaction must not commit. */
-  insert(tx: Tx, account: Account, identity: Identity): Promise<boolean>;
-}
-
 /** An account as its row has it. */
 export type AccountRow = Omit<Account, "status" | "roles" | "statusActor"> & {
   status: string;
@@ -35,7 +23,7 @@ export type AccountRow = Omit<Account, "status" | "roles" | "statusActor"> & {
   statusActor: string | null;
 };
 
-const accounts = table("accounts", {
+const columns = {
   id: "text",
   displayName: "text",
   contactAddress: "text",
@@ -58,7 +46,9 @@ const accounts = table("accounts", {
   recoveryRequestedAt: "timestamptz",
   purgeBegunAt: "timestamptz",
   purgedAt: "timestamptz",
-});
+} as const;
+
+const accounts = table("accounts", columns);
 
 /** PostgreSQL gives a row another `xmin` with every change of it. */
 const readAccounts = sql(
@@ -68,62 +58,52 @@ const readAccounts = sql(
 
 const lockAccount = sql("account.lock", `select ${accounts.columns} from accounts where id = $1 for update`);
 
-/** All but the id, the time of creation, and the begin of the purge, which its own statement writes. */
-const saveAccount = accounts.update(
-  "displayName",
-  "contactAddress",
-  "contactAddressVerified",
-  "pendingContactAddress",
-  "locale",
-  "timezone",
-  "productUpdates",
-  "status",
-  "roles",
-  "revision",
-  "settingsRevision",
-  "accessEpoch",
-  "updatedAt",
-  "settingsUpdatedAt",
-  "statusChangedAt",
-  "statusActor",
-  "statusReason",
-  "recoveryRequestedAt",
-  "purgedAt",
-);
+/** These are written when the account is made, and the begin of its purge by a statement of its own. */
+const kept: ReadonlySet<string> = new Set(["id", "createdAt", "purgeBegunAt"]);
+const names = Object.keys(columns) as (keyof typeof columns)[];
+const saveAccount = accounts.update(...names.filter((name) => !kept.has(name)));
 
 const insertIdentity = sql(
   "identity.insert",
   `insert into identities (issuer, subject, account_id, created_at) values ($1, $2, $3, $4) on conflict do nothing`,
 );
 
+export type AccountStore = ReturnType<typeof createAccountStore>;
+
 /** Accounts in PostgreSQL. Prepared statements write them, and read what nearly every request asks for. */
-export function createAccountStore(pool: Pool, prisma: PrismaClient): AccountStore {
-  const readMany = async (accountIds: readonly string[]): Promise<ReadAccount[]> => {
-    const { rows } = await pool.query<AccountRow & { version: string }>(readAccounts, [accountIds]);
-    return rows.map((row) => ({ ...accountFrom(row), version: row.version }));
-  };
-  const read = readTogether(readMany);
+export function createAccountStore(pool: Pool, prisma: PrismaClient) {
   return {
-    find: read,
-    findMany: readMany,
-    async findByIdentity({ issuer, subject }) {
+    find: readTogether(findMany),
+    findMany,
+
+    async findByIdentity({ issuer, subject }: Identity): Promise<Account | null> {
       const row = await prisma.account.findFirst({ where: { identities: { some: { issuer, subject } } } });
       return row && accountFrom(row);
     },
-    async lock(tx, accountId) {
+
+    /** Reads the account and keeps others from changing it until the transaction ends. */
+    async lock(tx: Tx, accountId: string): Promise<Account | null> {
       const { rows } = await tx.query<AccountRow>(lockAccount, [accountId]);
       return rows[0] ? accountFrom(rows[0]) : null;
     },
-    async save(tx, account) {
+
+    /** Writes every field of an account, but for the begin of its purge. */
+    async save(tx: Tx, account: Account): Promise<void> {
       await saveAccount(tx, account);
     },
-    async insert(tx, account, identity) {
+
+    /** Inserts the account of a new identity; false when the identity has one already, and the transaction must not commit. */
+    async insert(tx: Tx, account: Account, { issuer, subject }: Identity): Promise<boolean> {
       await accounts.insert(tx, account);
-      const { issuer, subject } = identity;
       const { rowCount } = await tx.query(insertIdentity, [issuer, subject, account.id, account.createdAt]);
       return rowCount === 1;
     },
   };
+
+  async function findMany(accountIds: readonly string[]): Promise<ReadAccount[]> {
+    const { rows } = await pool.query<AccountRow & { version: string }>(readAccounts, [accountIds]);
+    return rows.map((row) => ({ ...accountFrom(row), version: row.version }));
+  }
 }
 
 export function accountFrom(row: AccountRow): Account {

@@ -1,6 +1,13 @@
-import type { AccountResource, AccountState, Role, TransitionActor } from "@signalbox/contracts";
+import type {
+  AccountResource,
+  AccountSettingsResource,
+  AccountState,
+  Role,
+  TransitionActor,
+} from "@signalbox/contracts";
+import { strongEtag } from "@signalbox/http";
 
-/** An account with its settings, as the verbs see it. */
+/** An account with its settings, as the operations see it. */
 export interface Account {
   readonly id: string;
   readonly displayName: string;
@@ -47,3 +54,20 @@ export function viewAccount(account: Account): AccountResource {
     links: { self: "/api/account/", settings: "/api/account/settings/", api_keys: "/api/account/api-keys/" },
   };
 }
+
+/** The validator of the account's view. The id is part of it: one path shows every caller their own account. */
+export const etagOfAccount = (account: Account): string => strongEtag(account.revision, `account ${account.id}`);
+
+/** The settings as their owner sees them. */
+export function viewSettings(account: Account): AccountSettingsResource {
+  return {
+    locale: account.locale,
+    timezone: account.timezone,
+    notifications: { product_updates: account.productUpdates },
+    updated_at: account.settingsUpdatedAt.toISOString(),
+    links: { self: "/api/account/settings/", account: "/api/account/" },
+  };
+}
+
+export const etagOfSettings = (account: Account): string =>
+  strongEtag(account.settingsRevision, `account-settings ${account.id}`);

@@ -1,49 +1,51 @@
-import type { AccountState } from "@signalbox/contracts";
-import type { TimePosition } from "@signalbox/storage";
+import { accountStates } from "@signalbox/contracts";
+import { booleanParameter, timeParameter } from "@signalbox/http";
+import { type ListRange, newestFirstOf } from "@signalbox/storage";
+import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
 import { accountFrom } from "../accounts/account-store.ts";
 import type { Prisma, PrismaClient } from "../generated/prisma/client.ts";
-import { madeBefore } from "../lists/made-before.ts";
 
-/** What administrators look for; an absent member does not narrow. */
-export interface AccountFilter {
-  readonly status?: AccountState | undefined;
-  /** A part of the name or of a contact address, in any case; or a whole account id. */
-  readonly search?: string | undefined;
-  readonly recoveryRequested?: boolean | undefined;
-  readonly createdAfter?: Date | undefined;
-  readonly createdBefore?: Date | undefined;
-}
+/**
+ * What administrators may narrow the list of accounts by: the query parameters of REST; GraphQL sends the same. Names are
+ * kept in NFC, so they are sought so. An absent member does not narrow.
+ */
+export const accountFilter = {
+  status: z.enum(accountStates).optional(),
+  search: z
+    .string()
+    .normalize("NFC")
+    .min(2)
+    .max(254)
+    .optional()
+    .describe("A part of the name or a contact address, or a whole id."),
+  recovery_requested: booleanParameter().optional().describe("Whether the owner asks to have the account back."),
+  created_after: timeParameter().optional(),
+  created_before: timeParameter().optional(),
+};
 
-export interface AccountSearchStore {
-  /** Newest first, tombstones included. */
-  list(
-    filter: AccountFilter,
-    options: { readonly after: TimePosition | null; readonly limit: number },
-  ): Promise<Account[]>;
-}
+type AccountFilter = z.output<z.ZodObject<typeof accountFilter>>;
+
+export type AccountSearchStore = ReturnType<typeof createAccountSearchStore>;
 
 /** All accounts, for administrators. */
-export function createAccountSearchStore(prisma: PrismaClient): AccountSearchStore {
+export function createAccountSearchStore({ prisma }: { readonly prisma: PrismaClient }) {
   return {
-    async list(filter, { after, limit }) {
-      const rows = await prisma.account.findMany({
-        where: { AND: [narrowed(filter), after ? madeBefore(after) : {}] },
-        orderBy: [{ createdAt: "desc" }, { id: "desc" }],
-        take: limit,
-      });
+    /** Lists the accounts that fit the filter, newest first, tombstones included. */
+    async list(filter: AccountFilter, range: ListRange): Promise<Account[]> {
+      const rows = await prisma.account.findMany(newestFirstOf(narrowed(filter), range));
       return rows.map(accountFrom);
     },
   };
 }
 
 function narrowed(filter: AccountFilter): Prisma.AccountWhereInput {
-  const { status, search, recoveryRequested, createdAfter, createdBefore } = filter;
+  const { status, search, recovery_requested, created_after, created_before } = filter;
   return {
     ...(status !== undefined && { status }),
     ...(search !== undefined && { OR: found(search) }),
-    ...(recoveryRequested !== undefined && { recoveryRequestedAt: recoveryRequested ? { not: null } : null }),
-    createdAt: { ...(createdAfter && { gt: createdAfter }), ...(createdBefore && { lt: createdBefore }) },
+    ...(recovery_requested !== undefined && { recoveryRequestedAt: recovery_requested ? { not: null } : null }),
+    createdAt: { ...(created_after && { gt: created_after }), ...(created_before && { lt: created_before }) },
   };
 }
 

@@ -1,48 +1,30 @@
 import { AdministeredAccountResource } from "@signalbox/contracts";
-import {
-  createRoutes,
-  cursorByTime,
-  ifMatch,
-  ok,
-  pageFrom,
-  pageOf,
-  pageParameters,
-  readTimeCursor,
-  refused,
-} from "@signalbox/http";
+import { createRoutes, listPage, ok, pageOf, pageParameters, refused, refusedWith, strongEtag } from "@signalbox/http";
 import { z } from "zod";
-import type { Account } from "../accounts/account.ts";
+import { type Account, viewAccount } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
-import { actorOf } from "../audit/actor.ts";
-import type { ChangeAccountStatusVerb } from "../statuses/change-account-status.ts";
 import { StatusByAdministrator } from "../statuses/status-body.ts";
-import { transitionRefused } from "../statuses/status-routes.ts";
-import { accountFilter, filterFrom } from "./account-filter.ts";
-import type { AccountSearchStore } from "./account-search-store.ts";
-import { etagOfAdministered, viewAdministered } from "./administered-account.ts";
+import { refusedTransition, type Statuses } from "../statuses/statuses.ts";
+import { type AccountSearchStore, accountFilter } from "./account-search-store.ts";
 
-interface Dependencies {
-  readonly accounts: Pick<AccountStore, "find">;
+interface AdministrationDependencies {
+  readonly accounts: Pick<AccountStore, "find" | "lock">;
   readonly accountSearch: AccountSearchStore;
-  readonly changeAccountStatus: ChangeAccountStatusVerb;
-  readonly pageLimits: { readonly maxPageSize: () => number; readonly pageSize: () => number };
+  readonly statuses: Pick<Statuses, "changeByAdministrator">;
+  readonly pageLimits: Parameters<typeof pageParameters>[0];
 }
 
 /** `/api/accounts/`: every account, for administrators. */
-export function administrationRoutes({ accounts, accountSearch, changeAccountStatus, pageLimits }: Dependencies) {
+export function administrationRoutes({ accounts, accountSearch, statuses, pageLimits }: AdministrationDependencies) {
   const routes = createRoutes({ errors: "account" });
-  const answer = (account: Account) => ok(viewAdministered(account), { etag: etagOfAdministered(account) });
+  const show = (account: Account) => ok(viewAdministered(account), { etag: etagOfAdministered(account) });
 
   routes.get("/api/accounts/", {
     summary: "List accounts, newest first",
     auth: { scopes: ["account:admin"] },
     query: z.object({ ...accountFilter, ...pageParameters(pageLimits) }),
     responses: { 200: pageOf(AdministeredAccountResource) },
-    async handle({ query }) {
-      const after = query.cursor === undefined ? null : readTimeCursor(query.cursor);
-      const found = await accountSearch.list(filterFrom(query), { after, limit: query.limit + 1 });
-      return ok(pageFrom(found, query.limit, viewAdministered, cursorByTime));
-    },
+    handle: ({ query }) => listPage(query, (range) => accountSearch.list(query, range), viewAdministered),
   });
 
   routes.get("/api/accounts/:account_id", {
@@ -51,7 +33,7 @@ export function administrationRoutes({ accounts, accountSearch, changeAccountSta
     responses: { 200: AdministeredAccountResource, 404: "error" },
     async handle({ params }) {
       const account = await accounts.find(params.account_id);
-      return account ? answer(account) : refused(404, "not_found");
+      return account ? show(account) : refused(404, "not_found");
     },
   });
 
@@ -62,20 +44,34 @@ export function administrationRoutes({ accounts, accountSearch, changeAccountSta
     body: StatusByAdministrator,
     responses: { 200: AdministeredAccountResource, 404: "error", 409: "error" },
     idempotent: true,
-    async handle(input) {
-      const { params, body, principal } = input;
-      const result = await changeAccountStatus({
-        accountId: params.account_id,
-        to: body.status,
-        reason: body.reason,
-        principal,
-        by: actorOf(input, "administrator"),
-        expect: (account) => ifMatch(input, etagOfAdministered(account)),
-        alongside: (tx, account) => input.idempotency.complete(tx, answer(account)),
-      });
-      return result.outcome === "changed" ? answer(result.account) : transitionRefused(result, body.status);
+    write: {
+      find: (tx, { params }) => accounts.lock(tx, params.account_id),
+      etag: etagOfAdministered,
+      change: (tx, account, { caller, body: { status: to, reason } }) =>
+        statuses.changeByAdministrator(tx, caller, account, { to, reason }),
+      answer: (result) =>
+        result.outcome === "changed" ? show(result.account) : refusedWith(refusedTransition(result)),
     },
   });
 
   return routes;
+}
+
+/** The account as administrators see it. */
+function viewAdministered(account: Account): AdministeredAccountResource {
+  const self = `/api/accounts/${account.id}`;
+  return {
+    ...viewAccount(account),
+    status_changed_at: account.statusChangedAt?.toISOString() ?? null,
+    status_changed_by: account.statusActor,
+    status_reason: account.statusReason,
+    recovery_requested_at: account.recoveryRequestedAt?.toISOString() ?? null,
+    purged_at: account.purgedAt?.toISOString() ?? null,
+    links: { self, status: `${self}/status`, audit: `${self}/audit/` },
+  };
+}
+
+/** A request for recovery moves this validator and not the owner's, who sees nothing of it. */
+function etagOfAdministered({ id, revision, recoveryRequestedAt }: Account): string {
+  return strongEtag(revision, `administered-account ${id} ${recoveryRequestedAt?.getTime() ?? ""}`);
 }

@@ -1,24 +1,18 @@
 import { AuditEntryResource } from "@signalbox/contracts";
-import { createRoutes, ok, type Page, pageFrom, pageOf, pageParameters, refused } from "@signalbox/http";
+import { createRoutes, listPage, pageOf, pageParameters, refused } from "@signalbox/http";
 import { z } from "zod";
 import type { AccountStore } from "../accounts/account-store.ts";
-import { type AuditEntry, viewAuditEntry, viewOwnAuditEntry } from "./audit-entry.ts";
-import { cursorOf, positionFrom } from "./audit-position.ts";
+import { viewAuditEntry, viewOwnAuditEntry } from "./audit-entry.ts";
 import type { AuditStore } from "./audit-store.ts";
 
-interface Dependencies {
+interface AuditRouteDependencies {
   readonly accounts: Pick<AccountStore, "find">;
-  readonly auditEntries: AuditStore;
-  readonly pageLimits: { readonly maxPageSize: () => number; readonly pageSize: () => number };
-}
-
-interface PageQuery {
-  readonly limit: number;
-  readonly cursor?: string | undefined;
+  readonly auditStore: AuditStore;
+  readonly pageLimits: Parameters<typeof pageParameters>[0];
 }
 
 /** The audit of the caller's own account, and of any account for administrators. */
-export function auditRoutes({ accounts, auditEntries, pageLimits }: Dependencies) {
+export function auditRoutes({ accounts, auditStore, pageLimits }: AuditRouteDependencies) {
   const routes = createRoutes({ errors: "account" });
   const query = z.object(pageParameters(pageLimits));
 
@@ -27,9 +21,8 @@ export function auditRoutes({ accounts, auditEntries, pageLimits }: Dependencies
     auth: { scopes: ["account:read"], access: "own-account:read" },
     query,
     responses: { 200: pageOf(AuditEntryResource) },
-    async handle({ principal, query }) {
-      return ok(await pageFor(principal.accountId, query, viewOwnAuditEntry));
-    },
+    handle: ({ principal, query }) =>
+      listPage(query, (range) => auditStore.list(principal.accountId, range), viewOwnAuditEntry),
   });
 
   routes.get("/api/accounts/:account_id/audit/", {
@@ -39,19 +32,10 @@ export function auditRoutes({ accounts, auditEntries, pageLimits }: Dependencies
     responses: { 200: pageOf(AuditEntryResource), 404: "error" },
     async handle({ params, query }) {
       const account = await accounts.find(params.account_id);
-      return account ? ok(await pageFor(account.id, query, viewAuditEntry)) : refused(404, "not_found");
+      if (!account) return refused(404, "not_found");
+      return listPage(query, (range) => auditStore.list(account.id, range), viewAuditEntry);
     },
   });
 
   return routes;
-
-  async function pageFor(
-    accountId: string,
-    { limit, cursor }: PageQuery,
-    view: (entry: AuditEntry) => AuditEntryResource,
-  ): Promise<Page<AuditEntryResource>> {
-    const after = cursor === undefined ? null : positionFrom(cursor);
-    const entries = await auditEntries.list(accountId, { after, limit: limit + 1 });
-    return pageFrom(entries, limit, view, cursorOf);
-  }
 }

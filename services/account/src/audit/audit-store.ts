@@ -1,31 +1,28 @@
-import type { Clock } from "@signalbox/core";
+import { AppError, type Clock } from "@signalbox/core";
+import type { ListRange } from "@signalbox/storage";
 import type { PrismaClient } from "../generated/prisma/client.ts";
 import { dayMs, firstIdAt, startOfDay, stretchesBack, timeOfId } from "./audit-days.ts";
 import type { AuditEntry } from "./audit-entry.ts";
 
-export interface AuditStore {
-  /** Newest first, from below the entry with the id `after`. */
-  list(
-    accountId: string,
-    options: { readonly after: string | null; readonly limit: number },
-  ): Promise<readonly AuditEntry[]>;
-}
-
-interface Dependencies {
+interface AuditStoreDependencies {
   readonly prisma: PrismaClient;
   readonly clock: Clock;
   readonly retentionDays: () => number;
 }
 
-/** Reads the audit. Who writes it has a transaction: see `audit.ts`. */
-export function createAuditStore({ prisma, clock, retentionDays }: Dependencies): AuditStore {
+export type AuditStore = ReturnType<typeof createAuditStore>;
+
+/** Reads the audit; `audit.ts` writes it. */
+export function createAuditStore({ prisma, clock, retentionDays }: AuditStoreDependencies) {
   return {
-    async list(accountId, { after, limit }) {
+    /** Lists the entries of an account, newest first, which is the order of their ids. */
+    async list(accountId: string, { after, limit }: ListRange): Promise<readonly AuditEntry[]> {
+      const below = after && entryIdFrom(after.id);
       const entries: AuditEntry[] = [];
-      for (const { fromMs, toMs } of stretchesBack(kept(after))) {
+      for (const { fromMs, toMs } of stretchesBack(kept(below))) {
         // Prisma's statements are planned with their values, and so touch the days of the stretch alone.
         const end = firstIdAt(toMs);
-        const id = { gte: firstIdAt(fromMs), lt: after !== null && after < end ? after : end };
+        const id = { gte: firstIdAt(fromMs), lt: below !== null && below < end ? below : end };
         const take = limit - entries.length;
         entries.push(
           ...(await prisma.auditEntry.findMany({ where: { accountId, id }, orderBy: { id: "desc" }, take })),
@@ -36,13 +33,21 @@ export function createAuditStore({ prisma, clock, retentionDays }: Dependencies)
     },
   };
 
-  /** What may still be there. Another instance's clock may be ahead of ours by less than a day. */
-  function kept(after: string | null) {
+  /** The time from which entries may still be there. Another instance's clock may be ahead of ours by less than a day. */
+  function kept(below: string | null) {
     const nowMs = clock.nowMs();
     const newestMs = nowMs + dayMs;
     return {
       fromMs: startOfDay(nowMs - retentionDays() * dayMs),
-      toMs: after === null ? newestMs : Math.min(newestMs, timeOfId(after) + 1),
+      toMs: below === null ? newestMs : Math.min(newestMs, timeOfId(below) + 1),
     };
   }
+}
+
+/** The id of an entry in a cursor. PostgreSQL takes nothing else as one. @throws AppError `invalid_request` */
+function entryIdFrom(id: string): string {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) return id;
+  throw new AppError("invalid_request", "The cursor is not one of ours.", {
+    details: [{ field: "cursor", code: "invalid_cursor", message: "Use next_cursor of an earlier page as it is." }],
+  });
 }

@@ -1,8 +1,10 @@
+import type { Caller } from "@signalbox/auth";
 import type { TransitionActor } from "@signalbox/contracts";
 import { type Clock, uuidv7 } from "@signalbox/core";
-import { sqlRows, type Tx } from "@signalbox/storage";
+import { type Queryable, type Tx, table } from "@signalbox/storage";
+import type { AuditEntry } from "./audit-entry.ts";
 
-/** Who caused a change: in which part, the account and credential they act with, and where the request came from. */
+/** Who caused a change: in which part, with which account and credential, and where the request came from. */
 export interface Actor {
   readonly kind: TransitionActor;
   /** Null for the product itself. */
@@ -10,6 +12,17 @@ export interface Actor {
   readonly credential: string;
   readonly address: string | null;
   readonly requestId: string | null;
+}
+
+/** The caller of a request as an actor: the owner of an account, unless the route is one of administrators. */
+export function actorOf(caller: Caller, kind: Actor["kind"] = "owner"): Actor {
+  const { accountId, credential, clientAddress: address, requestId } = caller;
+  return { kind, accountId, credential: credential.id, address, requestId };
+}
+
+/** The product itself, where nobody asked; `part` is the part of it that acts. */
+export function systemActor(part: string): Actor {
+  return { kind: "system", accountId: null, credential: part, address: null, requestId: null };
 }
 
 /** What is done to the account itself. */
@@ -32,7 +45,7 @@ export type AccountAction =
   | "sign_in";
 
 /** What is done to one of the things that an account has many of: its entry says to which. */
-export type ThingAction =
+type ThingAction =
   | "identity.link"
   | "identity.unlink"
   | "api_key.create"
@@ -61,13 +74,12 @@ interface OfThing {
 }
 
 interface Change {
-  /** Whose record changed. */
-  readonly accountId: string;
+  /** The account that changed, where it is not the actor's own. */
+  readonly accountId?: string;
   /** Names of what changed, never values. */
-  readonly fields: readonly string[];
+  readonly fields?: readonly string[];
   /** Why, where somebody said so. */
   readonly reason?: string | null;
-  readonly by: Actor;
 }
 
 /** Something that was not allowed. */
@@ -85,34 +97,60 @@ export interface Refusal {
   readonly by: Actor;
 }
 
-/** Writes down who changed what, in the transaction of the change, and who was refused what. */
-export interface Audit {
-  record(tx: Tx, entry: AuditRecord): Promise<void>;
-  recordRefusal(db: Pick<Tx, "query">, entry: Refusal): Promise<void>;
-}
+const entries = table("audit_entries", {
+  id: "uuid",
+  accountId: "text",
+  action: "text",
+  outcome: "text",
+  fields: "text[]",
+  reason: "text",
+  subject: "text",
+  actorKind: "text",
+  actorAccountId: "text",
+  actorCredential: "text",
+  actorAddress: "text",
+  requestId: "text",
+  createdAt: "timestamptz",
+});
 
-const insertEntry = sqlRows(
-  "audit.insert",
-  "($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
-  (tuples) =>
-    `insert into audit_entries (id, account_id, action, outcome, fields, reason, subject, actor_kind, actor_account_id,
-       actor_credential, actor_address, request_id, created_at)
-     values ${tuples}`,
-);
+export type Audit = ReturnType<typeof createAudit>;
 
-export function createAudit({ clock }: { readonly clock: Clock }): Audit {
+/** The audit: who changed what, and who was refused what. */
+export function createAudit({ clock }: { readonly clock: Clock }) {
   return {
-    async record(tx, { action, accountId, fields, reason = null, subject = null, by }) {
-      await tx.query(insertEntry, valuesOf(accountId, [action, "done", fields, reason, subject], by));
+    /** Writes down a change, in its transaction. A caller acts as the owner of an account. */
+    async record(tx: Tx, by: Caller | Actor, change: AuditRecord): Promise<void> {
+      const actor = "kind" in by ? by : actorOf(by);
+      const { action, fields = [], reason = null, subject = null } = change;
+      const accountId = change.accountId ?? actor.accountId;
+      await insert(tx, actor, { accountId, action, outcome: "done", fields, reason, subject });
     },
-    async recordRefusal(db, { operation, accountId, fields, reason, subject = null, by }) {
-      await db.query(insertEntry, valuesOf(accountId, [operation, "refused", fields, reason, subject], by));
+
+    async recordRefusal(db: Queryable, { operation, accountId, fields, reason, subject, by }: Refusal): Promise<void> {
+      await insert(db, by, {
+        accountId,
+        action: operation,
+        outcome: "refused",
+        fields,
+        reason,
+        subject: subject ?? null,
+      });
     },
   };
 
-  function valuesOf(accountId: string, what: readonly unknown[], by: Actor): unknown[] {
+  async function insert(db: Queryable, by: Actor, what: Entered): Promise<void> {
     const now = clock.now();
-    const actor = [by.kind, by.accountId, by.credential, by.address, by.requestId];
-    return [uuidv7(now.getTime()), accountId, ...what, ...actor, now];
+    await entries.insert(db, {
+      ...what,
+      id: uuidv7(now.getTime()),
+      actorKind: by.kind,
+      actorAccountId: by.accountId,
+      actorCredential: by.credential,
+      actorAddress: by.address,
+      requestId: by.requestId,
+      createdAt: now,
+    });
   }
 }
+
+type Entered = Pick<AuditEntry, "action" | "outcome" | "fields" | "reason" | "subject"> & { accountId: string | null };

@@ -3,14 +3,13 @@ import { mayAccess } from "@signalbox/contracts";
 import { AppError, type Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import type { Tx } from "@signalbox/storage";
-import type { AccessLog } from "../access/access-log.ts";
+import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import type { Account } from "../accounts/account.ts";
 import { accountChanged, accountContactVerified, accountStatusChanged } from "../accounts/account-events.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { ChangedAccount } from "../accounts/change-account.ts";
-import { actorOf } from "../audit/actor.ts";
-import type { AccountAction, Actor, Audit } from "../audit/audit.ts";
-import type { NoteRefusal } from "../audit/note-refusal.ts";
+import { type AccountAction, type Actor, type Audit, actorOf } from "../audit/audit.ts";
+import type { AuditRefusals } from "../audit/audit-refusals.ts";
 import { codeRefusal, tooManyCodes } from "../codes/code-answers.ts";
 import type { OneTimeCodes, RedeemOutcome } from "../codes/one-time-codes.ts";
 import type { Identities } from "../identities/identities.ts";
@@ -29,8 +28,8 @@ interface ContactDependencies extends ContactMailDependencies {
   readonly identities: Pick<Identities, "list" | "wouldLockOut">;
   readonly stepUps: Pick<StepUps, "end">;
   readonly issuedTokens: Pick<IssuedTokens, "revokeSignIns">;
-  readonly accessLog: Pick<AccessLog, "announce">;
-  readonly noteRefusal: NoteRefusal;
+  readonly access: Pick<AccessAnnouncements, "announce">;
+  readonly auditRefusals: Pick<AuditRefusals, "record">;
   readonly outbox: Pick<Outbox, "append">;
   readonly audit: Audit;
   readonly clock: Clock;
@@ -56,7 +55,7 @@ export type LinkOutcome =
  * can cancel the change while it is pending. Accounts that are handed in are locked.
  */
 export function createContactChanges(dependencies: ContactDependencies) {
-  const { accounts, oneTimeCodes, noteRefusal, clock } = dependencies;
+  const { accounts, oneTimeCodes, auditRefusals, clock } = dependencies;
   const contactMails = createContactMails(dependencies);
   const parts = { ...dependencies, contactMails };
 
@@ -90,7 +89,7 @@ export function createContactChanges(dependencies: ContactDependencies) {
       const by = actorOf(caller);
       const redeemed = await oneTimeCodes.redeem(tx, { purpose: "contact", subject: account.id, code });
       if (redeemed === "good") return { outcome: "confirmed", account: await adopt(parts, tx, account, by) };
-      tx.afterCommit(() => noteRefusal(codeRefusal("account.contact_confirm", account.id, redeemed, by)));
+      tx.afterCommit(() => auditRefusals.record(codeRefusal("account.contact_confirm", account.id, redeemed, by)));
       return { outcome: redeemed };
     },
 
@@ -175,14 +174,14 @@ async function adopt(parts: Parts, tx: Tx, account: Account, by: Actor): Promise
 }
 
 /** Makes a pending account active: it has waited for its first confirmed address. */
-async function activate({ audit, outbox, accessLog, clock }: Parts, tx: Tx, account: Account): Promise<Account> {
+async function activate({ audit, outbox, access, clock }: Parts, tx: Tx, account: Account): Promise<Account> {
   const now = clock.now();
   const active = changeStatus(account, { to: "active", actor: "system", reason: null }, now);
   if (account.status !== "pending" || !active) return account;
   const { id, status: state, accessEpoch: epoch } = active;
-  await audit.record(tx, { action: "account.activate", accountId: id, fields: ["status"], by: system });
+  await audit.record(tx, system, { action: "account.activate", accountId: id, fields: ["status"] });
   await outbox.append(tx, [accountStatusChanged(active, account.status, "system")]);
-  await accessLog.announce(tx, { kind: "account", id, accountId: id, state, epoch }, now);
+  await access.announce(tx, { kind: "account", id, accountId: id, state, epoch });
   return active;
 }
 
@@ -223,7 +222,7 @@ const linkUses = { confirm: confirmByLink, object };
 /** Writes the change into the audit and the outbox. */
 async function record({ audit, outbox }: Parts, tx: Tx, action: AccountAction, changed: ChangedAccount, by: Actor) {
   const { account, accountFields: fields } = changed;
-  await audit.record(tx, { action, accountId: account.id, fields, by });
+  await audit.record(tx, by, { action, accountId: account.id, fields });
   await outbox.append(tx, accountChanged(changed));
 }
 

@@ -2,7 +2,6 @@ import { type Caller, requireScopes } from "@signalbox/auth";
 import { AppError, seconds } from "@signalbox/core";
 import type { Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
-import { actorOf } from "../audit/actor.ts";
 import { type ApiKey, apiKeyEvents, expiryOfReplacement, makeApiKey, replacedKey } from "./api-key.ts";
 import { type CredentialStatus, requireWritable, statusOf } from "./credential.ts";
 import type { CredentialStore } from "./credential-store.ts";
@@ -26,7 +25,7 @@ const liveShare = 2;
 
 /** The API keys of an account. Each is shown once, by the answer that made it; only its digest is kept. */
 export function createApiKeys({ apiKeys: store, keyEnvironment, keysMax, ...dependencies }: Dependencies) {
-  const { outbox, audit, accessLog, clock } = dependencies;
+  const { outbox, audit, access, clock } = dependencies;
   const shared = createCredentials<ApiKey>(
     {
       audited: "api_key",
@@ -65,12 +64,11 @@ export function createApiKeys({ apiKeys: store, keyEnvironment, keysMax, ...depe
       await store.insert(tx, issued.credential);
       await outbox.append(tx, [apiKeyEvents.created(issued.credential)]);
       await retire(tx, old, issued.credential, overlapSeconds);
-      await audit.record(tx, {
+      await audit.record(tx, caller, {
         action: "api_key.rotate",
         accountId: account.id,
         subject: old.id,
         fields: ["replaced_by"],
-        by: actorOf({ ...caller, principal: caller }),
       });
       return { outcome: "issued", ...issued };
     },
@@ -86,7 +84,7 @@ export function createApiKeys({ apiKeys: store, keyEnvironment, keysMax, ...depe
     await outbox.append(tx, [
       isEnded ? apiKeyEvents.revoked(key, "rotated", now) : apiKeyEvents.updated(key, changed, now),
     ]);
-    await accessLog.announce(tx, { kind: "key", id, accountId, state: isEnded ? "revoked" : "active", epoch }, now);
+    await access.announce(tx, { kind: "key", id, accountId, state: isEnded ? "revoked" : "active", epoch });
   }
 }
 

@@ -3,9 +3,8 @@ import type { EventData, EventDraft, EventName } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import type { Tx } from "@signalbox/storage";
-import type { AccessLog } from "../access/access-log.ts";
+import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import type { Account } from "../accounts/account.ts";
-import { actorOf } from "../audit/actor.ts";
 import type { Actor, Audit } from "../audit/audit.ts";
 import {
   type Credential,
@@ -19,7 +18,7 @@ import type { CredentialStore } from "./credential-store.ts";
 export interface CredentialDependencies {
   readonly outbox: Pick<Outbox, "append">;
   readonly audit: Pick<Audit, "record">;
-  readonly accessLog: Pick<AccessLog, "announce">;
+  readonly access: Pick<AccessAnnouncements, "announce">;
   readonly clock: Clock;
 }
 
@@ -59,12 +58,12 @@ const expiry: Actor = { kind: "system", accountId: null, credential: "expiry", a
 
 /** What owners do with credentials of either kind: create, rename and revoke them. What expires is announced by itself. */
 export function createCredentials<C extends Credential>(kind: CredentialKind<C>, dependencies: CredentialDependencies) {
-  const { outbox, audit, accessLog, clock } = dependencies;
+  const { outbox, audit, access, clock } = dependencies;
   const { store, audited } = kind;
 
   /** Every service hears of the end on the state topic and refuses the credential, remembered or not. */
   async function announceEnd(tx: Tx, { id, accountId, accessEpoch: epoch }: C): Promise<void> {
-    await accessLog.announce(tx, { kind: kind.access, id, accountId, state: "revoked", epoch }, clock.now());
+    await access.announce(tx, { kind: kind.access, id, accountId, state: "revoked", epoch });
   }
 
   return {
@@ -80,13 +79,7 @@ export function createCredentials<C extends Credential>(kind: CredentialKind<C>,
       await store.insert(tx, issued.credential);
       const fields = ["name", "scopes", "expires_at"];
       const subject = issued.credential.id;
-      await audit.record(tx, {
-        action: `${audited}.create`,
-        accountId: account.id,
-        subject,
-        fields,
-        by: actorOf({ ...caller, principal: caller }),
-      });
+      await audit.record(tx, caller, { action: `${audited}.create`, accountId: account.id, subject, fields });
       await outbox.append(tx, [kind.created(issued.credential)]);
       return { outcome: "issued", ...issued };
     },
@@ -98,13 +91,7 @@ export function createCredentials<C extends Credential>(kind: CredentialKind<C>,
       const renamed = { ...credential, name };
       const { accountId, id: subject } = credential;
       await store.save(tx, renamed);
-      await audit.record(tx, {
-        action: `${audited}.update`,
-        accountId,
-        subject,
-        fields: ["name"],
-        by: actorOf({ ...caller, principal: caller }),
-      });
+      await audit.record(tx, caller, { action: `${audited}.update`, accountId, subject, fields: ["name"] });
       await outbox.append(tx, [kind.updated(renamed, ["name"], clock.now())]);
       return renamed;
     },
@@ -116,13 +103,7 @@ export function createCredentials<C extends Credential>(kind: CredentialKind<C>,
       const revoked = { ...credential, revokedAt: now, accessEpoch: credential.accessEpoch + 1 };
       const { accountId, id: subject } = credential;
       await store.save(tx, revoked);
-      await audit.record(tx, {
-        action: `${audited}.revoke`,
-        accountId,
-        subject,
-        fields: ["status"],
-        by: actorOf({ ...caller, principal: caller }),
-      });
+      await audit.record(tx, caller, { action: `${audited}.revoke`, accountId, subject, fields: ["status"] });
       await outbox.append(tx, [kind.revoked(revoked, "revoked", now)]);
       await announceEnd(tx, revoked);
       return revoked;
@@ -139,7 +120,7 @@ export function createCredentials<C extends Credential>(kind: CredentialKind<C>,
         const { accountId, id: subject } = credential;
         const reason = isReplaced(credential) ? "rotated" : "expired";
         const action = `${audited}.expire` as const;
-        await audit.record(tx, { action, accountId, subject, fields: ["status"], reason, by: expiry });
+        await audit.record(tx, expiry, { action, accountId, subject, fields: ["status"], reason });
         await outbox.append(tx, [kind.revoked(credential, reason, now)]);
         await announceEnd(tx, credential);
       }

@@ -1,7 +1,6 @@
 import { type Caller, requireScopes } from "@signalbox/auth";
 import type { Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
-import { actorOf } from "../audit/actor.ts";
 import { requireWritable, statusOf } from "./credential.ts";
 import { type CredentialDependencies, createCredentials, type Issued } from "./credentials.ts";
 import {
@@ -58,12 +57,11 @@ export function createServiceClients({ clients, clientsMax, ...dependencies }: D
       requireScopes(caller, client.scopes);
       const rotated = withNewSecret(client, overlapSeconds, now);
       await clients.save(tx, rotated.credential);
-      await audit.record(tx, {
+      await audit.record(tx, caller, {
         action: "client.rotate_secret",
         accountId: account.id,
         subject: client.id,
         fields: ["client_secret"],
-        by: actorOf({ ...caller, principal: caller }),
       });
       await outbox.append(tx, [serviceClientEvents.updated(rotated.credential, ["client_secret"], now)]);
       return { outcome: "issued", ...rotated };

@@ -11,14 +11,13 @@ import {
 } from "@signalbox/contracts";
 import { createRoutes, refused, stream } from "@signalbox/http";
 import { z } from "zod";
-import { actorOf } from "../audit/actor.ts";
-import type { ExportAccountVerb } from "./export-account.ts";
+import type { AccountExport } from "./account-export.ts";
 
 const Login = z
   .object({ issuer: z.string(), subject: z.string(), created_at: timestamp })
   .meta({ id: "ExportedLogin" });
 
-const AccountExport = z
+const ExportDocument = z
   .object({
     exported_at: timestamp,
     left_out: z.array(z.string()).describe("Sections that this deployment has no service for."),
@@ -36,22 +35,21 @@ const AccountExport = z
   .meta({ id: "AccountExport", description: "Everything an account has, without secrets and the bytes of images." });
 
 /** `/api/account/export/`: everything the account has. */
-export function exportRoutes({ exportAccount }: { readonly exportAccount: ExportAccountVerb }) {
+export function exportRoutes({ accountExport }: { readonly accountExport: AccountExport }) {
   const routes = createRoutes({ errors: "account" });
 
   routes.get("/api/account/export/", {
     summary: "Export everything the account has",
     description: "A JSON document, sent while it is read. Its last member is `complete`.",
-    // It shows the audit, the logins and what other services hold: more than any other route of reading.
+    // It shows the audit, the logins and what other services hold: more than any other route that reads.
     auth: { scopes: ["account:read", "account:security"], access: "own-account:read", stepUp: true },
-    responses: { 200: AccountExport, 404: "error", 503: "error" },
-    async handle(input) {
-      const { accountId } = input.principal;
-      const result = await exportAccount({ accountId, by: actorOf(input) });
-      if (result.outcome === "not-found") return refused(404, "not_found");
-      return stream(result.document, {
+    responses: { 200: ExportDocument, 404: "error", 503: "error" },
+    async handle({ caller }) {
+      const document = await accountExport.start(caller);
+      if (!document) return refused(404, "not_found");
+      return stream(document, {
         contentType: "application/json",
-        headers: { "content-disposition": `attachment; filename="${accountId}.json"` },
+        headers: { "content-disposition": `attachment; filename="${caller.accountId}.json"` },
       });
     },
   });

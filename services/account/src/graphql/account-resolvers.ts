@@ -1,68 +1,81 @@
-import { type Principal, requireScopes, requireState } from "@signalbox/auth";
-import type { AccessKind, Scope } from "@signalbox/contracts";
 import { AppError } from "@signalbox/core";
-import { mutationPayload, requirePrincipal, type SubgraphContext } from "@signalbox/graphql";
-import { accountPatch } from "../accounts/account-body.ts";
-import { changesFrom } from "../accounts/account-routes.ts";
-import { callersBody } from "../accounts/callers-body.ts";
-import { actorOf } from "../audit/actor.ts";
-import type { Verbs } from "../verbs.ts";
-import { parseOwnInput } from "./parse-input.ts";
-import type { AccountLoaders } from "./subgraph.ts";
+import { field, mutation, type SubgraphContext, toWire } from "@signalbox/graphql";
+import type { z } from "zod";
+import type { Account } from "../accounts/account.ts";
+import { type AccountBodies, type AccountBody, changesFrom } from "../accounts/account-body.ts";
+import type { Accounts } from "../accounts/accounts.ts";
+import type { AccountContext, AccountLoaders } from "./loaders.ts";
 
-export type AccountContext = SubgraphContext<AccountLoaders>;
-
-/** The caller, allowed by scope and by the state of their account. */
-export function allowed(context: AccountContext, scope: Scope, access: AccessKind): Principal {
-  const principal = requirePrincipal(context);
-  requireState(principal, access);
-  requireScopes(principal, [scope]);
-  return principal;
+interface AccountResolverDependencies {
+  readonly accounts: Pick<Accounts, "find" | "lock" | "update">;
+  readonly accountBodies: Pick<AccountBodies, "patch" | "settingsPatch">;
 }
 
-/** The caller, who may look at the account: its owner, or an administrator. */
-export function allowedToSee(context: AccountContext, accountId: string): Principal {
-  const principal = requirePrincipal(context);
-  if (accountId === principal.accountId) return allowed(context, "account:read", "own-account:read");
-  return allowed(context, "account:admin", "read");
-}
+const read = { scopes: ["account:read"], access: "own-account:read" } as const;
+const write = { scopes: ["account:write"], access: "own-account:write" } as const;
 
-export function accountResolvers({ accounts, updateAccount, supportedLocales }: Verbs) {
-  const patch = callersBody(accounts, (present) => accountPatch(supportedLocales, present));
+/** What a mutation is told when the account of its caller is gone. */
+export const accountGone = "The account does not exist any more.";
 
+/** The account of the caller with its settings. */
+export function accountResolvers({ accounts, accountBodies }: AccountResolverDependencies) {
   return {
     Query: {
-      viewer: async (_parent: unknown, _given: unknown, context: AccountContext) => {
-        const { accountId } = allowed(context, "account:read", "own-account:read");
-        return (await context.loaders.account(accountId)) ?? missing();
-      },
+      viewer: field<AccountLoaders, unknown, unknown>(read, async (_parent, _args, { caller, loaders }) => {
+        const account = await loaders.account(caller.accountId);
+        if (account) return account;
+        throw new AppError("not_found", accountGone);
+      }),
     },
     Mutation: {
-      updateAccount: (_parent: unknown, { input }: { input: object }, context: AccountContext) => {
-        const principal = allowed(context, "account:write", "own-account:write");
-        return mutationPayload("account", async () => {
-          const by = actorOf({ ...context, principal });
-          const changes = changesFrom(await parseOwnInput(patch, principal, input));
-          const result = await updateAccount({ principal, changes, by });
-          return result.outcome === "not-found" ? missing() : result.account;
-        });
-      },
+      updateAccount: mutation<AccountLoaders, AccountBody, Account>(
+        {
+          ...write,
+          stepUpFor: "another contact address or none",
+          input: inputOf(accountBodies.patch),
+          payload: "account",
+        },
+        update,
+      ),
+      updateAccountSettings: mutation<AccountLoaders, AccountBody, Account>(
+        { ...write, input: inputOf(accountBodies.settingsPatch), payload: "settings" },
+        update,
+      ),
     },
     Account: {
       /** Another account reads as missing, unless the caller is an administrator. */
-      __resolveReference: ({ id }: { id: string }, _given: unknown, context: AccountContext) => {
-        const principal = requirePrincipal(context);
-        if (id !== principal.accountId && !principal.scopes.has("account:admin")) {
-          allowed(context, "account:read", "own-account:read");
-          return null;
-        }
-        allowedToSee(context, id);
-        return context.loaders.account(id);
-      },
+      __resolveReference: field<AccountLoaders, Pick<Account, "id">, unknown>(
+        { ...read, ofOthers: { scopes: ["account:admin"], access: "read" } },
+        ({ id }, _args, { loaders }) => loaders.account(id),
+      ),
+      settings: field<AccountLoaders, Account, unknown>(read, (account, _args, { caller }) => {
+        if (account.id === caller.accountId) return account;
+        const message = "Only the owner can see the settings of an account.";
+        throw new AppError("forbidden", message, { details: [{ field: "settings", code: "not_owner", message }] });
+      }),
+    },
+    /** Its parent is the account. */
+    AccountSettings: {
+      notifications: ({ productUpdates }: Account) => ({ productUpdates }),
+      updatedAt: ({ settingsUpdatedAt }: Account) => settingsUpdatedAt,
     },
   };
+
+  /** Changes the caller's account, as the routes do. */
+  function update(input: AccountBody, { caller, write }: AccountContext): Promise<Account> {
+    return write({
+      read: () => accounts.find(caller.accountId),
+      find: (tx) => accounts.lock(tx, caller.accountId),
+      change: (tx, account) => accounts.update(tx, caller, account, changesFrom(input)),
+      missing: accountGone,
+    });
+  }
 }
 
-export function missing(): never {
-  throw new AppError("not_found", "The account does not exist any more.");
+/** The rules of an input are those of the body; one that fails is judged by what the account of its caller has. */
+function inputOf<Schema extends z.ZodType>({ json, forCaller }: { json: Schema; forCaller: ForCaller<Schema> }) {
+  return async ({ caller }: SubgraphContext<unknown>, input: object): Promise<Schema> =>
+    json.safeParse(toWire(input)).success ? json : forCaller(caller);
 }
+
+type ForCaller<Schema> = (caller: { readonly accountId: string }) => Promise<Schema>;

@@ -1,72 +1,62 @@
-import { AppError } from "@signalbox/core";
-import { type ConnectionArguments, mutationPayload } from "@signalbox/graphql";
-import { cursorByTime, readTimeCursor } from "@signalbox/http";
+import { connectionField, field, mutation, type PageLimits, parseInput, refusalError } from "@signalbox/graphql";
 import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
-import { accountFilter, filterFrom } from "../administration/account-filter.ts";
-import { actorOf } from "../audit/actor.ts";
+import type { Accounts } from "../accounts/accounts.ts";
+import { type AccountSearchStore, accountFilter } from "../administration/account-search-store.ts";
 import { StatusByAdministrator } from "../statuses/status-body.ts";
-import type { Verbs } from "../verbs.ts";
-import { type AccountContext, allowed } from "./account-resolvers.ts";
-import { pageOf } from "./page-of.ts";
-import { parseInput } from "./parse-input.ts";
+import { refusedTransition, type Statuses } from "../statuses/statuses.ts";
+import type { AccountLoaders } from "./loaders.ts";
 
-interface AccountsArguments extends ConnectionArguments {
-  readonly search?: string | null;
-  readonly status?: string | null;
-  readonly recoveryRequested?: boolean | null;
-  readonly createdAfter?: Date | null;
-  readonly createdBefore?: Date | null;
+interface AdministrationResolverDependencies {
+  readonly accounts: Pick<Accounts, "lock">;
+  readonly accountSearch: AccountSearchStore;
+  readonly statuses: Pick<Statuses, "changeByAdministrator">;
+  readonly pageLimits: PageLimits;
 }
 
+const access = { scopes: ["account:admin"] } as const;
 const Filter = z.strictObject({ ...accountFilter, recovery_requested: z.boolean().optional() });
 const StatusInput = StatusByAdministrator.extend({ account_id: z.string() });
 
-/** What administrators may see of any account, and do to it. */
-export function administrationResolvers({ accountSearch, changeAccountStatus, pageLimits }: Verbs) {
+/** All accounts, for administrators. */
+export function administrationResolvers(dependencies: AdministrationResolverDependencies) {
+  const { accounts, accountSearch, statuses, pageLimits: limits } = dependencies;
+
   return {
     Query: {
-      account: (_parent: unknown, { id }: { id: string }, context: AccountContext) => {
-        allowed(context, "account:admin", "read");
-        return context.loaders.account(id);
-      },
-      accounts: (_parent: unknown, given: AccountsArguments, context: AccountContext) => {
-        allowed(context, "account:admin", "read");
-        const { first: _first, after: _after, ...narrowing } = given;
-        // An argument that is null narrows no more than one that is absent.
-        const wanted = Object.fromEntries(Object.entries(narrowing).filter(([, value]) => value !== null));
-        const filter = filterFrom(parseInput(Filter, wanted));
-        return pageOf<Account>(given, pageLimits, {
-          cursorOf: cursorByTime,
-          read: (limit, cursor) =>
-            accountSearch.list(filter, { after: cursor === null ? null : readTimeCursor(cursor), limit }),
-        });
-      },
+      account: field<AccountLoaders, unknown, { id: string }>(access, (_parent, { id }, { loaders }) =>
+        loaders.account(id),
+      ),
+      accounts: connectionField<AccountLoaders, unknown, Record<string, unknown>, Account>(access, {
+        limits,
+        read: (range, _parent, _context, args) => accountSearch.list(filterFrom(args), range),
+      }),
     },
     Mutation: {
-      setAccountStatus: (_parent: unknown, { input }: { input: object }, context: AccountContext) => {
-        const principal = allowed(context, "account:admin", "write");
-        return mutationPayload("account", async () => {
-          const { account_id: accountId, status, reason } = parseInput(StatusInput, input);
-          const by = actorOf({ ...context, principal }, "administrator");
-          const result = await changeAccountStatus({ accountId, to: status, reason, principal, by });
-          switch (result.outcome) {
-            case "changed":
-              return result.account;
-            case "no-such-transition":
-              throw new AppError("conflict", `The account is ${result.from}; that does not lead to ${status}.`);
-            case "not-found":
-              throw new AppError("not_found", "There is no such account.");
-          }
-        });
-      },
+      setAccountStatus: mutation(
+        { ...access, stepUpFor: "a deletion", input: StatusInput, payload: "account" },
+        async ({ account_id, status: to, reason }, { caller, write }) => {
+          const result = await write({
+            find: (tx) => accounts.lock(tx, account_id),
+            change: (tx, account) => statuses.changeByAdministrator(tx, caller, account, { to, reason }),
+            missing: "There is no such account.",
+          });
+          if (result.outcome === "changed") return result.account;
+          throw refusalError(refusedTransition(result));
+        },
+      ),
     },
     Account: {
-      administration: (account: Account, _given: unknown, context: AccountContext) => {
-        allowed(context, "account:admin", "read");
+      administration: field<AccountLoaders, Account, unknown>(access, (account) => {
         const { statusChangedAt, statusActor, statusReason, recoveryRequestedAt, purgedAt } = account;
         return { statusChangedAt, statusChangedBy: statusActor, statusReason, recoveryRequestedAt, purgedAt };
-      },
+      }),
     },
   };
+}
+
+/** An argument that is null narrows no more than one that is absent. */
+function filterFrom({ first: _first, after: _after, ...narrowing }: Record<string, unknown>) {
+  const wanted = Object.entries(narrowing).filter(([, value]) => value !== null);
+  return parseInput(Filter, Object.fromEntries(wanted));
 }

@@ -1,25 +1,33 @@
-import type { ConnectionArguments } from "@signalbox/graphql";
+import { connectionField, type PageLimits } from "@signalbox/graphql";
 import type { Account } from "../accounts/account.ts";
 import { type AuditEntry, viewAuditEntry, viewOwnAuditEntry } from "../audit/audit-entry.ts";
-import { cursorOf, positionFrom } from "../audit/audit-position.ts";
-import type { Verbs } from "../verbs.ts";
-import { type AccountContext, allowedToSee } from "./account-resolvers.ts";
-import { pageOf } from "./page-of.ts";
+import type { AuditStore } from "../audit/audit-store.ts";
+import type { AccountLoaders } from "./loaders.ts";
 
-/** The audit in the graph. What the reader may see of an actor is decided where the list is read. */
-export function auditResolvers({ auditEntries, pageLimits }: Verbs) {
+interface AuditResolverDependencies {
+  readonly auditStore: AuditStore;
+  readonly pageLimits: PageLimits;
+}
+
+type View = ReturnType<typeof viewAuditEntry>;
+
+/** The audit in the graph. */
+export function auditResolvers({ auditStore, pageLimits: limits }: AuditResolverDependencies) {
   return {
     Account: {
-      auditLog: async ({ id }: Pick<Account, "id">, given: ConnectionArguments, context: AccountContext) => {
-        const isAdministrator = allowedToSee(context, id).scopes.has("account:admin");
-        const { edges, pageInfo } = await pageOf<AuditEntry>(given, pageLimits, {
-          cursorOf,
-          read: (limit, cursor) =>
-            auditEntries.list(id, { after: cursor === null ? null : positionFrom(cursor), limit }),
-        });
-        const view = isAdministrator ? viewAuditEntry : viewOwnAuditEntry;
-        return { edges: edges.map(({ cursor, node }) => ({ cursor, node: view(node) })), pageInfo };
-      },
+      auditLog: connectionField<AccountLoaders, Pick<Account, "id">, object, AuditEntry>(
+        {
+          scopes: ["account:read"],
+          access: "own-account:read",
+          ofOthers: { scopes: ["account:admin"], access: "read" },
+        },
+        {
+          limits,
+          read: (range, { id }) => auditStore.list(id, range),
+          node: (entry, { caller }) =>
+            caller.scopes.has("account:admin") ? viewAuditEntry(entry) : viewOwnAuditEntry(entry),
+        },
+      ),
     },
     AuditEntry: {
       actor: ({ actor }: View) => ({ ...actor, accountId: actor.account_id }),
@@ -28,5 +36,3 @@ export function auditResolvers({ auditEntries, pageLimits }: Verbs) {
     },
   };
 }
-
-type View = ReturnType<typeof viewAuditEntry>;

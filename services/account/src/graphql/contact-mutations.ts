@@ -2,16 +2,23 @@ import { mutation, refusalError, type SubgraphContext } from "@signalbox/graphql
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
+import type { Accounts } from "../accounts/accounts.ts";
 import { codeRefused, tooManyCodes } from "../codes/code-answers.ts";
+import type { ContactChanges } from "../contacts/contact-changes.ts";
 import { hintOf } from "../contacts/contact-link.ts";
 import { Confirmation, nothingPending } from "../contacts/contact-routes.ts";
-import type { Verbs } from "../verbs.ts";
+import { accountGone } from "./account-resolvers.ts";
+
+interface ContactMutationDependencies {
+  readonly accounts: Pick<Accounts, "lock">;
+  readonly contactChanges: Pick<ContactChanges, "confirm" | "resend" | "cancel">;
+}
 
 const access = { scopes: ["account:write"], access: "own-account:write" } as const;
 const nothing = z.strictObject({});
 
 /** The change of a contact address that is pending. */
-export function contactMutations({ accounts, contactChanges }: Pick<Verbs, "accounts" | "contactChanges">) {
+export function contactMutations({ accounts, contactChanges }: ContactMutationDependencies) {
   return {
     Mutation: {
       confirmContactAddress: mutation(
@@ -47,6 +54,6 @@ export function contactMutations({ accounts, contactChanges }: Pick<Verbs, "acco
     change: (tx: Tx, account: Account) => Promise<Result>,
   ): Promise<Result> {
     const find = (tx: Tx) => accounts.lock(tx, caller.accountId);
-    return write({ find, change, missing: "The account does not exist any more." });
+    return write({ find, change, missing: accountGone });
   }
 }

@@ -1,11 +1,10 @@
 import { builtInIssuer, type Caller, requireState, type TokenVerifier } from "@signalbox/auth";
 import { type Clock, isAppError } from "@signalbox/core";
 import type { Tx } from "@signalbox/storage";
-import type { AskAgain } from "../access/ask-again.ts";
+import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import type { Account } from "../accounts/account.ts";
 import type { AccountStore, Identity } from "../accounts/account-store.ts";
-import { actorOf } from "../audit/actor.ts";
-import type { Audit } from "../audit/audit.ts";
+import { type Audit, actorOf } from "../audit/audit.ts";
 import { identityId, type LinkedIdentity, sameIdentity } from "./identity.ts";
 import type { IdentityStore } from "./identity-store.ts";
 
@@ -26,7 +25,7 @@ interface Dependencies {
   readonly identityStore: IdentityStore;
   readonly tokens: TokenVerifier;
   readonly accounts: Pick<AccountStore, "save">;
-  readonly askAgain: AskAgain;
+  readonly access: Pick<AccessAnnouncements, "invalidate">;
   readonly audit: Pick<Audit, "record">;
   readonly clock: Clock;
   /** Says that the holder of a verified contact address can sign in with it: the built-in issuer runs. */
@@ -71,7 +70,7 @@ export function createIdentities(dependencies: Dependencies) {
       const rest = linked.filter((one) => one !== identity);
       if (await wouldLockOut(tx, account, rest)) return "last-way-in";
       await identityStore.remove(tx, account.id, identity);
-      await dependencies.accounts.save(tx, await dependencies.askAgain(tx, account));
+      await dependencies.accounts.save(tx, await dependencies.access.invalidate(tx, account));
       await record(tx, caller, "identity.unlink", identity);
       return "unlinked";
     },
@@ -92,7 +91,7 @@ export function createIdentities(dependencies: Dependencies) {
   async function record(tx: Tx, caller: Caller, action: "identity.link" | "identity.unlink", identity: Identity) {
     const by = actorOf(caller);
     const subject = identityId(identity);
-    await audit.record(tx, { action, accountId: caller.accountId, subject, fields: ["identities"], by });
+    await audit.record(tx, by, { action, accountId: caller.accountId, subject, fields: ["identities"] });
   }
 }
 

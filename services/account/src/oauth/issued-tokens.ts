@@ -1,7 +1,7 @@
 import { builtInIssuer } from "@signalbox/auth";
 import { type Clock, minutes } from "@signalbox/core";
 import { type Pool, type RetentionRule, type Statement, sql, type Tx } from "@signalbox/storage";
-import type { AccessLog } from "../access/access-log.ts";
+import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import type { Actor, Audit } from "../audit/audit.ts";
 import type { StateStore } from "./state-store.ts";
 
@@ -20,7 +20,7 @@ interface IssuedToken {
 interface Dependencies {
   readonly pool: Pool;
   readonly state: Pick<StateStore, "lockGrant" | "removeGrant" | "removeOfAccount">;
-  readonly accessLog: Pick<AccessLog, "announce">;
+  readonly access: Pick<AccessAnnouncements, "announce">;
   readonly audit: Pick<Audit, "record">;
   readonly clock: Clock;
 }
@@ -29,7 +29,7 @@ interface Dependencies {
  * The tokens that the built-in issuer gives out: recorded before they leave, revoked before their time. Every service
  * hears of a revoked access token on the state topic and refuses it.
  */
-export function createIssuedTokens({ pool, state, accessLog, audit, clock }: Dependencies) {
+export function createIssuedTokens({ pool, state, access, audit, clock }: Dependencies) {
   return {
     /** Finds an access token that is good: a revoked one is gone. */
     async find(jti: string): Promise<IssuedToken | null> {
@@ -69,7 +69,7 @@ export function createIssuedTokens({ pool, state, accessLog, audit, clock }: Dep
     for (const { jti, accountId } of early) {
       // A token is spoken of once: its row is gone.
       const change = { kind: "token", id: idOf(jti), accountId, state: "revoked", epoch: 1 } as const;
-      await accessLog.announce(tx, change, now);
+      await access.announce(tx, change);
     }
     return early;
   }
@@ -78,7 +78,7 @@ export function createIssuedTokens({ pool, state, accessLog, audit, clock }: Dep
     for (const { jti, accountId } of await end(tx, taken)) {
       const subject = idOf(jti);
       const by = holderOf(accountId, subject);
-      await audit.record(tx, { action: "token.revoke", accountId, subject, fields: ["status"], by });
+      await audit.record(tx, by, { action: "token.revoke", accountId, subject, fields: ["status"] });
     }
   }
 }

@@ -7,7 +7,7 @@ import type { Runner } from "@signalbox/runtime";
 import { type Pool, type Sealer, startRetention } from "@signalbox/storage";
 import type Provider from "oidc-provider";
 import type { AccountStore } from "../accounts/account-store.ts";
-import type { NoteRefusal } from "../audit/note-refusal.ts";
+import type { AuditRefusals } from "../audit/audit-refusals.ts";
 import type { ServiceClientStore } from "../credentials/service-client.ts";
 import { createTokens } from "../principals/principals.ts";
 import type { Configured } from "../properties.ts";
@@ -45,7 +45,7 @@ interface Dependencies {
   readonly signIns: SignIns;
   readonly accounts: Pick<AccountStore, "find">;
   readonly clients: Pick<ServiceClientStore, "findUsable" | "findById" | "touch">;
-  readonly noteRefusal: NoteRefusal;
+  readonly auditRefusals: Pick<AuditRefusals, "record">;
 }
 
 /** Makes the issuer that runs where no other is configured, an OpenID provider over our tables; null where one is. */

@@ -3,7 +3,7 @@ import type { Clock } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
 import type { AdapterPayload, Client } from "oidc-provider";
 import type { Actor } from "../audit/audit.ts";
-import type { NoteRefusal } from "../audit/note-refusal.ts";
+import type { AuditRefusals } from "../audit/audit-refusals.ts";
 import { statusOf } from "../credentials/credential.ts";
 import {
   acceptsSecret,
@@ -16,13 +16,13 @@ export type ProviderClients = ReturnType<typeof createProviderClients>;
 
 interface Dependencies {
   readonly clients: Pick<ServiceClientStore, "findUsable" | "findById" | "touch">;
-  readonly noteRefusal: NoteRefusal;
+  readonly auditRefusals: Pick<AuditRefusals, "record">;
   readonly clock: Clock;
   readonly log: Pick<Logger, "warn">;
 }
 
 /** The service clients, as the provider asks for them. */
-export function createProviderClients({ clients, noteRefusal, clock, log }: Dependencies) {
+export function createProviderClients({ clients, auditRefusals, clock, log }: Dependencies) {
   return {
     /** Finds a client. One that is revoked, has expired or whose account is deleted is unknown. */
     async find(id: string): Promise<AdapterPayload | undefined> {
@@ -47,7 +47,7 @@ export function createProviderClients({ clients, noteRefusal, clock, log }: Depe
       const reason = await reasonOf(client);
       const by: Actor = { kind: "owner", accountId, credential: id, ...from };
       const fields = [reason === "wrong_secret" ? "client_secret" : "status"];
-      noteRefusal({ accountId, operation: "client.use", reason, fields, subject: id, by });
+      auditRefusals.record({ accountId, operation: "client.use", reason, fields, subject: id, by });
     },
   };
 

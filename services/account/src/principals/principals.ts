@@ -17,9 +17,9 @@ import {
 import { AppError } from "@signalbox/core";
 import type { Account } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
-import type { ProvisionAccountVerb } from "../accounts/provision-account.ts";
+import type { Provisioning } from "../accounts/provisioning.ts";
 import type { Refusal } from "../audit/audit.ts";
-import type { NoteRefusal } from "../audit/note-refusal.ts";
+import type { AuditRefusals } from "../audit/audit-refusals.ts";
 import type { ApiKey } from "../credentials/api-key.ts";
 import { type CredentialStatus, statusOf } from "../credentials/credential.ts";
 import type { CredentialStore } from "../credentials/credential-store.ts";
@@ -29,10 +29,10 @@ import type { StepUpStore } from "../step-up/step-up-store.ts";
 interface Dependencies {
   readonly tokens: TokenVerifier;
   readonly accounts: Pick<AccountStore, "find">;
-  readonly apiKeys: Pick<CredentialStore<ApiKey>, "findByDigest" | "touch">;
-  readonly provisionAccount: ProvisionAccountVerb;
+  readonly keys: Pick<CredentialStore<ApiKey>, "findByDigest" | "touch">;
+  readonly provisioning: Pick<Provisioning, "provision">;
   readonly stepUpStore: Pick<StepUpStore, "find">;
-  readonly noteRefusal: NoteRefusal;
+  readonly auditRefusals: Pick<AuditRefusals, "record">;
 }
 
 /**
@@ -43,7 +43,7 @@ export function createPrincipals(
   { clock, log }: Pick<Configured, "clock" | "log">,
   dependencies: Dependencies,
 ): PrincipalSource {
-  const { tokens, accounts, apiKeys, provisionAccount, stepUpStore, noteRefusal } = dependencies;
+  const { tokens, accounts, keys, provisioning, stepUpStore, auditRefusals } = dependencies;
 
   return {
     resolve({ kind, value }: PresentedCredential) {
@@ -57,19 +57,17 @@ export function createPrincipals(
   async function fromApiKey(text: string): Promise<Principal> {
     if (!parseApiKey(text)) throw refused("The API key is mistyped.");
     const digest = digestApiKey(text);
-    const key = await apiKeys.findByDigest(digest);
+    const key = await keys.findByDigest(digest);
     if (!key || !sameDigest(key.digest, digest)) throw refused("The API key is not known.");
     const status = statusOf(key, clock.now());
     if (status !== "active") {
-      noteRefusal(endedKeyUsed(key, status));
+      auditRefusals.record(endedKeyUsed(key, status));
       throw refused(`The API key is ${status}.`);
     }
     const account = await accounts.find(key.accountId);
     if (!account) throw refused("The API key is not known.");
 
-    apiKeys
-      .touch(key.id, clock.now())
-      .catch((error) => log.warn({ error }, "the use of an API key could not be noted"));
+    keys.touch(key.id, clock.now()).catch((error) => log.warn({ error }, "the use of an API key could not be noted"));
     const credential = { kind: "api-key", id: key.id, authTimeMs: null } as const;
     return principalOf(account, { ...key, scopes: new Set(key.scopes), credential });
   }
@@ -83,7 +81,7 @@ export function createPrincipals(
   /** A token of the built-in issuer says for which account it acts. The first use of another's makes the account. */
   async function accountOf({ issuer, subject, id, claims }: VerifiedToken): Promise<Account> {
     if (issuer !== builtInIssuer) {
-      return provisionAccount({ identity: { issuer, subject }, claims, credential: id });
+      return provisioning.provision({ identity: { issuer, subject }, claims, credential: id });
     }
     const account = await accounts.find(String(claims.account_id));
     if (account && account.purgedAt === null) return account;

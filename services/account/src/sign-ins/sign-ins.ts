@@ -3,10 +3,9 @@ import type { AccountState } from "@signalbox/contracts";
 import { sql, type Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
-import type { MakeAccountVerb } from "../accounts/make-account.ts";
-import { actorOf } from "../audit/actor.ts";
+import type { Provisioning } from "../accounts/provisioning.ts";
 import type { Actor, Audit, Refusal } from "../audit/audit.ts";
-import type { NoteRefusal } from "../audit/note-refusal.ts";
+import type { AuditRefusals } from "../audit/audit-refusals.ts";
 import { codeRefusal } from "../codes/code-answers.ts";
 import type { OneTimeCodes, RedeemOutcome } from "../codes/one-time-codes.ts";
 import type { Mails } from "../mail/mails.ts";
@@ -31,21 +30,21 @@ export type SignInOutcome =
 
 interface Dependencies {
   readonly accounts: Pick<AccountStore, "save">;
-  readonly makeAccount: MakeAccountVerb;
+  readonly provisioning: Pick<Provisioning, "create">;
   readonly oneTimeCodes: Pick<OneTimeCodes, "issue" | "redeem">;
   readonly mails: Mails;
   readonly issuedTokens: Pick<IssuedTokens, "revokeSignIns">;
   readonly stepUps: Pick<StepUps, "end">;
   readonly audit: Pick<Audit, "record">;
-  readonly noteRefusal: NoteRefusal;
+  readonly auditRefusals: Pick<AuditRefusals, "record">;
   /** The language of mails to those who have no account yet. */
   readonly defaultLocale: () => string;
 }
 
 /** The sign-ins of people at the built-in issuer: begun with a mailed code, completed by it, ended everywhere. */
 export function createSignIns(dependencies: Dependencies) {
-  const { oneTimeCodes, audit, noteRefusal } = dependencies;
-  const noteRefused = (tx: Tx, refusal: Refusal) => tx.afterCommit(() => noteRefusal(refusal));
+  const { oneTimeCodes, audit, auditRefusals } = dependencies;
+  const noteRefused = (tx: Tx, refusal: Refusal) => tx.afterCommit(() => auditRefusals.record(refusal));
 
   return {
     /**
@@ -77,13 +76,13 @@ export function createSignIns(dependencies: Dependencies) {
         if (known) noteRefused(tx, codeRefusal("sign_in", known.id, redeemed, ownerBy(known.id, typed)));
         return { outcome: "code-refused", why: redeemed };
       }
-      const { id: accountId, status } = known ?? (await newAccount(tx, typed, dependencies.makeAccount));
+      const { id: accountId, status } = known ?? (await newAccount(tx, typed, dependencies.provisioning));
       const by = ownerBy(accountId, typed);
       if (!maySignIn({ status })) {
         noteRefused(tx, { accountId, operation: "sign_in", reason: `account_${status}`, fields: ["status"], by });
         return { outcome: "account-deleted" };
       }
-      await audit.record(tx, { action: "sign_in", accountId, fields: [], by });
+      await audit.record(tx, by, { action: "sign_in", accountId });
       return { outcome: "signed-in", accountId };
     },
 
@@ -97,15 +96,14 @@ export function createSignIns(dependencies: Dependencies) {
       await dependencies.issuedTokens.revokeSignIns(tx, account.id);
       const signedOut = await dependencies.stepUps.end(tx, account);
       await dependencies.accounts.save(tx, signedOut);
-      const by = actorOf(caller);
-      await audit.record(tx, { action: "account.sign_out", accountId: account.id, fields: [], by });
+      await audit.record(tx, caller, { action: "account.sign_out" });
       return signedOut;
     },
   };
 }
 
-function newAccount(tx: Tx, { address, by }: TypedCode, makeAccount: MakeAccountVerb): Promise<Account> {
-  return makeAccount(tx, {
+function newAccount(tx: Tx, { address, by }: TypedCode, provisioning: Pick<Provisioning, "create">): Promise<Account> {
+  return provisioning.create(tx, {
     claims: { email: address, email_verified: true },
     identityOf: ({ id }) => ({ issuer: builtInIssuer, subject: id }),
     credential: by.credential,

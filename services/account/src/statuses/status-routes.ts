@@ -1,24 +1,22 @@
 import { AccountResource, timestamp } from "@signalbox/contracts";
-import { accepted, createRoutes, type HttpResponse, ifMatch, noContent, ok, refused } from "@signalbox/http";
+import { accepted, createRoutes, noContent, ok, refused, refusedWith } from "@signalbox/http";
 import { z } from "zod";
-import { type Account, viewAccount } from "../accounts/account.ts";
-import { etagOfAccount } from "../accounts/account-routes.ts";
-import { actorOf } from "../audit/actor.ts";
-import type { ChangeAccountStatusOutcome, ChangeAccountStatusVerb } from "./change-account-status.ts";
-import type { RequestRecoveryVerb } from "./request-recovery.ts";
+import { etagOfAccount, viewAccount } from "../accounts/account.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
 import { StatusByOwner } from "./status-body.ts";
+import { refusedTransition, type Statuses } from "./statuses.ts";
 
-interface Dependencies {
-  readonly changeAccountStatus: ChangeAccountStatusVerb;
-  readonly requestRecovery: RequestRecoveryVerb;
+interface StatusRouteDependencies {
+  readonly accounts: Pick<AccountStore, "lock">;
+  readonly statuses: Statuses;
 }
 
 const RecoveryRequest = z
   .object({ requested_at: timestamp.describe("Since when administrators see the request.") })
   .meta({ id: "RecoveryRequest" });
 
-/** How an owner turns the account off, asks to have it back, and deletes it. */
-export function statusRoutes({ changeAccountStatus, requestRecovery }: Dependencies) {
+/** How an owner disables the account, asks to have it back, and deletes it. */
+export function statusRoutes({ accounts, statuses }: StatusRouteDependencies) {
   const routes = createRoutes({ errors: "account" });
 
   routes.post("/api/account/status/", {
@@ -28,19 +26,15 @@ export function statusRoutes({ changeAccountStatus, requestRecovery }: Dependenc
     body: StatusByOwner,
     responses: { 200: AccountResource, 404: "error", 409: "error" },
     idempotent: true,
-    async handle(input) {
-      const answer = (account: Account) => ok(viewAccount(account), { etag: etagOfAccount(account) });
-      const { principal, body } = input;
-      const result = await changeAccountStatus({
-        accountId: principal.accountId,
-        to: body.status,
-        reason: body.reason,
-        principal,
-        by: actorOf(input),
-        expect: (account) => ifMatch(input, etagOfAccount(account)),
-        alongside: (tx, account) => input.idempotency.complete(tx, answer(account)),
-      });
-      return result.outcome === "changed" ? answer(result.account) : transitionRefused(result, body.status);
+    write: {
+      find: (tx, { caller }) => accounts.lock(tx, caller.accountId),
+      etag: etagOfAccount,
+      change: (tx, account, { caller, body: { status: to, reason } }) =>
+        statuses.changeByOwner(tx, caller, account, { to, reason }),
+      answer: (result) =>
+        result.outcome === "changed"
+          ? ok(viewAccount(result.account), { etag: etagOfAccount(result.account) })
+          : refusedWith(refusedTransition(result)),
     },
   });
 
@@ -50,53 +44,30 @@ export function statusRoutes({ changeAccountStatus, requestRecovery }: Dependenc
     auth: { scopes: ["account:write"], access: "recovery" },
     responses: { 202: RecoveryRequest, 404: "error", 409: "error" },
     idempotent: true,
-    async handle(input) {
-      const answer = (requestedAt: Date) => accepted({ requested_at: requestedAt.toISOString() });
-      const result = await requestRecovery({
-        accountId: input.principal.accountId,
-        by: actorOf(input),
-        alongside: (tx, requestedAt) => input.idempotency.complete(tx, answer(requestedAt)),
-      });
-      switch (result.outcome) {
-        case "requested":
-          return answer(result.requestedAt);
-        case "not-disabled":
-          return refused(409, "conflict", { message: "The account is not disabled." });
-        case "not-found":
-          return refused(404, "not_found");
-      }
+    write: {
+      find: (tx, { caller }) => accounts.lock(tx, caller.accountId),
+      change: (tx, account, { caller }) => statuses.requestRecovery(tx, caller, account),
+      answer: (requestedAt) =>
+        requestedAt
+          ? accepted({ requested_at: requestedAt.toISOString() })
+          : refused(409, "conflict", { message: "The account is not disabled." }),
     },
   });
 
   routes.delete("/api/account/", {
     summary: "Delete the account",
-    description: "Nothing works any more at once. An administrator can undo it until the personal data is erased.",
+    description:
+      "Every credential stops working at once. An administrator can undo it until the personal data is erased.",
     auth: { scopes: ["account:security"], access: "deletion", stepUp: true },
     responses: { 204: "empty", 404: "error", 409: "error" },
     idempotent: true,
-    async handle(input) {
-      const result = await changeAccountStatus({
-        accountId: input.principal.accountId,
-        to: "deleted",
-        reason: null,
-        principal: input.principal,
-        by: actorOf(input),
-        expect: (account) => ifMatch(input, etagOfAccount(account)),
-        alongside: (tx) => input.idempotency.complete(tx, noContent()),
-      });
-      return result.outcome === "changed" ? noContent() : transitionRefused(result, "deleted");
+    write: {
+      find: (tx, { caller }) => accounts.lock(tx, caller.accountId),
+      etag: etagOfAccount,
+      change: (tx, account, { caller }) => statuses.changeByOwner(tx, caller, account, { to: "deleted", reason: null }),
+      answer: (result) => (result.outcome === "changed" ? noContent() : refusedWith(refusedTransition(result))),
     },
   });
 
   return routes;
-}
-
-/** The answer to a change of status that was not made. */
-export function transitionRefused(
-  result: Exclude<ChangeAccountStatusOutcome, { outcome: "changed" }>,
-  to: string,
-): HttpResponse {
-  if (result.outcome === "not-found") return refused(404, "not_found");
-  const message = `The account is ${result.from}; that does not lead to ${to}.`;
-  return refused(409, "conflict", { message, details: [{ field: "status", code: `from_${result.from}`, message }] });
 }

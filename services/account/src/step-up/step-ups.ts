@@ -1,12 +1,11 @@
 import { type Caller, type Principal, requireState, stepUpMaxAgeMs } from "@signalbox/auth";
 import type { Clock } from "@signalbox/core";
 import type { Tx } from "@signalbox/storage";
-import type { AskAgain } from "../access/ask-again.ts";
+import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import type { Account } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
-import { actorOf } from "../audit/actor.ts";
-import type { Audit } from "../audit/audit.ts";
-import type { NoteRefusal } from "../audit/note-refusal.ts";
+import { type Audit, actorOf } from "../audit/audit.ts";
+import type { AuditRefusals } from "../audit/audit-refusals.ts";
 import { codeRefusal } from "../codes/code-answers.ts";
 import type { CodePlace } from "../codes/one-time-code.ts";
 import type { OneTimeCodes, RedeemOutcome } from "../codes/one-time-codes.ts";
@@ -18,8 +17,8 @@ interface StepUpDependencies {
   readonly oneTimeCodes: Pick<OneTimeCodes, "issue" | "redeem" | "endAll">;
   readonly mails: Mails;
   readonly stepUps: Pick<StepUpStore, "save" | "endAll">;
-  readonly askAgain: AskAgain;
-  readonly noteRefusal: NoteRefusal;
+  readonly access: Pick<AccessAnnouncements, "invalidate">;
+  readonly auditRefusals: Pick<AuditRefusals, "record">;
   readonly audit: Audit;
   readonly clock: Clock;
 }
@@ -36,7 +35,7 @@ export type StepUps = ReturnType<typeof createStepUps>;
 
 /** Step-ups: a person whose sign-in is too old for a change proves again who they are, with a code from a mail. */
 export function createStepUps(dependencies: StepUpDependencies) {
-  const { accounts, oneTimeCodes, mails, stepUps, askAgain, noteRefusal, audit, clock } = dependencies;
+  const { accounts, oneTimeCodes, mails, stepUps, access, auditRefusals, audit, clock } = dependencies;
 
   return {
     /** Mails a code to the verified address of the caller's locked account. */
@@ -60,13 +59,13 @@ export function createStepUps(dependencies: StepUpDependencies) {
       const redeemed = await oneTimeCodes.redeem(tx, { ...stepUpPlace(caller), code });
       if (redeemed !== "good") {
         const refusal = codeRefusal("account.step_up", account.id, redeemed, by);
-        tx.afterCommit(() => noteRefusal(refusal));
+        tx.afterCommit(() => auditRefusals.record(refusal));
         return { outcome: redeemed };
       }
       const at = clock.now();
       await stepUps.save(tx, { credentialId: caller.credential.id, accountId: account.id, at });
-      await accounts.save(tx, await askAgain(tx, account));
-      await audit.record(tx, { action: "account.step_up", accountId: account.id, fields: [], by });
+      await accounts.save(tx, await access.invalidate(tx, account));
+      await audit.record(tx, by, { action: "account.step_up", accountId: account.id });
       return { outcome: "completed", validUntil: new Date(at.getTime() + stepUpMaxAgeMs) };
     },
 
@@ -74,7 +73,7 @@ export function createStepUps(dependencies: StepUpDependencies) {
     async end(tx: Tx, account: Account): Promise<Account> {
       await stepUps.endAll(tx, account.id);
       await oneTimeCodes.endAll(tx, account.id);
-      return askAgain(tx, account);
+      return access.invalidate(tx, account);
     },
   };
 }

@@ -10,19 +10,19 @@ import {
 import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
-import type { AccountLoaders } from "../graphql/subgraph.ts";
-import type { ApiKey } from "./api-key.ts";
-import { type Credential, statusOf } from "./credential.ts";
-import { CredentialPatch } from "./credential-bodies.ts";
+import type { ApiKey } from "../credentials/api-key.ts";
+import { type Credential, statusOf } from "../credentials/credential.ts";
+import { CredentialPatch } from "../credentials/credential-bodies.ts";
 import {
   type CredentialDoor,
   type CredentialDoorDependencies,
   createCredentialDoors,
   lockWithAccount,
-} from "./credential-doors.ts";
-import type { CredentialStore } from "./credential-store.ts";
-import type { Issued } from "./credentials.ts";
-import { previousSecretUntil, type ServiceClient } from "./service-client.ts";
+} from "../credentials/credential-doors.ts";
+import type { CredentialStore } from "../credentials/credential-store.ts";
+import type { Issued } from "../credentials/credentials.ts";
+import { previousSecretUntil, type ServiceClient } from "../credentials/service-client.ts";
+import type { AccountLoaders } from "./loaders.ts";
 
 interface Dependencies extends CredentialDoorDependencies {
   readonly accounts: Pick<AccountStore, "lock">;
@@ -37,7 +37,7 @@ const renaming = { scopes: ["account:security"], stepUpFor: "another name" } as 
 const id = z.string();
 
 /** API keys and service clients in the graph: the operations of REST, with the same rules. */
-export function credentialFields({ accounts, pageLimits, ...parts }: Dependencies) {
+export function credentialResolvers({ accounts, pageLimits, ...parts }: Dependencies) {
   const { clock } = parts;
   const { keyDoor, clientDoor } = createCredentialDoors(parts);
   const keys = mutationsOf(keyDoor, accounts, {

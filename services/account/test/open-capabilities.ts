@@ -4,11 +4,11 @@ import { createOutbox } from "@signalbox/events";
 import { openDatabase } from "@signalbox/service";
 import { databaseOptions, openPool, type Pool } from "@signalbox/storage";
 import { createMailbox, type Mailbox, testContext, testDatabase } from "@signalbox/testing";
+import { type Capabilities, createCapabilities } from "../src/capabilities.ts";
 import { properties } from "../src/properties.ts";
-import { createVerbs, type Verbs } from "../src/verbs.ts";
 
-/** Verbs on a database of their own, without listeners and workers: a test starts what it wants to watch. */
-export interface OpenVerbs extends Instance {
+/** What the service can do, on a database of their own, without listeners and workers: a test starts what it wants to watch. */
+export interface OpenCapabilities extends Instance {
   readonly mailbox: Mailbox;
   readonly clock: ManualClock;
   /** Another instance of the service on the same database. */
@@ -17,7 +17,7 @@ export interface OpenVerbs extends Instance {
 }
 
 interface Instance {
-  readonly verbs: Verbs;
+  readonly capabilities: Capabilities;
   readonly pool: Pool;
   readonly logged: readonly Readonly<Record<string, unknown>>[];
   readonly metrics: () => Promise<string>;
@@ -30,7 +30,7 @@ type Overrides = NonNullable<Parameters<typeof testContext<typeof properties>>[2
 
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
 
-export async function openVerbs(): Promise<OpenVerbs> {
+export async function openCapabilities(): Promise<OpenCapabilities> {
   const [database, mailbox, clock] = [await testDatabase(), await createMailbox(), createManualClock(new Date())];
   const given = {
     "database.url": database.url,
@@ -63,13 +63,13 @@ async function openInstance(given: Overrides, clock: Clock): Promise<Instance> {
     max: 2,
     applicationName: "tries",
   });
-  const verbs = createVerbs(context, pool, outbox, counting);
+  const capabilities = createCapabilities(context, { pool, outbox, counting });
   return {
-    verbs,
+    capabilities,
     pool,
     logged: context.logged,
     metrics: () => context.metrics.text(),
-    sendMails: () => verbs.mails.startWorker(context.runner),
+    sendMails: () => capabilities.mails.startWorker(context.runner),
     close: () => context.close(),
   };
 }

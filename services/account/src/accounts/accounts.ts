@@ -1,0 +1,50 @@
+import { type Caller, requireState, requireStepUp } from "@signalbox/auth";
+import type { Clock } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
+import { requireTransaction, type Tx } from "@signalbox/storage";
+import type { Audit } from "../audit/audit.ts";
+import type { ContactChanges } from "../contacts/contact-changes.ts";
+import type { Account } from "./account.ts";
+import { accountChanged } from "./account-events.ts";
+import type { AccountStore } from "./account-store.ts";
+import { type AccountChanges, changeAccount, touchesContact } from "./change-account.ts";
+
+interface AccountDependencies {
+  readonly accountStore: Pick<AccountStore, "find" | "findMany" | "lock" | "save">;
+  readonly contactChanges: Pick<ContactChanges, "request">;
+  readonly outbox: Pick<Outbox, "append">;
+  readonly audit: Pick<Audit, "record">;
+  readonly clock: Clock;
+}
+
+export type Accounts = ReturnType<typeof createAccounts>;
+
+/** Accounts with their settings, read and updated by their owners. */
+export function createAccounts({ accountStore, contactChanges, outbox, audit, clock }: AccountDependencies) {
+  const { find, findMany, lock } = accountStore;
+
+  return {
+    find,
+    findMany,
+    lock,
+
+    /** Changes the account or its settings. A change of nothing leaves no trace. */
+    async update(tx: Tx, caller: Caller, account: Account, changes: AccountChanges): Promise<Account> {
+      // The edge knows the state as of moments ago; the row knows it now.
+      requireState({ state: account.status }, "own-account:write");
+      const changed = changeAccount(account, changes, clock.now());
+      const fields = new Set([...changed.accountFields, ...changed.settingsFields]);
+      if (fields.size === 0) return account;
+      if (touchesContact(changed)) {
+        requireStepUp(caller, clock);
+        // It has to know how many addresses were tried.
+        requireTransaction(tx);
+      }
+      await accountStore.save(tx, changed.account);
+      if (touchesContact(changed)) await contactChanges.request(tx, account, changed.account);
+      await audit.record(tx, caller, { action: "account.update", fields: [...fields] });
+      await outbox.append(tx, accountChanged(changed));
+      return changed.account;
+    },
+  };
+}

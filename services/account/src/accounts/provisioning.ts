@@ -1,0 +1,67 @@
+import type { Clock } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
+import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
+import type { Audit } from "../audit/audit.ts";
+import type { Account } from "./account.ts";
+import { accountCreated } from "./account-events.ts";
+import type { AccountStore, Identity } from "./account-store.ts";
+import { type FirstValues, firstAccount, type ProfileClaims } from "./first-account.ts";
+
+interface ProvisioningDependencies {
+  readonly pool: Pool;
+  readonly accounts: Pick<AccountStore, "findByIdentity" | "insert">;
+  readonly outbox: Pick<Outbox, "append">;
+  readonly audit: Pick<Audit, "record">;
+  readonly clock: Clock;
+  /** Asked for each new account, since the supported locales may change while running. */
+  readonly firstValues: () => FirstValues;
+}
+
+interface NewAccount {
+  readonly claims: ProfileClaims;
+  /** The login that the account is for. */
+  readonly identityOf: (account: Account) => Identity;
+  /** What the identity presented, for the audit. */
+  readonly credential: string;
+}
+
+interface FirstUse extends Pick<NewAccount, "claims" | "credential"> {
+  readonly identity: Identity;
+}
+
+export type Provisioning = ReturnType<typeof createProvisioning>;
+
+/** Creates accounts at the first use of a login. */
+export function createProvisioning({ pool, accounts, outbox, audit, clock, firstValues }: ProvisioningDependencies) {
+  return {
+    create,
+
+    /** Answers the account of a login, created now if need be. Claims count then alone: later the owner decides. */
+    async provision({ identity, claims, credential }: FirstUse): Promise<Account> {
+      const known = await accounts.findByIdentity(identity);
+      if (known) return known;
+      try {
+        return await inTransaction(pool, (tx) => create(tx, { claims, credential, identityOf: () => identity }));
+      } catch (error) {
+        const winner = error instanceof CreatedMeanwhile ? await accounts.findByIdentity(identity) : null;
+        if (winner) return winner;
+        throw error;
+      }
+    },
+  };
+
+  /** Creates the account of a login that has none. @throws CreatedMeanwhile when another transaction was first. */
+  async function create(tx: Tx, { claims, identityOf, credential }: NewAccount): Promise<Account> {
+    const account = firstAccount(claims, firstValues(), clock.now());
+    if (!(await accounts.insert(tx, account, identityOf(account)))) throw new CreatedMeanwhile();
+    const by = { kind: "owner", accountId: account.id, credential, address: null, requestId: null } as const;
+    await audit.record(tx, by, { action: "account.create" });
+    await outbox.append(tx, [accountCreated(account)]);
+    return account;
+  }
+}
+
+/** Two first uses at once: the second one rolls back and takes the account of the first. */
+class CreatedMeanwhile extends Error {
+  override readonly name = "CreatedMeanwhile";
+}

@@ -1,0 +1,165 @@
+import { parseIssuers } from "@signalbox/auth";
+import type { Outbox } from "@signalbox/events";
+import { createSealer, type Pool, prismaAdapter } from "@signalbox/storage";
+import { createAccessAnnouncements } from "./access/access-announcements.ts";
+import { createAccountBodies } from "./accounts/account-body.ts";
+import { createAccountStore } from "./accounts/account-store.ts";
+import { createAccounts } from "./accounts/accounts.ts";
+import { createProvisioning } from "./accounts/provisioning.ts";
+import { createAccountSearchStore } from "./administration/account-search-store.ts";
+import { createAudit } from "./audit/audit.ts";
+import { createAuditDayTables } from "./audit/audit-day-tables.ts";
+import { createAuditRefusals } from "./audit/audit-refusals.ts";
+import { createAuditStore } from "./audit/audit-store.ts";
+import { createOneTimeCodes } from "./codes/one-time-codes.ts";
+import { createContactChanges } from "./contacts/contact-changes.ts";
+import { createContactLinkStore } from "./contacts/contact-link-store.ts";
+import { createApiKeyStore } from "./credentials/api-key.ts";
+import { createApiKeys } from "./credentials/api-keys.ts";
+import { createServiceClientStore } from "./credentials/service-client.ts";
+import { createServiceClients } from "./credentials/service-clients.ts";
+import { createAccountPurge } from "./deletion/account-purge.ts";
+import { createPurgeStore } from "./deletion/purge-store.ts";
+import { PrismaClient } from "./generated/prisma/client.ts";
+import { createIdentities } from "./identities/identities.ts";
+import { createIdentityStore } from "./identities/identity-store.ts";
+import { createMails } from "./mail/mails.ts";
+import { createIssuedTokens } from "./oauth/issued-tokens.ts";
+import { createIssuer } from "./oauth/issuer.ts";
+import { createStateStore } from "./oauth/state-store.ts";
+import { createPrincipals, createTokens } from "./principals/principals.ts";
+import type { Configured } from "./properties.ts";
+import { createSignIns } from "./sign-ins/sign-ins.ts";
+import { createStatuses } from "./statuses/statuses.ts";
+import { createStepUpStore } from "./step-up/step-up-store.ts";
+import { createStepUps } from "./step-up/step-ups.ts";
+
+/** What the routes, the graph and the workers may use. */
+export type Capabilities = ReturnType<typeof createCapabilities>;
+
+interface Opened {
+  readonly pool: Pool;
+  readonly outbox: Outbox;
+  /**
+   * For statements that count whatever becomes of the transaction around them: a pool of its own, or transactions could take
+   * all connections and then wait for one.
+   */
+  readonly counting?: Pool;
+}
+
+/** Builds everything that the service can do, each part from those above it. */
+export function createCapabilities(context: Configured, opened: Opened) {
+  const { configuration } = context;
+  const shared = createShared(context, opened);
+  const proofs = createProofs(context, opened, shared);
+  const credentials = createCredentialKinds(context, shared);
+  const signingIn = createSigningIn(context, { ...shared, ...proofs, ...credentials });
+
+  const contactLinks = createContactLinkStore(shared.pool);
+  const contactChanges = createContactChanges({
+    ...shared,
+    ...proofs,
+    ...signingIn,
+    contactLinks,
+    baseUrl: configuration.get("http.base-url"),
+    objectionHours: () => configuration.get("account.contact.objection-window"),
+  });
+  const accounts = createAccounts({ ...shared, contactChanges });
+  const supportedLocales = () => configuration.get("supported.locales");
+
+  return {
+    ...shared,
+    ...proofs,
+    ...credentials,
+    ...signingIn,
+    contactLinks,
+    contactChanges,
+    accounts,
+    accountBodies: createAccountBodies({ accounts, supportedLocales }),
+    accountPurge: createAccountPurge({
+      ...shared,
+      purgeStore: createPurgeStore(shared),
+      retentionDays: () => configuration.get("account.retention-days"),
+    }),
+    statuses: createStatuses(shared),
+    pageLimits: {
+      maxPageSize: () => configuration.get("limits.maxPageSize"),
+      pageSize: () => configuration.get("defaults.pageSize"),
+    },
+  };
+}
+
+type Shared = ReturnType<typeof createShared>;
+
+/** The accounts as they are stored, the audit, and the announcements of who may do what. */
+function createShared({ configuration, clock, log }: Configured, { pool, outbox }: Opened) {
+  const prisma = new PrismaClient({ adapter: prismaAdapter(pool) });
+  const accountStore = createAccountStore(pool, prisma);
+  const audit = createAudit({ clock });
+  const retentionDays = () => configuration.get("account.audit.retention-days");
+  return {
+    pool,
+    outbox,
+    clock,
+    log,
+    sealer: createSealer(configuration.get("secrets.keys")),
+    accountStore,
+    accounts: accountStore,
+    accountSearch: createAccountSearchStore({ prisma }),
+    audit,
+    auditStore: createAuditStore({ prisma, clock, retentionDays }),
+    auditDayTables: createAuditDayTables({ pool, clock, retentionDays }),
+    auditRefusals: createAuditRefusals({ pool, audit, clock, log }),
+    access: createAccessAnnouncements({ pool, outbox, clock }),
+  };
+}
+
+/** How somebody proves to be the holder of an address: a code in a mail, and step-ups by such a code. */
+function createProofs(context: Configured, { pool, counting = pool }: Opened, shared: Shared) {
+  const mails = createMails(context, pool, shared.sealer);
+  const keys = context.configuration.get("secrets.keys");
+  const oneTimeCodes = createOneTimeCodes({ keys, counting, clock: context.clock });
+  const stepUpStore = createStepUpStore(pool);
+  const stepUps = createStepUps({ ...shared, oneTimeCodes, mails, stepUps: stepUpStore });
+  return { mails, oneTimeCodes, stepUpStore, stepUps };
+}
+
+/** The two kinds of credentials that an owner makes. */
+function createCredentialKinds({ configuration }: Configured, shared: Shared) {
+  const keys = createApiKeyStore(shared.pool);
+  const clients = createServiceClientStore(shared.pool);
+  const apiKeys = createApiKeys({
+    ...shared,
+    apiKeys: keys,
+    keyEnvironment: configuration.get("account.api-keys.environment"),
+    keysMax: () => configuration.get("account.api-keys.max"),
+  });
+  const clientsMax = () => configuration.get("account.clients.max");
+  const serviceClients = createServiceClients({ ...shared, clients, clientsMax });
+  return { keys, apiKeys, clients, serviceClients };
+}
+
+type Proven = Shared & ReturnType<typeof createProofs> & ReturnType<typeof createCredentialKinds>;
+
+/** Logins, the issuer of this service where no other is configured, and whose credential something is. */
+function createSigningIn(context: Configured, proven: Proven) {
+  const { configuration } = context;
+  const defaultLocale = () => configuration.get("defaults.locale");
+  const provisioning = createProvisioning({
+    ...proven,
+    firstValues: () => ({
+      supportedLocales: configuration.get("supported.locales"),
+      defaultLocale: defaultLocale(),
+      requireVerifiedContact: configuration.get("account.require-verified-contact"),
+    }),
+  });
+  const state = createStateStore(proven.pool, proven.sealer);
+  const issuedTokens = createIssuedTokens({ ...proven, state });
+  const signIns = createSignIns({ ...proven, provisioning, issuedTokens, defaultLocale });
+  const issuer = createIssuer(context, { ...proven, state, issuedTokens, signIns });
+  const tokens = issuer?.tokens ?? createTokens(context, parseIssuers(configuration.get("auth.issuers")));
+  const identityStore = createIdentityStore(proven.pool);
+  const identities = createIdentities({ ...proven, identityStore, tokens, signsInByMail: issuer !== null });
+  const principals = createPrincipals(context, { ...proven, tokens, provisioning });
+  return { provisioning, issuedTokens, signIns, issuer, identities, principals };
+}

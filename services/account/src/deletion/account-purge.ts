@@ -1,0 +1,90 @@
+import type { Clock } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
+import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
+import type { AccessAnnouncements } from "../access/access-announcements.ts";
+import type { Account } from "../accounts/account.ts";
+import { accountDeleted } from "../accounts/account-events.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
+import { type Audit, systemActor } from "../audit/audit.ts";
+import { dayMs, startOfDay, stretchesBack } from "../audit/audit-days.ts";
+import type { PurgeStore } from "./purge-store.ts";
+
+interface PurgeDependencies {
+  readonly pool: Pool;
+  readonly accounts: Pick<AccountStore, "lock" | "save">;
+  readonly purgeStore: PurgeStore;
+  readonly access: Pick<AccessAnnouncements, "announceAccount">;
+  readonly outbox: Pick<Outbox, "append">;
+  readonly audit: Pick<Audit, "record">;
+  readonly clock: Clock;
+  /** How long a deletion can be undone, in days. */
+  readonly retentionDays: () => number;
+}
+
+/** Refusals may be written until the last moment, also by a clock that is not quite ours. */
+const recentDays = 2;
+
+/**
+ * Purges the accounts whose time to be undeleted is over. A tombstone stays, and `account.deleted` makes the other services
+ * drop what the account had. Several instances may try one account; its row lets one of them.
+ */
+export function createAccountPurge(dependencies: PurgeDependencies) {
+  const { pool, accounts, purgeStore, access, outbox, audit, clock, retentionDays } = dependencies;
+
+  return {
+    /** Purges every account that is due; answers how many. */
+    async run(): Promise<number> {
+      for (let purged = 0; ; ) {
+        const deletedBefore = new Date(clock.nowMs() - retentionDays() * dayMs);
+        const due = await purgeStore.findDue(deletedBefore);
+        if (due === null) return purged;
+        // What is erased now would be missing after an undo, so from here on there is none.
+        if (!(await purgeStore.begin(due.id, deletedBefore, clock.now()))) continue;
+        // Of years of audit all but the newest days are done before: one transaction cannot hold a lock on each day.
+        const recentMs = clock.nowMs() - recentDays * dayMs;
+        for (const stretch of stretchesBack({ fromMs: startOfDay(due.createdAt.getTime()), toMs: recentMs })) {
+          await purgeStore.eraseAudit(pool, due.id, stretch);
+        }
+        if (await inTransaction(pool, (tx) => purge(tx, due.id, recentMs))) purged++;
+      }
+    },
+  };
+
+  async function purge(tx: Tx, accountId: string, recentMs: number): Promise<boolean> {
+    const now = clock.now();
+    const account = await accounts.lock(tx, accountId);
+    if (account === null || account.purgeBegunAt === null || account.purgedAt !== null) return false;
+    const tombstone = tombstoneOf(account, now);
+    await accounts.save(tx, tombstone);
+    await outbox.append(tx, [accountDeleted(account, now)]);
+    // With a new epoch every service forgets whom the logins belonged to, and they start anew at once.
+    await access.announceAccount(tx, tombstone);
+    await purgeStore.erase(tx, accountId);
+    await purgeStore.eraseAudit(tx, accountId, { fromMs: recentMs, toMs: now.getTime() + dayMs });
+    await audit.record(tx, systemActor("purge"), { action: "account.purge", accountId });
+    return true;
+  }
+}
+
+/** What stays of a purged account: that it was there, and when it came and went. Nothing tells whose it was. */
+function tombstoneOf(account: Account, now: Date): Account {
+  return {
+    ...account,
+    displayName: "",
+    contactAddress: null,
+    contactAddressVerified: false,
+    pendingContactAddress: null,
+    // BCP 47 for "not known".
+    locale: "und",
+    timezone: "UTC",
+    productUpdates: false,
+    statusReason: null,
+    roles: [],
+    accessEpoch: account.accessEpoch + 1,
+    revision: account.revision + 1n,
+    settingsRevision: account.settingsRevision + 1n,
+    updatedAt: now,
+    settingsUpdatedAt: now,
+    purgedAt: now,
+  };
+}

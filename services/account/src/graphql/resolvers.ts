@@ -1,0 +1,50 @@
+import { readFile } from "node:fs/promises";
+import type { Resolvers, SubgraphOptions } from "@signalbox/graphql";
+import type { Capabilities } from "../capabilities.ts";
+import { accountResolvers } from "./account-resolvers.ts";
+import { administrationResolvers } from "./administration-resolvers.ts";
+import { auditResolvers } from "./audit-resolvers.ts";
+import { contactMutations } from "./contact-mutations.ts";
+import { credentialResolvers } from "./credential-resolvers.ts";
+import { type AccountLoaders, createLoaders } from "./loaders.ts";
+import { signInMutations } from "./sign-in-mutations.ts";
+
+type Table = Resolvers<AccountLoaders>;
+type Graph = Pick<SubgraphOptions<AccountLoaders>, "typeDefs" | "resolvers" | "createLoaders">;
+
+const schemaFile = new URL("../../schema.graphql", import.meta.url);
+
+/** The account service's part of the graph. */
+export async function openGraph(capabilities: Capabilities): Promise<Graph> {
+  return {
+    typeDefs: await readFile(schemaFile, "utf8"),
+    resolvers: resolversOf(capabilities),
+    createLoaders: (principal) => createLoaders(capabilities, principal),
+  };
+}
+
+/** Every resolver, by type and field. */
+export function resolversOf(capabilities: Capabilities): Table {
+  return mergeTables([
+    accountResolvers(capabilities),
+    administrationResolvers(capabilities),
+    auditResolvers(capabilities),
+    credentialResolvers(capabilities),
+    contactMutations(capabilities),
+    signInMutations(capabilities),
+  ]);
+}
+
+/** Joins the tables: each may add fields to `Query`, `Mutation` or `Account`. @throws Error for a field added twice. */
+function mergeTables(tables: readonly Table[]): Table {
+  const merged: Record<string, Table[string]> = {};
+  for (const table of tables) {
+    for (const [type, fields] of Object.entries(table)) {
+      const known = merged[type] ?? {};
+      const twice = Object.keys(fields).find((name) => Object.hasOwn(known, name));
+      if (twice !== undefined) throw new Error(`two tables resolve ${type}.${twice}`);
+      merged[type] = { ...known, ...fields };
+    }
+  }
+  return merged;
+}

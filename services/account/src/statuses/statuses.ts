@@ -1,0 +1,95 @@
+import { type Caller, requireStepUp } from "@signalbox/auth";
+import type { AccountState } from "@signalbox/contracts";
+import type { Clock } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
+import type { Refusal } from "@signalbox/http";
+import type { Tx } from "@signalbox/storage";
+import type { AccessAnnouncements } from "../access/access-announcements.ts";
+import type { Account } from "../accounts/account.ts";
+import { accountStatusChanged } from "../accounts/account-events.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
+import { type AccountAction, type Actor, type Audit, actorOf } from "../audit/audit.ts";
+import { changeStatus } from "./change-status.ts";
+
+interface StatusDependencies {
+  readonly accounts: Pick<AccountStore, "save">;
+  readonly access: Pick<AccessAnnouncements, "announceAccount">;
+  readonly outbox: Pick<Outbox, "append">;
+  readonly audit: Pick<Audit, "record">;
+  readonly clock: Clock;
+}
+
+/** No state leads back to `pending`. */
+type NextState = Exclude<AccountState, "pending">;
+
+interface Change {
+  readonly to: NextState;
+  readonly reason: string | null;
+}
+
+export type StatusOutcome = { outcome: "changed"; account: Account } | NoTransition;
+
+interface NoTransition {
+  readonly outcome: "no-transition";
+  readonly from: AccountState;
+  readonly to: AccountState;
+}
+
+const actions: Readonly<Record<NextState, AccountAction>> = {
+  active: "account.activate",
+  suspended: "account.suspend",
+  disabled: "account.disable",
+  deleted: "account.delete",
+};
+
+export type Statuses = ReturnType<typeof createStatuses>;
+
+/**
+ * Moves accounts from one state to another. Every service hears of it on the state topic and enforces it within seconds.
+ * Accounts that are handed in are locked.
+ */
+export function createStatuses({ accounts, access, outbox, audit, clock }: StatusDependencies) {
+  return {
+    change,
+
+    /** Makes the change that the owner asks for. */
+    changeByOwner(tx: Tx, caller: Caller, account: Account, wanted: Change): Promise<StatusOutcome> {
+      return change(tx, actorOf(caller), account, wanted);
+    },
+
+    /** Makes the change that an administrator asks for. A deletion needs their recent sign-in. */
+    async changeByAdministrator(tx: Tx, caller: Caller, account: Account, wanted: Change): Promise<StatusOutcome> {
+      if (wanted.to === "deleted") requireStepUp(caller, clock);
+      return change(tx, actorOf(caller, "administrator"), account, wanted);
+    },
+
+    /**
+     * Shows administrators that the owner asks to have the disabled account back; answers since when. Null where the
+     * account is not disabled.
+     */
+    async requestRecovery(tx: Tx, caller: Caller, account: Account): Promise<Date | null> {
+      if (account.status !== "disabled") return null;
+      if (account.recoveryRequestedAt !== null) return account.recoveryRequestedAt;
+      const recoveryRequestedAt = clock.now();
+      await accounts.save(tx, { ...account, recoveryRequestedAt });
+      await audit.record(tx, caller, { action: "account.request_recovery" });
+      return recoveryRequestedAt;
+    },
+  };
+
+  async function change(tx: Tx, by: Actor, account: Account, { to, reason }: Change): Promise<StatusOutcome> {
+    const moved = changeStatus(account, { to, actor: by.kind, reason }, clock.now());
+    if (!moved) return { outcome: "no-transition", from: account.status, to };
+    await accounts.save(tx, moved);
+    await audit.record(tx, by, { action: actions[to], accountId: account.id, fields: ["status"], reason });
+    await outbox.append(tx, [accountStatusChanged(moved, account.status, by.kind)]);
+    await access.announceAccount(tx, moved);
+    return { outcome: "changed", account: moved };
+  }
+}
+
+/** Says why a change of status was not made. */
+export function refusedTransition({ from, to }: NoTransition): Refusal {
+  const message = `An account that is ${from} cannot become ${to}.`;
+  return { code: "conflict", message, details: [{ field: "status", code: `from_${from}`, message }] };
+}
