@@ -13,7 +13,12 @@ const routes = exportRoutes({
   item,
   async list(owner, { after, limit }) {
     const from = after === null ? 0 : Number(after.id) + 1;
-    const rows = Array.from({ length: 250 }, (_, id) => ({ id: String(id), owner, secret: "s", createdAt: new Date(0) }));
+    const rows = Array.from({ length: 250 }, (_, id) => ({
+      id: String(id),
+      owner,
+      secret: "s",
+      createdAt: new Date(0),
+    }));
     return rows.slice(from, from + limit);
   },
   view: ({ createdAt: _, ...row }) => row,

@@ -1,6 +1,6 @@
 import type { ListRange } from "@signalbox/storage";
 import { z } from "zod";
-import { listPage, pageOf, positionByCreation } from "../lists/page.ts";
+import { listPage, pageOf, type positionByCreation } from "../lists/page.ts";
 import { createRoutes, type Routes } from "../routes/create-routes.ts";
 
 /** What a service holds for an account, as it tells the export of that account. */
