@@ -25,18 +25,25 @@ const schemaFile = new URL("../schema.graphql", import.meta.url);
 
 /** Delivers events to the endpoints that accounts register: signed, at least once, with honest retries. */
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
-  const { configuration, runner } = context;
+  const { configuration, runner, clock, log, tracer, metrics } = context;
   const sealer = createSealer(configuration.get("secrets.keys"));
   const opened = await openService(context, { prismaDirectory, sealer });
-  const { pool, accessStates, consume, serve } = opened;
+  const { pool, outbox, accessStates, pageLimits: limits, consume, serve } = opened;
   const endpointStore = createEndpointStore(pool, sealer);
   const deliveryStore = createDeliveryStore(pool);
   const dueDeliveries = createDueDeliveries(pool);
   const wakeUp = createWakeUp(idleMsMax);
   const mayWrite = (accountId: string) => mayAccess(accessStates.stateOf(accountId)?.state ?? "active", "write");
   const shared = {
-    ...{ ...context, ...opened, endpointStore, deliveryStore, dueDeliveries },
-    ...{ mayWrite, wakeUp, wake: wakeUp.wake, outbound: openOutbound(context) },
+    pool,
+    endpointStore,
+    deliveryStore,
+    dueDeliveries,
+    outbound: openOutbound(context),
+    outbox,
+    clock,
+    mayWrite,
+    wake: wakeUp.wake,
   };
 
   const endpoints = createEndpoints({
@@ -48,7 +55,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const deliveries = createDeliveries(shared);
   const deliveryWorker = new DeliveryWorker({
     ...shared,
-    endpointStatus,
+    ...{ log, tracer, metrics, wakeUp, endpointStatus },
     isReady: () => accessStates.isCaughtUp(),
     timeoutMs: () => configuration.get("webhook-delivery.attempt.timeout"),
     leaseMs: configuration.get("webhook-delivery.attempts.lease"),
@@ -58,12 +65,8 @@ export async function createService(context: ServiceContext<Properties>): Promis
 
   consume("fan-out", fanOut(deliveries, endpoints));
   const retentionMs = () => configuration.get("webhook-delivery.retention");
-  startWorkers(runner, { ...shared, deliveryWorker, deliveries, retentionMs });
+  startWorkers(runner, { ...shared, log, metrics, accessStates, deliveryWorker, deliveries, retentionMs });
 
-  const limits = {
-    maxPageSize: () => configuration.get("limits.maxPageSize"),
-    pageSize: () => configuration.get("defaults.pageSize"),
-  };
   return serve({
     title: "Signalbox webhooks",
     principals: openPrincipals(context),

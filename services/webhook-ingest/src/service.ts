@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { AccessStates } from "@signalbox/auth";
 import { mayAccess, WebhookSourceResource } from "@signalbox/contracts";
-import { AppError } from "@signalbox/core";
+import { AppError, hours } from "@signalbox/core";
 import { exportRoutes } from "@signalbox/http";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { openPrincipals, openService } from "@signalbox/service";
@@ -23,17 +23,18 @@ const schemaFile = new URL("../schema.graphql", import.meta.url);
 /** Receives webhooks from partners: verifies them, stores them once and publishes them. */
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
   const { configuration, runner, clock, log, metrics } = context;
-  const { pool, outbox, accessStates, consume, serve } = await openService(context, { prismaDirectory });
+  const opened = await openService(context, { prismaDirectory });
+  const { pool, outbox, accessStates, pageLimits: limits, consume, serve } = opened;
   const sourceStore = createSourceStore(pool, createSealer(configuration.get("secrets.keys")));
   const receivingStore = createReceivingStore(pool);
-  const limits = {
-    maxPageSize: () => configuration.get("limits.maxPageSize"),
-    pageSize: () => configuration.get("defaults.pageSize"),
-  };
   const sourcesMax = () => configuration.get("webhook-ingest.sources.max");
   const sources = createSources({ sourceStore, outbox, clock, sourcesMax });
   const receiveDelivery = createReceiveDelivery({
-    ...{ pool, sourceStore, receivingStore, outbox, clock },
+    pool,
+    sourceStore,
+    receivingStore,
+    outbox,
+    clock,
     toleranceMs: () => configuration.get("webhook-ingest.tolerance"),
     eventBytesMax: configuration.get("events.message.max-bytes"),
     mayWrite: createMayWrite(accessStates),
@@ -43,15 +44,25 @@ export async function createService(context: ServiceContext<Properties>): Promis
     "Rejections that were counted but not written.",
   );
   const recordRejection = createRecordRejection({
-    ...{ receivingStore, clock, log },
+    receivingStore,
+    clock,
+    log,
     keptMax: () => configuration.get("webhook-ingest.rejections.max"),
     onDropped: () => dropped.inc(),
   });
 
   consume("accounts", { "account.deleted": ({ subject }, { tx }) => sources.deleteAllOf(tx, subject) });
-  const keepMs = () => configuration.get("webhook-ingest.received.retention");
   startRetention({ runner, pool, clock }, [
-    { name: "trim received", table: "received_deliveries", column: "received_at", keepMs },
+    // Seldom: what the BRIN of the column has not summed up yet is read each time.
+    {
+      name: "trim received",
+      table: "received_deliveries",
+      column: "received_at",
+      unordered: true,
+      keepMs: () => configuration.get("webhook-ingest.received.retention"),
+      batch: 5_000,
+      everyMs: hours(1),
+    },
   ]);
 
   const webhookBytesMax = () => configuration.get("limits.maxWebhookBytes");
