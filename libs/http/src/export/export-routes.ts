@@ -8,14 +8,8 @@ export interface Exported<Row> {
   /** The schema of an item. It names what goes out: never a secret. */
   readonly item: z.ZodType;
   /** Reads the account's rows of the range, newest first. */
-  readonly list: (
-    accountId: string,
-    /** @deprecated `cursor`: read from `after`. */
-    range: ListRange & { readonly cursor: string | undefined },
-  ) => Promise<readonly Row[]>;
+  readonly list: (accountId: string, range: ListRange) => Promise<readonly Row[]>;
   readonly view: (row: Row) => unknown;
-  /** @deprecated Rows are in the order of `createdAt` and `id`. */
-  readonly cursorOf?: (row: Row) => string;
 }
 
 /** Items of a page. Of the largest items they are still a few megabytes. */
@@ -41,7 +35,7 @@ export function exportRoutes<Row extends Parameters<typeof positionByCreation>[0
     responses: { 200: pageOf(item) },
     rateLimit: "none",
     handle: ({ params, query: { cursor } }) =>
-      listPage({ limit: pageSize, cursor }, (range) => list(params.account_id, { ...range, cursor }), view),
+      listPage({ limit: pageSize, cursor }, (range) => list(params.account_id, range), view),
   });
   return routes;
 }
