@@ -28,7 +28,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const { configuration, runner, clock, log, tracer, metrics } = context;
   const sealer = createSealer(configuration.get("secrets.keys"));
   const opened = await openService(context, { prismaDirectory, sealer });
-  const { pool, outbox, accessStates, pageLimits: limits, consume, serve } = opened;
+  const { pool, outbox, accessStates, pageLimits, consume, serve } = opened;
   const endpointStore = createEndpointStore(pool, sealer);
   const deliveryStore = createDeliveryStore(pool);
   const dueDeliveries = createDueDeliveries(pool);
@@ -70,11 +70,11 @@ export async function createService(context: ServiceContext<Properties>): Promis
   return serve({
     title: "Signalbox webhooks",
     principals: openPrincipals(context),
-    routes: createServiceRoutes({ endpoints, endpointStatus, endpointStore, deliveryStore, limits }),
+    routes: createServiceRoutes({ endpoints, endpointStatus, endpointStore, deliveryStore, pageLimits }),
     internalRoutes: exportRoutes({ item: WebhookEndpointResource, list: endpointStore.list, view: viewEndpoint }),
     graph: {
       typeDefs: await readFile(schemaFile, "utf8"),
-      resolvers: resolversOf({ endpointStore, limits }),
+      resolvers: resolversOf({ endpointStore, pageLimits }),
       createLoaders: endpointLoaders(endpointStore),
     },
   });

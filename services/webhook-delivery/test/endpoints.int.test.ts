@@ -181,9 +181,9 @@ test("a hundred endpoints of a query are one statement, and those of others are 
   };
   const endpointStore = createEndpointStore({ ...delivery.pool, query }, {} as Sealer);
   const { clock, log } = delivery.context;
-  const limits = { maxPageSize: () => 100, pageSize: () => 20 };
+  const pageLimits = { maxPageSize: () => 100, pageSize: () => 20 };
   const typeDefs = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
-  const resolvers = resolversOf({ endpointStore, limits });
+  const resolvers = resolversOf({ endpointStore, pageLimits });
   const createLoaders = endpointLoaders(endpointStore);
   const served = await serveListener(createSubgraph({ typeDefs, resolvers, createLoaders, clock, log }));
   const ids = Array.from({ length: 100 }, (_, at) => [own.id, foreign.id, `whe_${at}`][at % 3]);

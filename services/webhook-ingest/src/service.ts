@@ -24,7 +24,7 @@ const schemaFile = new URL("../schema.graphql", import.meta.url);
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
   const { configuration, runner, clock, log, metrics } = context;
   const opened = await openService(context, { prismaDirectory });
-  const { pool, outbox, accessStates, pageLimits: limits, consume, serve } = opened;
+  const { pool, outbox, accessStates, pageLimits, consume, serve } = opened;
   const sourceStore = createSourceStore(pool, createSealer(configuration.get("secrets.keys")));
   const receivingStore = createReceivingStore(pool);
   const sourcesMax = () => configuration.get("webhook-ingest.sources.max");
@@ -70,11 +70,11 @@ export async function createService(context: ServiceContext<Properties>): Promis
   return serve({
     title: "Signalbox webhook ingest",
     principals: openPrincipals(context),
-    routes: createServiceRoutes({ sources, sourceStore, receivingStore, limits, ...ingest }),
+    routes: createServiceRoutes({ sources, sourceStore, receivingStore, pageLimits, ...ingest }),
     internalRoutes: exportRoutes({ item: WebhookSourceResource, list: sourceStore.list, view: viewSource }),
     graph: {
       typeDefs: await readFile(schemaFile, "utf8"),
-      resolvers: resolversOf({ sourceStore, limits }),
+      resolvers: resolversOf({ sourceStore, pageLimits }),
       createLoaders: sourceLoaders(sourceStore),
     },
   });

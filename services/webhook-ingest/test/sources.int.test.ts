@@ -246,11 +246,11 @@ test("a hundred sources of a query are one statement, and those of others are nu
   };
   const sourceStore = createSourceStore({ ...ingest.pool, query }, {} as Sealer);
   const { clock, log } = ingest.context;
-  const limits = { maxPageSize: () => 100, pageSize: () => 20 };
+  const pageLimits = { maxPageSize: () => 100, pageSize: () => 20 };
   const typeDefs = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
   const graph = {
     typeDefs,
-    resolvers: resolversOf({ sourceStore, limits }),
+    resolvers: resolversOf({ sourceStore, pageLimits }),
     createLoaders: sourceLoaders(sourceStore),
   };
   const served = await serveListener(createSubgraph({ ...graph, clock, log }));

@@ -13,7 +13,7 @@ import type { DeliveryStore } from "./delivery-store.ts";
 
 export interface DeliveryRoutes {
   readonly deliveryStore: DeliveryStore;
-  readonly limits: PageLimits;
+  readonly pageLimits: PageLimits;
 }
 
 const AttemptResource = z
@@ -42,14 +42,14 @@ const read = { scopes: ["webhooks:read"] } as const;
 const base = "/api/v1/webhooks";
 
 /** What was delivered, what was tried, and what there is to subscribe to. */
-export function deliveryRoutes({ deliveryStore, limits }: DeliveryRoutes): Routes {
+export function deliveryRoutes({ deliveryStore, pageLimits }: DeliveryRoutes): Routes {
   const routes = createRoutes();
 
   routes.get(`${base}/deliveries`, {
     summary: "List deliveries, newest first",
     auth: read,
     query: z.object({
-      ...pageParameters(limits),
+      ...pageParameters(pageLimits),
       endpoint_id: z.string().optional(),
       status: z.enum(webhookDeliveryStatuses).optional(),
     }),
@@ -72,7 +72,7 @@ export function deliveryRoutes({ deliveryStore, limits }: DeliveryRoutes): Route
     summary: "List attempts, newest first",
     auth: read,
     query: z.object({
-      ...pageParameters(limits),
+      ...pageParameters(pageLimits),
       endpoint_id: z.string().optional(),
       delivery_id: z.string().optional(),
     }),

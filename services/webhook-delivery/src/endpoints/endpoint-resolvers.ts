@@ -9,17 +9,17 @@ interface Loaders {
 
 interface EndpointFields {
   readonly endpointStore: EndpointStore;
-  readonly limits: PageLimits;
+  readonly pageLimits: PageLimits;
 }
 
 const read = { scopes: ["webhooks:read"] } as const;
 
 /** The endpoints of an account in the graph. */
-export function resolversOf({ endpointStore, limits }: EndpointFields): Resolvers<Loaders> {
+export function resolversOf({ endpointStore, pageLimits }: EndpointFields): Resolvers<Loaders> {
   return {
     Account: {
       webhookEndpoints: connectionField(read, {
-        limits,
+        limits: pageLimits,
         // An account shows its endpoints to itself alone.
         read: async (range, { id }: { readonly id: string }, { caller }) =>
           id === caller.accountId ? endpointStore.list(id, range) : [],

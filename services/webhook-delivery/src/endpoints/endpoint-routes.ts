@@ -24,7 +24,7 @@ import type { Endpoints } from "./endpoints.ts";
 export interface EndpointRoutes {
   readonly endpoints: Endpoints;
   readonly endpointStore: EndpointStore;
-  readonly limits: PageLimits;
+  readonly pageLimits: PageLimits;
 }
 
 export const endpointsPath = "/api/v1/webhooks/endpoints";
@@ -32,7 +32,7 @@ const read = { scopes: ["webhooks:read"] } as const;
 const write = { scopes: ["webhooks:write"] } as const;
 
 /** What an owner does with endpoints; `endpoint-action-routes.ts` has what else happens to one. */
-export function endpointRoutes({ endpoints, endpointStore, limits }: EndpointRoutes): Routes {
+export function endpointRoutes({ endpoints, endpointStore, pageLimits }: EndpointRoutes): Routes {
   const routes = createRoutes();
 
   routes.post(endpointsPath, {
@@ -52,7 +52,7 @@ export function endpointRoutes({ endpoints, endpointStore, limits }: EndpointRou
   routes.get(endpointsPath, {
     summary: "List endpoints, newest first",
     auth: read,
-    query: z.object(pageParameters(limits)),
+    query: z.object(pageParameters(pageLimits)),
     responses: { 200: pageOf(WebhookEndpointResource) },
     handle: ({ caller, query }) =>
       listPage(query, (range) => endpointStore.list(caller.accountId, range), viewEndpoint),

@@ -34,16 +34,16 @@ const path = "/api/v1/webhooks/sources/:id";
 export interface ReceivedRoutes {
   readonly sourceStore: SourceStore;
   readonly receivingStore: ReceivingStore;
-  readonly limits: PageLimits;
+  readonly pageLimits: PageLimits;
 }
 
 /** What a partner sent: taken and refused, newest first. */
-export function receivedRoutes({ sourceStore, receivingStore, limits }: ReceivedRoutes): Routes {
+export function receivedRoutes({ sourceStore, receivingStore, pageLimits }: ReceivedRoutes): Routes {
   const routes = createRoutes();
   routes.get(`${path}/received`, {
     summary: "List the webhooks that were received, newest first",
     auth: read,
-    query: z.object(pageParameters(limits)),
+    query: z.object(pageParameters(pageLimits)),
     responses: { 200: pageOf(ReceivedResource), 404: "error" },
     async handle({ caller, params: { id }, query }) {
       if ((await sourceStore.find(caller.accountId, id)) === null) return refused(404, "not_found");
@@ -54,7 +54,7 @@ export function receivedRoutes({ sourceStore, receivingStore, limits }: Received
   routes.get(`${path}/rejections`, {
     summary: "List the webhooks that were refused, with the reason, newest first",
     auth: read,
-    query: z.object(pageParameters(limits)),
+    query: z.object(pageParameters(pageLimits)),
     responses: { 200: pageOf(RejectionResource), 404: "error" },
     async handle({ caller, params: { id }, query }) {
       if ((await sourceStore.find(caller.accountId, id)) === null) return refused(404, "not_found");

@@ -9,17 +9,17 @@ interface Loaders {
 
 interface SourceFields {
   readonly sourceStore: SourceStore;
-  readonly limits: PageLimits;
+  readonly pageLimits: PageLimits;
 }
 
 const read = { scopes: ["webhooks:read"] } as const;
 
 /** The sources of an account in the graph. */
-export function resolversOf({ sourceStore, limits }: SourceFields): Resolvers<Loaders> {
+export function resolversOf({ sourceStore, pageLimits }: SourceFields): Resolvers<Loaders> {
   return {
     Account: {
       webhookSources: connectionField(read, {
-        limits,
+        limits: pageLimits,
         // An account shows its sources to itself alone.
         read: async (range, { id }: { readonly id: string }, { caller }) =>
           id === caller.accountId ? sourceStore.list(id, range) : [],

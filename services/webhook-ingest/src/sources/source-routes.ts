@@ -24,7 +24,7 @@ import type { Sources } from "./sources.ts";
 export interface SourceRoutes {
   readonly sources: Sources;
   readonly sourceStore: SourceStore;
-  readonly limits: PageLimits;
+  readonly pageLimits: PageLimits;
 }
 
 const path = "/api/v1/webhooks/sources";
@@ -32,7 +32,7 @@ const read = { scopes: ["webhooks:read"] } as const;
 const write = { scopes: ["webhooks:write"] } as const;
 
 /** What an owner does with sources. */
-export function sourceRoutes({ sources, sourceStore, limits }: SourceRoutes): Routes {
+export function sourceRoutes({ sources, sourceStore, pageLimits }: SourceRoutes): Routes {
   const routes = createRoutes();
 
   routes.post(path, {
@@ -51,7 +51,7 @@ export function sourceRoutes({ sources, sourceStore, limits }: SourceRoutes): Ro
   routes.get(path, {
     summary: "List sources, newest first",
     auth: read,
-    query: z.object(pageParameters(limits)),
+    query: z.object(pageParameters(pageLimits)),
     responses: { 200: pageOf(WebhookSourceResource) },
     handle: ({ caller, query }) => listPage(query, (range) => sourceStore.list(caller.accountId, range), viewSource),
   });
