@@ -33,10 +33,9 @@ export const tours: readonly Tour[] = [
       {
         name: "PATCH /api/v1/webhooks/sources/:id",
         files: {
-          [`${ingest}/sources/source-routes.ts`]: "changeSource",
-          [`${ingest}/service.ts`]: "createChangeSource",
-          [`${ingest}/sources/change-source.ts`]: "assertSettingsFit",
-          [`${ingest}/sources/secret-rules.ts`]: "assertSettingsFit",
+          [`${ingest}/sources/source-routes.ts`]: "update",
+          [`${ingest}/sources/sources.ts`]: "assertSettingsFit",
+          [`${ingest}/sources/source-settings.ts`]: "assertSettingsFit",
         },
       },
       {
@@ -65,17 +64,14 @@ export const tours: readonly Tour[] = [
         },
       },
       {
-        name: "change a webhook source",
+        name: "update a webhook source",
         files: {
-          [`${ingest}/sources/source-routes.ts`]: "changeSource",
-          [`${ingest}/sources/source-bodies.ts`]: "ChangeSourceBody",
-          [`${ingest}/service.ts`]: "createChangeSource",
-          [`${ingest}/sources/change-source.ts`]: "createChangeSource",
-          [`${ingest}/sources/source.ts`]: "changedFields",
+          [`${ingest}/sources/source-routes.ts`]: "UpdateSourceBody",
+          [`${ingest}/sources/source-bodies.ts`]: "UpdateSourceBody",
+          [`${ingest}/sources/sources.ts`]: "update",
+          [`${ingest}/sources/source.ts`]: "sourceUpdated",
           [`${ingest}/sources/source-settings.ts`]: "mergeSettings",
-          [`${ingest}/sources/secret-rules.ts`]: "assertUsableSecret",
-          [`${ingest}/sources/source-store.ts`]: "update",
-          [`${ingest}/sources/source-events.ts`]: "sourceUpdated",
+          [`${ingest}/sources/source-store.ts`]: "save",
         },
       },
     ],

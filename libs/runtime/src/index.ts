@@ -11,4 +11,4 @@ export { describeProcess, listenerLimits, managementAddress, runService } from "
 export { runUntilStopped } from "./run-until-stopped.ts";
 export type { Runner } from "./runner.ts";
 export type { ServiceContext, ServiceParts } from "./service-context.ts";
-export { createWakeUp } from "./wake-up.ts";
+export { createWakeUp, type WakeUp } from "./wake-up.ts";

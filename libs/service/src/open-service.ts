@@ -1,37 +1,26 @@
 import type { RequestListener } from "node:http";
-import type { principalProperties } from "@signalbox/auth";
 import {
   type AccessStates,
   createAuthenticator,
   createManagementAuthorizer,
-  type internalProperties,
   type PrincipalSource,
 } from "@signalbox/auth";
 import type { Cache, RateLimitPolicy } from "@signalbox/cache";
-import type { cacheProperties } from "@signalbox/cache/properties";
 import type { Configuration } from "@signalbox/config";
-import {
-  type ConsumerTable,
-  createConsumer,
-  type DeadLetters,
-  type EventLog,
-  type eventsProperties,
-  type Outbox,
-} from "@signalbox/events";
-import { createSubgraph, type SubgraphOptions } from "@signalbox/graphql";
+import { type ConsumerTable, createConsumer, type DeadLetters, type EventLog, type Outbox } from "@signalbox/events";
+import { createSubgraph, type PageLimits, type SubgraphOptions } from "@signalbox/graphql";
 import {
   createHttpApp,
   createIdempotencyStore,
   createInternalApp,
   createRoutes,
   type HttpAppOptions,
-  type httpProperties,
   type Mounts,
   type Routes,
 } from "@signalbox/http";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import type { Pool, Sealer } from "@signalbox/storage";
-import type { databaseProperties } from "@signalbox/storage/properties";
+import type { commonProperties } from "./common-properties.ts";
 import { followConfiguration } from "./follow-configuration.ts";
 import { openStates } from "./open-access.ts";
 import { openDatabase } from "./open-database.ts";
@@ -40,16 +29,9 @@ import { openOutbox } from "./open-outbox.ts";
 import { openServiceLog } from "./open-service-log.ts";
 import type { SharedParts } from "./shared-parts.ts";
 
-type Properties = typeof databaseProperties &
-  typeof eventsProperties &
-  typeof cacheProperties &
-  typeof httpProperties &
-  typeof internalProperties &
-  Pick<typeof principalProperties, "auth.principals.cache-max">;
-
 type Context = Omit<ServiceContext<unknown>, "configuration"> & {
   // biome-ignore lint/suspicious/noExplicitAny: overrides may name any property, checked with `knows`.
-  readonly configuration: Pick<Configuration<Properties>, "get" | "onChange"> & Configuration<any>;
+  readonly configuration: Pick<Configuration<typeof commonProperties>, "get" | "onChange"> & Configuration<any>;
 } & SharedParts;
 
 export interface OpenServiceOptions {
@@ -86,6 +68,8 @@ export interface OpenedService {
   readonly deadLetters: DeadLetters;
   readonly accessStates: AccessStates;
   readonly cache: Cache;
+  /** How many rows a page of any list has, at most and when nobody says. */
+  readonly pageLimits: PageLimits;
   /** Starts a consumer group of this service's database. */
   consume(name: string, table: ConsumerTable): void;
   /** Builds the two listeners and the decision about the management server. */
@@ -117,6 +101,10 @@ export async function openService(
     deadLetters,
     accessStates,
     cache,
+    pageLimits: {
+      maxPageSize: () => configuration.get("limits.maxPageSize"),
+      pageSize: () => configuration.get("defaults.pageSize"),
+    },
     consume(name, table) {
       const parts = { service, eventLog, pool, deadLetters, log, tracer, metrics, clock };
       const inboxRetentionMs = configuration.get("events.inbox.retention");

@@ -1,3 +1,4 @@
+export { advisoryLock } from "./database/advisory-lock.ts";
 export { databaseOptions } from "./database/database-options.ts";
 export { isSerializationFailure, isUniqueViolation, toAppError } from "./database/errors.ts";
 export { type ListRange, newestFirst, newestFirstOf, rangeValues, type TimePosition } from "./database/list-range.ts";

@@ -106,3 +106,16 @@ export const secretsProperties = defineProperties({
     effect: "Keys that seal stored secrets: the first writes, all read. Rotate by putting a new one in front.",
   },
 });
+
+/** A property that says how long rows of one kind are kept (see `startRetention`): from a day to a year, by default 30 days. */
+export const retentionProperty = (effect: string) =>
+  ({
+    type: "integer",
+    default: 2_592_000_000,
+    unit: "ms",
+    min: 86_400_000,
+    max: 31_536_000_000,
+    secrecy: "internal",
+    reload: "live",
+    effect,
+  }) as const;

@@ -1,24 +1,13 @@
-import { internalProperties, principalProperties } from "@signalbox/auth/properties";
-import { cacheProperties } from "@signalbox/cache/properties";
+import { principalProperties } from "@signalbox/auth/properties";
 import { defineProperties } from "@signalbox/config";
-import { defaultProperties, limitProperties } from "@signalbox/contracts/properties";
-import { eventsProperties } from "@signalbox/events/properties";
-import { httpProperties } from "@signalbox/http/properties";
-import { runtimeProperties } from "@signalbox/runtime/properties";
-import { databaseProperties, secretsProperties } from "@signalbox/storage/properties";
+import { commonProperties } from "@signalbox/service/common-properties";
+import { retentionProperty, secretsProperties } from "@signalbox/storage/properties";
 
 /** Every property of the webhook-delivery service. */
 export const properties = defineProperties({
-  ...runtimeProperties,
-  ...databaseProperties,
-  ...secretsProperties,
-  ...cacheProperties,
-  ...eventsProperties,
-  ...internalProperties,
+  ...commonProperties,
   ...principalProperties,
-  ...httpProperties,
-  "limits.maxPageSize": limitProperties["limits.maxPageSize"],
-  "defaults.pageSize": defaultProperties["defaults.pageSize"],
+  ...secretsProperties,
   "webhook-delivery.outbound.allow": {
     type: "list",
     default: [],
@@ -88,16 +77,9 @@ export const properties = defineProperties({
     reload: "live",
     effect: "How long after a rotation deliveries carry the signature of the old secret as well.",
   },
-  "webhook-delivery.retention": {
-    type: "integer",
-    default: 2_592_000_000,
-    unit: "ms",
-    min: 86_400_000,
-    max: 31_536_000_000,
-    secrecy: "internal",
-    reload: "live",
-    effect: "How long events, their deliveries and attempts are kept; held deliveries end with it.",
-  },
+  "webhook-delivery.retention": retentionProperty(
+    "How long events, their deliveries and attempts are kept; held deliveries end with it.",
+  ),
 });
 
 export type Properties = typeof properties;

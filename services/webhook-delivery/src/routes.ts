@@ -1,14 +1,13 @@
 import { createRoutes, type Routes } from "@signalbox/http";
-import { deliveryRoutes } from "./deliveries/delivery-routes.ts";
-import { endpointActionRoutes } from "./endpoints/endpoint-action-routes.ts";
-import { endpointRoutes } from "./endpoints/endpoint-routes.ts";
-import type { Verbs } from "./service.ts";
+import { type DeliveryRoutes, deliveryRoutes } from "./deliveries/delivery-routes.ts";
+import { type EndpointActionRoutes, endpointActionRoutes } from "./endpoints/endpoint-action-routes.ts";
+import { type EndpointRoutes, endpointRoutes } from "./endpoints/endpoint-routes.ts";
 
 /** Everything this service answers over HTTP. */
-export function createServiceRoutes(verbs: Verbs): Routes {
+export function createServiceRoutes(parts: EndpointRoutes & EndpointActionRoutes & DeliveryRoutes): Routes {
   const routes = createRoutes();
-  routes.include(endpointRoutes(verbs));
-  routes.include(endpointActionRoutes(verbs));
-  routes.include(deliveryRoutes(verbs));
+  routes.include(endpointRoutes(parts));
+  routes.include(endpointActionRoutes(parts));
+  routes.include(deliveryRoutes(parts));
   return routes;
 }

@@ -1,57 +1,51 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { AccessStates } from "@signalbox/auth";
-import { mayAccess } from "@signalbox/contracts";
-import { type Clock, hours, seconds } from "@signalbox/core";
+import { type Clock, seconds } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
-import type { Logger } from "@signalbox/telemetry";
-import type { DeliverDue } from "./deliveries/deliver-due.ts";
-import type { DeliveryStore } from "./deliveries/delivery-store.ts";
-import { createReleaseHeld } from "./deliveries/release-held.ts";
+import { type Pool, startRetention } from "@signalbox/storage";
+import type { Logger, Metrics } from "@signalbox/telemetry";
+import type { Deliveries } from "./deliveries/deliveries.ts";
+import type { DeliveryWorker } from "./deliveries/delivery-worker.ts";
+import type { DueDeliveries } from "./deliveries/due-deliveries.ts";
 
 interface Dependencies {
-  readonly deliverDue: DeliverDue;
-  readonly deliveries: DeliveryStore;
+  readonly deliveryWorker: DeliveryWorker;
+  readonly deliveries: Deliveries;
+  readonly dueDeliveries: DueDeliveries;
   readonly accessStates: AccessStates;
+  readonly mayWrite: (accountId: string) => boolean;
+  readonly pool: Pool;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly metrics: Metrics;
   readonly retentionMs: () => number;
 }
 
-/** The long-running parts that are this service's own. */
+/** Starts the long-running parts that are this service's own. */
 export function startWorkers(runner: Runner, dependencies: Dependencies): void {
-  const { deliverDue, deliveries, accessStates, clock, log, retentionMs } = dependencies;
-  const { releaseOf, recheck } = createReleaseHeld({ deliveries, accessStates, clock, wake: deliverDue.wake });
-
-  runner.worker("deliveries", async (signal, beat) => {
-    // Until then nobody knows whose deliveries have to wait.
-    while (!accessStates.isCaughtUp() && !signal.aborted) {
-      beat();
-      await sleep(50, undefined, { signal }).catch(() => {});
-    }
-    await deliverDue.run(signal, beat);
+  const { deliveryWorker, deliveries, accessStates, mayWrite, pool, clock, log, retentionMs } = dependencies;
+  runner.worker("deliveries", (signal, beat) => deliveryWorker.run(signal, beat));
+  runner.every("held deliveries", seconds(30), async () => {
+    if (accessStates.isCaughtUp()) await deliveries.recheckHeld();
   });
-
-  runner.worker("held deliveries", async (signal) => {
-    while (!signal.aborted) {
-      if (accessStates.isCaughtUp()) await recheck();
-      await sleep(seconds(30), undefined, { signal }).catch(() => {});
-    }
-  });
-
-  runner.worker("trim events", async (signal) => {
-    while (!signal.aborted) {
-      while ((await deliveries.trim(new Date(clock.nowMs() - retentionMs()))) > 0 && !signal.aborted);
-      await sleep(hours(1), undefined, { signal }).catch(() => {});
-    }
-  });
+  startRetention({ runner, pool, clock }, [
+    { name: "trim events", table: "webhook_events", column: "created_at", keepMs: retentionMs },
+  ]);
 
   const stop = accessStates.onChange(({ kind, accountId }) => {
     // The history that is read at the start is no news; the worker above looks at what is held.
-    if (kind !== "account" || !accessStates.isCaughtUp()) return;
-    if (!mayAccess(accessStates.stateOf(accountId)?.state ?? "active", "write")) return;
-    releaseOf(accountId).catch((error: unknown) =>
-      log.error({ error, accountId }, "held deliveries could not be released yet"),
-    );
+    if (kind !== "account" || !accessStates.isCaughtUp() || !mayWrite(accountId)) return;
+    deliveries
+      .releaseOf(accountId)
+      .catch((error: unknown) => log.error({ error, accountId }, "held deliveries could not be released yet"));
   });
   runner.defer("access listener", stop);
+  observeDueAge(dependencies);
+}
+
+function observeDueAge({ metrics, dueDeliveries, clock }: Dependencies): void {
+  const name = "signalbox_webhook_due_age_seconds";
+  metrics.gauge(name, "How long the oldest due delivery has waited", [], async (gauge) => {
+    const oldest = await dueDeliveries.oldestDue().catch(() => null);
+    gauge.set({}, oldest === null ? 0 : Math.max(0, clock.nowMs() - oldest.getTime()) / 1000);
+  });
 }

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
+import { createSubgraph } from "@signalbox/graphql";
+import type { Pool, Sealer } from "@signalbox/storage";
 import { schemaDifference } from "@signalbox/storage/authoring";
-import { testPerson } from "@signalbox/testing";
+import { createSubgraphClient, serveListener, testPerson } from "@signalbox/testing";
+import { endpointLoaders, resolversOf } from "../src/endpoints/endpoint-resolvers.ts";
+import { createEndpointStore } from "../src/endpoints/endpoint-store.ts";
 import { endpointsPath, type Harness, prismaDirectory, startDelivery } from "./harness.ts";
 
 let delivery: Harness;
@@ -108,10 +113,19 @@ test("a member that is unknown, read-only or unfit is named", async () => {
   }
 });
 
-test("an account has so many endpoints and no more", async () => {
+test("fifty creations at once leave an account with as many endpoints as it may have, and say so to the others", async () => {
   const who = testPerson();
-  for (let count = 0; count < 5; count++) await delivery.newEndpoint(who, given);
-  assert.equal((await delivery.send(who, "POST", endpointsPath, { body: given })).status, 409);
+  const create = () => delivery.send(who, "POST", endpointsPath, { body: given });
+  const answers = await Promise.all(Array.from({ length: 50 }, create));
+  assert.equal(answers.filter(({ status }) => status === 201).length, 5);
+  const refused = answers.filter(({ status }) => status === 409);
+  assert.equal(refused.length, 45);
+  for (const { body } of refused) {
+    const message = "The account has 5 endpoints; delete one that is not needed.";
+    assert.deepEqual(body.error.details, [{ field: "endpoints", code: "too_many", message }]);
+  }
+  assert.equal((await delivery.send(who, "GET", endpointsPath)).body.items.length, 5);
+  assert.equal((await delivery.eventsOf(who.accountId, 5)).length, 5);
 });
 
 test("a secret is revealed and rotated after a recent sign-in alone", async () => {
@@ -137,10 +151,10 @@ test("pause and resume move the status, say so, and refuse a disabled endpoint",
   assert.deepEqual((await delivery.eventsOf(who.accountId, 3)).map(changedIn), [[], ["status"], ["status"]]);
 });
 
-test("endpoints are listed page by page, and the graph shows them to their account", async () => {
+test("endpoints are listed newest first, page by page, and the graph shows them to their account", async () => {
   const who = testPerson();
   const ids = [];
-  for (let count = 0; count < 3; count++) ids.push((await delivery.newEndpoint(who, given)).id);
+  for (let count = 0; count < 3; count++) ids.unshift((await delivery.newEndpoint(who, given)).id);
   const first = (await delivery.send(who, "GET", `${endpointsPath}?limit=2`)).body;
   const rest = (await delivery.send(who, "GET", `${endpointsPath}?limit=2&cursor=${first.next_cursor}`)).body;
   assert.deepEqual(
@@ -155,6 +169,33 @@ test("endpoints are listed page by page, and the graph shows them to their accou
   assert.deepEqual([edges.length, pageInfo.hasNextPage], [2, true]);
   const foreign = await delivery.graphql(who, query, { of: [{ __typename: "Account", id: testPerson().accountId }] });
   assert.deepEqual(foreign.data._entities[0].webhookEndpoints.edges, []);
+});
+
+test("a hundred endpoints of a query are one statement, and those of others are null", async () => {
+  const who = testPerson();
+  const [own, foreign] = [await delivery.newEndpoint(who, given), await delivery.newEndpoint(testPerson(), given)];
+  let statements = 0;
+  const query: Pool["query"] = (...sent) => {
+    statements++;
+    return delivery.pool.query(...sent);
+  };
+  const endpointStore = createEndpointStore({ ...delivery.pool, query }, {} as Sealer);
+  const { clock, log } = delivery.context;
+  const pageLimits = { maxPageSize: () => 100, pageSize: () => 20 };
+  const typeDefs = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
+  const resolvers = resolversOf({ endpointStore, pageLimits });
+  const createLoaders = endpointLoaders(endpointStore);
+  const served = await serveListener(createSubgraph({ typeDefs, resolvers, createLoaders, clock, log }));
+  const ids = Array.from({ length: 100 }, (_, at) => [own.id, foreign.id, `whe_${at}`][at % 3]);
+  const of = ids.map((id) => ({ __typename: "WebhookEndpoint", id }));
+  const text = "query($of: [_Any!]!) { _entities(representations: $of) { ... on WebhookEndpoint { url } } }";
+  const { data } = await createSubgraphClient(served.url)(who, text, { of });
+  await served.close();
+  assert.deepEqual(
+    data._entities,
+    ids.map((id) => (id === own.id ? { url: given.url } : null)),
+  );
+  assert.equal(statements, 1);
 });
 
 test("the migrations lead to the schema", async () => {

@@ -1,24 +1,14 @@
-import { internalProperties, principalProperties } from "@signalbox/auth/properties";
-import { cacheProperties } from "@signalbox/cache/properties";
+import { principalProperties } from "@signalbox/auth/properties";
 import { defineProperties } from "@signalbox/config";
-import { defaultProperties, limitProperties } from "@signalbox/contracts/properties";
-import { eventsProperties } from "@signalbox/events/properties";
-import { httpProperties } from "@signalbox/http/properties";
-import { runtimeProperties } from "@signalbox/runtime/properties";
-import { databaseProperties, secretsProperties } from "@signalbox/storage/properties";
+import { limitProperties } from "@signalbox/contracts/properties";
+import { commonProperties } from "@signalbox/service/common-properties";
+import { retentionProperty, secretsProperties } from "@signalbox/storage/properties";
 
 /** Every property of the webhook-ingest service. */
 export const properties = defineProperties({
-  ...runtimeProperties,
-  ...databaseProperties,
-  ...secretsProperties,
-  ...cacheProperties,
-  ...eventsProperties,
-  ...internalProperties,
+  ...commonProperties,
   ...principalProperties,
-  ...httpProperties,
-  "limits.maxPageSize": limitProperties["limits.maxPageSize"],
-  "defaults.pageSize": defaultProperties["defaults.pageSize"],
+  ...secretsProperties,
   "limits.maxWebhookBytes": limitProperties["limits.maxWebhookBytes"],
   "webhook-ingest.tolerance": {
     type: "integer",
@@ -30,15 +20,18 @@ export const properties = defineProperties({
     reload: "live",
     effect: "How far the time a partner signs may differ from ours, both ways; outside it the answer is 401.",
   },
-  "webhook-ingest.received.retention": {
+  "webhook-ingest.received.retention": retentionProperty(
+    "How long a received delivery is kept; a repetition that arrives later counts as new.",
+  ),
+  "webhook-ingest.sources.max": {
     type: "integer",
-    default: 2_592_000_000,
-    unit: "ms",
-    min: 86_400_000,
-    max: 31_536_000_000,
+    default: 100,
+    unit: "sources",
+    min: 1,
+    max: 10_000,
     secrecy: "internal",
     reload: "live",
-    effect: "How long a received delivery is kept; a repetition that arrives later counts as new.",
+    effect: "Sources that one account may have.",
   },
   "webhook-ingest.rejections.max": {
     type: "integer",

@@ -1,14 +1,13 @@
 import { createRoutes, type Routes } from "@signalbox/http";
-import { ingestRoutes } from "./receiving/ingest-routes.ts";
-import { receivedRoutes } from "./receiving/received-routes.ts";
-import type { Verbs } from "./service.ts";
-import { sourceRoutes } from "./sources/source-routes.ts";
+import { type IngestRoutes, ingestRoutes } from "./receiving/ingest-routes.ts";
+import { type ReceivedRoutes, receivedRoutes } from "./receiving/received-routes.ts";
+import { type SourceRoutes, sourceRoutes } from "./sources/source-routes.ts";
 
 /** Everything this service answers over HTTP. */
-export function createServiceRoutes(verbs: Verbs): Routes {
+export function createServiceRoutes(parts: IngestRoutes & SourceRoutes & ReceivedRoutes): Routes {
   const routes = createRoutes();
-  routes.include(ingestRoutes(verbs));
-  routes.include(sourceRoutes(verbs));
-  routes.include(receivedRoutes(verbs));
+  routes.include(ingestRoutes(parts));
+  routes.include(sourceRoutes(parts));
+  routes.include(receivedRoutes(parts));
   return routes;
 }

@@ -1,13 +1,18 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
+import { createSubgraph } from "@signalbox/graphql";
+import type { Pool, Sealer } from "@signalbox/storage";
 import { schemaDifference } from "@signalbox/storage/authoring";
-import { testPerson } from "@signalbox/testing";
+import { createSubgraphClient, serveListener, testPerson } from "@signalbox/testing";
+import { resolversOf, sourceLoaders } from "../src/sources/source-resolvers.ts";
+import { createSourceStore } from "../src/sources/source-store.ts";
 import { type Harness, prismaDirectory, sourcesPath, startIngest } from "./harness.ts";
 import { schemes, secrets, sign } from "./signing.ts";
 
 let ingest: Harness;
 before(async () => {
-  ingest = await startIngest();
+  ingest = await startIngest({ "webhook-ingest.sources.max": 5 });
 });
 after(() => ingest.close());
 
@@ -162,13 +167,31 @@ test("who may do what follows the scopes", async () => {
   assert.equal((await ingest.send(reader, "POST", sourcesPath, { body: hmac })).status, 403);
 });
 
-test("sources are listed oldest first, page by page", async () => {
+test("fifty creations at once leave an account with as many sources as it may have, and say so to the others", async () => {
+  const who = testPerson();
+  const create = () => ingest.send(who, "POST", sourcesPath, { body: hmac });
+  const answers = await Promise.all(Array.from({ length: 50 }, create));
+  assert.equal(answers.filter(({ status }) => status === 201).length, 5);
+  const refused = answers.filter(({ status }) => status === 409);
+  assert.equal(refused.length, 45);
+  for (const { body } of refused) {
+    const message = "The account has 5 sources; delete one that is not needed.";
+    assert.deepEqual(body.error.details, [{ field: "sources", code: "too_many", message }]);
+  }
+  const { items } = (await ingest.send(who, "GET", sourcesPath)).body;
+  assert.equal(items.length, 5);
+  assert.equal((await ingest.eventsOf(who.accountId, 5)).length, 5);
+  assert.equal((await ingest.send(who, "DELETE", pathOf(items[0]))).status, 204);
+  assert.equal((await create()).status, 201, "a deleted source makes room");
+});
+
+test("sources are listed newest first, page by page", async () => {
   const who = testPerson();
   for (const name of ["a", "b", "c"]) await ingest.newSource(who, { ...hmac, name });
   const first = (await ingest.send(who, "GET", `${sourcesPath}?limit=2`)).body;
   const rest = (await ingest.send(who, "GET", `${sourcesPath}?limit=2&cursor=${first.next_cursor}`)).body;
   const names = [...first.items, ...rest.items].map(({ name }: { name: string }) => name);
-  assert.deepEqual([names, first.has_more, rest.has_more], [["a", "b", "c"], true, false]);
+  assert.deepEqual([names, first.has_more, rest.has_more], [["c", "b", "a"], true, false]);
   assert.equal((await ingest.send(who, "GET", `${sourcesPath}?limit=101`)).status, 400);
 });
 
@@ -211,6 +234,36 @@ test("the graph shows the account its sources", async () => {
   });
   const foreign = await ask(testPerson().accountId);
   assert.deepEqual(foreign.data._entities[0].webhookSources.edges, []);
+});
+
+test("a hundred sources of a query are one statement, and those of others are null", async () => {
+  const who = testPerson();
+  const [own, foreign] = [await ingest.newSource(who, hmac), await ingest.newSource(testPerson(), hmac)];
+  let statements = 0;
+  const query: Pool["query"] = (...sent) => {
+    statements++;
+    return ingest.pool.query(...sent);
+  };
+  const sourceStore = createSourceStore({ ...ingest.pool, query }, {} as Sealer);
+  const { clock, log } = ingest.context;
+  const pageLimits = { maxPageSize: () => 100, pageSize: () => 20 };
+  const typeDefs = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
+  const graph = {
+    typeDefs,
+    resolvers: resolversOf({ sourceStore, pageLimits }),
+    createLoaders: sourceLoaders(sourceStore),
+  };
+  const served = await serveListener(createSubgraph({ ...graph, clock, log }));
+  const ids = Array.from({ length: 100 }, (_, at) => [own.id, foreign.id, `src_${at}`][at % 3]);
+  const of = ids.map((id) => ({ __typename: "WebhookSource", id }));
+  const text = "query($of: [_Any!]!) { _entities(representations: $of) { ... on WebhookSource { name } } }";
+  const { data } = await createSubgraphClient(served.url)(who, text, { of });
+  await served.close();
+  assert.deepEqual(
+    data._entities,
+    ids.map((id) => (id === own.id ? { name: "Shop" } : null)),
+  );
+  assert.equal(statements, 1);
 });
 
 test("the migrations lead to the schema", async () => {

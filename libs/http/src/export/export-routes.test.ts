@@ -4,22 +4,24 @@ import { internalTokenHeader } from "@signalbox/auth";
 import { z } from "zod";
 import { createInternalApp } from "../app/create-internal-app.ts";
 import { serveTest, testContext } from "../edge-fixture.ts";
-import { readCursor, writeCursor } from "../lists/cursor.ts";
 import { ExportPage, exportPathOf, exportRoutes } from "./export-routes.ts";
 
-const item = z.object({ id: z.int(), owner: z.string() });
-const Position = z.tuple([z.int()]);
+const item = z.object({ id: z.string(), owner: z.string() });
 
 /** A service that holds 250 rows for every account, each with a secret. */
 const routes = exportRoutes({
   item,
-  async list(owner, { cursor, limit }) {
-    const from = cursor === undefined ? 0 : readCursor(cursor, Position)[0] + 1;
-    const rows = Array.from({ length: 250 }, (_, id) => ({ id, owner, secret: "s" }));
-    return rows.slice(from, from + limit + 1);
+  async list(owner, { after, limit }) {
+    const from = after === null ? 0 : Number(after.id) + 1;
+    const rows = Array.from({ length: 250 }, (_, id) => ({
+      id: String(id),
+      owner,
+      secret: "s",
+      createdAt: new Date(0),
+    }));
+    return rows.slice(from, from + limit);
   },
-  view: (row) => row,
-  cursorOf: ({ id }) => writeCursor([id]),
+  view: ({ createdAt: _, ...row }) => row,
 });
 
 test("what a service holds for an account is walked page by page, with the members that its schema names and no others", async (t) => {
@@ -44,7 +46,7 @@ test("what a service holds for an account is walked page by page, with the membe
   const items = pages.flatMap((page) => page.items);
   assert.deepEqual(
     items,
-    Array.from({ length: 250 }, (_, id) => ({ id, owner: "acc_1" })),
+    Array.from({ length: 250 }, (_, id) => ({ id: String(id), owner: "acc_1" })),
   );
 });
 

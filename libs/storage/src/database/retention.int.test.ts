@@ -76,6 +76,12 @@ it("more rows than one statement deletes go without a pause", async (t) => {
   await eventually(async () => assert.deepEqual(await left("many"), []));
 });
 
+it("rows go in any order where the index gives none", async (t) => {
+  await addCodes("unordered", [hours(2), minutes(30), hours(3), hours(4)]);
+  retain(t, [{ ...rule, ...only("unordered"), unordered: true, batch: 2 }]);
+  await eventually(async () => assert.deepEqual(await left("unordered"), [1]));
+});
+
 it("a time that changes counts from the next look on", async (t) => {
   let keepMs = hours(3);
   await addCodes("live", [hours(2)]);

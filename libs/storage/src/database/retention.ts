@@ -14,6 +14,11 @@ export interface RetentionRule {
   readonly condition?: string;
   readonly values?: readonly unknown[];
   readonly keepMs: number | (() => number);
+  /**
+   * Takes the rows in any order. For a column whose index gives none, such as a BRIN: to find the oldest, every statement
+   * would read all that are past their time.
+   */
+  readonly unordered?: true;
   /** Rows of one statement: keeps its locks and its log short. */
   readonly batch?: number;
   readonly everyMs?: number;
@@ -39,11 +44,12 @@ export function startRetention({ runner, pool, clock }: Dependencies, rules: rea
 }
 
 /** Rows that somebody else has locked are left for the next time: another instance may be deleting them. */
-function deletionOf({ table, column, condition }: RetentionRule, batch: number): Statement {
+function deletionOf({ table, column, condition, unordered }: RetentionRule, batch: number): Statement {
   const chosen = condition === undefined ? "" : ` and (${condition})`;
+  const order = unordered ? "" : ` order by ${column}`;
   return sql(
     "",
     `delete from ${table} where ctid = any (array(
-       select ctid from ${table} where ${column} <= $1${chosen} order by ${column} limit ${batch} for update skip locked))`,
+       select ctid from ${table} where ${column} <= $1${chosen}${order} limit ${batch} for update skip locked))`,
   );
 }

@@ -2,15 +2,12 @@ import type { Caller } from "@signalbox/auth";
 import { ImageResource, imageVisibilities } from "@signalbox/contracts";
 import {
   createRoutes,
-  cursorOf,
   exportRoutes,
   listPage,
   noContent,
   ok,
   pageOf,
   pageParameters,
-  positionByCreation,
-  positionOf,
   type Routes,
   refused,
   timeParameter,
@@ -113,10 +110,8 @@ function declareWrites(routes: Routes, { images, imageStore, view }: Dependencie
 export function imageExport({ imageStore, view }: Pick<Dependencies, "imageStore" | "view">) {
   return exportRoutes({
     item: ImageResource,
-    list: (accountId, { cursor, limit }) =>
-      imageStore.list(accountId, {}, { after: positionOf(cursor), limit: limit + 1 }),
+    list: (accountId, range) => imageStore.list(accountId, {}, range),
     view,
-    cursorOf: (image) => cursorOf(positionByCreation(image)),
   });
 }
 

@@ -6,9 +6,9 @@ import type { Attempt } from "./delivery.ts";
 import type { DueDelivery } from "./due-deliveries.ts";
 import { type AttemptResult, retryAfterMs } from "./judge-attempt.ts";
 
-interface Dependencies {
+export interface AttemptDependencies {
   readonly outbound: OutboundClient;
-  readonly endpoints: EndpointStore;
+  readonly endpointStore: EndpointStore;
   readonly clock: Clock;
   readonly timeoutMs: () => number;
 }
@@ -20,58 +20,59 @@ const responseBytesMax = 4_096;
  * Posts a delivery once, signed now. Whatever happens from then on is the result of the attempt. Throws only before it,
  * when nothing can be signed: that is our failure and must not use up an attempt.
  */
-export function createAttemptDelivery({ outbound, endpoints, clock, timeoutMs }: Dependencies) {
-  return async function attemptDelivery(due: DueDelivery): Promise<{ attempt: Attempt; result: AttemptResult }> {
-    const startedAt = clock.now();
-    const startedMs = clock.steadyMs();
-    const { result, response } = await post(due, signatures(due, startedAt));
-    const attempt: Attempt = {
-      id: newId("wha", startedAt.getTime()),
-      deliveryId: due.id,
-      endpointId: due.endpointId,
-      number: due.attempts + 1,
-      startedAt,
-      durationMs: Math.round(clock.steadyMs() - startedMs),
-      status: result.status,
-      error: result.error,
-      response,
-    };
-    return { attempt, result };
+export async function attemptDelivery(
+  dependencies: AttemptDependencies,
+  due: DueDelivery,
+): Promise<{ attempt: Attempt; result: AttemptResult }> {
+  const { clock, endpointStore } = dependencies;
+  const startedAt = clock.now();
+  const startedMs = clock.steadyMs();
+  const signed = deliveryHeaders({
+    eventId: due.eventId,
+    eventType: due.eventType,
+    deliveryId: due.id,
+    timestampSeconds: Math.floor(startedAt.getTime() / 1000),
+    body: due.body,
+    ...endpointStore.openSecrets(due.endpointId, due, startedAt),
+  });
+  const { result, response } = await post(dependencies, due, signed);
+  const attempt: Attempt = {
+    id: newId("wha", startedAt.getTime()),
+    deliveryId: due.id,
+    endpointId: due.endpointId,
+    accountId: due.accountId,
+    number: due.attempts + 1,
+    startedAt,
+    durationMs: Math.round(clock.steadyMs() - startedMs),
+    status: result.status,
+    error: result.error,
+    response,
   };
+  return { attempt, result };
+}
 
-  async function post(
-    due: DueDelivery,
-    signed: Record<string, string>,
-  ): Promise<{ result: AttemptResult; response: string | null }> {
-    try {
-      const { status, headers, body } = await outbound.request({
-        url: due.url,
-        method: "POST",
-        headers: { "content-type": "application/json", "user-agent": "Signalbox", ...signed },
-        body: due.body,
-        deadlineMs: due.timeoutSeconds === null ? timeoutMs() : due.timeoutSeconds * 1000,
-        responseBytesMax,
-        whenTooLarge: "truncate",
-        encodedBody: "raw",
-        requireHttps: true,
-      });
-      const retryAfter = retryAfterMs(headers["retry-after"], clock.nowMs());
-      return { result: { status, error: null, retryAfterMs: retryAfter }, response: textOf(body) };
-    } catch (error) {
-      if (!isOutboundError(error)) throw error;
-      return { result: { status: null, error: error.code, retryAfterMs: null }, response: null };
-    }
-  }
-
-  function signatures(due: DueDelivery, at: Date): Record<string, string> {
-    return deliveryHeaders({
-      eventId: due.eventId,
-      eventType: due.eventType,
-      deliveryId: due.id,
-      timestampSeconds: Math.floor(at.getTime() / 1000),
+async function post(
+  { outbound, clock, timeoutMs }: AttemptDependencies,
+  due: DueDelivery,
+  signed: Record<string, string>,
+): Promise<{ result: AttemptResult; response: string | null }> {
+  try {
+    const { status, headers, body } = await outbound.request({
+      url: due.url,
+      method: "POST",
+      headers: { "content-type": "application/json", "user-agent": "Signalbox", ...signed },
       body: due.body,
-      ...endpoints.openSecrets(due.endpointId, due, at),
+      deadlineMs: due.timeoutSeconds === null ? timeoutMs() : due.timeoutSeconds * 1000,
+      responseBytesMax,
+      whenTooLarge: "truncate",
+      encodedBody: "raw",
+      requireHttps: true,
     });
+    const retryAfter = retryAfterMs(headers["retry-after"], clock.nowMs());
+    return { result: { status, error: null, retryAfterMs: retryAfter }, response: textOf(body) };
+  } catch (error) {
+    if (!isOutboundError(error)) throw error;
+    return { result: { status: null, error: error.code, retryAfterMs: null }, response: null };
   }
 }
 

@@ -5,21 +5,16 @@ import {
   webhookDeliveryStatuses,
   webhookEventTypes,
 } from "@signalbox/contracts";
-import {
-  createRoutes,
-  ok,
-  pageFrom,
-  pageOf,
-  pageParameters,
-  type Routes,
-  readTimeCursor,
-  refused,
-  writeTimeCursor,
-} from "@signalbox/http";
+import type { PageLimits } from "@signalbox/graphql";
+import { createRoutes, listPage, ok, pageOf, pageParameters, type Routes, refused } from "@signalbox/http";
 import { z } from "zod";
-import type { Verbs } from "../service.ts";
-import { type Attempt, type Delivery, viewDelivery } from "./delivery.ts";
-import type { ListPosition } from "./delivery-store.ts";
+import { type Attempt, viewDelivery } from "./delivery.ts";
+import type { DeliveryStore } from "./delivery-store.ts";
+
+export interface DeliveryRoutes {
+  readonly deliveryStore: DeliveryStore;
+  readonly pageLimits: PageLimits;
+}
 
 const AttemptResource = z
   .object({
@@ -39,36 +34,37 @@ const EventTypeResource = z
   .object({ name: z.string(), description: z.string(), example: z.unknown() })
   .meta({ id: "WebhookEventType" });
 
+const subscribable = webhookEventTypes
+  .filter(({ audience }) => audience === "account")
+  .map(({ name, description, example }) => ({ name, description, example }));
+
 const read = { scopes: ["webhooks:read"] } as const;
 const base = "/api/v1/webhooks";
 
 /** What was delivered, what was tried, and what there is to subscribe to. */
-export function deliveryRoutes({ deliveries, limits }: Verbs): Routes {
+export function deliveryRoutes({ deliveryStore, pageLimits }: DeliveryRoutes): Routes {
   const routes = createRoutes();
 
   routes.get(`${base}/deliveries`, {
     summary: "List deliveries, newest first",
     auth: read,
     query: z.object({
-      ...pageParameters(limits),
+      ...pageParameters(pageLimits),
       endpoint_id: z.string().optional(),
       status: z.enum(webhookDeliveryStatuses).optional(),
     }),
     responses: { 200: pageOf(WebhookDeliveryResource) },
-    handle: async ({ principal, query: { limit, cursor, endpoint_id: endpointId, status } }) => {
-      const rows = await deliveries.list(principal.accountId, { endpointId, status }, limit, positionOf(cursor));
-      const cursorOf = ({ createdAt, id }: Delivery) => writeTimeCursor(createdAt, id);
-      return ok(pageFrom(rows, limit, viewDelivery, cursorOf));
-    },
+    handle: ({ caller, query: { endpoint_id: endpointId, status, ...page } }) =>
+      listPage(page, (range) => deliveryStore.list(caller.accountId, { endpointId, status }, range), viewDelivery),
   });
 
   routes.get(`${base}/deliveries/:id`, {
     summary: "Read a delivery",
     auth: read,
     responses: { 200: WebhookDeliveryResource, 404: "error" },
-    handle: async ({ principal, params }) => {
-      const delivery = await deliveries.find(principal.accountId, params.id);
-      return delivery === null ? refused(404, "not_found") : ok(viewDelivery(delivery));
+    async handle({ caller, params }) {
+      const delivery = await deliveryStore.find(caller.accountId, params.id);
+      return delivery ? ok(viewDelivery(delivery)) : refused(404, "not_found");
     },
   });
 
@@ -76,16 +72,20 @@ export function deliveryRoutes({ deliveries, limits }: Verbs): Routes {
     summary: "List attempts, newest first",
     auth: read,
     query: z.object({
-      ...pageParameters(limits),
+      ...pageParameters(pageLimits),
       endpoint_id: z.string().optional(),
       delivery_id: z.string().optional(),
     }),
     responses: { 200: pageOf(AttemptResource) },
-    handle: async ({ principal, query: { limit, cursor, endpoint_id: endpointId, delivery_id: deliveryId } }) => {
+    handle({ caller, query: { endpoint_id: endpointId, delivery_id: deliveryId, ...page } }) {
       const filter = { endpointId, deliveryId };
-      const rows = await deliveries.listAttempts(principal.accountId, filter, limit, positionOf(cursor));
-      const cursorOf = ({ startedAt, id }: Attempt) => writeTimeCursor(startedAt, id);
-      return ok(pageFrom(rows, limit, viewAttempt, cursorOf));
+      const position = ({ startedAt: at, id }: Attempt) => ({ at, id });
+      return listPage(
+        page,
+        (range) => deliveryStore.listAttempts(caller.accountId, filter, range),
+        viewAttempt,
+        position,
+      );
     },
   });
 
@@ -93,19 +93,10 @@ export function deliveryRoutes({ deliveries, limits }: Verbs): Routes {
     summary: "List what endpoints can subscribe to",
     auth: read,
     responses: { 200: z.object({ items: z.array(EventTypeResource), has_more: z.literal(false) }) },
-    handle: () => {
-      const items = webhookEventTypes.filter(({ audience }) => audience === "account");
-      return ok({
-        items: items.map(({ name, description, example }) => ({ name, description, example })),
-        has_more: false,
-      });
-    },
+    handle: () => ok({ items: subscribable, has_more: false }),
   });
   return routes;
 }
-
-const positionOf = (cursor: string | undefined): ListPosition | undefined =>
-  cursor === undefined ? undefined : readTimeCursor(cursor);
 
 const viewAttempt = (attempt: Attempt) => ({
   id: attempt.id,

@@ -1,73 +1,81 @@
-import { type Pool, sql, type Tx } from "@signalbox/storage";
+import { type ListRange, newestFirst, type Pool, rangeValues, sql, type Tx, table } from "@signalbox/storage";
 import type { Attempt, Delivery } from "./delivery.ts";
 
-/** A position in a list, newest first. */
-export interface ListPosition {
-  readonly at: Date;
-  readonly id: string;
-}
+const events = table("webhook_events", {
+  id: "text",
+  accountId: "text",
+  type: "text",
+  body: "bytea",
+  traceparent: "text",
+  createdAt: "timestamptz",
+});
+const deliveries = table("deliveries", {
+  id: "text",
+  endpointId: "text",
+  accountId: "text",
+  eventId: "text",
+  status: "text",
+  attempts: "int4",
+  lastStatus: "int4",
+  lastError: "text",
+  createdAt: "timestamptz",
+  lastAttemptAt: "timestamptz",
+  nextAttemptAt: "timestamptz",
+});
+const attempts = table("delivery_attempts", {
+  id: "text",
+  deliveryId: "text",
+  endpointId: "text",
+  accountId: "text",
+  number: "int4",
+  startedAt: "timestamptz",
+  durationMs: "int4",
+  status: "int4",
+  error: "text",
+  response: "text",
+});
 
-const columns = `d.id, d.endpoint_id as "endpointId", d.account_id as "accountId", d.event_id as "eventId",
-  e.type as "eventType", d.status, d.attempts, d.last_status as "lastStatus", d.last_error as "lastError",
-  d.created_at as "createdAt", d.last_attempt_at as "lastAttemptAt", d.next_attempt_at as "nextAttemptAt"`;
-const insertEvent = sql(
-  "deliveries.insert-event",
-  `insert into webhook_events (id, account_id, type, body, traceparent, created_at) values ($1, $2, $3, $4, $5, $6)
-   on conflict (id) do nothing`,
-);
 const insertDeliveries = sql(
-  "deliveries.insert",
+  "delivery.insert",
   `insert into deliveries (id, endpoint_id, account_id, event_id, status, attempts, created_at, next_attempt_at)
    select id, endpoint_id, $3, $4, status, 0, $5, next_attempt_at
    from unnest($1::text[], $2::text[], $6::text[], $7::timestamptz[]) as new (id, endpoint_id, status, next_attempt_at)
    on conflict (endpoint_id, event_id) do nothing`,
 );
 const holdPending = sql(
-  "deliveries.hold",
+  "delivery.hold",
   "update deliveries set status = 'held', next_attempt_at = null where endpoint_id = $1 and status = 'pending'",
 );
 const releaseHeld = sql(
-  "deliveries.release",
+  "delivery.release",
   "update deliveries set status = 'pending', next_attempt_at = $2 where endpoint_id = $1 and status = 'held'",
 );
 const releaseHeldOfAccount = sql(
-  "deliveries.release-account",
+  "delivery.release-account",
   `update deliveries as d set status = 'pending', next_attempt_at = $2 from endpoints as p
    where p.id = d.endpoint_id and p.status = 'enabled' and d.account_id = $1 and d.status = 'held'`,
 );
 const accountsToRecheck = sql(
-  "deliveries.accounts-to-recheck",
+  "delivery.accounts-to-recheck",
   "select distinct account_id as id from deliveries where status = 'held' and next_attempt_at <= $1",
 );
 const postponeRecheck = sql(
-  "deliveries.postpone-recheck",
+  "delivery.postpone-recheck",
   "update deliveries set next_attempt_at = $2 where account_id = $1 and status = 'held' and next_attempt_at <= $2",
 );
+const select = `select ${deliveries.columns}, (select type from webhook_events where id = event_id) as "eventType" from deliveries`;
+const findDelivery = sql("delivery.find", `${select} where id = $1 and account_id = $2`);
 const listDeliveries = sql(
-  "deliveries.list",
-  `select ${columns} from deliveries as d join webhook_events as e on e.id = d.event_id
-   where d.account_id = $1 and ($2::text is null or d.endpoint_id = $2) and ($3::text is null or d.status = $3)
-     and (d.created_at, d.id) < ($4, $5) order by d.created_at desc, d.id desc limit $6`,
-);
-const findDelivery = sql(
-  "deliveries.find",
-  `select ${columns} from deliveries as d join webhook_events as e on e.id = d.event_id where d.id = $1 and d.account_id = $2`,
+  "delivery.list",
+  `${select} where account_id = $1 and ($2::text is null or endpoint_id = $2) and ($3::text is null or status = $3)
+     and ${newestFirst(4)}`,
 );
 const listAttempts = sql(
-  "deliveries.attempts",
-  `select a.id, a.delivery_id as "deliveryId", a.endpoint_id as "endpointId", a.number, a.started_at as "startedAt",
-     a.duration_ms as "durationMs", a.status, a.error, a.response
-   from delivery_attempts as a
-   where a.account_id = $1 and ($2::text is null or a.endpoint_id = $2) and ($3::text is null or a.delivery_id = $3)
-     and (a.started_at, a.id) < ($4, $5) order by a.started_at desc, a.id desc limit $6`,
+  "attempt.list",
+  `select ${attempts.columns} from delivery_attempts
+   where account_id = $1 and ($2::text is null or endpoint_id = $2) and ($3::text is null or delivery_id = $3)
+     and ${newestFirst(4, "started_at")}`,
 );
-const trimEvents = sql(
-  "deliveries.trim",
-  "delete from webhook_events where id in (select id from webhook_events where created_at < $1 limit 1000)",
-);
-
-/** After every id and time: where a list begins that shows the newest first. */
-const end: ListPosition = { at: new Date("9999-12-31T00:00:00.000Z"), id: "" };
 
 export interface NewEvent {
   readonly id: string;
@@ -97,14 +105,13 @@ export interface ListFilter {
 export function createDeliveryStore(pool: Pool) {
   return {
     /** Writes the event once and its deliveries once, whoever repeats it. */
-    insert: async (tx: Tx, event: NewEvent, deliveries: readonly NewDelivery[], at: Date): Promise<void> => {
-      const { id, accountId, type, body, traceparent, createdAt } = event;
-      await tx.query(insertEvent, [id, accountId, type, body, traceparent, createdAt]);
-      const [ids, endpointIds] = [deliveries.map((each) => each.id), deliveries.map((each) => each.endpointId)];
-      const statuses = deliveries.map((each) => each.status);
-      const times = deliveries.map((each) => each.nextAttemptAt);
-      await tx.query(insertDeliveries, [ids, endpointIds, accountId, id, at, statuses, times]);
+    async insert(tx: Tx, event: NewEvent, made: readonly NewDelivery[], at: Date): Promise<void> {
+      await events.insertNew(tx, event);
+      const [ids, endpointIds] = [made.map(({ id }) => id), made.map(({ endpointId }) => endpointId)];
+      const [statuses, times] = [made.map(({ status }) => status), made.map(({ nextAttemptAt }) => nextAttemptAt)];
+      await tx.query(insertDeliveries, [ids, endpointIds, event.accountId, event.id, at, statuses, times]);
     },
+    insertAttempt: (tx: Tx, attempt: Attempt) => attempts.insert(tx, attempt),
     hold: async (tx: Tx, endpointId: string): Promise<void> => void (await tx.query(holdPending, [endpointId])),
     release: async (tx: Tx, endpointId: string, at: Date): Promise<void> =>
       void (await tx.query(releaseHeld, [endpointId, at])),
@@ -118,18 +125,18 @@ export function createDeliveryStore(pool: Pool) {
       void (await pool.query(postponeRecheck, [accountId, until])),
     find: async (accountId: string, id: string): Promise<Delivery | null> =>
       (await pool.query<Delivery>(findDelivery, [id, accountId])).rows[0] ?? null,
-    /** One more than `limit`, newest first. */
-    list: async (accountId: string, filter: ListFilter, limit: number, after: ListPosition = end) => {
-      const values = [accountId, filter.endpointId ?? null, filter.status ?? null, after.at, after.id, limit + 1];
+    async list(accountId: string, { endpointId, status }: ListFilter, range: ListRange): Promise<Delivery[]> {
+      const values = [accountId, endpointId ?? null, status ?? null, ...rangeValues(range)];
       return (await pool.query<Delivery>(listDeliveries, values)).rows;
     },
-    /** One more than `limit`, newest first. */
-    listAttempts: async (accountId: string, filter: ListFilter, limit: number, after: ListPosition = end) => {
-      const values = [accountId, filter.endpointId ?? null, filter.deliveryId ?? null, after.at, after.id, limit + 1];
+    async listAttempts(
+      accountId: string,
+      { endpointId, deliveryId }: ListFilter,
+      range: ListRange,
+    ): Promise<Attempt[]> {
+      const values = [accountId, endpointId ?? null, deliveryId ?? null, ...rangeValues(range)];
       return (await pool.query<Attempt>(listAttempts, values)).rows;
     },
-    /** Removes events created before `before` with their deliveries; answers how many events, at most 1,000. */
-    trim: async (before: Date): Promise<number> => (await pool.query(trimEvents, [before])).rowCount,
   };
 }
 

@@ -21,6 +21,7 @@ export interface Attempt {
   readonly id: string;
   readonly deliveryId: string;
   readonly endpointId: string;
+  readonly accountId: string;
   /** 1 for the first. */
   readonly number: number;
   readonly startedAt: Date;

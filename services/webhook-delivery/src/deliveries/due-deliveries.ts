@@ -49,12 +49,6 @@ const settle = sql(
   `update deliveries set status = $3, attempts = $2 + 1, last_status = $4, last_error = $5, last_attempt_at = $6,
      next_attempt_at = $7, leased_until = null where id = $1 and attempts = $2`,
 );
-const insertAttempt = sql(
-  "due.insert-attempt",
-  `insert into delivery_attempts
-     (id, delivery_id, endpoint_id, account_id, number, started_at, duration_ms, status, error, response)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-);
 const putBack = sql(
   "due.put-back",
   "update deliveries set leased_until = null where id = any($1::text[]) and leased_until = $2",
@@ -72,15 +66,11 @@ export function createDueDeliveries(pool: Pool) {
     /** Leases up to `count` deliveries that are due at `at`, none of `busyEndpoints`. */
     lease: async (count: number, at: Date, until: Date, busyEndpoints: readonly string[]): Promise<DueDelivery[]> =>
       (await pool.query<DueDelivery>(lease, [at, count, until, [...busyEndpoints]])).rows,
-    /** Records the attempt and what follows. False when another attempt was faster: the lease had run out. */
-    settle: async (tx: Tx, due: DueDelivery, attempt: Attempt, next: Settlement): Promise<boolean> => {
+    /** Writes what follows from the attempt. False when another attempt was faster: the lease had run out. */
+    async settle(tx: Tx, due: DueDelivery, attempt: Attempt, next: Settlement): Promise<boolean> {
       const { status, error, startedAt } = attempt;
       const values = [due.id, due.attempts, next.status, status, error, startedAt, next.nextAttemptAt];
-      if ((await tx.query(settle, values)).rowCount === 0) return false;
-      const { id, deliveryId, endpointId, number, durationMs, response } = attempt;
-      const place = [id, deliveryId, endpointId, due.accountId, number];
-      await tx.query(insertAttempt, [...place, startedAt, durationMs, status, error, response]);
-      return true;
+      return (await tx.query(settle, values)).rowCount === 1;
     },
     /** Gives leases that were taken until `until` back, without an attempt. */
     putBack: async (some: readonly DueDelivery[], until: Date): Promise<void> =>

@@ -1,26 +1,33 @@
 import { WebhookEndpointResource } from "@signalbox/contracts";
-import { createRoutes, type HttpResponse, ifMatch, ok, type Routes, refused } from "@signalbox/http";
+import { createRoutes, type HttpResponse, ok, type Routes, refused } from "@signalbox/http";
 import { z } from "zod";
-import type { Verbs } from "../service.ts";
-import { type Endpoint, viewEndpoint } from "./endpoint.ts";
+import { viewEndpoint } from "./endpoint.ts";
 import { EndpointWithSecret } from "./endpoint-bodies.ts";
-import { endpointsPath, etagOf, showEndpoint } from "./endpoint-routes.ts";
+import { endpointsPath, ownEndpoint, showEndpoint } from "./endpoint-routes.ts";
+import type { EndpointStatus, StatusOutcome } from "./endpoint-status.ts";
+import type { EndpointStore } from "./endpoint-store.ts";
+import type { Endpoints } from "./endpoints.ts";
+
+export interface EndpointActionRoutes {
+  readonly endpoints: Endpoints;
+  readonly endpointStatus: EndpointStatus;
+  readonly endpointStore: EndpointStore;
+}
 
 const write = { scopes: ["webhooks:write"] } as const;
 /** A secret opens the door to forged deliveries: whoever wants one has to prove who they are. */
 const secretWrite = { scopes: ["webhooks:write"], stepUp: true } as const;
 
 const SecretBody = z.object({ secret: z.string() }).meta({ id: "WebhookEndpointSecret" });
-const withSecret = (endpoint: Endpoint, secret: string): HttpResponse => ok({ ...viewEndpoint(endpoint), secret });
+const statusActions = [
+  ["pause", "Pause an endpoint and hold its deliveries"],
+  ["resume", "Resume a paused endpoint, held deliveries first"],
+  ["enable", "Enable a disabled endpoint, held deliveries first"],
+] as const;
 
 /** What an owner does to an endpoint besides writing its fields. */
-export function endpointActionRoutes({ endpoints, endpointWrites, wakeDeliveries }: Verbs): Routes {
+export function endpointActionRoutes({ endpoints, endpointStatus, endpointStore }: EndpointActionRoutes): Routes {
   const routes = createRoutes();
-  const statusActions = [
-    ["pause", "Hold deliveries"],
-    ["resume", "Let held deliveries go"],
-    ["enable", "Enable a disabled endpoint"],
-  ] as const;
 
   for (const [action, summary] of statusActions) {
     routes.post(`${endpointsPath}/:id/${action}`, {
@@ -28,17 +35,10 @@ export function endpointActionRoutes({ endpoints, endpointWrites, wakeDeliveries
       auth: write,
       responses: { 200: WebhookEndpointResource, 404: "error", 409: "error" },
       idempotent: true,
-      handle: async (input) => {
-        const own = {
-          accountId: input.principal.accountId,
-          id: input.params.id,
-          assertUnchanged: (current: Endpoint) => ifMatch(input, etagOf(current)),
-        };
-        const endpoint = await endpointWrites[action](own, (tx, changed) => {
-          tx.afterCommit(wakeDeliveries);
-          return input.idempotency.complete(tx, showEndpoint(changed));
-        });
-        return endpoint === null ? refused(404, "not_found") : showEndpoint(endpoint);
+      write: {
+        ...ownEndpoint(endpointStore),
+        change: (tx, endpoint) => endpointStatus[action](tx, endpoint),
+        answer: answerOfStatus,
       },
     });
   }
@@ -49,16 +49,10 @@ export function endpointActionRoutes({ endpoints, endpointWrites, wakeDeliveries
     auth: secretWrite,
     responses: { 200: EndpointWithSecret, 404: "error", 409: "error" },
     idempotent: "sealed",
-    handle: async (input) => {
-      const own = {
-        accountId: input.principal.accountId,
-        id: input.params.id,
-        assertUnchanged: (current: Endpoint) => ifMatch(input, etagOf(current)),
-      };
-      const rotated = await endpointWrites.rotateSecret(own, (tx, endpoint, secret) =>
-        input.idempotency.complete(tx, withSecret(endpoint, secret)),
-      );
-      return rotated === null ? refused(404, "not_found") : withSecret(rotated.endpoint, rotated.secret);
+    write: {
+      ...ownEndpoint(endpointStore),
+      change: (tx, endpoint) => endpoints.rotateSecret(tx, endpoint),
+      answer: ({ endpoint, secret }) => ok({ ...viewEndpoint(endpoint), secret }),
     },
   });
 
@@ -67,10 +61,19 @@ export function endpointActionRoutes({ endpoints, endpointWrites, wakeDeliveries
     auth: secretWrite,
     responses: { 200: SecretBody, 404: "error" },
     cache: "no-store",
-    handle: async ({ principal, params }) => {
-      const secret = await endpoints.revealSecret(principal.accountId, params.id);
+    async handle({ caller, params }) {
+      const secret = await endpointStore.revealSecret(caller.accountId, params.id);
       return secret === null ? refused(404, "not_found") : ok({ secret });
     },
   });
   return routes;
+}
+
+function answerOfStatus(result: StatusOutcome): HttpResponse {
+  switch (result.outcome) {
+    case "changed":
+      return showEndpoint(result.endpoint);
+    case "disabled":
+      return refused(409, "conflict", { message: "The endpoint is disabled; enable it first." });
+  }
 }

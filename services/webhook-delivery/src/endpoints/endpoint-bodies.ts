@@ -36,10 +36,10 @@ export const CreateEndpointBody = z
   .meta({ id: "CreateWebhookEndpoint" });
 
 /** A merge patch: an absent member stays as it is; so does one of `settings`. */
-export const ChangeEndpointBody = z
+export const UpdateEndpointBody = z
   .strictObject({ url, description, event_types: eventTypes, settings })
   .partial()
-  .meta({ id: "ChangeWebhookEndpoint" });
+  .meta({ id: "UpdateWebhookEndpoint" });
 
 /** An endpoint with its secret, on creation, rotation and reveal. */
 export const EndpointWithSecret = WebhookEndpointResource.extend({

@@ -1,122 +1,121 @@
+import type { Caller } from "@signalbox/auth";
 import { WebhookEndpointResource } from "@signalbox/contracts";
+import type { PageLimits } from "@signalbox/graphql";
 import {
   created,
   createRoutes,
   type HttpResponse,
-  ifMatch,
+  listPage,
   noContent,
   ok,
-  pageFrom,
   pageOf,
   pageParameters,
   type Routes,
-  readTimeCursor,
   refused,
   strongEtag,
-  writeTimeCursor,
 } from "@signalbox/http";
+import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
-import type { Verbs } from "../service.ts";
-import type { CreatedEndpoint } from "./create-endpoint.ts";
-import { defaultSettings, type Endpoint, viewEndpoint } from "./endpoint.ts";
-import { ChangeEndpointBody, CreateEndpointBody, EndpointWithSecret } from "./endpoint-bodies.ts";
+import { type Endpoint, viewEndpoint } from "./endpoint.ts";
+import { CreateEndpointBody, EndpointWithSecret, UpdateEndpointBody } from "./endpoint-bodies.ts";
+import type { EndpointStore } from "./endpoint-store.ts";
+import type { Endpoints } from "./endpoints.ts";
+
+export interface EndpointRoutes {
+  readonly endpoints: Endpoints;
+  readonly endpointStore: EndpointStore;
+  readonly pageLimits: PageLimits;
+}
 
 export const endpointsPath = "/api/v1/webhooks/endpoints";
 const read = { scopes: ["webhooks:read"] } as const;
 const write = { scopes: ["webhooks:write"] } as const;
 
-export const etagOf = (endpoint: Endpoint): string => strongEtag(endpoint.revision, endpoint.id);
-export const showEndpoint = (endpoint: Endpoint): HttpResponse =>
-  ok(viewEndpoint(endpoint), { etag: etagOf(endpoint) });
-
-/** Endpoints: create, list, read, change, remove. */
-export function endpointRoutes({ endpoints, createEndpoint, endpointWrites, limits }: Verbs): Routes {
+/** What an owner does with endpoints; `endpoint-action-routes.ts` has what else happens to one. */
+export function endpointRoutes({ endpoints, endpointStore, pageLimits }: EndpointRoutes): Routes {
   const routes = createRoutes();
 
   routes.post(endpointsPath, {
-    summary: "Register an endpoint",
+    summary: "Create an endpoint",
     description: "The answer shows the secret, once. The endpoint gets the events committed from now on.",
     auth: write,
     body: CreateEndpointBody,
-    responses: { 201: EndpointWithSecret, 422: "error" },
+    responses: { 201: EndpointWithSecret, 409: "error", 422: "error" },
     idempotent: "sealed",
-    handle: async ({ principal, body, idempotency }) => {
-      const answer = ({ endpoint, secret }: CreatedEndpoint) =>
-        created(`${endpointsPath}/${endpoint.id}`, { ...viewEndpoint(endpoint), secret }, { etag: etagOf(endpoint) });
-      const input = {
-        accountId: principal.accountId,
-        url: body.url,
-        description: body.description,
-        eventTypes: body.event_types,
-        settings: { ...defaultSettings, ...body.settings },
-      };
-      return answer(await createEndpoint(input, (tx, made) => idempotency.complete(tx, answer(made))));
+    create: {
+      run: (tx, { caller, body: { event_types: eventTypes, ...rest } }) =>
+        endpoints.create(tx, caller, { ...rest, eventTypes }),
+      answer: answerOfCreate,
     },
   });
 
   routes.get(endpointsPath, {
-    summary: "List endpoints",
+    summary: "List endpoints, newest first",
     auth: read,
-    query: z.object(pageParameters(limits)),
+    query: z.object(pageParameters(pageLimits)),
     responses: { 200: pageOf(WebhookEndpointResource) },
-    handle: async ({ principal, query: { limit, cursor } }) => {
-      const after = cursor === undefined ? undefined : readEndpointCursor(cursor);
-      return ok(pageFrom(await endpoints.list(principal.accountId, limit, after), limit, viewEndpoint, endpointCursor));
-    },
+    handle: ({ caller, query }) =>
+      listPage(query, (range) => endpointStore.list(caller.accountId, range), viewEndpoint),
   });
 
   routes.get(`${endpointsPath}/:id`, {
     summary: "Read an endpoint",
     auth: read,
     responses: { 200: WebhookEndpointResource, 404: "error" },
-    handle: async ({ principal, params }) => {
-      const endpoint = await endpoints.find(principal.accountId, params.id);
-      return endpoint === null ? refused(404, "not_found") : showEndpoint(endpoint);
-    },
+    handle: async ({ caller, params }) => showFound(await endpointStore.find(caller.accountId, params.id)),
   });
 
   routes.patch(`${endpointsPath}/:id`, {
-    summary: "Change an endpoint",
+    summary: "Update an endpoint",
     auth: write,
-    body: { json: ChangeEndpointBody, mergePatch: true },
+    body: { json: UpdateEndpointBody, mergePatch: true },
     responses: { 200: WebhookEndpointResource, 404: "error", 409: "error", 422: "error" },
     idempotent: true,
-    handle: async (input) => {
-      const { event_types: eventTypes, ...rest } = input.body;
-      const own = {
-        accountId: input.principal.accountId,
-        id: input.params.id,
-        assertUnchanged: (current: Endpoint) => ifMatch(input, etagOf(current)),
-      };
-      const endpoint = await endpointWrites.change(own, { ...rest, eventTypes }, (tx, changed) =>
-        input.idempotency.complete(tx, showEndpoint(changed)),
-      );
-      return endpoint === null ? refused(404, "not_found") : showEndpoint(endpoint);
+    write: {
+      ...ownEndpoint(endpointStore),
+      change: (tx, endpoint, { body: { event_types: eventTypes, ...rest } }) =>
+        endpoints.update(tx, endpoint, { ...rest, eventTypes }),
+      answer: showEndpoint,
     },
   });
 
   routes.delete(`${endpointsPath}/:id`, {
-    summary: "Remove an endpoint with its deliveries",
+    summary: "Delete an endpoint with its deliveries",
     auth: write,
     responses: { 204: "empty", 404: "error", 409: "error" },
     idempotent: true,
-    handle: async (input) => {
-      const own = {
-        accountId: input.principal.accountId,
-        id: input.params.id,
-        assertUnchanged: (current: Endpoint) => ifMatch(input, etagOf(current)),
-      };
-      const removed = await endpointWrites.remove(own, (tx) => input.idempotency.complete(tx, noContent()));
-      return removed === null ? refused(404, "not_found") : noContent();
+    write: {
+      ...ownEndpoint(endpointStore),
+      change: (tx, endpoint) => endpoints.delete(tx, endpoint),
+      answer: () => noContent(),
     },
   });
   return routes;
 }
 
-/** Where a page of endpoints ends: oldest first. */
-export const endpointCursor = ({ createdAt, id }: Endpoint): string => writeTimeCursor(createdAt, id);
+const etagOf = (endpoint: Endpoint): string => strongEtag(endpoint.revision, endpoint.id);
+export const showEndpoint = (endpoint: Endpoint): HttpResponse =>
+  ok(viewEndpoint(endpoint), { etag: etagOf(endpoint) });
+const showFound = (endpoint: Endpoint | null): HttpResponse =>
+  endpoint ? showEndpoint(endpoint) : refused(404, "not_found");
 
-export function readEndpointCursor(cursor: string): { createdAt: Date; id: string } {
-  const { at, id } = readTimeCursor(cursor);
-  return { createdAt: at, id };
+/** Finds the endpoint that a write is about among the caller's own, and holds it to `If-Match`. */
+export const ownEndpoint = (endpointStore: EndpointStore) => ({
+  find: (tx: Tx, { caller, params }: { readonly caller: Caller; readonly params: { readonly id: string } }) =>
+    endpointStore.lock(tx, caller.accountId, params.id),
+  etag: etagOf,
+});
+
+function answerOfCreate(result: Awaited<ReturnType<Endpoints["create"]>>): HttpResponse {
+  switch (result.outcome) {
+    case "created": {
+      const { endpoint, secret } = result;
+      const location = `${endpointsPath}/${endpoint.id}`;
+      return created(location, { ...viewEndpoint(endpoint), secret }, { etag: etagOf(endpoint) });
+    }
+    case "limit-reached": {
+      const message = `The account has ${result.max} endpoints; delete one that is not needed.`;
+      return refused(409, "conflict", { message, details: [{ field: "endpoints", code: "too_many", message }] });
+    }
+  }
 }

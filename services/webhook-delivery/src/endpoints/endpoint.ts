@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from "node:util";
-import { matchesEventType, type WebhookEndpointResource } from "@signalbox/contracts";
+import { draft, matchesEventType, type WebhookEndpointResource } from "@signalbox/contracts";
+import { newId, type Patch } from "@signalbox/core";
 
 /** Where an account wants its events delivered. The secret is apart: it is sealed in the store. */
 export interface Endpoint {
@@ -16,10 +16,52 @@ export interface Endpoint {
   readonly updatedAt: Date;
 }
 
-/** What an owner may change by a write. The status has verbs of its own. Settings are merged into those that are there. */
-export type EndpointChange = {
-  readonly [K in "url" | "description" | "eventTypes"]?: Endpoint[K] | undefined;
-} & { readonly settings?: Partial<Endpoint["settings"]> | undefined };
+interface GivenSettings {
+  readonly settings?: Partial<Endpoint["settings"]> | undefined;
+}
+
+/** What an owner gives to create an endpoint. Settings that are left out are those of the service. */
+export type NewEndpoint = Pick<Endpoint, "url" | "description" | "eventTypes"> & GivenSettings;
+
+/** What an owner may change. Settings are merged into those that are there. */
+export type EndpointChange = Patch<Pick<Endpoint, "url" | "description" | "eventTypes">> & GivenSettings;
+
+/** The fields that a change may have, as clients know them. */
+export const endpointFieldNames = {
+  url: "url",
+  description: "description",
+  eventTypes: "event_types",
+  settings: "settings",
+} as const;
+
+/** What `settings` are when the owner says nothing. */
+const defaultSettings: Endpoint["settings"] = {
+  retry_schedule_seconds: null,
+  timeout_seconds: null,
+  max_in_flight: null,
+  ordered: false,
+  asymmetric_signature: false,
+};
+
+/** The endpoint as it begins. */
+export function endpointFrom({ settings, ...wanted }: NewEndpoint, accountId: string, at: Date): Endpoint {
+  return {
+    ...wanted,
+    id: newId("whe", at.getTime()),
+    accountId,
+    status: "enabled",
+    disabledReason: null,
+    settings: { ...defaultSettings, ...settings },
+    revision: 1,
+    createdAt: at,
+    updatedAt: at,
+  };
+}
+
+/** Tells whether the endpoint wants an event that goes by any of these names. */
+export function wants(endpoint: Pick<Endpoint, "eventTypes">, names: readonly string[]): boolean {
+  return endpoint.eventTypes.some((filter) => names.some((name) => matchesEventType(filter, name)));
+}
 
 /** The endpoint as its owner sees it, on every edge and in every event. */
 export function viewEndpoint(endpoint: Endpoint): WebhookEndpointResource {
@@ -36,30 +78,26 @@ export function viewEndpoint(endpoint: Endpoint): WebhookEndpointResource {
   };
 }
 
-/** What `settings` are when the owner says nothing. */
-export const defaultSettings: Endpoint["settings"] = {
-  retry_schedule_seconds: null,
-  timeout_seconds: null,
-  max_in_flight: null,
-  ordered: false,
-  asymmetric_signature: false,
-};
+export const endpointCreated = (endpoint: Endpoint) => about("webhook_endpoint.created", endpoint, []);
+/** `changed` names the fields, `secret` among them but never its value. */
+export const endpointUpdated = (endpoint: Endpoint, changed: string[]) =>
+  about("webhook_endpoint.updated", endpoint, changed);
+export const endpointEnabled = (endpoint: Endpoint) =>
+  about("webhook_endpoint.enabled", endpoint, ["status", "disabled_reason"]);
+export const endpointDeleted = (endpoint: Endpoint) => about("webhook_endpoint.deleted", endpoint, []);
 
-/** Whether the endpoint wants an event that goes by any of these names. */
-export function wants(endpoint: Pick<Endpoint, "eventTypes">, names: readonly string[]): boolean {
-  return endpoint.eventTypes.some((filter) => names.some((name) => matchesEventType(filter, name)));
+export function endpointDisabled(endpoint: Endpoint, reason: "gone" | "failing" | "owner") {
+  const data = { ...viewEndpoint(endpoint), changed: ["status", "disabled_reason"], reason };
+  return draft("webhook_endpoint.disabled", { subject: endpoint.id, accountId: endpoint.accountId, data });
 }
 
-/** The endpoint with the change laid over it; absent members stay. */
-export function withChange(endpoint: Endpoint, { settings = {}, ...change }: EndpointChange): Endpoint {
-  const defined = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
-  return { ...endpoint, ...defined, settings: { ...endpoint.settings, ...settings } };
-}
+type EndpointEvent =
+  | "webhook_endpoint.created"
+  | "webhook_endpoint.updated"
+  | "webhook_endpoint.enabled"
+  | "webhook_endpoint.deleted";
 
-/** The names, as clients know them, of the fields in which the two differ. */
-export function changedFields(before: Endpoint, after: Endpoint): string[] {
-  const names = { url: "url", description: "description", eventTypes: "event_types", settings: "settings" };
-  return Object.entries(names).flatMap(([key, name]) =>
-    isDeepStrictEqual(before[key as keyof Endpoint], after[key as keyof Endpoint]) ? [] : [name],
-  );
+function about<N extends EndpointEvent>(name: N, endpoint: Endpoint, changed: string[]) {
+  const data = { ...viewEndpoint(endpoint), changed } as Parameters<typeof draft<N>>[1]["data"];
+  return draft(name, { subject: endpoint.id, accountId: endpoint.accountId, data });
 }

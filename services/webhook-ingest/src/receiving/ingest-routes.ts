@@ -1,23 +1,30 @@
 import { accepted, bytes, createRoutes, type HttpResponse, type Routes, refused } from "@signalbox/http";
 import { z } from "zod";
-import type { Verbs } from "../service.ts";
-import type { ReceiveDeliveryOutcome } from "./receive-delivery.ts";
+import type { createReceiveDelivery, ReceiveDeliveryOutcome } from "./receive-delivery.ts";
+import type { RecordRejection } from "./record-rejection.ts";
 
 type Refused = Exclude<ReceiveDeliveryOutcome, { outcome: "received" | "repeated" | "challenged" }>;
 
+export interface IngestRoutes {
+  readonly receiveDelivery: ReturnType<typeof createReceiveDelivery>;
+  readonly recordRejection: RecordRejection;
+  readonly webhookBytesMax: () => number;
+}
+
 /** Where partners post. Anonymous: the signature is the credential. */
-export function ingestRoutes({ receiveDelivery, recordRejection, limits }: Verbs): Routes {
+export function ingestRoutes({ receiveDelivery, recordRejection, webhookBytesMax }: IngestRoutes): Routes {
   const routes = createRoutes();
   routes.post("/ingest/:source_id", {
-    summary: "Take a partner's webhook",
-    description: "202 means that it is stored. A delivery that was taken before is 202 again and has no second effect.",
+    summary: "Receive a webhook from a partner",
+    description:
+      "202 says that the delivery is stored. One that was received before is answered 202 again and has no second effect.",
     auth: "anonymous",
     // Limited per source by the owner, not per address: partners send bursts from few addresses.
     rateLimit: "none",
     // Whatever a partner says it accepts: the answer is its status, and a delivery must not be lost to a header.
     ownNegotiation: true,
     params: z.object({ source_id: z.string().max(64) }),
-    body: { raw: { maxBytes: limits.webhookBytesMax, description: "The webhook as its scheme sends it." } },
+    body: { raw: { maxBytes: webhookBytesMax, description: "The webhook as its scheme sends it." } },
     responses: {
       200: { content: ["text/plain"] },
       202: "empty",
@@ -61,19 +68,23 @@ function refusalOf(result: Refused): HttpResponse {
     case "paused":
       return refused(503, "unavailable", { message: "This source is paused.", retryAfterSeconds: 300 });
     case "blocked":
-      return refused(403, "forbidden", { message: "The account behind this source takes no webhooks now." });
+      return refused(403, "forbidden", {
+        message: "The account behind this source cannot receive webhooks at the moment.",
+      });
     case "not-verified":
       return refused(401, "unauthorized", {
         message: "The signature or its time is not valid.",
         headers: { "www-authenticate": "Signature" },
       });
     case "media-type":
-      return refused(415, "unsupported_media_type", { message: "This source does not send this media type." });
+      return refused(415, "unsupported_media_type", {
+        message: "The scheme of this source does not send this media type.",
+      });
     case "malformed":
-      return refused(400, "invalid_request", { message: "The body is not what its media type says." });
+      return refused(400, "invalid_request", { message: "The body does not match its media type." });
     case "no-delivery-id":
       return refused(400, "invalid_request", { message: "The delivery has no usable id." });
     case "type-refused":
-      return refused(400, "invalid_request", { message: "This source does not take events of this type." });
+      return refused(400, "invalid_request", { message: "This source does not accept events of this type." });
   }
 }

@@ -1,4 +1,4 @@
-import { type AccountState, draft, type EventData, mayAccess } from "@signalbox/contracts";
+import { draft, type EventData } from "@signalbox/contracts";
 import { type Clock, newId } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { inTransaction, type Pool } from "@signalbox/storage";
@@ -6,8 +6,8 @@ import { type DeliveryIdentity, type SignedRequest, schemeOf } from "@signalbox/
 import type { Source } from "../sources/source.ts";
 import type { SourceStore } from "../sources/source-store.ts";
 import type { Payload, ReceivedDelivery } from "./delivery.ts";
-import type { DeliveryStore } from "./delivery-store.ts";
 import { eventPayload, readPayload } from "./read-payload.ts";
+import type { ReceivingStore } from "./receiving-store.ts";
 
 export interface ReceiveDelivery {
   readonly sourceId: string;
@@ -28,15 +28,16 @@ export type ReceiveDeliveryOutcome =
 
 interface Dependencies {
   readonly pool: Pool;
-  readonly sources: SourceStore;
-  readonly deliveries: DeliveryStore;
+  readonly sourceStore: SourceStore;
+  readonly receivingStore: ReceivingStore;
   readonly outbox: Outbox;
   readonly clock: Clock;
   /** Milliseconds that a signed time may differ from ours, both ways. */
   readonly toleranceMs: () => number;
   /** The largest event that the log takes. */
   readonly eventBytesMax: number;
-  readonly stateOf: (accountId: string) => AccountState;
+  /** Whether the account may have webhooks taken now. */
+  readonly mayWrite: (accountId: string) => boolean;
 }
 
 /** A partner's id for a delivery may be any text; longer ones would not fit an index and are no ids. */
@@ -47,14 +48,14 @@ const deliveryIdCharactersMax = 512;
  * delivery id, check the type, then store it uniquely together with its event. Whoever is told "received" can forget it.
  */
 export function createReceiveDelivery(dependencies: Dependencies) {
-  const { sources, clock, toleranceMs, eventBytesMax, stateOf } = dependencies;
+  const { sourceStore, clock, toleranceMs, eventBytesMax, mayWrite } = dependencies;
 
   return async function receiveDelivery(input: ReceiveDelivery): Promise<ReceiveDeliveryOutcome> {
-    const found = await sources.findWithSecret(input.sourceId);
+    const found = await sourceStore.findWithSecret(input.sourceId);
     if (found === null) return { outcome: "unknown-source" };
     const { source, secret } = found;
     if (source.status === "paused") return { outcome: "paused" };
-    if (!mayAccess(stateOf(source.accountId), "write")) return { outcome: "blocked" };
+    if (!mayWrite(source.accountId)) return { outcome: "blocked" };
 
     const scheme = schemeOf(source.scheme, source.settings);
     const verification = scheme.verify(input, {
@@ -94,15 +95,15 @@ export function createReceiveDelivery(dependencies: Dependencies) {
 }
 
 async function store(
-  { pool, sources, deliveries, outbox }: Dependencies,
+  { pool, sourceStore, receivingStore, outbox }: Dependencies,
   source: Source,
   payload: Payload,
   delivery: ReceivedDelivery,
 ): Promise<ReceiveDeliveryOutcome> {
   const isNew = await inTransaction(pool, async (tx) => {
     // The source may have been removed since it was read, and what belongs to nobody is not taken.
-    if (!(await sources.lockForDelivery(tx, source.id))) return null;
-    if (!(await deliveries.insertNew(tx, delivery))) return false;
+    if (!(await sourceStore.lockForDelivery(tx, source.id))) return null;
+    if (!(await receivingStore.insertNew(tx, delivery))) return false;
     const data: EventData<"webhook.received"> = {
       source_id: source.id,
       scheme: source.scheme,

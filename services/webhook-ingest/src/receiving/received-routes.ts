@@ -1,19 +1,10 @@
 import { identifier, timestamp } from "@signalbox/contracts";
-import {
-  createRoutes,
-  ok,
-  pageFrom,
-  pageOf,
-  pageParameters,
-  type Routes,
-  readTimeCursor,
-  refused,
-  writeTimeCursor,
-} from "@signalbox/http";
+import type { PageLimits } from "@signalbox/graphql";
+import { createRoutes, listPage, pageOf, pageParameters, type Routes, refused } from "@signalbox/http";
 import { z } from "zod";
-import type { Verbs } from "../service.ts";
+import type { SourceStore } from "../sources/source-store.ts";
 import type { Rejection } from "./delivery.ts";
-import type { ListedDelivery, ListPosition } from "./delivery-store.ts";
+import type { ListedDelivery, ReceivingStore } from "./receiving-store.ts";
 
 const ReceivedResource = z
   .object({
@@ -40,36 +31,39 @@ const RejectionResource = z
 const read = { scopes: ["webhooks:read"] } as const;
 const path = "/api/v1/webhooks/sources/:id";
 
+export interface ReceivedRoutes {
+  readonly sourceStore: SourceStore;
+  readonly receivingStore: ReceivingStore;
+  readonly pageLimits: PageLimits;
+}
+
 /** What a partner sent: taken and refused, newest first. */
-export function receivedRoutes({ sources, deliveries, limits }: Verbs): Routes {
+export function receivedRoutes({ sourceStore, receivingStore, pageLimits }: ReceivedRoutes): Routes {
   const routes = createRoutes();
   routes.get(`${path}/received`, {
-    summary: "List the webhooks that were taken",
+    summary: "List the webhooks that were received, newest first",
     auth: read,
-    query: z.object(pageParameters(limits)),
+    query: z.object(pageParameters(pageLimits)),
     responses: { 200: pageOf(ReceivedResource), 404: "error" },
-    handle: async ({ principal, params, query: { limit, cursor } }) => {
-      if ((await sources.find(principal.accountId, params.id)) === null) return refused(404, "not_found");
-      const rows = await deliveries.list(params.id, limit, positionOf(cursor));
-      return ok(pageFrom(rows, limit, viewReceived, ({ receivedAt, id }) => writeTimeCursor(receivedAt, id)));
+    async handle({ caller, params: { id }, query }) {
+      if ((await sourceStore.find(caller.accountId, id)) === null) return refused(404, "not_found");
+      const position = (row: ListedDelivery) => ({ at: row.receivedAt, id: row.id });
+      return listPage(query, (range) => receivingStore.list(id, range), viewReceived, position);
     },
   });
   routes.get(`${path}/rejections`, {
-    summary: "List the webhooks that were refused, with the reason",
+    summary: "List the webhooks that were refused, with the reason, newest first",
     auth: read,
-    query: z.object(pageParameters(limits)),
+    query: z.object(pageParameters(pageLimits)),
     responses: { 200: pageOf(RejectionResource), 404: "error" },
-    handle: async ({ principal, params, query: { limit, cursor } }) => {
-      if ((await sources.find(principal.accountId, params.id)) === null) return refused(404, "not_found");
-      const rows = await deliveries.listRejections(params.id, limit, positionOf(cursor));
-      return ok(pageFrom(rows, limit, viewRejection, ({ rejectedAt, id }) => writeTimeCursor(rejectedAt, id)));
+    async handle({ caller, params: { id }, query }) {
+      if ((await sourceStore.find(caller.accountId, id)) === null) return refused(404, "not_found");
+      const position = (row: Rejection) => ({ at: row.rejectedAt, id: row.id });
+      return listPage(query, (range) => receivingStore.listRejections(id, range), viewRejection, position);
     },
   });
   return routes;
 }
-
-const positionOf = (cursor: string | undefined): ListPosition | undefined =>
-  cursor === undefined ? undefined : readTimeCursor(cursor);
 
 const viewReceived = ({ id, deliveryId, eventType, contentType, bodyBytes, receivedAt }: ListedDelivery) => ({
   id,

@@ -2,19 +2,19 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createManualClock, seconds } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
-import type { DeliveryStore } from "./delivery-store.ts";
+import type { ReceivingStore } from "./receiving-store.ts";
 import { createRecordRejection } from "./record-rejection.ts";
 
-function recorder(insertRejection: DeliveryStore["insertRejection"] = async () => {}) {
+function recorder(insertRejection: ReceivingStore["insertRejection"] = async () => {}) {
   const clock = createManualClock();
   const counts = { written: 0, dropped: 0, logged: 0 };
   const record = createRecordRejection({
-    deliveries: {
-      insertRejection: async (...given: Parameters<DeliveryStore["insertRejection"]>) => {
+    receivingStore: {
+      insertRejection: async (...given: Parameters<ReceivingStore["insertRejection"]>) => {
         counts.written++;
         await insertRejection(...given);
       },
-    } as DeliveryStore,
+    },
     clock,
     log: { warn: () => counts.logged++ } as unknown as Logger,
     keptMax: () => 100,

@@ -1,14 +1,14 @@
 import { type Clock, newId, seconds } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
 import type { Rejection } from "./delivery.ts";
-import type { DeliveryStore } from "./delivery-store.ts";
+import type { ReceivingStore } from "./receiving-store.ts";
 
 export type RecordRejection = (
   rejection: Pick<Rejection, "sourceId" | "reason" | "status" | "bodyBytes" | "address">,
 ) => void;
 
 interface Dependencies {
-  readonly deliveries: DeliveryStore;
+  readonly receivingStore: Pick<ReceivingStore, "insertRejection">;
   readonly clock: Clock;
   readonly log: Logger;
   /** How many of the newest are kept for each source. */
@@ -25,7 +25,13 @@ const sourcesRememberedMax = 10_000;
  * Keeps why a delivery was refused, for the owner to read. Not part of the answer: a partner with a wrong secret is told
  * so also while the database is away. Beyond the bound rejections are only counted.
  */
-export function createRecordRejection({ deliveries, clock, log, keptMax, onDropped }: Dependencies): RecordRejection {
+export function createRecordRejection({
+  receivingStore,
+  clock,
+  log,
+  keptMax,
+  onDropped,
+}: Dependencies): RecordRejection {
   let windowEndsMs = 0;
   const written = new Map<string, number>();
 
@@ -41,7 +47,7 @@ export function createRecordRejection({ deliveries, clock, log, keptMax, onDropp
 
   return (rejection) => {
     if (!mayWrite(rejection.sourceId)) return onDropped();
-    deliveries
+    receivingStore
       .insertRejection({ ...rejection, id: newId("rej", clock.nowMs()), rejectedAt: clock.now() }, keptMax())
       .catch((error: unknown) => {
         onDropped();

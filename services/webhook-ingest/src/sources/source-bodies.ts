@@ -24,7 +24,7 @@ export const CreateSourceBody = z
   .meta({ id: "CreateWebhookSource" });
 
 /** A merge patch: an absent member stays as it is. The scheme is fixed, because a secret belongs to it. */
-export const ChangeSourceBody = z
+export const UpdateSourceBody = z
   .strictObject({
     name,
     secret,
@@ -34,4 +34,4 @@ export const ChangeSourceBody = z
     status: z.enum(["enabled", "paused"]).describe("While paused, the partner is answered 503 and tries again."),
   })
   .partial()
-  .meta({ id: "ChangeWebhookSource" });
+  .meta({ id: "UpdateWebhookSource" });

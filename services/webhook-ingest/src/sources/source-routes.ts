@@ -1,117 +1,116 @@
+import type { Caller } from "@signalbox/auth";
 import { WebhookSourceResource } from "@signalbox/contracts";
+import type { PageLimits } from "@signalbox/graphql";
 import {
   created,
   createRoutes,
   type HttpResponse,
-  ifMatch,
+  listPage,
   noContent,
   ok,
-  pageFrom,
   pageOf,
   pageParameters,
   type Routes,
-  readTimeCursor,
   refused,
   strongEtag,
-  writeTimeCursor,
 } from "@signalbox/http";
+import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
-import type { Verbs } from "../service.ts";
 import { type Source, viewSource } from "./source.ts";
-import { ChangeSourceBody, CreateSourceBody } from "./source-bodies.ts";
+import { CreateSourceBody, UpdateSourceBody } from "./source-bodies.ts";
+import type { SourceStore } from "./source-store.ts";
+import type { Sources } from "./sources.ts";
 
-const base = "/api/v1/webhooks/sources";
+export interface SourceRoutes {
+  readonly sources: Sources;
+  readonly sourceStore: SourceStore;
+  readonly pageLimits: PageLimits;
+}
+
+const path = "/api/v1/webhooks/sources";
 const read = { scopes: ["webhooks:read"] } as const;
 const write = { scopes: ["webhooks:write"] } as const;
 
-const etagOf = (source: Source): string => strongEtag(source.revision, source.id);
-const show = (source: Source): HttpResponse => ok(viewSource(source), { etag: etagOf(source) });
-
-/** The owner's side: partners that may post. */
-export function sourceRoutes({ sources, createSource, changeSource, deleteSource, limits }: Verbs): Routes {
+/** What an owner does with sources. */
+export function sourceRoutes({ sources, sourceStore, pageLimits }: SourceRoutes): Routes {
   const routes = createRoutes();
 
-  routes.post(base, {
-    summary: "Register a partner",
+  routes.post(path, {
+    summary: "Create a source",
     auth: write,
     body: CreateSourceBody,
-    responses: { 201: WebhookSourceResource, 422: "error" },
+    responses: { 201: WebhookSourceResource, 409: "error", 422: "error" },
     idempotent: true,
-    handle: async ({ principal, body, idempotency }) => {
-      const { event_types: eventTypes, ...rest } = body;
-      const answer = (source: Source) => created(`${base}/${source.id}`, viewSource(source), { etag: etagOf(source) });
-      const source = await createSource({ ...rest, eventTypes, accountId: principal.accountId }, (tx, made) =>
-        idempotency.complete(tx, answer(made)),
-      );
-      return answer(source);
+    create: {
+      run: (tx, { caller, body: { event_types: eventTypes, ...rest } }) =>
+        sources.create(tx, caller, { ...rest, eventTypes }),
+      answer: answerOfCreate,
     },
   });
 
-  routes.get(base, {
-    summary: "List partners",
+  routes.get(path, {
+    summary: "List sources, newest first",
     auth: read,
-    query: z.object(pageParameters(limits)),
+    query: z.object(pageParameters(pageLimits)),
     responses: { 200: pageOf(WebhookSourceResource) },
-    handle: async ({ principal, query: { limit, cursor } }) => {
-      const rows = await sources.list(
-        principal.accountId,
-        limit,
-        cursor === undefined ? undefined : readSourceCursor(cursor),
-      );
-      return ok(pageFrom(rows, limit, viewSource, sourceCursor));
-    },
+    handle: ({ caller, query }) => listPage(query, (range) => sourceStore.list(caller.accountId, range), viewSource),
   });
 
-  routes.get(`${base}/:id`, {
-    summary: "Read a partner",
+  routes.get(`${path}/:id`, {
+    summary: "Read a source",
     auth: read,
     responses: { 200: WebhookSourceResource, 404: "error" },
-    handle: async ({ principal, params }) => {
-      const source = await sources.find(principal.accountId, params.id);
-      return source === null ? refused(404, "not_found") : show(source);
-    },
+    handle: async ({ caller, params }) => showFound(await sourceStore.find(caller.accountId, params.id)),
   });
 
-  routes.patch(`${base}/:id`, {
-    summary: "Change a partner",
+  routes.patch(`${path}/:id`, {
+    summary: "Update a source",
     auth: write,
-    body: { json: ChangeSourceBody, mergePatch: true },
+    body: { json: UpdateSourceBody, mergePatch: true },
     responses: { 200: WebhookSourceResource, 404: "error", 409: "error", 422: "error" },
     idempotent: true,
-    handle: async (input) => {
-      const { secret, event_types: eventTypes, ...rest } = input.body;
-      const change = { ...rest, ...(eventTypes === undefined ? {} : { eventTypes }) };
-      const source = await changeSource(
-        { accountId: input.principal.accountId, id: input.params.id, change, secret },
-        (current) => ifMatch(input, etagOf(current)),
-        (tx, changed) => input.idempotency.complete(tx, show(changed)),
-      );
-      return source === null ? refused(404, "not_found") : show(source);
+    write: {
+      ...ownSource(sourceStore),
+      change: (tx, source, { body: { event_types: eventTypes, ...rest } }) =>
+        sources.update(tx, source, { ...rest, eventTypes }),
+      answer: show,
     },
   });
 
-  routes.delete(`${base}/:id`, {
-    summary: "Remove a partner and what it sent",
+  routes.delete(`${path}/:id`, {
+    summary: "Delete a source with what it received",
     auth: write,
     responses: { 204: "empty", 404: "error", 409: "error" },
     idempotent: true,
-    handle: async (input) => {
-      const deleted = await deleteSource(
-        input.principal.accountId,
-        input.params.id,
-        (current) => ifMatch(input, etagOf(current)),
-        (tx) => input.idempotency.complete(tx, noContent()),
-      );
-      return deleted ? noContent() : refused(404, "not_found");
+    write: {
+      ...ownSource(sourceStore),
+      change: (tx, source) => sources.delete(tx, source),
+      answer: () => noContent(),
     },
   });
   return routes;
 }
 
-/** Where a page of sources ends: oldest first. */
-export const sourceCursor = ({ createdAt, id }: Source): string => writeTimeCursor(createdAt, id);
+const etagOf = (source: Source): string => strongEtag(source.revision, source.id);
+const show = (source: Source): HttpResponse => ok(viewSource(source), { etag: etagOf(source) });
+const showFound = (source: Source | null): HttpResponse => (source ? show(source) : refused(404, "not_found"));
 
-export function readSourceCursor(cursor: string): { createdAt: Date; id: string } {
-  const { at, id } = readTimeCursor(cursor);
-  return { createdAt: at, id };
+/** Finds the source that a write is about among the caller's own, and holds it to `If-Match`. */
+const ownSource = (sourceStore: SourceStore) => ({
+  find: (tx: Tx, { caller, params }: { readonly caller: Caller; readonly params: { readonly id: string } }) =>
+    sourceStore.lock(tx, caller.accountId, params.id),
+  etag: etagOf,
+});
+
+function answerOfCreate(result: Awaited<ReturnType<Sources["create"]>>): HttpResponse {
+  switch (result.outcome) {
+    case "created": {
+      const { source } = result;
+      return created(`${path}/${source.id}`, viewSource(source), { etag: etagOf(source) });
+    }
+    case "limit-reached": {
+      const message = `The account has ${result.max} sources; delete one that is not needed.`;
+      return refused(409, "conflict", { message, details: [{ field: "sources", code: "too_many", message }] });
+    }
+  }
 }

@@ -1,4 +1,5 @@
-import type { HmacOptions } from "@signalbox/webhook-signatures";
+import { AppError } from "@signalbox/core";
+import { type HmacOptions, type SchemeName, schemeOf } from "@signalbox/webhook-signatures";
 import { z } from "zod";
 
 /** What the scheme `hmac` is told about its sender, in the order that every view shows it. */
@@ -58,13 +59,30 @@ export function mergeSettings(current: SourceSettings, patch: SettingsPatch): So
 }
 
 /** The settings as clients see them. */
-export function viewSettings(settings: SourceSettings): Record<string, string | null> {
+export function viewSourceSettings(settings: SourceSettings): Record<string, string | null> {
   return Object.fromEntries(
     names.flatMap(([key, name]) => {
       const value = settings[key];
       return value === undefined ? [] : [[name, value]];
     }),
   );
+}
+
+/** Settings belong to the scheme `hmac`: on another one they would promise something that is not done. @throws AppError */
+export function assertSettingsFit(scheme: SchemeName, settings: SourceSettings): void {
+  if (scheme === "hmac" || Object.keys(settings).length === 0) return;
+  throw new AppError("validation_error", `The scheme ${scheme} has no settings.`, {
+    details: [{ field: "settings", code: "not_allowed", message: "Only the scheme hmac has settings." }],
+  });
+}
+
+/** Refuses a secret that the scheme could not verify with. @throws AppError `validation_error` on `secret` */
+export function assertUsableSecret(scheme: SchemeName, settings: SourceSettings, secret: string): void {
+  const problem = schemeOf(scheme, settings).secretProblem(secret);
+  if (problem === null) return;
+  throw new AppError("validation_error", "The secret does not fit the scheme.", {
+    details: [{ field: "secret", code: "invalid_secret", message: problem }],
+  });
 }
 
 function fromWire<T extends object>(given: T): SourceSettings {

@@ -1,83 +1,85 @@
-import { type Pool, type Queryable, type Sealer, sql, type Tx } from "@signalbox/storage";
+import {
+  advisoryLock,
+  type ListRange,
+  newestFirst,
+  type Pool,
+  type Queryable,
+  rangeValues,
+  type Sealer,
+  sql,
+  type Tx,
+  table,
+} from "@signalbox/storage";
 import type { Source } from "./source.ts";
 
-/** A position in the list of an account's sources: oldest first. */
-export interface SourcePosition {
-  readonly createdAt: Date;
-  readonly id: string;
-}
+const columns = {
+  id: "text",
+  accountId: "text",
+  name: "text",
+  scheme: "text",
+  eventTypes: "jsonb",
+  status: "text",
+  forward: "bool",
+  settings: "jsonb",
+  revision: "int4",
+  createdAt: "timestamptz",
+  updatedAt: "timestamptz",
+} as const;
+/** What a source shows; its secret is read by itself. */
+const sources = table("sources", columns);
+const sealedSources = table("sources", { ...columns, sealedSecret: "text" });
+const saveSource = sources.update("name", "eventTypes", "status", "forward", "settings", "revision", "updatedAt");
+const saveSecret = sealedSources.update("sealedSecret");
 
-const columns = `id, account_id as "accountId", name, scheme, event_types as "eventTypes", status, forward, settings, revision,
-  created_at as "createdAt", updated_at as "updatedAt"`;
-const insertSource = sql(
-  "sources.insert",
-  `insert into sources (id, account_id, name, scheme, sealed_secret, event_types, status, forward, settings, revision, created_at, updated_at)
-   values ($1, $2, $3, $4, $5, $6::jsonb, $7, $8, $9::jsonb, $10, $11, $12)`,
-);
-const updateSource = sql(
-  "sources.update",
-  `update sources set name = $2, event_types = $3::jsonb, status = $4, forward = $5, settings = $6::jsonb, revision = $7,
-     updated_at = $8 where id = $1`,
-);
-const updateSecret = sql("sources.update-secret", "update sources set sealed_secret = $2 where id = $1");
-const deleteSource = sql("sources.delete", "delete from sources where id = $1");
-const lockSource = sql(
-  "sources.lock",
-  `select ${columns} from sources where id = $1 and account_id = $2 for no key update`,
-);
-const lockForDelivery = sql("sources.lock-for-delivery", "select 1 from sources where id = $1 for key share");
-const findOwn = sql("sources.find-own", `select ${columns} from sources where id = $1 and account_id = $2`);
-const findWithSecret = sql(
-  "sources.find-with-secret",
-  `select ${columns}, sealed_secret as "sealedSecret" from sources where id = $1`,
-);
-const listOwn = sql(
-  "sources.list",
-  `select ${columns} from sources where account_id = $1 and (created_at, id) > ($2, $3) order by created_at, id limit $4`,
-);
-const listOfAccount = sql("sources.list-of-account", `select ${columns} from sources where account_id = $1 for update`);
-
-const beginning: SourcePosition = { createdAt: new Date(0), id: "" };
+const select = `select ${sources.columns} from sources`;
+const findSource = sql("source.find", `${select} where id = $1 and account_id = $2`);
+const findSources = sql("source.find-many", `${select} where id = any($1) and account_id = $2`);
+const listSources = sql("source.list", `${select} where account_id = $1 and ${newestFirst(2)}`);
+// A change of a source must not make its deliveries wait, which hold its key.
+const lockSource = sql("source.lock", `${select} where id = $1 and account_id = $2 for no key update`);
+const lockSources = sql("source.lock-all", `${select} where account_id = $1 order by id for update`);
+const lockKey = sql("source.lock-for-delivery", "select 1 from sources where id = $1 for key share");
+const countSources = sql("source.count", "select count(*)::int as count from sources where account_id = $1");
+const removeSource = sql("source.remove", "delete from sources where id = $1");
+const findWithSecret = sql("source.find-with-secret", `select ${sealedSources.columns} from sources where id = $1`);
 
 /** Sources in PostgreSQL. Every look-up on behalf of a caller names the account, so another's source reads as missing. */
 export function createSourceStore(pool: Pool, sealer: Sealer) {
   const place = (id: string) => ({ service: "webhook-ingest", table: "sources", row: id });
-  const first = async (from: Queryable, ...query: Parameters<Queryable["query"]>): Promise<Source | null> =>
-    (await from.query<Source>(...query)).rows[0] ?? null;
+  const rowsOf = async (from: Queryable, ...query: Parameters<Queryable["query"]>): Promise<Source[]> =>
+    (await from.query<Source>(...query)).rows;
+  const rowOf = async (...query: Parameters<typeof rowsOf>): Promise<Source | null> =>
+    (await rowsOf(...query))[0] ?? null;
 
   return {
-    find: (accountId: string, id: string) => first(pool, findOwn, [id, accountId]),
-    lock: (tx: Tx, accountId: string, id: string) => first(tx, lockSource, [id, accountId]),
+    find: (accountId: string, id: string) => rowOf(pool, findSource, [id, accountId]),
+    findMany: (accountId: string, ids: readonly string[]) => rowsOf(pool, findSources, [ids, accountId]),
+    list: (accountId: string, range: ListRange) => rowsOf(pool, listSources, [accountId, ...rangeValues(range)]),
+    lock: (tx: Tx, accountId: string, id: string) => rowOf(tx, lockSource, [id, accountId]),
+    lockAllOf: (tx: Tx, accountId: string) => rowsOf(tx, lockSources, [accountId]),
+    /** Counts the account's sources, and keeps others from adding one until the transaction ends. */
+    async lockCount(tx: Tx, accountId: string): Promise<number> {
+      await advisoryLock(tx, `sources:${accountId}`);
+      return (await tx.query<{ count: number }>(countSources, [accountId])).rows[0]?.count ?? 0;
+    },
     /** False when it is gone; else it stays until the end of the transaction. */
-    lockForDelivery: async (tx: Tx, id: string): Promise<boolean> =>
-      (await tx.query(lockForDelivery, [id])).rowCount === 1,
+    lockForDelivery: async (tx: Tx, id: string): Promise<boolean> => (await tx.query(lockKey, [id])).rowCount === 1,
+    insert: (tx: Tx, source: Source, secret: string) =>
+      sealedSources.insert(tx, { ...source, sealedSecret: sealer.seal(secret, place(source.id)) }),
+    /** Writes what may change of a source, and its secret where there is a new one. */
+    async save(tx: Tx, source: Source, secret: string | undefined): Promise<void> {
+      await saveSource(tx, source);
+      const { id } = source;
+      if (secret !== undefined) await saveSecret(tx, { id, sealedSecret: sealer.seal(secret, place(id)) });
+    },
+    remove: async (tx: Tx, id: string): Promise<void> => void (await tx.query(removeSource, [id])),
     /** For ingest: the sender knows the id alone. */
-    findWithSecret: async (id: string): Promise<{ source: Source; secret: string } | null> => {
-      const { rows } = await pool.query<Source & { sealedSecret: string }>(findWithSecret, [id]);
-      if (rows[0] === undefined) return null;
-      const { sealedSecret, ...source } = rows[0];
+    async findWithSecret(id: string): Promise<{ source: Source; secret: string } | null> {
+      const [row] = (await pool.query<Source & { sealedSecret: string }>(findWithSecret, [id])).rows;
+      if (row === undefined) return null;
+      const { sealedSecret, ...source } = row;
       return { source, secret: sealer.open(sealedSecret, place(id)).toString("utf8") };
     },
-    /** One more than `limit`, so that the caller sees whether there is another page. */
-    list: async (accountId: string, limit: number, after: SourcePosition = beginning): Promise<Source[]> =>
-      (await pool.query<Source>(listOwn, [accountId, after.createdAt, after.id, limit + 1])).rows,
-    lockAllOf: async (tx: Tx, accountId: string): Promise<Source[]> =>
-      (await tx.query<Source>(listOfAccount, [accountId])).rows,
-    insert: async (tx: Tx, source: Source, secret: string): Promise<void> => {
-      const { id, accountId, name, scheme, status, forward, revision, createdAt, updatedAt } = source;
-      const sealed = sealer.seal(secret, place(id));
-      const [eventTypes, settings] = [JSON.stringify(source.eventTypes), JSON.stringify(source.settings)];
-      await tx.query(insertSource, [
-        ...[id, accountId, name, scheme, sealed, eventTypes, status, forward, settings, revision, createdAt, updatedAt],
-      ]);
-    },
-    update: async (tx: Tx, source: Source, secret: string | undefined): Promise<void> => {
-      const { id, name, status, forward, revision, updatedAt } = source;
-      const [eventTypes, settings] = [JSON.stringify(source.eventTypes), JSON.stringify(source.settings)];
-      await tx.query(updateSource, [id, name, eventTypes, status, forward, settings, revision, updatedAt]);
-      if (secret !== undefined) await tx.query(updateSecret, [id, sealer.seal(secret, place(id))]);
-    },
-    delete: async (tx: Tx, id: string): Promise<void> => void (await tx.query(deleteSource, [id])),
   };
 }
 

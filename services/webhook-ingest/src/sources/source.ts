@@ -1,7 +1,7 @@
-import { isDeepStrictEqual } from "node:util";
-import type { WebhookSourceResource } from "@signalbox/contracts";
+import { draft, type WebhookSourceResource } from "@signalbox/contracts";
+import { type Patch, randomId } from "@signalbox/core";
 import type { SchemeName } from "@signalbox/webhook-signatures";
-import { type SettingsPatch, type SourceSettings, viewSettings } from "./source-settings.ts";
+import { type SettingsPatch, type SourceSettings, viewSourceSettings } from "./source-settings.ts";
 
 /** A partner that may post to `/ingest/{id}`. The secret is apart: it is sealed in the store and shown to nobody. */
 export interface Source {
@@ -19,10 +19,32 @@ export interface Source {
   readonly updatedAt: Date;
 }
 
+/** What an owner gives to create a source. */
+export type NewSource = Pick<Source, "name" | "scheme" | "eventTypes" | "forward" | "settings"> & {
+  readonly secret: string;
+};
+
 /** What an owner may change. Settings are merged into those that are there. */
-export type SourceChange = {
-  readonly [K in "name" | "eventTypes" | "status" | "forward"]?: Source[K] | undefined;
-} & { readonly settings?: SettingsPatch | undefined };
+export type SourceChange = Patch<Pick<Source, "name" | "eventTypes" | "status" | "forward">> & {
+  readonly settings?: SettingsPatch | undefined;
+  readonly secret?: string | undefined;
+};
+
+/** The fields that a change may have, as clients know them. */
+export const sourceFieldNames = {
+  name: "name",
+  eventTypes: "event_types",
+  status: "status",
+  forward: "forward",
+  settings: "settings",
+} as const;
+
+/** The source as it begins. */
+export function sourceFrom(wanted: Omit<NewSource, "secret">, accountId: string, at: Date): Source {
+  // Random, not sortable: the id stands in a public URL and should tell nothing.
+  const id = randomId("src");
+  return { ...wanted, id, accountId, status: "enabled", revision: 1, createdAt: at, updatedAt: at };
+}
 
 /** Where the partner posts to. */
 export const ingestPathOf = (id: string): string => `/ingest/${id}`;
@@ -37,16 +59,20 @@ export function viewSource(source: Source): WebhookSourceResource {
     status: source.status,
     forward: source.forward,
     ingest_path: ingestPathOf(source.id),
-    settings: viewSettings(source.settings),
+    settings: viewSourceSettings(source.settings),
     created_at: source.createdAt.toISOString(),
     updated_at: source.updatedAt.toISOString(),
   };
 }
 
-/** The names, as clients know them, of the fields in which the two differ. */
-export function changedFields(before: Source, after: Source): string[] {
-  const names = { name: "name", eventTypes: "event_types", status: "status", forward: "forward", settings: "settings" };
-  return Object.entries(names).flatMap(([key, name]) =>
-    isDeepStrictEqual(before[key as keyof Source], after[key as keyof Source]) ? [] : [name],
-  );
+export const sourceCreated = (source: Source) => about("webhook_source.created", source, []);
+/** `changed` names the fields, `secret` among them but never its value. */
+export const sourceUpdated = (source: Source, changed: string[]) => about("webhook_source.updated", source, changed);
+export const sourceDeleted = (source: Source) => about("webhook_source.deleted", source, []);
+
+type SourceEvent = "webhook_source.created" | "webhook_source.updated" | "webhook_source.deleted";
+
+function about<N extends SourceEvent>(name: N, source: Source, changed: string[]) {
+  const data = { ...viewSource(source), changed } as Parameters<typeof draft<N>>[1]["data"];
+  return draft(name, { subject: source.id, accountId: source.accountId, data });
 }

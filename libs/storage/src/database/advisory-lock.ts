@@ -1,0 +1,12 @@
+import { sql } from "./statement.ts";
+import type { Tx } from "./transaction.ts";
+
+const lockName = sql("advisory-lock.take", "select pg_advisory_xact_lock(hashtextextended($1, 0))");
+
+/**
+ * Waits until no other transaction holds the lock of this name, and holds it until this one ends. For what has no row to
+ * lock, such as the number of rows that an account may have: take it before the count, in a statement before it.
+ */
+export async function advisoryLock(tx: Tx, name: string): Promise<void> {
+  await tx.query(lockName, [name]);
+}

@@ -1,0 +1,43 @@
+import type { Principal } from "@signalbox/auth";
+import { connectionField, createLoader, field, type Load, type PageLimits, type Resolvers } from "@signalbox/graphql";
+import { ingestPathOf, type Source } from "./source.ts";
+import type { SourceStore } from "./source-store.ts";
+
+interface Loaders {
+  readonly source: Load<Source>;
+}
+
+interface SourceFields {
+  readonly sourceStore: SourceStore;
+  readonly pageLimits: PageLimits;
+}
+
+const read = { scopes: ["webhooks:read"] } as const;
+
+/** The sources of an account in the graph. */
+export function resolversOf({ sourceStore, pageLimits }: SourceFields): Resolvers<Loaders> {
+  return {
+    Account: {
+      webhookSources: connectionField(read, {
+        limits: pageLimits,
+        // An account shows its sources to itself alone.
+        read: async (range, { id }: { readonly id: string }, { caller }) =>
+          id === caller.accountId ? sourceStore.list(id, range) : [],
+      }),
+    },
+    WebhookSource: {
+      __resolveReference: field(read, ({ id }: { readonly id: string }, _, { loaders }) => loaders.source(id)),
+      ingestPath: ({ id }: Source) => ingestPathOf(id),
+    },
+  };
+}
+
+/** The loaders of one request: they find what belongs to whoever makes it. */
+export const sourceLoaders =
+  (sourceStore: SourceStore) =>
+  (principal: Principal | null): Loaders => ({
+    source: createLoader(
+      async (ids) => (principal ? sourceStore.findMany(principal.accountId, ids) : []),
+      ({ id }) => id,
+    ),
+  });

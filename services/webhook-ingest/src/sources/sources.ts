@@ -1,0 +1,72 @@
+import type { Caller } from "@signalbox/auth";
+import { type Clock, changedMembers, patched } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
+import type { Tx } from "@signalbox/storage";
+import {
+  type NewSource,
+  type Source,
+  type SourceChange,
+  sourceCreated,
+  sourceDeleted,
+  sourceFieldNames,
+  sourceFrom,
+  sourceUpdated,
+} from "./source.ts";
+import { assertSettingsFit, assertUsableSecret, mergeSettings } from "./source-settings.ts";
+import type { SourceStore } from "./source-store.ts";
+
+interface SourceDependencies {
+  readonly sourceStore: SourceStore;
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+  /** Sources that one account may have. */
+  readonly sourcesMax: () => number;
+}
+
+export type Sources = ReturnType<typeof createSources>;
+
+/** The sources of an account: created, updated, deleted. */
+export function createSources({ sourceStore, outbox, clock, sourcesMax }: SourceDependencies) {
+  return {
+    /** Creates a source. @throws AppError `validation_error` for a secret or settings that do not fit the scheme. */
+    async create(tx: Tx, { accountId }: Caller, { secret, ...wanted }: NewSource) {
+      assertSettingsFit(wanted.scheme, wanted.settings);
+      assertUsableSecret(wanted.scheme, wanted.settings, secret);
+      const max = sourcesMax();
+      if ((await sourceStore.lockCount(tx, accountId)) >= max) return { outcome: "limit-reached", max } as const;
+      const source = sourceFrom(wanted, accountId, clock.now());
+      await sourceStore.insert(tx, source, secret);
+      await outbox.append(tx, [sourceCreated(source)]);
+      return { outcome: "created", source } as const;
+    },
+
+    /** Updates a source. A new secret replaces the old one at once; a change that alters nothing leaves no trace. */
+    async update(tx: Tx, source: Source, { secret, settings = {}, ...fields }: SourceChange): Promise<Source> {
+      const wanted = { ...patched(source, fields), settings: mergeSettings(source.settings, settings) };
+      const changed = [
+        ...changedMembers(source, wanted, sourceFieldNames),
+        ...(secret === undefined ? [] : ["secret"]),
+      ];
+      if (changed.length === 0) return source;
+      assertSettingsFit(wanted.scheme, wanted.settings);
+      if (secret !== undefined) assertUsableSecret(wanted.scheme, wanted.settings, secret);
+      const updated = { ...wanted, revision: source.revision + 1, updatedAt: clock.now() };
+      await sourceStore.save(tx, updated, secret);
+      await outbox.append(tx, [sourceUpdated(updated, changed)]);
+      return updated;
+    },
+
+    /** Deletes a source with what it received. */
+    async delete(tx: Tx, source: Source): Promise<void> {
+      await sourceStore.remove(tx, source.id);
+      await outbox.append(tx, [sourceDeleted(source)]);
+    },
+
+    /** Deletes every source of an account. */
+    async deleteAllOf(tx: Tx, accountId: string): Promise<void> {
+      const owned = await sourceStore.lockAllOf(tx, accountId);
+      for (const { id } of owned) await sourceStore.remove(tx, id);
+      if (owned.length > 0) await outbox.append(tx, owned.map(sourceDeleted));
+    },
+  };
+}
