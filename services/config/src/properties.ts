@@ -1,21 +1,12 @@
-import { internalProperties, principalProperties } from "@signalbox/auth/properties";
-import { cacheProperties } from "@signalbox/cache/properties";
+import { principalProperties } from "@signalbox/auth/properties";
 import { defineProperties } from "@signalbox/config";
 import { publishedProperties } from "@signalbox/contracts/properties";
-import { eventsProperties } from "@signalbox/events/properties";
-import { httpProperties } from "@signalbox/http/properties";
-import { runtimeProperties } from "@signalbox/runtime/properties";
-import { databaseProperties } from "@signalbox/storage/properties";
+import { commonProperties } from "@signalbox/service/common-properties";
 
 /** Every property of the config service. */
 export const properties = defineProperties({
-  ...runtimeProperties,
-  ...databaseProperties,
-  ...cacheProperties,
-  ...eventsProperties,
-  ...internalProperties,
+  ...commonProperties,
   ...principalProperties,
-  ...httpProperties,
   ...publishedProperties,
   "server.name": {
     type: "string",

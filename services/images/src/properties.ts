@@ -1,32 +1,17 @@
-import { internalProperties, principalProperties } from "@signalbox/auth/properties";
-import { cacheProperties } from "@signalbox/cache/properties";
+import { principalProperties } from "@signalbox/auth/properties";
 import { defineProperties } from "@signalbox/config";
-import {
-  capabilityProperties,
-  defaultProperties,
-  limitProperties,
-  supportedProperties,
-} from "@signalbox/contracts/properties";
-import { eventsProperties } from "@signalbox/events/properties";
-import { httpProperties } from "@signalbox/http/properties";
-import { runtimeProperties } from "@signalbox/runtime/properties";
-import { blobProperties, databaseProperties } from "@signalbox/storage/properties";
+import { capabilityProperties, limitProperties, supportedProperties } from "@signalbox/contracts/properties";
+import { commonProperties } from "@signalbox/service/common-properties";
+import { blobProperties } from "@signalbox/storage/properties";
 
 const count = (value: number, min: number, max: number, unit: string, effect: string) =>
   ({ type: "integer", default: value, min, max, unit, secrecy: "internal", reload: "live", effect }) as const;
 
 /** Every property of the images service. */
 export const properties = defineProperties({
-  ...runtimeProperties,
-  ...databaseProperties,
+  ...commonProperties,
   ...blobProperties,
-  ...cacheProperties,
-  ...eventsProperties,
-  ...internalProperties,
   ...principalProperties,
-  ...httpProperties,
-  "limits.maxPageSize": limitProperties["limits.maxPageSize"],
-  "defaults.pageSize": defaultProperties["defaults.pageSize"],
   "limits.maxUploadBytes": limitProperties["limits.maxUploadBytes"],
   "limits.maxImagePixels": limitProperties["limits.maxImagePixels"],
   "limits.maxImageSide": limitProperties["limits.maxImageSide"],

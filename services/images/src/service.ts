@@ -1,6 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { ImageResource } from "@signalbox/contracts";
 import { minutes } from "@signalbox/core";
+import { exportRoutes } from "@signalbox/http";
 import { assertUntrustedLoadersBlocked, createJobSlots, type ImageLimits } from "@signalbox/imaging";
 import { createOutboundClient } from "@signalbox/net";
 import { ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
@@ -11,7 +13,6 @@ import { createBlobs } from "./blobs/blobs.ts";
 import { PrismaClient } from "./generated/prisma/client.ts";
 import type { Image } from "./images/image.ts";
 import { createLoaders, resolversOf } from "./images/image-resolvers.ts";
-import { imageExport } from "./images/image-routes.ts";
 import { createImageStore } from "./images/image-store.ts";
 import { createImageEvents, viewImage } from "./images/image-view.ts";
 import { createImages } from "./images/images.ts";
@@ -50,7 +51,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
     title: "Signalbox images",
     principals: openPrincipals(context),
     routes: publicRoutes(parts),
-    internalRoutes: imageExport(parts),
+    internalRoutes: exportRoutes({ item: ImageResource, list: imageStore.list, view: parts.view }),
     graph: {
       typeDefs: await readFile(schemaFile, "utf8"),
       resolvers: resolversOf(parts),
@@ -60,7 +61,8 @@ export async function createService(context: Context): Promise<ServiceParts> {
 }
 
 /** Opens what is this service's own, and builds its capabilities of it. */
-async function openParts(context: Context, { pool, outbox, cache, accessStates }: OpenedService) {
+async function openParts(context: Context, opened: OpenedService) {
+  const { pool, outbox, cache, accessStates, pageLimits } = opened;
   const { configuration, runner, clock, log } = context;
   const live = livePropertiesOf(context);
   const [accessKey, secretKey] = [configuration.get("blobs.access-key"), configuration.get("blobs.secret-key")];
@@ -74,7 +76,7 @@ async function openParts(context: Context, { pool, outbox, cache, accessStates }
   const baseUrl = configuration.get("http.base-url");
   const view = (image: Image) => viewImage(image, baseUrl);
   const shared = {
-    ...{ pool, outbox, cache, objects, staging, outbound, clock, log, view },
+    ...{ pool, outbox, cache, objects, staging, outbound, clock, log, view, pageLimits },
     ...live,
     imageStore: createImageStore(pool, new PrismaClient({ adapter: prismaAdapter(pool) })),
     blobStore: createBlobStore(pool),
@@ -108,10 +110,6 @@ function livePropertiesOf({ configuration }: Context) {
     attemptsMax: () => configuration.get("images.render.attempts"),
     graceMs: () => configuration.get("images.sweep.grace"),
     cacheSeconds: (visibility: Image["visibility"]) => configuration.get(`images.cache.${visibility}`),
-    pageLimits: {
-      maxPageSize: () => configuration.get("limits.maxPageSize"),
-      pageSize: () => configuration.get("defaults.pageSize"),
-    },
     imageLimits: (): ImageLimits => ({
       sideMax: configuration.get("limits.maxImageSide"),
       pixelsMax: configuration.get("limits.maxImagePixels"),

@@ -41,7 +41,7 @@ export function resolversOf({ images, imageStore, view, pageLimits }: Dependenci
       images: connectionField(readers, {
         limits: pageLimits,
         read: async (range, account: Named, { caller }) =>
-          account.id === caller.accountId ? imageStore.list(caller.accountId, {}, range) : [],
+          account.id === caller.accountId ? imageStore.list(caller.accountId, range) : [],
       }),
     },
     Image: {

@@ -2,7 +2,6 @@ import type { Caller } from "@signalbox/auth";
 import { ImageResource, imageVisibilities } from "@signalbox/contracts";
 import {
   createRoutes,
-  exportRoutes,
   listPage,
   noContent,
   ok,
@@ -46,7 +45,7 @@ function declareReads(routes: Routes, dependencies: Dependencies): void {
     query: listQuery(dependencies),
     responses: { 200: pageOf(ImageResource) },
     handle: ({ principal, query }) =>
-      listPage(query, (range) => imageStore.list(principal.accountId, filterFrom(query), range), view),
+      listPage(query, (range) => imageStore.list(principal.accountId, range, filterFrom(query)), view),
   });
 
   routes.get("/images/:image_id", {
@@ -103,15 +102,6 @@ function declareWrites(routes: Routes, { images, imageStore, view }: Dependencie
       change: (tx, image, { caller }) => images.delete(tx, caller, image),
       answer: () => noContent(),
     },
-  });
-}
-
-/** The images of an account, as the account service asks for them when somebody exports their account. */
-export function imageExport({ imageStore, view }: Pick<Dependencies, "imageStore" | "view">) {
-  return exportRoutes({
-    item: ImageResource,
-    list: (accountId, range) => imageStore.list(accountId, {}, range),
-    view,
   });
 }
 

@@ -96,7 +96,7 @@ export function createImageStore(pool: Pool, prisma: PrismaClient) {
       return (await pool.query<Row>(findImages, [accountId, imageIds])).rows.map(imageFrom);
     },
 
-    async list(accountId: string, filter: ImageFilter, range: ListRange): Promise<Image[]> {
+    async list(accountId: string, range: ListRange, filter: ImageFilter = {}): Promise<Image[]> {
       const where = { accountId, ...conditionOf(filter) };
       return (await prisma.image.findMany(newestFirstOf(where, range))).map(imageFrom);
     },

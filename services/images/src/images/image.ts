@@ -1,6 +1,5 @@
-import { isDeepStrictEqual } from "node:util";
 import type { ImageResource } from "@signalbox/contracts";
-import { newId } from "@signalbox/core";
+import { changedMembers, newId, patched } from "@signalbox/core";
 import { type FocalPoint, type ImageFacts, inputFormatOf } from "@signalbox/imaging";
 import type { ImageChanges, NewImageFields } from "./image-fields.ts";
 
@@ -70,25 +69,24 @@ interface ChangedImage {
   readonly changed: readonly string[];
 }
 
-const memberOf = {
+/** Members that a client may change, by the names of the wire. */
+const wireNames = {
   title: "title",
   caption: "caption",
-  alt_text: "altText",
+  altText: "alt_text",
   filename: "filename",
   tags: "tags",
   visibility: "visibility",
-  focal_point: "focalPoint",
-} as const satisfies Record<keyof ImageChanges, keyof Image>;
+  focalPoint: "focal_point",
+} as const satisfies { readonly [Name in keyof Image]?: keyof ImageChanges };
 
 /** Applies changes to a record. What already has the wanted value does not count, and a change of nothing is none. */
 export function changeImage(image: Image, changes: ImageChanges, now: Date): ChangedImage {
-  const names = Object.keys(memberOf) as (keyof ImageChanges)[];
-  const changed = names.filter(
-    (name) => changes[name] !== undefined && !isDeepStrictEqual(changes[name], image[memberOf[name]]),
-  );
+  const { alt_text: altText, focal_point: focalPoint, ...same } = changes;
+  const wanted = patched(image, { ...same, altText, focalPoint });
+  const changed = changedMembers(image, wanted, wireNames);
   if (changed.length === 0) return { image, changed };
-  const values = Object.fromEntries(changed.map((name) => [memberOf[name], changes[name]]));
-  return { image: { ...image, ...values, revision: image.revision + 1n, updatedAt: now }, changed };
+  return { image: { ...wanted, revision: image.revision + 1n, updatedAt: now }, changed };
 }
 
 /** What the image library needs to know of the original. */
