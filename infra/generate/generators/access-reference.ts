@@ -1,13 +1,12 @@
 import { type AccessKind, type AccountState, accountStateRules, accountStates } from "@signalbox/contracts";
-import type { FieldAccess as Declared, Resolvers } from "@signalbox/graphql";
+import type { FieldAccess, Resolvers } from "@signalbox/graphql";
 import type { Routes } from "@signalbox/http";
-import { type FieldAccess, probeField } from "../access/probe-field.ts";
 import { type ServiceDoors, serviceDoors } from "../access/service-doors.ts";
 import type { Generator } from "../generator.ts";
 
 type Route = Routes["list"][number];
 
-/** Who may do what: every route as it is declared, and every field of the graph as it answers when it is asked. */
+/** Who may do what: every route and every field of the graph, as they are declared. */
 export const accessReference: Generator = {
   name: "access reference",
   kind: "committed",
@@ -22,7 +21,8 @@ export const accessReference: Generator = {
 async function partOf({ service, routes, resolvers }: ServiceDoors): Promise<string> {
   const { routeAccess } = await import("@signalbox/http");
   const routeRows = routes.map((route) => rowOfRoute(route, routeAccess(route.spec.auth, route.method)));
-  const fieldRows = await rowsOfFields(resolvers);
+  const { isDeclared } = await import("@signalbox/graphql");
+  const fieldRows = rowsOfFields(resolvers, isDeclared);
   return [
     `## ${service}\n`,
     table("operation", routeRows),
@@ -49,26 +49,17 @@ function rowOfRoute({ method, path, spec }: Route, access: RouteAccess): string 
   return row(operation, scopesOf(access.scopes), statesOf(statesThatMay(access.access)), besides);
 }
 
-async function rowsOfFields(resolvers: Resolvers<unknown>): Promise<string[]> {
-  const fields = Object.entries(resolvers).flatMap(([type, table]) =>
-    Object.entries(table).map(([name, resolve]) => ({ field: fieldName(type, name), resolve })),
+type IsDeclared = typeof import("@signalbox/graphql")["isDeclared"];
+
+function rowsOfFields(resolvers: Resolvers<unknown>, isDeclared: IsDeclared): string[] {
+  return Object.entries(resolvers).flatMap(([type, table]) =>
+    Object.entries(table).flatMap(([name, resolve]) =>
+      isDeclared(resolve) ? [rowOfField(fieldName(type, name), resolve.declared)] : [],
+    ),
   );
-  const rows = await Promise.all(
-    fields.map(async ({ field, resolve }) => {
-      if ("declared" in resolve) return rowOfDeclared(field, resolve.declared as Declared);
-      const access = await probeField(resolve);
-      return access && rowOfField(field, access);
-    }),
-  );
-  return rows.filter((found) => found !== null);
 }
 
-function rowOfField(field: string, { anonymous, scopes, states, stepUp }: FieldAccess): string {
-  const besides = [...(stepUp ? ["recent sign-in"] : []), ...(anonymous ? ["also without credentials"] : [])];
-  return row(field, scopesOf(scopes), statesOf(states), besides);
-}
-
-function rowOfDeclared(field: string, { scopes, access = "read", ofOthers, ...declared }: Declared): string {
+function rowOfField(field: string, { scopes, access = "read", ofOthers, ...declared }: FieldAccess): string {
   const besides = [
     ...(declared.stepUp ? ["recent sign-in"] : []),
     ...(declared.stepUpFor ? [`recent sign-in for ${declared.stepUpFor}`] : []),
@@ -104,8 +95,8 @@ function rowsOfStates(): string[] {
 function page(parts: readonly string[]): string {
   return `# Who may do what
 
-Every route as its declaration says, and every field of the graph as it answered when it was asked without a credential, with
-fewer scopes, and from an account in each state. A field that is not here is seen by whoever sees its parent.
+Every route and every field of the graph as its declaration says; the declaration is what is enforced. A field that is not here
+is seen by whoever sees its parent.
 
 A credential has the scopes of its token or key. The account it acts for has a state, which decides more than scopes do: it
 holds in every service within two seconds of its change, on credentials that are otherwise good. Another account's things read

@@ -1,6 +1,6 @@
+import { AppError } from "@signalbox/core";
 import { cursorOf, positionByCreation, positionOf } from "@signalbox/http";
 import type { ListRange, TimePosition } from "@signalbox/storage";
-import { type ConnectionArguments, connection, connectionArguments } from "./connection.ts";
 import { declare, type Field, type FieldAccess, isLetIn } from "./field.ts";
 import type { SubgraphContext } from "./subgraph-context.ts";
 
@@ -47,4 +47,37 @@ export function connectionField<Loaders, Parent, Args, Row = Listed>(
     if (!node) return page;
     return { ...page, edges: page.edges.map((edge) => ({ ...edge, node: node(edge.node, context) })) };
   });
+}
+
+/** The arguments of every connection field (spec, "Query endpoint message shapes"). */
+interface ConnectionArguments {
+  readonly first?: number | null;
+  readonly after?: string | null;
+}
+
+/** One page as a store returns it, in order; `hasMore` tells whether a later item exists. */
+interface ConnectionPage<T> {
+  readonly items: readonly T[];
+  readonly hasMore: boolean;
+}
+
+/**
+ * Reads `first` and `after`. A `first` above `maxPageSize` is refused, never clamped: a client that asked for 500 and
+ * silently got 100 would believe it had seen everything.
+ */
+export function connectionArguments(
+  { first, after }: ConnectionArguments,
+  { maxPageSize, defaultPageSize }: { maxPageSize: number; defaultPageSize: number },
+): { limit: number; cursor: string | null } {
+  const limit = first ?? defaultPageSize;
+  if (limit < 1 || limit > maxPageSize) {
+    throw new AppError("validation_error", `first must be from 1 to ${maxPageSize}.`, { field: "first" });
+  }
+  return { limit, cursor: after ?? null };
+}
+
+/** Shapes a page as a connection: `edges` with their cursors, and `pageInfo`. */
+function connection<T>(page: ConnectionPage<T>, cursorOf: (item: T) => string) {
+  const edges = page.items.map((node) => ({ cursor: cursorOf(node), node }));
+  return { edges, pageInfo: { hasNextPage: page.hasMore, endCursor: edges.at(-1)?.cursor ?? null } };
 }

@@ -5,12 +5,12 @@ import { parseInput } from "./parse-input.ts";
 import type { SubgraphContext } from "./subgraph-context.ts";
 
 /** One refused field of a mutation; `field` is null when the refusal is about the whole input. */
-export interface MutationError {
+interface MutationError {
   readonly field: string | null;
   readonly message: string;
 }
 
-export interface MutationSpec<Input, Result> extends FieldAccess {
+interface MutationSpec<Input, Result> extends FieldAccess {
   /** The rules of the argument `input`: those of the REST body, in snake case. An input that breaks them is answered in the payload. */
   readonly input: z.ZodType<Input> | ((context: SubgraphContext<unknown>, input: object) => Promise<z.ZodType<Input>>);
   /** The member of the payload that shows the result, or the members; `null` is what a refused input shows. */

@@ -19,7 +19,7 @@ export interface SubgraphContext<Loaders> {
   write<Row, Result>(write: ContextWrite<Row, Result>): Promise<Result>;
 }
 
-export interface ContextWrite<Row, Result> extends Omit<RowWrite<Row, Result>, "lock"> {
+interface ContextWrite<Row, Result> extends Omit<RowWrite<Row, Result>, "lock"> {
   /** Finds the row and keeps others from changing it until the transaction ends. */
   readonly find: RowWrite<Row, Result>["lock"];
   /** What the caller is told when there is no such row. */
@@ -67,9 +67,3 @@ export function contextOf<Loaders>(
 
 /** A field that wants credentials and has none. */
 const unauthenticated = () => new AppError("unauthorized", "Send credentials.");
-
-/** The principal of a field that needs one. @throws AppError `unauthorized` when the caller is anonymous. */
-export function requirePrincipal(context: SubgraphContext<unknown>): Principal {
-  if (context.principal === null) throw unauthenticated();
-  return context.principal;
-}

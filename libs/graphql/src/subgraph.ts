@@ -6,7 +6,7 @@ import type { Logger } from "@signalbox/telemetry";
 import { type ExecutionResult, execute, GraphQLError, parse } from "graphql";
 import { createDocumentCache } from "./document-cache.ts";
 import { toGraphqlError } from "./error-mapping.ts";
-import type { Resolve } from "./field.ts";
+import { isDeclared, type Resolve } from "./field.ts";
 import { type GraphqlRequest, readGraphqlRequest } from "./read-request.ts";
 import { scalarResolversOf } from "./scalars.ts";
 import { type ContextParts, contextOf, type SubgraphContext } from "./subgraph-context.ts";
@@ -76,6 +76,8 @@ export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): Requ
 function prepared<Loaders>({ resolvers, onForbidden }: SubgraphOptions<Loaders>) {
   const types = Object.entries(resolvers).map(([type, fields]) => {
     const told = Object.entries(fields).map(([name, resolve]) => {
+      if (mustDeclare(type, name) && !isDeclared(resolve))
+        throw new Error(`${type}.${name} does not say who may use it`);
       const telling = onForbidden ? tellingOf(`${type}.${name}`, resolve, onForbidden) : resolve;
       return [name, name === "__resolveReference" ? entityResolver(telling) : telling] as const;
     });
@@ -83,6 +85,10 @@ function prepared<Loaders>({ resolvers, onForbidden }: SubgraphOptions<Loaders>)
   });
   return Object.fromEntries(types);
 }
+
+/** What a client can reach without its parent: there the check of scopes and states must be. */
+const mustDeclare = (type: string, field: string): boolean =>
+  field === "__resolveReference" || type === "Query" || type === "Mutation" || type === "Subscription";
 
 /**
  * Apollo calls `__resolveReference(reference, context)`, unlike every other resolver. Ours are all called alike, because

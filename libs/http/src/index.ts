@@ -9,9 +9,8 @@ export { createIdempotencyStore, type IdempotencyStore } from "./idempotency/ide
 export type { IdempotencyOptions } from "./idempotency/keyed-request.ts";
 export { httpMigrations } from "./library-migrations.ts";
 export { createRateLimits, type RateLimits } from "./limits/rate-limits.ts";
-export { readCursor, writeCursor } from "./lists/cursor.ts";
-export { listPage, type Page, pageFrom, pageOf, pageParameters, positionByCreation } from "./lists/page.ts";
-export { cursorByTime, cursorOf, positionOf, readTimeCursor, writeTimeCursor } from "./lists/time-cursor.ts";
+export { cursorOf, positionOf } from "./lists/cursor.ts";
+export { listPage, type Page, pageOf, pageParameters, positionByCreation } from "./lists/page.ts";
 export { mergeOpenApi, type OpenApiInfo, openApiDocument } from "./openapi/openapi-document.ts";
 export { type HttpProperties, httpProperties } from "./properties.ts";
 export { type ClientAddress, createClientAddress } from "./request/client-address.ts";

@@ -1,8 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { IncomingHttpHeaders, RequestListener } from "node:http";
-import { requireState } from "@signalbox/auth";
 import { AppError } from "@signalbox/core";
-import { connectionArguments, createSubgraph, type Resolvers, requirePrincipal } from "@signalbox/graphql";
+import { connectionArguments, createSubgraph, field, type Resolvers } from "@signalbox/graphql";
 import { createInternalApp, createRoutes } from "@signalbox/http";
 import { type ServedListener, serveListener, type testContext } from "@signalbox/testing";
 
@@ -21,17 +20,23 @@ const page = (args: { first?: number }) => {
   return { edges: [{ cursor: `of ${limit}`, node: { id: "img_1" } }], pageInfo: { hasNextPage: false } };
 };
 
+const open = { scopes: [], optional: true } as const;
+
 const resolvers: Record<SubgraphName, Resolvers<unknown>> = {
   account: {
-    Query: { viewer: (_parent, _args, context) => account(requirePrincipal(context).accountId) },
+    Query: {
+      viewer: field({ scopes: [], access: "own-account:read" }, (_parent, _args, { caller }) =>
+        account(caller.accountId),
+      ),
+    },
     Mutation: {
-      updateAccount: (_parent, { input }) => ({
+      updateAccount: field(open, (_parent, { input }: { input: { displayName: string } }) => ({
         account: { ...account("acc_1"), displayName: input.displayName },
         errors: [],
-      }),
+      })),
     },
     Account: {
-      __resolveReference: ({ id }) => account(id),
+      __resolveReference: field(open, ({ id }: { id: string }) => account(id)),
       locale: () => {
         throw new Error("connect ECONNREFUSED 10.1.2.3:5432");
       },
@@ -42,25 +47,25 @@ const resolvers: Record<SubgraphName, Resolvers<unknown>> = {
   },
   images: {
     Account: {
-      __resolveReference: ({ id }) => ({ id }),
-      images: (_parent, args, context) => {
-        requireState(requirePrincipal(context), "read");
-        return page(args);
-      },
+      __resolveReference: field(open, ({ id }: { id: string }) => ({ id })),
+      images: field({ scopes: [] }, (_parent, args: { first?: number }) => page(args)),
     },
     Image: { filename: () => "photo.jpg" },
   },
   config: {
     Query: {
-      serverSettings: () => ({
+      serverSettings: field(open, () => ({
         server: { name: "Signalbox", baseUrl: "https://signalbox.example" },
         ...{ locale: "en", limits: { pageSize: 100 } },
-      }),
+      })),
     },
   },
   "webhook-ingest": {},
   "webhook-delivery": {
-    Account: { __resolveReference: ({ id }) => ({ id }), webhookEndpoints: (_p, args) => page(args) },
+    Account: {
+      __resolveReference: field(open, ({ id }: { id: string }) => ({ id })),
+      webhookEndpoints: (_p, args) => page(args),
+    },
   },
 };
 

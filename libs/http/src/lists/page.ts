@@ -2,7 +2,7 @@ import type { ListRange, TimePosition } from "@signalbox/storage";
 import { z } from "zod";
 import { integerParameter } from "../request/parameters.ts";
 import { type HttpResponse, ok } from "../responses/http-response.ts";
-import { cursorOf, positionOf } from "./time-cursor.ts";
+import { cursorOf, positionOf } from "./cursor.ts";
 
 /** One page of a list (CONTRACT §2). */
 export interface Page<Item> {
@@ -72,17 +72,4 @@ export async function listPage(
   const items = rows.slice(0, limit).map(view);
   const last = rows.length > limit ? rows[limit - 1] : undefined;
   return ok(last ? { items, next_cursor: cursorOf(position(last)), has_more: true } : { items, has_more: false });
-}
-
-/** @deprecated Use `listPage`. */
-export function pageFrom<Row, Item>(
-  rows: readonly Row[],
-  limit: number,
-  view: (row: Row) => Item,
-  cursorOf: (row: Row) => string,
-): Page<Item> {
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  if (rows.length <= limit || last === undefined) return { items: shown.map(view), has_more: false };
-  return { items: shown.map(view), next_cursor: cursorOf(last), has_more: true };
 }

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { writeCursor } from "./cursor.ts";
-import { readTimeCursor, writeTimeCursor } from "./time-cursor.ts";
+import { cursorOf, positionOf } from "./cursor.ts";
 
 test("a place in a list comes back as it was written", () => {
   const at = new Date("2026-01-02T03:04:05.678Z");
-  assert.deepEqual(readTimeCursor(writeTimeCursor(at, "img_01kdzq6b8n")), { at, id: "img_01kdzq6b8n" });
+  assert.deepEqual(positionOf(cursorOf({ at, id: "img_01kdzq6b8n" })), { at, id: "img_01kdzq6b8n" });
 });
 
 test("a forged cursor is refused before it reaches a database", () => {
@@ -15,8 +14,8 @@ test("a forged cursor is refused before it reaches a database", () => {
     ["2026-01-02T03:04:05.678Z", ""],
     ["yesterday", "img_1"],
     ["2026-01-02T03:04:05.678Z"],
-  ].map(writeCursor);
+  ].map((forgery) => Buffer.from(JSON.stringify(forgery)).toString("base64url"));
   for (const cursor of [...forged, "", "%%%", "bnVsbA"]) {
-    assert.throws(() => readTimeCursor(cursor), { code: "invalid_request" }, cursor);
+    assert.throws(() => positionOf(cursor), { code: "invalid_request" }, cursor);
   }
 });
