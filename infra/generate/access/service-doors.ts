@@ -4,7 +4,6 @@ import { pathToFileURL } from "node:url";
 import type { Resolvers } from "@signalbox/graphql";
 import type { Routes } from "@signalbox/http";
 import { type Package, packagesWith, root } from "../repository.ts";
-import { standIn } from "./stand-in.ts";
 
 /** What a service declares to the outside: its routes, and the fields of its part of the graph. */
 export interface ServiceDoors {
@@ -41,3 +40,13 @@ async function openDoor({ folder }: Package, name: string): Promise<Door | null>
   const door: string | undefined = manifest.exports?.[name];
   return door === undefined ? null : await import(pathToFileURL(join(root, folder, door)).href);
 }
+
+/**
+ * Stands for whatever a service hands to its routes and resolvers: every member is a function that gives the same again.
+ * Declarations are made with it, and nothing that does work is ever reached.
+ */
+const standIn: never = new Proxy(() => {}, {
+  // No promise, and nothing to iterate over: what waits for it or walks it goes on or fails, instead of for ever.
+  get: (_target, name) => (name === "then" || typeof name === "symbol" ? undefined : standIn),
+  apply: () => standIn,
+}) as never;

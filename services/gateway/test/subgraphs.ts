@@ -20,7 +20,7 @@ const page = (args: { first?: number }) => {
   return { edges: [{ cursor: `of ${limit}`, node: { id: "img_1" } }], pageInfo: { hasNextPage: false } };
 };
 
-const open = { scopes: [], optional: true } as const;
+const open = { scopes: [], access: "own-account:read", optional: true } as const;
 
 const resolvers: Record<SubgraphName, Resolvers<unknown>> = {
   account: {

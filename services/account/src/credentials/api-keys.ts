@@ -24,8 +24,8 @@ interface Dependencies extends CredentialDependencies {
 const liveShare = 2;
 
 /** The API keys of an account. Each is shown once, by the answer that made it; only its digest is kept. */
-export function createApiKeys({ apiKeys: store, keyEnvironment, keysMax, ...dependencies }: Dependencies) {
-  const { outbox, audit, access, clock } = dependencies;
+export function createApiKeys(dependencies: Dependencies) {
+  const { apiKeys: store, keyEnvironment, keysMax, outbox, audit, clock } = dependencies;
   const shared = createCredentials<ApiKey>(
     {
       audited: "api_key",
@@ -63,7 +63,7 @@ export function createApiKeys({ apiKeys: store, keyEnvironment, keysMax, ...depe
       const issued = makeApiKey(wanted, keyEnvironment, now);
       await store.insert(tx, issued.credential);
       await outbox.append(tx, [apiKeyEvents.created(issued.credential)]);
-      await retire(tx, old, issued.credential, overlapSeconds);
+      await retire(tx, old, issued.credential, overlapSeconds, dependencies);
       await audit.record(tx, caller, {
         action: "api_key.rotate",
         accountId: account.id,
@@ -73,22 +73,28 @@ export function createApiKeys({ apiKeys: store, keyEnvironment, keysMax, ...depe
       return { outcome: "issued", ...issued };
     },
   };
-
-  /** A higher epoch makes every service ask again, and so learn of the new end before it comes. */
-  async function retire(tx: Tx, old: ApiKey, successor: ApiKey, overlapSeconds: number): Promise<void> {
-    const now = successor.createdAt;
-    const { key, changed } = replacedKey(old, successor.id, seconds(overlapSeconds), now);
-    const { id, accountId, accessEpoch: epoch, revokedAt } = key;
-    const isEnded = revokedAt !== null;
-    await store.save(tx, key);
-    await outbox.append(tx, [
-      isEnded ? apiKeyEvents.revoked(key, "rotated", now) : apiKeyEvents.updated(key, changed, now),
-    ]);
-    await access.announce(tx, { kind: "key", id, accountId, state: isEnded ? "revoked" : "active", epoch });
-  }
 }
 
 export type ApiKeys = ReturnType<typeof createApiKeys>;
+
+/** A higher epoch makes every service ask again, and so learn of the new end before it comes. */
+async function retire(
+  tx: Tx,
+  old: ApiKey,
+  successor: ApiKey,
+  overlapSeconds: number,
+  { apiKeys: store, outbox, access }: Pick<Dependencies, "apiKeys" | "outbox" | "access">,
+): Promise<void> {
+  const now = successor.createdAt;
+  const { key, changed } = replacedKey(old, successor.id, seconds(overlapSeconds), now);
+  const { id, accountId, accessEpoch: epoch, revokedAt } = key;
+  const isEnded = revokedAt !== null;
+  await store.save(tx, key);
+  await outbox.append(tx, [
+    isEnded ? apiKeyEvents.revoked(key, "rotated", now) : apiKeyEvents.updated(key, changed, now),
+  ]);
+  await access.announce(tx, { kind: "key", id, accountId, state: isEnded ? "revoked" : "active", epoch });
+}
 
 /** The answer shows a working key, so whoever rotates must be allowed all that it is. */
 function requireNoWider(caller: Caller, { scopes, roles }: ApiKey): void {

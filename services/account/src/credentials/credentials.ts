@@ -58,13 +58,8 @@ const expiry: Actor = { kind: "system", accountId: null, credential: "expiry", a
 
 /** What owners do with credentials of either kind: create, rename and revoke them. What expires is announced by itself. */
 export function createCredentials<C extends Credential>(kind: CredentialKind<C>, dependencies: CredentialDependencies) {
-  const { outbox, audit, access, clock } = dependencies;
+  const { outbox, audit, clock } = dependencies;
   const { store, audited } = kind;
-
-  /** Every service hears of the end on the state topic and refuses the credential, remembered or not. */
-  async function announceEnd(tx: Tx, { id, accountId, accessEpoch: epoch }: C): Promise<void> {
-    await access.announce(tx, { kind: kind.access, id, accountId, state: "revoked", epoch });
-  }
 
   return {
     /** Creates a credential of a locked account. */
@@ -105,28 +100,46 @@ export function createCredentials<C extends Credential>(kind: CredentialKind<C>,
       await store.save(tx, revoked);
       await audit.record(tx, caller, { action: `${audited}.revoke`, accountId, subject, fields: ["status"] });
       await outbox.append(tx, [kind.revoked(revoked, "revoked", now)]);
-      await announceEnd(tx, revoked);
+      await announceEnd(tx, kind, revoked, dependencies);
       return revoked;
     },
 
-    /**
-     * Announces credentials whose time is over, each once, and tells how many it found. Every service refuses such a
-     * credential by its own clock already; the access change ends what is open. Several instances share the work.
-     */
-    async announceExpired(tx: Tx): Promise<"again" | "done"> {
-      const now = clock.now();
-      const expired = await store.takeExpired(tx, now, expiredAtOnce);
-      for (const credential of expired) {
-        const { accountId, id: subject } = credential;
-        const reason = isReplaced(credential) ? "rotated" : "expired";
-        const action = `${audited}.expire` as const;
-        await audit.record(tx, expiry, { action, accountId, subject, fields: ["status"], reason });
-        await outbox.append(tx, [kind.revoked(credential, reason, now)]);
-        await announceEnd(tx, credential);
-      }
-      return expired.length === expiredAtOnce ? "again" : "done";
-    },
+    /** Announces what has expired; see `announceExpired`. */
+    announceExpired: (tx: Tx) => announceExpired(tx, kind, dependencies),
   };
+}
+
+/**
+ * Announces credentials whose time is over, each once, and tells whether there may be more. Every service refuses such a
+ * credential by its own clock already; the access change ends what is open. Several instances share the work.
+ */
+async function announceExpired<C extends Credential>(
+  tx: Tx,
+  kind: CredentialKind<C>,
+  dependencies: CredentialDependencies,
+): Promise<"again" | "done"> {
+  const { outbox, audit, clock } = dependencies;
+  const now = clock.now();
+  const expired = await kind.store.takeExpired(tx, now, expiredAtOnce);
+  for (const credential of expired) {
+    const { accountId, id: subject } = credential;
+    const reason = isReplaced(credential) ? "rotated" : "expired";
+    const action = `${kind.audited}.expire` as const;
+    await audit.record(tx, expiry, { action, accountId, subject, fields: ["status"], reason });
+    await outbox.append(tx, [kind.revoked(credential, reason, now)]);
+    await announceEnd(tx, kind, credential, dependencies);
+  }
+  return expired.length === expiredAtOnce ? "again" : "done";
+}
+
+/** Every service hears of the end on the state topic and refuses the credential, remembered or not. */
+async function announceEnd<C extends Credential>(
+  tx: Tx,
+  { access: kind }: CredentialKind<C>,
+  { id, accountId, accessEpoch: epoch }: C,
+  { access }: CredentialDependencies,
+): Promise<void> {
+  await access.announce(tx, { kind, id, accountId, state: "revoked", epoch });
 }
 
 const isReplaced = (credential: Credential & { readonly replacedBy?: string | null }): boolean =>
