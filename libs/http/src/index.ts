@@ -5,7 +5,11 @@ export type { HttpContext } from "./app/http-context.ts";
 export type { Mounts } from "./app/mounts.ts";
 export { ExportPage, exportPathOf, exportRoutes } from "./export/export-routes.ts";
 export type { Idempotency } from "./idempotency/idempotency.ts";
-export { createIdempotencyStore, type IdempotencyStore } from "./idempotency/idempotency-store.ts";
+export {
+  createIdempotencyStore,
+  type IdempotencyStore,
+  idempotencyRetention,
+} from "./idempotency/idempotency-store.ts";
 export type { IdempotencyOptions } from "./idempotency/keyed-request.ts";
 export { httpMigrations } from "./library-migrations.ts";
 export { createRateLimits, type RateLimits } from "./limits/rate-limits.ts";

@@ -15,11 +15,12 @@ import {
   createInternalApp,
   createRoutes,
   type HttpAppOptions,
+  idempotencyRetention,
   type Mounts,
   type Routes,
 } from "@signalbox/http";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
-import type { Pool, Sealer } from "@signalbox/storage";
+import { type Pool, type Sealer, startRetention } from "@signalbox/storage";
 import type { commonProperties } from "./common-properties.ts";
 import { followConfiguration } from "./follow-configuration.ts";
 import { openStates } from "./open-access.ts";
@@ -92,7 +93,7 @@ export async function openService(
   const accessStates = await openStates(context, eventLog);
   const { rateLimits, cache } = await openEdgeLimits(context, policies);
   const idempotency = createIdempotencyStore({ service, pool, clock, ...(sealer && { sealer }) });
-  runner.worker("idempotency", idempotency.clean);
+  startRetention({ runner, pool, clock }, [idempotencyRetention]);
 
   return {
     pool,

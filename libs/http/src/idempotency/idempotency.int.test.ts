@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import { after, before, type TestContext, test } from "node:test";
 import { createManualClock, systemClock } from "@signalbox/core";
-import { createSealer, inTransaction, migrate, openPool, type Pool, sql } from "@signalbox/storage";
+import { createRunner } from "@signalbox/runtime";
+import { createSealer, inTransaction, migrate, openPool, type Pool, sql, startRetention } from "@signalbox/storage";
 import { eventually, type TestDatabase, testDatabase } from "@signalbox/testing";
 import { z } from "zod";
 import { errorOf, serveRoutes, testContext, testPrincipal } from "../edge-fixture.ts";
 import { httpMigrations } from "../library-migrations.ts";
 import { created, refused } from "../responses/http-response.ts";
 import { createRoutes } from "../routes/create-routes.ts";
-import { createIdempotencyStore } from "./idempotency-store.ts";
+import { createIdempotencyStore, idempotencyRetention } from "./idempotency-store.ts";
 import { keptMs } from "./keyed-request.ts";
 
 let database: TestDatabase;
@@ -312,7 +313,7 @@ test("without a key every request stands for itself; a key of another form is 40
 
 test("after 24 hours a key is new again, and the worker removes what is past its time", async (t) => {
   const clock = createManualClock(systemClock.now());
-  const { post, name, store, key } = await serve(t, { clock });
+  const { post, name, key } = await serve(t, { clock });
   await post();
   clock.advance(keptMs - 1);
   assert.equal((await post()).headers.get("idempotent-replayed"), "true");
@@ -320,10 +321,9 @@ test("after 24 hours a key is new again, and the worker removes what is past its
   assert.equal((await post()).headers.get("idempotent-replayed"), null);
   assert.equal(await countOf(name), 2);
   clock.advance(keptMs + 1);
-  const stop = new AbortController();
-  const cleaning = store.clean(stop.signal, () => {});
+  const runner = createRunner({ log: testContext().context.log, clock: systemClock });
+  t.after(() => runner.stop(5_000));
+  startRetention({ runner, pool, clock }, [idempotencyRetention]);
   const left = sql("", "select 1 from signalbox.idempotency where key = $1");
   await eventually(async () => assert.equal((await pool.query(left, [key])).rowCount, 0));
-  stop.abort();
-  await cleaning;
 });
