@@ -154,5 +154,5 @@ export const properties = defineProperties({
 
 export type Properties = typeof properties;
 
-/** What most parts need of the service's context. */
+/** The members of the service's context that most parts need. */
 export type Configured = Pick<ServiceContext<Properties>, "configuration" | "clock" | "log" | "metrics">;
