@@ -55,11 +55,13 @@ export function createCapabilities(context: Configured, opened: Opened) {
   const credentials = createCredentialKinds(context, shared);
   const logins = createLogins(context, { ...shared, ...proofs, ...credentials });
 
+  const statuses = createStatuses(shared);
   const contactLinks = createContactLinkStore(shared.pool);
   const contactChanges = createContactChanges({
     ...shared,
     ...proofs,
     ...logins,
+    statuses,
     contactLinks,
     baseUrl: configuration.get("http.base-url"),
     objectionHours: () => configuration.get("account.contact.objection-window"),
@@ -81,7 +83,7 @@ export function createCapabilities(context: Configured, opened: Opened) {
       purgeStore: createPurgeStore(shared),
       retentionDays: () => configuration.get("account.retention-days"),
     }),
-    statuses: createStatuses(shared),
+    statuses,
     pageLimits: {
       maxPageSize: () => configuration.get("limits.maxPageSize"),
       pageSize: () => configuration.get("defaults.pageSize"),
