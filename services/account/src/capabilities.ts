@@ -34,7 +34,7 @@ import { createStatuses } from "./statuses/statuses.ts";
 import { createStepUpStore } from "./step-up/step-up-store.ts";
 import { createStepUps } from "./step-up/step-ups.ts";
 
-/** What the routes, the graph and the workers may use. */
+/** Everything that the routes, the graph and the workers may use. */
 export type Capabilities = ReturnType<typeof createCapabilities>;
 
 interface Opened {
@@ -53,13 +53,15 @@ export function createCapabilities(context: Configured, opened: Opened) {
   const shared = createShared(context, opened);
   const proofs = createProofs(context, opened, shared);
   const credentials = createCredentialKinds(context, shared);
-  const signingIn = createSigningIn(context, { ...shared, ...proofs, ...credentials });
+  const logins = createLogins(context, { ...shared, ...proofs, ...credentials });
 
+  const statuses = createStatuses(shared);
   const contactLinks = createContactLinkStore(shared.pool);
   const contactChanges = createContactChanges({
     ...shared,
     ...proofs,
-    ...signingIn,
+    ...logins,
+    statuses,
     contactLinks,
     baseUrl: configuration.get("http.base-url"),
     objectionHours: () => configuration.get("account.contact.objection-window"),
@@ -71,7 +73,7 @@ export function createCapabilities(context: Configured, opened: Opened) {
     ...shared,
     ...proofs,
     ...credentials,
-    ...signingIn,
+    ...logins,
     contactLinks,
     contactChanges,
     accounts,
@@ -81,7 +83,7 @@ export function createCapabilities(context: Configured, opened: Opened) {
       purgeStore: createPurgeStore(shared),
       retentionDays: () => configuration.get("account.retention-days"),
     }),
-    statuses: createStatuses(shared),
+    statuses,
     pageLimits: {
       maxPageSize: () => configuration.get("limits.maxPageSize"),
       pageSize: () => configuration.get("defaults.pageSize"),
@@ -114,7 +116,7 @@ function createShared({ configuration, clock, log }: Configured, { pool, outbox 
   };
 }
 
-/** How somebody proves to be the holder of an address: a code in a mail, and step-ups by such a code. */
+/** Proofs that somebody holds an address: codes in mails, and step-ups by such codes. */
 function createProofs(context: Configured, { pool, counting = pool }: Opened, shared: Shared) {
   const mails = createMails(context, pool, shared.sealer);
   const keys = context.configuration.get("secrets.keys");
@@ -124,7 +126,7 @@ function createProofs(context: Configured, { pool, counting = pool }: Opened, sh
   return { mails, oneTimeCodes, stepUpStore, stepUps };
 }
 
-/** The two kinds of credentials that an owner makes. */
+/** API keys and service clients. */
 function createCredentialKinds({ configuration }: Configured, shared: Shared) {
   const keys = createApiKeyStore(shared.pool);
   const clients = createServiceClientStore(shared.pool);
@@ -139,27 +141,27 @@ function createCredentialKinds({ configuration }: Configured, shared: Shared) {
   return { keys, apiKeys, clients, serviceClients };
 }
 
-type Proven = Shared & ReturnType<typeof createProofs> & ReturnType<typeof createCredentialKinds>;
+type LoginParts = Shared & ReturnType<typeof createProofs> & ReturnType<typeof createCredentialKinds>;
 
-/** Logins, the issuer of this service where no other is configured, and whose credential something is. */
-function createSigningIn(context: Configured, proven: Proven) {
+/** The logins of accounts, the built-in issuer where no other is configured, and the principals of credentials. */
+function createLogins(context: Configured, parts: LoginParts) {
   const { configuration } = context;
   const defaultLocale = () => configuration.get("defaults.locale");
   const provisioning = createProvisioning({
-    ...proven,
+    ...parts,
     firstValues: () => ({
       supportedLocales: configuration.get("supported.locales"),
       defaultLocale: defaultLocale(),
       requireVerifiedContact: configuration.get("account.require-verified-contact"),
     }),
   });
-  const state = createStateStore(proven.pool, proven.sealer);
-  const issuedTokens = createIssuedTokens({ ...proven, state });
-  const signIns = createSignIns({ ...proven, provisioning, issuedTokens, defaultLocale });
-  const issuer = createIssuer(context, { ...proven, state, issuedTokens, signIns });
+  const state = createStateStore(parts.pool, parts.sealer);
+  const issuedTokens = createIssuedTokens({ ...parts, state });
+  const signIns = createSignIns({ ...parts, provisioning, issuedTokens, defaultLocale });
+  const issuer = createIssuer(context, { ...parts, state, issuedTokens, signIns });
   const tokens = issuer?.tokens ?? createTokens(context, parseIssuers(configuration.get("auth.issuers")));
-  const identityStore = createIdentityStore(proven.pool);
-  const identities = createIdentities({ ...proven, identityStore, tokens, signsInByMail: issuer !== null });
-  const principals = createPrincipals(context, { ...proven, tokens, provisioning });
+  const identityStore = createIdentityStore(parts.pool);
+  const identities = createIdentities({ ...parts, identityStore, tokens, signsInByMail: issuer !== null });
+  const principals = createPrincipals(context, { ...parts, tokens, provisioning });
   return { provisioning, issuedTokens, signIns, issuer, identities, principals };
 }

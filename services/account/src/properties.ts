@@ -1,13 +1,13 @@
-import { internalProperties, issuerProperties, principalProperties } from "@signalbox/auth/properties";
-import { cacheProperties } from "@signalbox/cache/properties";
+import { issuerProperties } from "@signalbox/auth/properties";
 import { defineProperties } from "@signalbox/config";
-import { defaultProperties, limitProperties, supportedProperties } from "@signalbox/contracts/properties";
-import { eventsProperties } from "@signalbox/events/properties";
-import { httpProperties } from "@signalbox/http/properties";
+import { defaultProperties, supportedProperties } from "@signalbox/contracts/properties";
 import type { ServiceContext } from "@signalbox/runtime";
-import { runtimeProperties } from "@signalbox/runtime/properties";
-import { databaseProperties, secretsProperties } from "@signalbox/storage/properties";
+import { commonProperties } from "@signalbox/service/common-properties";
+import { secretsProperties } from "@signalbox/storage/properties";
 import { mailboxPattern } from "./mail/mail.ts";
+
+const count = (value: number, max: number, unit: string, effect: string) =>
+  ({ type: "integer", default: value, min: 1, max, unit, secrecy: "public", reload: "live", effect }) as const;
 
 const exportUrl = (service: string) =>
   ({
@@ -22,17 +22,9 @@ const exportUrl = (service: string) =>
 
 /** Every property of the account service. */
 export const properties = defineProperties({
-  ...runtimeProperties,
-  ...databaseProperties,
+  ...commonProperties,
   ...secretsProperties,
-  ...cacheProperties,
-  ...eventsProperties,
-  ...httpProperties,
-  ...internalProperties,
   ...issuerProperties,
-  "auth.principals.cache-max": principalProperties["auth.principals.cache-max"],
-  "limits.maxPageSize": limitProperties["limits.maxPageSize"],
-  "defaults.pageSize": defaultProperties["defaults.pageSize"],
   "defaults.locale": defaultProperties["defaults.locale"],
   "supported.locales": supportedProperties["supported.locales"],
   "images.internal-url": exportUrl("images"),
@@ -45,36 +37,19 @@ export const properties = defineProperties({
     reload: "live",
     effect: "New accounts wait in `pending` until a contact address is verified, unless their token says it is.",
   },
-  "account.contact.objection-window": {
-    type: "integer",
-    default: 72,
-    unit: "hours",
-    min: 1,
-    max: 720,
-    secrecy: "public",
-    reload: "live",
-    effect: "How long the holder of a contact address can object to its replacement or removal.",
-  },
-  "account.retention-days": {
-    type: "integer",
-    default: 30,
-    unit: "days",
-    min: 1,
-    max: 3650,
-    secrecy: "public",
-    reload: "live",
-    effect: "How long a deleted account can be brought back before its personal data is erased and its things go.",
-  },
-  "account.audit.retention-days": {
-    type: "integer",
-    default: 365,
-    unit: "days",
-    min: 1,
-    max: 3650,
-    secrecy: "public",
-    reload: "live",
-    effect: "How long audit entries are kept.",
-  },
+  "account.contact.objection-window": count(
+    72,
+    720,
+    "hours",
+    "How long the holder of a contact address can object to its replacement or removal.",
+  ),
+  "account.retention-days": count(
+    30,
+    3650,
+    "days",
+    "How long a deleted account can be brought back before its personal data is erased and its things go.",
+  ),
+  "account.audit.retention-days": count(365, 3650, "days", "How long audit entries are kept."),
   "mail.url": {
     type: "string",
     default: "log:",
@@ -101,26 +76,18 @@ export const properties = defineProperties({
     reload: "restart",
     effect: "The second part of new API keys (`sbx_dev_…`), so that a key of a test system is told apart at sight.",
   },
-  "account.api-keys.max": {
-    type: "integer",
-    default: 100,
-    unit: "keys",
-    min: 1,
-    max: 10_000,
-    secrecy: "public",
-    reload: "live",
-    effect: "How many good API keys an account may have. Keys in the overlap of a rotation may be as many again.",
-  },
-  "account.clients.max": {
-    type: "integer",
-    default: 100,
-    unit: "items",
-    min: 1,
-    max: 10_000,
-    secrecy: "public",
-    reload: "live",
-    effect: "How many service clients an account may have that are neither revoked nor expired.",
-  },
+  "account.api-keys.max": count(
+    100,
+    10_000,
+    "keys",
+    "How many good API keys an account may have. Keys in the overlap of a rotation may be as many again.",
+  ),
+  "account.clients.max": count(
+    100,
+    10_000,
+    "items",
+    "How many service clients an account may have that are neither revoked nor expired.",
+  ),
   "account.oauth.applications": {
     type: "string",
     default: "[]",
@@ -140,19 +107,15 @@ export const properties = defineProperties({
     reload: "restart",
     effect: "How long an access token of the built-in issuer is good.",
   },
-  "account.oauth.key-rotation-days": {
-    type: "integer",
-    default: 30,
-    unit: "days",
-    min: 1,
-    max: 365,
-    secrecy: "public",
-    reload: "live",
-    effect: "After so many days the built-in issuer signs with a new key.",
-  },
+  "account.oauth.key-rotation-days": count(
+    30,
+    365,
+    "days",
+    "After so many days the built-in issuer signs with a new key.",
+  ),
 });
 
 export type Properties = typeof properties;
 
-/** What most parts need of the service's context. */
+/** The members of the service's context that most parts need. */
 export type Configured = Pick<ServiceContext<Properties>, "configuration" | "clock" | "log" | "metrics">;

@@ -13,7 +13,7 @@ afterEach(() => account.close());
 
 const fresh = () => `${crypto.randomUUID()}@example.org`;
 
-/** Puts a sign-in code into the queue, as a verb does, that is of use for ten minutes. */
+/** Puts a sign-in code into the queue, as an operation does, which is of use for ten minutes. */
 const enqueue = (to: string, { code = "12345678", locale = "en", from = account } = {}) =>
   inTransaction(from.pool, (tx) => {
     const expiresAt = new Date(account.clock.nowMs() + minutes(10));

@@ -83,7 +83,7 @@ export function createAccountBodies({ accounts, supportedLocales }: BodyDependen
   }
 }
 
-const notifications = { product_updates: z.boolean().describe("Whether news about the product is wanted.") };
+const notifications = { product_updates: z.boolean().describe("True to get news about the product.") };
 
 const unless =
   (present: string | undefined, rule: FieldRule): FieldRule =>

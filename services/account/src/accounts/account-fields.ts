@@ -37,7 +37,7 @@ export const checkContactAddress: FieldRule = (address) => {
   return "This is not an e-mail address.";
 };
 
-/** What IANA has of two and three letters. ICU knows more from Java's past, such as IST, which are several zones at once. */
+/** The names of two and three letters that IANA has. ICU knows more from Java's past, such as IST, which are several zones at once. */
 const shortZones = new Set("UTC UCT GMT WET CET MET EET EST MST HST PRC ROC ROK GB NZ".split(" "));
 const zoneName = /^[A-Z][A-Za-z0-9_+-]*(\/[A-Z][A-Za-z0-9_+-]*){0,2}$/;
 

@@ -1,6 +1,6 @@
 import type { Account } from "./account.ts";
 
-/** What a write asks for. An absent member stays; `contactAddress: null` clears. */
+/** The changes that a write asks for. An absent member stays; `contactAddress: null` clears. */
 export interface AccountChanges {
   readonly displayName?: string | undefined;
   readonly contactAddress?: string | null | undefined;
@@ -58,7 +58,7 @@ export function changeAccount(account: Account, changes: AccountChanges, now: Da
   };
 }
 
-/** Whether the change touches where the account can be reached, which needs a recent sign-in. */
+/** Tells a change of where the account can be reached, which needs a recent sign-in. */
 export function touchesContact({ accountFields }: ChangedAccount): boolean {
   return accountFields.some((field) => field.includes("contact_address"));
 }

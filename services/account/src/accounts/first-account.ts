@@ -2,13 +2,13 @@ import { randomId } from "@signalbox/core";
 import type { Account } from "./account.ts";
 import { checkContactAddress, checkDisplayName, checkTimezone, type FieldRule, normalized } from "./account-fields.ts";
 
-/** What an issuer says about a person (OpenID Connect Core §5.1). Nothing of it is trusted to be there or well formed. */
+/** The claims of an issuer about a person (OpenID Connect Core §5.1). Nothing of it is trusted to be there or well formed. */
 export type ProfileClaims = Readonly<Record<string, unknown>>;
 
 export interface FirstValues {
   readonly supportedLocales: readonly string[];
   readonly defaultLocale: string;
-  /** Whether an account waits in `pending` until a contact address is verified. */
+  /** Makes an account wait in `pending` until a contact address is verified. */
   readonly requireVerifiedContact: boolean;
 }
 

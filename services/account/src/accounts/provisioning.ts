@@ -21,7 +21,7 @@ interface NewAccount {
   readonly claims: ProfileClaims;
   /** The login that the account is for. */
   readonly identityOf: (account: Account) => Identity;
-  /** What the identity presented, for the audit. */
+  /** The id of what the identity presented, for the audit. */
   readonly credential: string;
 }
 

@@ -7,8 +7,8 @@ import { accountFrom } from "../accounts/account-store.ts";
 import type { Prisma, PrismaClient } from "../generated/prisma/client.ts";
 
 /**
- * What administrators may narrow the list of accounts by: the query parameters of REST; GraphQL sends the same. Names are
- * kept in NFC, so they are sought so. An absent member does not narrow.
+ * Narrows the list of accounts: the query parameters of REST, and the arguments of GraphQL. Names are kept in NFC, so they
+ * are sought so. An absent member does not narrow.
  */
 export const accountFilter = {
   status: z.enum(accountStates).optional(),
@@ -19,7 +19,9 @@ export const accountFilter = {
     .max(254)
     .optional()
     .describe("A part of the name or a contact address, or a whole id."),
-  recovery_requested: booleanParameter().optional().describe("Whether the owner asks to have the account back."),
+  recovery_requested: booleanParameter()
+    .optional()
+    .describe("True for accounts whose owners ask to have them back, false for the others."),
   created_after: timeParameter().optional(),
   created_before: timeParameter().optional(),
 };

@@ -4,7 +4,7 @@ import { type Clock, uuidv7 } from "@signalbox/core";
 import { type Queryable, type Tx, table } from "@signalbox/storage";
 import type { AuditEntry } from "./audit-entry.ts";
 
-/** Who caused a change: in which part, with which account and credential, and where the request came from. */
+/** Somebody who caused a change: in which part, with which account and credential, and from where. */
 export interface Actor {
   readonly kind: TransitionActor;
   /** Null for the product itself. */
@@ -25,7 +25,7 @@ export function systemActor(part: string): Actor {
   return { kind: "system", accountId: null, credential: part, address: null, requestId: null };
 }
 
-/** What is done to the account itself. */
+/** Changes of the account itself. */
 export type AccountAction =
   | "account.create"
   | "account.update"
@@ -44,7 +44,7 @@ export type AccountAction =
   | "account.export"
   | "sign_in";
 
-/** What is done to one of the things that an account has many of: its entry says to which. */
+/** Changes of one of the things that an account has many of: the entry says of which. */
 type ThingAction =
   | "identity.link"
   | "identity.unlink"
@@ -84,15 +84,15 @@ interface Change {
 
 /** Something that was not allowed. */
 export interface Refusal {
-  /** Whose audit it belongs to. */
+  /** The account whose audit it belongs to. */
   readonly accountId: string;
   /** `DELETE /api/account/`, `Mutation.setAccountStatus` or `api_key.use`. */
   readonly operation: string;
-  /** What was wrong: `scope`, `status`, `authorization`. */
+  /** The names of what was wrong: `scope`, `status`, `authorization`. */
   readonly fields: readonly string[];
   /** The stable code of the refusal. */
   readonly reason: string;
-  /** What it was tried on or with, where we know it for one of the account's own. */
+  /** The id of what it was tried on or with, where we know it for one of the account's own. */
   readonly subject?: string;
   readonly by: Actor;
 }

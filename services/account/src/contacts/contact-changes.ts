@@ -3,18 +3,17 @@ import { mayAccess } from "@signalbox/contracts";
 import { AppError, type Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import type { Tx } from "@signalbox/storage";
-import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import type { Account } from "../accounts/account.ts";
-import { accountChanged, accountContactVerified, accountStatusChanged } from "../accounts/account-events.ts";
+import { accountChanged, accountContactVerified } from "../accounts/account-events.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { ChangedAccount } from "../accounts/change-account.ts";
-import { type AccountAction, type Actor, type Audit, actorOf } from "../audit/audit.ts";
+import { type AccountAction, type Actor, type Audit, actorOf, systemActor } from "../audit/audit.ts";
 import type { AuditRefusals } from "../audit/audit-refusals.ts";
 import { codeRefusal, tooManyCodes } from "../codes/code-answers.ts";
 import type { OneTimeCodes, RedeemOutcome } from "../codes/one-time-codes.ts";
 import type { Identities } from "../identities/identities.ts";
 import type { IssuedTokens } from "../oauth/issued-tokens.ts";
-import { changeStatus } from "../statuses/change-status.ts";
+import type { Statuses } from "../statuses/statuses.ts";
 import type { StepUps } from "../step-up/step-ups.ts";
 import { type ContactLink, digestLinkToken, isOpen } from "./contact-link.ts";
 import type { ContactLinkStore } from "./contact-link-store.ts";
@@ -28,7 +27,7 @@ interface ContactDependencies extends ContactMailDependencies {
   readonly identities: Pick<Identities, "list" | "wouldLockOut">;
   readonly stepUps: Pick<StepUps, "end">;
   readonly issuedTokens: Pick<IssuedTokens, "revokeSignIns">;
-  readonly access: Pick<AccessAnnouncements, "announce">;
+  readonly statuses: Pick<Statuses, "change">;
   readonly auditRefusals: Pick<AuditRefusals, "record">;
   readonly outbox: Pick<Outbox, "append">;
   readonly audit: Audit;
@@ -159,7 +158,7 @@ async function confirmByLink(
 
 /** Puts the pending address in use and tells the one it replaces. */
 async function adopt(parts: Parts, tx: Tx, account: Account, by: Actor): Promise<Account> {
-  const { accounts, contactMails, outbox, clock } = parts;
+  const { accounts, statuses, contactMails, outbox, clock } = parts;
   const changed = confirmPending(account, clock.now());
   const [before, now] = [account.contactAddress, changed.account.contactAddress];
   await outbox.append(tx, [accountContactVerified(changed)]);
@@ -168,24 +167,17 @@ async function adopt(parts: Parts, tx: Tx, account: Account, by: Actor): Promise
   if (before !== null && now !== null && before !== now) {
     await contactMails.tellOfReplacement(tx, changed.account, before, now);
   }
-  const active = await activate(parts, tx, changed.account);
-  await accounts.save(tx, active);
-  return active;
+  if (account.status === "pending") {
+    // It has waited for its first confirmed address.
+    const activated = await statuses.change(tx, systemActor("contact"), changed.account, {
+      to: "active",
+      reason: null,
+    });
+    if (activated.outcome === "changed") return activated.account;
+  }
+  await accounts.save(tx, changed.account);
+  return changed.account;
 }
-
-/** Makes a pending account active: it has waited for its first confirmed address. */
-async function activate({ audit, outbox, access, clock }: Parts, tx: Tx, account: Account): Promise<Account> {
-  const now = clock.now();
-  const active = changeStatus(account, { to: "active", actor: "system", reason: null }, now);
-  if (account.status !== "pending" || !active) return account;
-  const { id, status: state, accessEpoch: epoch } = active;
-  await audit.record(tx, system, { action: "account.activate", accountId: id, fields: ["status"] });
-  await outbox.append(tx, [accountStatusChanged(active, account.status, "system")]);
-  await access.announce(tx, { kind: "account", id, accountId: id, state, epoch });
-  return active;
-}
-
-const system: Actor = { kind: "system", accountId: null, credential: "contact", address: null, requestId: null };
 
 /**
  * Keeps the link's address in use, or puts it in use again, whatever came after it. The earliest holder wins: an objection

@@ -64,12 +64,7 @@ export function createApiKeys(dependencies: Dependencies) {
       await store.insert(tx, issued.credential);
       await outbox.append(tx, [apiKeyEvents.created(issued.credential)]);
       await retire(tx, old, issued.credential, overlapSeconds, dependencies);
-      await audit.record(tx, caller, {
-        action: "api_key.rotate",
-        accountId: account.id,
-        subject: old.id,
-        fields: ["replaced_by"],
-      });
+      await audit.record(tx, caller, { action: "api_key.rotate", subject: old.id, fields: ["replaced_by"] });
       return { outcome: "issued", ...issued };
     },
   };

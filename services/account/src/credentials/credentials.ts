@@ -5,7 +5,7 @@ import type { Outbox } from "@signalbox/events";
 import type { Tx } from "@signalbox/storage";
 import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import type { Account } from "../accounts/account.ts";
-import type { Actor, Audit } from "../audit/audit.ts";
+import { type Audit, systemActor } from "../audit/audit.ts";
 import {
   type Credential,
   judgeNewCredential,
@@ -54,7 +54,6 @@ export type CreateOutcome<C extends Credential> =
 
 /** Keeps one transaction, and with it the outbox of other writers, short. */
 const expiredAtOnce = 100;
-const expiry: Actor = { kind: "system", accountId: null, credential: "expiry", address: null, requestId: null };
 
 /** What owners do with credentials of either kind: create, rename and revoke them. What expires is announced by itself. */
 export function createCredentials<C extends Credential>(kind: CredentialKind<C>, dependencies: CredentialDependencies) {
@@ -72,9 +71,8 @@ export function createCredentials<C extends Credential>(kind: CredentialKind<C>,
       if ((await store.countLive(tx, account.id, now)).current >= max) return { outcome: "limit-reached", max };
       const issued = kind.make({ ...wanted, accountId: account.id }, now);
       await store.insert(tx, issued.credential);
-      const fields = ["name", "scopes", "expires_at"];
-      const subject = issued.credential.id;
-      await audit.record(tx, caller, { action: `${audited}.create`, accountId: account.id, subject, fields });
+      const [subject, fields] = [issued.credential.id, ["name", "scopes", "expires_at"]];
+      await audit.record(tx, caller, { action: `${audited}.create`, subject, fields });
       await outbox.append(tx, [kind.created(issued.credential)]);
       return { outcome: "issued", ...issued };
     },
@@ -84,9 +82,8 @@ export function createCredentials<C extends Credential>(kind: CredentialKind<C>,
       if (name === credential.name) return credential;
       requireStepUp(caller, clock);
       const renamed = { ...credential, name };
-      const { accountId, id: subject } = credential;
       await store.save(tx, renamed);
-      await audit.record(tx, caller, { action: `${audited}.update`, accountId, subject, fields: ["name"] });
+      await audit.record(tx, caller, { action: `${audited}.update`, subject: credential.id, fields: ["name"] });
       await outbox.append(tx, [kind.updated(renamed, ["name"], clock.now())]);
       return renamed;
     },
@@ -96,9 +93,8 @@ export function createCredentials<C extends Credential>(kind: CredentialKind<C>,
       if (credential.revokedAt !== null) return credential;
       const now = clock.now();
       const revoked = { ...credential, revokedAt: now, accessEpoch: credential.accessEpoch + 1 };
-      const { accountId, id: subject } = credential;
       await store.save(tx, revoked);
-      await audit.record(tx, caller, { action: `${audited}.revoke`, accountId, subject, fields: ["status"] });
+      await audit.record(tx, caller, { action: `${audited}.revoke`, subject: credential.id, fields: ["status"] });
       await outbox.append(tx, [kind.revoked(revoked, "revoked", now)]);
       await announceEnd(tx, kind, revoked, dependencies);
       return revoked;
@@ -125,7 +121,7 @@ async function announceExpired<C extends Credential>(
     const { accountId, id: subject } = credential;
     const reason = isReplaced(credential) ? "rotated" : "expired";
     const action = `${kind.audited}.expire` as const;
-    await audit.record(tx, expiry, { action, accountId, subject, fields: ["status"], reason });
+    await audit.record(tx, systemActor("expiry"), { action, accountId, subject, fields: ["status"], reason });
     await outbox.append(tx, [kind.revoked(credential, reason, now)]);
     await announceEnd(tx, kind, credential, dependencies);
   }

@@ -57,13 +57,9 @@ export function createServiceClients({ clients, clientsMax, ...dependencies }: D
       requireScopes(caller, client.scopes);
       const rotated = withNewSecret(client, overlapSeconds, now);
       await clients.save(tx, rotated.credential);
-      await audit.record(tx, caller, {
-        action: "client.rotate_secret",
-        accountId: account.id,
-        subject: client.id,
-        fields: ["client_secret"],
-      });
-      await outbox.append(tx, [serviceClientEvents.updated(rotated.credential, ["client_secret"], now)]);
+      const fields = ["client_secret"];
+      await audit.record(tx, caller, { action: "client.rotate_secret", subject: client.id, fields });
+      await outbox.append(tx, [serviceClientEvents.updated(rotated.credential, fields, now)]);
       return { outcome: "issued", ...rotated };
     },
   };

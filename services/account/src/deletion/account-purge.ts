@@ -66,7 +66,7 @@ export function createAccountPurge(dependencies: PurgeDependencies) {
   }
 }
 
-/** What stays of a purged account: that it was there, and when it came and went. Nothing tells whose it was. */
+/** Makes the tombstone of an account: it was there, and came and went at these times. Nothing tells whose it was. */
 function tombstoneOf(account: Account, now: Date): Account {
   return {
     ...account,

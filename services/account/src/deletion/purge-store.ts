@@ -28,7 +28,7 @@ const tables = [
 ];
 const erasures = tables.map((table) => sql(`purge.${table}`, `delete from ${table} where account_id = $1`));
 
-/** What administrators did stays as it is. Without names they are planned with their values, and lock the days in between alone. */
+/** Entries of administrators stay as they are. Without names the statements are planned with their values, and lock the days in between alone. */
 const eraseActors = sql(
   "",
   `update audit_entries set actor_address = null, actor_credential = 'erased', reason = null

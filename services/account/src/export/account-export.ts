@@ -23,7 +23,7 @@ interface ExportDependencies extends OwnLists {
   readonly accounts: Pick<AccountStore, "find">;
   readonly audit: Pick<Audit, "record">;
   readonly clock: Clock;
-  /** What other services hold. */
+  /** The lists that other services hold. */
   readonly remoteSections: RemoteSections;
 }
 
@@ -77,7 +77,7 @@ interface OwnLists {
   readonly clock: Clock;
 }
 
-/** What this service holds itself, in the order of the document. */
+/** The lists of this service, in the order of the document. */
 function ownSections({ identities, keys, clients, auditStore, clock }: OwnLists): readonly ExportSection[] {
   return [
     {
@@ -99,7 +99,7 @@ const viewLogin = ({ issuer, subject, createdAt }: LinkedIdentity) => ({
   created_at: createdAt.toISOString(),
 });
 
-/** What other services hold for an account, by the member of the document that has it. */
+/** The lists of other services by the member of the document, each with the property that has the address. */
 const heldElsewhere = [
   ["images", "images.internal-url"],
   ["webhook_sources", "webhook-ingest.internal-url"],

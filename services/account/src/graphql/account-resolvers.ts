@@ -1,24 +1,35 @@
 import { AppError } from "@signalbox/core";
 import { field, mutation, type SubgraphContext, toWire } from "@signalbox/graphql";
-import type { z } from "zod";
+import type { Tx } from "@signalbox/storage";
+import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
 import { type AccountBodies, type AccountBody, changesFrom } from "../accounts/account-body.ts";
 import type { Accounts } from "../accounts/accounts.ts";
+import type { SignIns } from "../sign-ins/sign-ins.ts";
 import type { AccountContext, AccountLoaders } from "./loaders.ts";
 
 interface AccountResolverDependencies {
   readonly accounts: Pick<Accounts, "find" | "lock" | "update">;
   readonly accountBodies: Pick<AccountBodies, "patch" | "settingsPatch">;
+  readonly signIns: Pick<SignIns, "signOutEverywhere">;
 }
 
 const read = { scopes: ["account:read"], access: "own-account:read" } as const;
 const write = { scopes: ["account:write"], access: "own-account:write" } as const;
 
-/** What a mutation is told when the account of its caller is gone. */
-export const accountGone = "The account does not exist any more.";
+const accountGone = "The account does not exist any more.";
 
-/** The account of the caller with its settings. */
-export function accountResolvers({ accounts, accountBodies }: AccountResolverDependencies) {
+/** Changes the caller's account under its lock. */
+export function writeOwnAccount<Result>(
+  { caller, write }: SubgraphContext<unknown>,
+  accounts: Pick<Accounts, "lock">,
+  change: (tx: Tx, account: Account) => Promise<Result>,
+): Promise<Result> {
+  return write({ find: (tx) => accounts.lock(tx, caller.accountId), change, missing: accountGone });
+}
+
+/** The account of the caller with its settings and sign-ins. */
+export function accountResolvers({ accounts, accountBodies, signIns }: AccountResolverDependencies) {
   return {
     Query: {
       viewer: field<AccountLoaders, unknown, unknown>(read, async (_parent, _args, { caller, loaders }) => {
@@ -40,6 +51,11 @@ export function accountResolvers({ accounts, accountBodies }: AccountResolverDep
       updateAccountSettings: mutation<AccountLoaders, AccountBody, Account>(
         { ...write, input: inputOf(accountBodies.settingsPatch), payload: "settings" },
         update,
+      ),
+      signOutEverywhere: mutation<AccountLoaders, object, Account>(
+        { scopes: ["account:security"], access: write.access, input: z.strictObject({}), payload: "account" },
+        (_input, context) =>
+          writeOwnAccount(context, accounts, (tx, account) => signIns.signOutEverywhere(tx, context.caller, account)),
       ),
     },
     Account: {

@@ -1,13 +1,11 @@
-import { mutation, refusalError, type SubgraphContext } from "@signalbox/graphql";
-import type { Tx } from "@signalbox/storage";
+import { mutation, refusalError } from "@signalbox/graphql";
 import { z } from "zod";
-import type { Account } from "../accounts/account.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import { codeRefused, tooManyCodes } from "../codes/code-answers.ts";
 import type { ContactChanges } from "../contacts/contact-changes.ts";
 import { hintOf } from "../contacts/contact-link.ts";
 import { Confirmation, nothingPending } from "../contacts/contact-routes.ts";
-import { accountGone } from "./account-resolvers.ts";
+import { writeOwnAccount } from "./account-resolvers.ts";
 
 interface ContactMutationDependencies {
   readonly accounts: Pick<Accounts, "lock">;
@@ -24,7 +22,7 @@ export function contactMutations({ accounts, contactChanges }: ContactMutationDe
       confirmContactAddress: mutation(
         { ...access, input: Confirmation, payload: "account" },
         async ({ code }, context) => {
-          const result = await write(context, (tx, account) =>
+          const result = await writeOwnAccount(context, accounts, (tx, account) =>
             contactChanges.confirm(tx, context.caller, account, code),
           );
           if (result.outcome === "confirmed") return result.account;
@@ -32,7 +30,7 @@ export function contactMutations({ accounts, contactChanges }: ContactMutationDe
         },
       ),
       resendContactCode: mutation({ ...access, input: nothing, payload: "sentCode" }, async (_input, context) => {
-        const result = await write(context, contactChanges.resend);
+        const result = await writeOwnAccount(context, accounts, contactChanges.resend);
         switch (result.outcome) {
           case "sent":
             return { sentTo: hintOf(result.address), expiresAt: result.expiresAt };
@@ -43,17 +41,8 @@ export function contactMutations({ accounts, contactChanges }: ContactMutationDe
         }
       }),
       cancelContactChange: mutation({ ...access, input: nothing, payload: "account" }, (_input, context) =>
-        write(context, (tx, account) => contactChanges.cancel(tx, context.caller, account)),
+        writeOwnAccount(context, accounts, (tx, account) => contactChanges.cancel(tx, context.caller, account)),
       ),
     },
   };
-
-  /** Changes the caller's own account, locked. */
-  function write<Result>(
-    { caller, write }: SubgraphContext<unknown>,
-    change: (tx: Tx, account: Account) => Promise<Result>,
-  ): Promise<Result> {
-    const find = (tx: Tx) => accounts.lock(tx, caller.accountId);
-    return write({ find, change, missing: accountGone });
-  }
 }

@@ -22,6 +22,7 @@ import {
 import type { CredentialStore } from "../credentials/credential-store.ts";
 import type { Issued } from "../credentials/credentials.ts";
 import { previousSecretUntil, type ServiceClient } from "../credentials/service-client.ts";
+import { writeOwnAccount } from "./account-resolvers.ts";
 import type { AccountLoaders } from "./loaders.ts";
 
 interface Dependencies extends CredentialDoorDependencies {
@@ -96,12 +97,10 @@ function mutationsOf<C extends Credential>(
   return {
     create: mutation(
       { ...security, input: door.newBody, payload: issued },
-      async ({ expires_at: expiresAt, ...wanted }, { caller, write }: Context) => {
-        const result = await write({
-          find: (tx) => accounts.lock(tx, caller.accountId),
-          change: (tx, account) => door.create(tx, caller, account, { ...wanted, expiresAt }),
-          missing: "The account does not exist any more.",
-        });
+      async ({ expires_at: expiresAt, ...wanted }, context: Context) => {
+        const result = await writeOwnAccount(context, accounts, (tx, account) =>
+          door.create(tx, context.caller, account, { ...wanted, expiresAt }),
+        );
         if (result.outcome !== "issued") throw refusalError(door.refusedCreation(result));
         return result;
       },

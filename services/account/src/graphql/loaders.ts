@@ -5,7 +5,7 @@ import type { Accounts } from "../accounts/accounts.ts";
 import type { ApiKey } from "../credentials/api-key.ts";
 import type { CredentialStore } from "../credentials/credential-store.ts";
 
-/** What one request looks up together. Fields judge beforehand who may see it. */
+/** The look-ups of one request, joined. Fields judge beforehand who may see what is found. */
 export interface AccountLoaders {
   readonly account: Load<Account>;
   /** A key of the caller's account. */

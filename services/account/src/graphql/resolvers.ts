@@ -7,7 +7,6 @@ import { auditResolvers } from "./audit-resolvers.ts";
 import { contactMutations } from "./contact-mutations.ts";
 import { credentialResolvers } from "./credential-resolvers.ts";
 import { type AccountLoaders, createLoaders } from "./loaders.ts";
-import { signInMutations } from "./sign-in-mutations.ts";
 
 type Table = Resolvers<AccountLoaders>;
 type Graph = Pick<SubgraphOptions<AccountLoaders>, "typeDefs" | "resolvers" | "createLoaders">;
@@ -31,7 +30,6 @@ export function resolversOf(capabilities: Capabilities): Table {
     auditResolvers(capabilities),
     credentialResolvers(capabilities),
     contactMutations(capabilities),
-    signInMutations(capabilities),
   ]);
 }
 

@@ -4,7 +4,7 @@ import type { Tx } from "@signalbox/storage";
 import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import type { Account } from "../accounts/account.ts";
 import type { AccountStore, Identity } from "../accounts/account-store.ts";
-import { type Audit, actorOf } from "../audit/audit.ts";
+import type { Audit } from "../audit/audit.ts";
 import { identityId, type LinkedIdentity, sameIdentity } from "./identity.ts";
 import type { IdentityStore } from "./identity-store.ts";
 
@@ -89,9 +89,7 @@ export function createIdentities(dependencies: Dependencies) {
   }
 
   async function record(tx: Tx, caller: Caller, action: "identity.link" | "identity.unlink", identity: Identity) {
-    const by = actorOf(caller);
-    const subject = identityId(identity);
-    await audit.record(tx, by, { action, accountId: caller.accountId, subject, fields: ["identities"] });
+    await audit.record(tx, caller, { action, subject: identityId(identity), fields: ["identities"] });
   }
 }
 

@@ -13,13 +13,13 @@ const checkReason: FieldRule = (reason) => {
 
 const reason = ruledText(checkReason).meta({ minLength: 1, maxLength: reasonLengthMax });
 
-/** What an administrator sends. Nobody is moved back to `pending`. */
+/** The change that an administrator sends. No account goes back to `pending`. */
 export const StatusByAdministrator = z.strictObject({
   status: z.enum(accountStates).exclude(["pending"]),
   reason: reason.describe("Why. The owner reads it in the audit."),
 });
 
-/** What an owner sends. The way to deletion is DELETE. */
+/** The change that an owner sends. An owner deletes the account with DELETE. */
 export const StatusByOwner = z.strictObject({
   status: z.literal("disabled"),
   reason: reason.nullable().default(null).describe("Why, for the audit."),

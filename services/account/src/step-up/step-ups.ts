@@ -55,17 +55,16 @@ export function createStepUps(dependencies: StepUpDependencies) {
     async complete(tx: Tx, caller: Caller, account: Account, code: string): Promise<CompleteOutcome> {
       if (!canStepUp(caller)) return { outcome: "not-a-person" };
       requireState({ state: account.status }, "own-account:write");
-      const by = actorOf(caller);
       const redeemed = await oneTimeCodes.redeem(tx, { ...stepUpPlace(caller), code });
       if (redeemed !== "good") {
-        const refusal = codeRefusal("account.step_up", account.id, redeemed, by);
+        const refusal = codeRefusal("account.step_up", account.id, redeemed, actorOf(caller));
         tx.afterCommit(() => auditRefusals.record(refusal));
         return { outcome: redeemed };
       }
       const at = clock.now();
       await stepUps.save(tx, { credentialId: caller.credential.id, accountId: account.id, at });
       await accounts.save(tx, await access.invalidate(tx, account));
-      await audit.record(tx, by, { action: "account.step_up", accountId: account.id });
+      await audit.record(tx, caller, { action: "account.step_up" });
       return { outcome: "completed", validUntil: new Date(at.getTime() + stepUpMaxAgeMs) };
     },
 
