@@ -45,7 +45,7 @@ export interface OpenServiceOptions {
 }
 
 /** What a service shows to the outside. */
-export interface Doors<Loaders> {
+interface Doors<Loaders> {
   /** The title of its OpenAPI document. */
   readonly title: string;
   /** Who stands behind a credential: account's own answer, or `openPrincipals` everywhere else. */

@@ -17,7 +17,7 @@ export interface PutOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface GetOptions {
+interface GetOptions {
   /** A range that reaches past the end is cut; one that holds no byte throws `UnsatisfiableRange`. */
   readonly range?: ByteRange;
   readonly signal?: AbortSignal;
@@ -37,7 +37,7 @@ export interface ObjectHead {
   readonly modifiedAt: Date;
 }
 
-export interface ObjectContent extends ObjectHead {
+interface ObjectContent extends ObjectHead {
   /** The bytes asked for. Read it to its end or destroy it: it holds a file or a connection. */
   readonly stream: Readable;
   /** First and last byte of `stream` within the object. */
