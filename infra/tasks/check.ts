@@ -12,6 +12,7 @@ const steps: readonly Step[] = [
   { name: "generated files", command: ["infra/generate/run.ts", "--check"] },
   { name: "boundaries", command: ["infra/tasks/check-boundaries.ts"] },
   { name: "promises", command: ["node_modules/oxlint/bin/oxlint", "--type-aware", "--deny-warnings", "."] },
+  { name: "properties", command: ["infra/tasks/check-properties.ts"] },
   { name: "repository", command: ["infra/tasks/check-repository.ts"] },
 ];
 
