@@ -13,6 +13,7 @@ const steps: readonly Step[] = [
   { name: "boundaries", command: ["infra/tasks/check-boundaries.ts"] },
   { name: "promises", command: ["node_modules/oxlint/bin/oxlint", "--type-aware", "--deny-warnings", "."] },
   { name: "properties", command: ["infra/tasks/check-properties.ts"] },
+  { name: "structure", command: ["infra/tasks/check-structure.ts"], isShown: true },
   { name: "repository", command: ["infra/tasks/check-repository.ts"] },
 ];
 

@@ -6,6 +6,8 @@ export interface Step {
   readonly name: string;
   /** A script and its arguments, from the root of the repository. */
   readonly command: readonly string[];
+  /** Its output is worth reading also when all is well. */
+  readonly isShown?: true;
 }
 
 interface StepResult {
@@ -17,7 +19,7 @@ interface StepResult {
 
 /**
  * Runs steps, `concurrency` at a time in the order given, prints a line for each as it ends and the output of those that
- * failed. All of them run even when one fails, so that one run shows everything there is to repair.
+ * failed or are shown. All of them run even when one fails, so that one run shows everything there is to repair.
  */
 export async function runSteps(steps: readonly Step[], concurrency: number): Promise<boolean> {
   const waiting = [...steps];
@@ -31,7 +33,7 @@ export async function runSteps(steps: readonly Step[], concurrency: number): Pro
         console.log(
           `${result.ok ? "ok    " : "FAILED"} ${step.name.padEnd(widest)} ${result.seconds.toFixed(1).padStart(5)} s`,
         );
-        if (!result.ok) console.log(indent(result.output));
+        if (!result.ok || step.isShown) console.log(indent(result.output));
       }
     }),
   );
