@@ -1,20 +1,15 @@
 import { type Caller, requireState, requireStepUp } from "@signalbox/auth";
-import type { Clock } from "@signalbox/core";
-import type { Outbox } from "@signalbox/events";
 import { requireTransaction, type Tx } from "@signalbox/storage";
-import type { Audit } from "../audit/audit.ts";
 import type { ContactChanges } from "../contacts/contact-changes.ts";
+import type { Shared } from "../shared.ts";
 import type { Account } from "./account.ts";
 import { accountChanged } from "./account-events.ts";
 import type { AccountStore } from "./account-store.ts";
 import { type AccountChanges, changeAccount, touchesContact } from "./change-account.ts";
 
-interface AccountDependencies {
+interface AccountDependencies extends Pick<Shared, "outbox" | "audit" | "clock"> {
   readonly accountStore: Pick<AccountStore, "find" | "findMany" | "lock" | "save">;
   readonly contactChanges: Pick<ContactChanges, "request">;
-  readonly outbox: Pick<Outbox, "append">;
-  readonly audit: Pick<Audit, "record">;
-  readonly clock: Clock;
 }
 
 export type Accounts = ReturnType<typeof createAccounts>;

@@ -1,18 +1,11 @@
-import type { Clock } from "@signalbox/core";
-import type { Outbox } from "@signalbox/events";
-import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
-import type { Audit } from "../audit/audit.ts";
+import { inTransaction, type Tx } from "@signalbox/storage";
+import type { Shared } from "../shared.ts";
 import type { Account } from "./account.ts";
 import { accountCreated } from "./account-events.ts";
-import type { AccountStore, Identity } from "./account-store.ts";
+import type { Identity } from "./account-store.ts";
 import { type FirstValues, firstAccount, type ProfileClaims } from "./first-account.ts";
 
-interface ProvisioningDependencies {
-  readonly pool: Pool;
-  readonly accounts: Pick<AccountStore, "findByIdentity" | "insert">;
-  readonly outbox: Pick<Outbox, "append">;
-  readonly audit: Pick<Audit, "record">;
-  readonly clock: Clock;
+interface ProvisioningDependencies extends Pick<Shared, "pool" | "accounts" | "outbox" | "audit" | "clock"> {
   /** Asked for each new account, since the supported locales may change while running. */
   readonly firstValues: () => FirstValues;
 }

@@ -1,18 +1,16 @@
 import { type Caller, requireState } from "@signalbox/auth";
 import { mayAccess } from "@signalbox/contracts";
-import { AppError, type Clock } from "@signalbox/core";
-import type { Outbox } from "@signalbox/events";
+import { AppError } from "@signalbox/core";
 import type { Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import { accountChanged, accountContactVerified } from "../accounts/account-events.ts";
-import type { AccountStore } from "../accounts/account-store.ts";
 import type { ChangedAccount } from "../accounts/change-account.ts";
-import { type AccountAction, type Actor, type Audit, actorOf, systemActor } from "../audit/audit.ts";
-import type { AuditRefusals } from "../audit/audit-refusals.ts";
+import { type AccountAction, type Actor, actorOf, systemActor } from "../audit/audit.ts";
 import { codeRefusal, tooManyCodes } from "../codes/code-answers.ts";
 import type { OneTimeCodes, RedeemOutcome } from "../codes/one-time-codes.ts";
 import type { Identities } from "../identities/identities.ts";
 import type { IssuedTokens } from "../oauth/issued-tokens.ts";
+import type { Shared } from "../shared.ts";
 import type { Statuses } from "../statuses/statuses.ts";
 import type { StepUps } from "../step-up/step-ups.ts";
 import { type ContactLink, digestLinkToken, isOpen } from "./contact-link.ts";
@@ -20,18 +18,15 @@ import type { ContactLinkStore } from "./contact-link-store.ts";
 import { type ContactMailDependencies, createContactMails } from "./contact-mails.ts";
 import { cancelPending, confirmPending, restoreContact } from "./contact-transitions.ts";
 
-interface ContactDependencies extends ContactMailDependencies {
-  readonly accounts: Pick<AccountStore, "lock" | "save">;
+interface ContactDependencies
+  extends ContactMailDependencies,
+    Pick<Shared, "accounts" | "auditRefusals" | "outbox" | "audit" | "clock"> {
   readonly contactLinks: ContactLinkStore;
   readonly oneTimeCodes: Pick<OneTimeCodes, "issue" | "redeem" | "end">;
   readonly identities: Pick<Identities, "list" | "wouldLockOut">;
   readonly stepUps: Pick<StepUps, "end">;
   readonly issuedTokens: Pick<IssuedTokens, "revokeSignIns">;
   readonly statuses: Pick<Statuses, "change">;
-  readonly auditRefusals: Pick<AuditRefusals, "record">;
-  readonly outbox: Pick<Outbox, "append">;
-  readonly audit: Audit;
-  readonly clock: Clock;
 }
 
 export type ContactChanges = ReturnType<typeof createContactChanges>;

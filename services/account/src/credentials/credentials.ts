@@ -1,11 +1,9 @@
 import { type Caller, requireStepUp } from "@signalbox/auth";
 import type { EventData, EventDraft, EventName } from "@signalbox/contracts";
-import type { Clock } from "@signalbox/core";
-import type { Outbox } from "@signalbox/events";
 import type { Tx } from "@signalbox/storage";
-import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import type { Account } from "../accounts/account.ts";
-import { type Audit, systemActor } from "../audit/audit.ts";
+import { systemActor } from "../audit/audit.ts";
+import type { Shared } from "../shared.ts";
 import {
   type Credential,
   judgeNewCredential,
@@ -15,12 +13,7 @@ import {
 } from "./credential.ts";
 import type { CredentialStore } from "./credential-store.ts";
 
-export interface CredentialDependencies {
-  readonly outbox: Pick<Outbox, "append">;
-  readonly audit: Pick<Audit, "record">;
-  readonly access: Pick<AccessAnnouncements, "announce">;
-  readonly clock: Clock;
-}
+export type CredentialDependencies = Pick<Shared, "outbox" | "audit" | "access" | "clock">;
 
 export type EndReason = Exclude<EventData<"api_key.revoked">["reason"], "account">;
 

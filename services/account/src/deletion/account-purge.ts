@@ -1,22 +1,13 @@
-import type { Clock } from "@signalbox/core";
-import type { Outbox } from "@signalbox/events";
-import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
-import type { AccessAnnouncements } from "../access/access-announcements.ts";
+import { inTransaction, type Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import { accountDeleted } from "../accounts/account-events.ts";
-import type { AccountStore } from "../accounts/account-store.ts";
-import { type Audit, systemActor } from "../audit/audit.ts";
+import { systemActor } from "../audit/audit.ts";
 import { dayMs, startOfDay, stretchesBack } from "../audit/audit-days.ts";
+import type { Shared } from "../shared.ts";
 import type { PurgeStore } from "./purge-store.ts";
 
-interface PurgeDependencies {
-  readonly pool: Pool;
-  readonly accounts: Pick<AccountStore, "lock" | "save">;
+interface PurgeDependencies extends Pick<Shared, "pool" | "accounts" | "access" | "outbox" | "audit" | "clock"> {
   readonly purgeStore: PurgeStore;
-  readonly access: Pick<AccessAnnouncements, "announceAccount">;
-  readonly outbox: Pick<Outbox, "append">;
-  readonly audit: Pick<Audit, "record">;
-  readonly clock: Clock;
   /** How long a deletion can be undone, in days. */
   readonly retentionDays: () => number;
 }

@@ -3,10 +3,9 @@ import { type Caller, internalTokenHeader } from "@signalbox/auth";
 import { type Clock, MiB, seconds } from "@signalbox/core";
 import { createInternalClient } from "@signalbox/net";
 import type { ServiceContext } from "@signalbox/runtime";
-import { inTransaction, type Pool } from "@signalbox/storage";
+import { inTransaction } from "@signalbox/storage";
 import { viewAccount, viewSettings } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
-import type { Audit } from "../audit/audit.ts";
 import { viewOwnAuditEntry } from "../audit/audit-entry.ts";
 import type { AuditStore } from "../audit/audit-store.ts";
 import { type ApiKey, viewApiKey } from "../credentials/api-key.ts";
@@ -15,14 +14,12 @@ import { type ServiceClient, viewServiceClient } from "../credentials/service-cl
 import type { LinkedIdentity } from "../identities/identity.ts";
 import type { IdentityStore } from "../identities/identity-store.ts";
 import type { Properties } from "../properties.ts";
+import type { Shared } from "../shared.ts";
 import { exportDocument, type StartedSection } from "./export-document.ts";
 import { type ExportSection, ownSection, remoteSection } from "./export-sections.ts";
 
-interface ExportDependencies extends OwnLists {
-  readonly pool: Pool;
+interface ExportDependencies extends OwnLists, Pick<Shared, "pool" | "audit" | "clock"> {
   readonly accounts: Pick<AccountStore, "find">;
-  readonly audit: Pick<Audit, "record">;
-  readonly clock: Clock;
   /** The lists that other services hold. */
   readonly remoteSections: RemoteSections;
 }

@@ -1,10 +1,9 @@
 import { builtInIssuer, type Caller, requireState, type TokenVerifier } from "@signalbox/auth";
-import { type Clock, isAppError } from "@signalbox/core";
+import { isAppError } from "@signalbox/core";
 import type { Tx } from "@signalbox/storage";
-import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import type { Account } from "../accounts/account.ts";
-import type { AccountStore, Identity } from "../accounts/account-store.ts";
-import type { Audit } from "../audit/audit.ts";
+import type { Identity } from "../accounts/account-store.ts";
+import type { Shared } from "../shared.ts";
 import { identityId, type LinkedIdentity, sameIdentity } from "./identity.ts";
 import type { IdentityStore } from "./identity-store.ts";
 
@@ -21,13 +20,9 @@ export type LinkOutcome =
   | { outcome: "taken" }
   | { outcome: "limit-reached"; max: number };
 
-interface Dependencies {
+interface Dependencies extends Pick<Shared, "accounts" | "access" | "audit" | "clock"> {
   readonly identityStore: IdentityStore;
   readonly tokens: TokenVerifier;
-  readonly accounts: Pick<AccountStore, "save">;
-  readonly access: Pick<AccessAnnouncements, "invalidate">;
-  readonly audit: Pick<Audit, "record">;
-  readonly clock: Clock;
   /** Says that the holder of a verified contact address can sign in with it: the built-in issuer runs. */
   readonly signsInByMail: boolean;
 }

@@ -1,8 +1,8 @@
 import { builtInIssuer } from "@signalbox/auth";
-import { type Clock, minutes } from "@signalbox/core";
-import { type Pool, type RetentionRule, type Statement, sql, type Tx } from "@signalbox/storage";
-import type { AccessAnnouncements } from "../access/access-announcements.ts";
-import type { Actor, Audit } from "../audit/audit.ts";
+import { minutes } from "@signalbox/core";
+import { type RetentionRule, type Statement, sql, type Tx } from "@signalbox/storage";
+import type { Actor } from "../audit/audit.ts";
+import type { Shared } from "../shared.ts";
 import type { StateStore } from "./state-store.ts";
 
 export type IssuedTokens = ReturnType<typeof createIssuedTokens>;
@@ -17,12 +17,8 @@ interface IssuedToken {
   readonly expiresAt: Date;
 }
 
-interface Dependencies {
-  readonly pool: Pool;
+interface Dependencies extends Pick<Shared, "pool" | "access" | "audit" | "clock"> {
   readonly state: Pick<StateStore, "lockGrant" | "removeGrant" | "removeOfAccount">;
-  readonly access: Pick<AccessAnnouncements, "announce">;
-  readonly audit: Pick<Audit, "record">;
-  readonly clock: Clock;
 }
 
 /**

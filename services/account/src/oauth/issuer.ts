@@ -4,13 +4,12 @@ import { builtInIssuer, parseIssuers, type TokenVerifier } from "@signalbox/auth
 import { seconds } from "@signalbox/core";
 import { createClientAddress } from "@signalbox/http";
 import type { Runner } from "@signalbox/runtime";
-import { type Pool, type Sealer, startRetention } from "@signalbox/storage";
+import { type Sealer, startRetention } from "@signalbox/storage";
 import type Provider from "oidc-provider";
-import type { AccountStore } from "../accounts/account-store.ts";
-import type { AuditRefusals } from "../audit/audit-refusals.ts";
 import type { ServiceClientStore } from "../credentials/service-client.ts";
 import { createTokens } from "../principals/principals.ts";
 import type { Configured } from "../properties.ts";
+import type { Shared } from "../shared.ts";
 import type { SignIns } from "../sign-ins/sign-ins.ts";
 import type { PrivateJwk } from "../signing-keys/signing-key.ts";
 import { createSigningKeys, type KeyRing, type SigningKeys } from "../signing-keys/signing-keys.ts";
@@ -37,15 +36,12 @@ export interface BuiltInIssuer {
   startWorkers(runner: Pick<Runner, "every">): void;
 }
 
-interface Dependencies {
-  readonly pool: Pool;
+interface Dependencies extends Pick<Shared, "pool" | "accounts" | "auditRefusals"> {
   readonly sealer: Sealer;
   readonly state: StateStore;
   readonly issuedTokens: IssuedTokens;
   readonly signIns: SignIns;
-  readonly accounts: Pick<AccountStore, "find">;
   readonly clients: Pick<ServiceClientStore, "findUsable" | "findById" | "touch">;
-  readonly auditRefusals: Pick<AuditRefusals, "record">;
 }
 
 /** Makes the issuer that runs where no other is configured, an OpenID provider over our tables; null where one is. */

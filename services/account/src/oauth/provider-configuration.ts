@@ -1,5 +1,5 @@
-import { type Clock, hours } from "@signalbox/core";
-import { inTransaction, type Pool } from "@signalbox/storage";
+import { hours } from "@signalbox/core";
+import { inTransaction } from "@signalbox/storage";
 import {
   type AccessToken,
   type AdapterFactory,
@@ -8,7 +8,7 @@ import {
   type Configuration,
   errors,
 } from "oidc-provider";
-import type { AccountStore } from "../accounts/account-store.ts";
+import type { Shared } from "../shared.ts";
 import { maySignIn } from "../sign-ins/sign-ins.ts";
 import type { PrivateJwk } from "../signing-keys/signing-key.ts";
 import { claimsOf, providerAccountFrom, resourceServerFor } from "./claims.ts";
@@ -18,15 +18,12 @@ import { askSignOut, showError, showSignedOut } from "./pages.ts";
 import { loadGrant, mayIntrospect, mayRevoke, signInPolicy } from "./policies.ts";
 import { serviceClientMetadata } from "./provider-clients.ts";
 
-interface Settings {
+interface Settings extends Pick<Shared, "pool" | "accounts" | "clock"> {
   readonly address: IssuerAddress;
-  readonly pool: Pool;
   readonly adapter: AdapterFactory;
-  readonly accounts: Pick<AccountStore, "find">;
   readonly applications: readonly ClientMetadata[];
   readonly issuedTokens: Pick<IssuedTokens, "record">;
   readonly accessTokenSeconds: number;
-  readonly clock: Clock;
   readonly cookieKeys: readonly string[];
   /** First the one that signs. */
   readonly signingKeys: readonly PrivateJwk[];

@@ -2,14 +2,13 @@ import { builtInIssuer, type Caller, requireState } from "@signalbox/auth";
 import type { AccountState } from "@signalbox/contracts";
 import { sql, type Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
-import type { AccountStore } from "../accounts/account-store.ts";
 import type { Provisioning } from "../accounts/provisioning.ts";
-import type { Actor, Audit, Refusal } from "../audit/audit.ts";
-import type { AuditRefusals } from "../audit/audit-refusals.ts";
+import type { Actor, Refusal } from "../audit/audit.ts";
 import { codeRefusal } from "../codes/code-answers.ts";
 import type { OneTimeCodes, RedeemOutcome } from "../codes/one-time-codes.ts";
 import type { Mails } from "../mail/mails.ts";
 import type { IssuedTokens } from "../oauth/issued-tokens.ts";
+import type { Shared } from "../shared.ts";
 import type { StepUps } from "../step-up/step-ups.ts";
 
 export type SignIns = ReturnType<typeof createSignIns>;
@@ -28,15 +27,12 @@ export type SignInOutcome =
   | { outcome: "code-refused"; why: Exclude<RedeemOutcome, "good"> }
   | { outcome: "account-deleted" };
 
-interface Dependencies {
-  readonly accounts: Pick<AccountStore, "save">;
+interface Dependencies extends Pick<Shared, "accounts" | "audit" | "auditRefusals"> {
   readonly provisioning: Pick<Provisioning, "create">;
   readonly oneTimeCodes: Pick<OneTimeCodes, "issue" | "redeem">;
   readonly mails: Mails;
   readonly issuedTokens: Pick<IssuedTokens, "revokeSignIns">;
   readonly stepUps: Pick<StepUps, "end">;
-  readonly audit: Pick<Audit, "record">;
-  readonly auditRefusals: Pick<AuditRefusals, "record">;
   /** The language of mails to those who have no account yet. */
   readonly defaultLocale: () => string;
 }

@@ -1,23 +1,14 @@
 import { type Caller, requireStepUp } from "@signalbox/auth";
 import type { AccountState } from "@signalbox/contracts";
-import type { Clock } from "@signalbox/core";
-import type { Outbox } from "@signalbox/events";
 import type { Refusal } from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
-import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import type { Account } from "../accounts/account.ts";
 import { accountStatusChanged } from "../accounts/account-events.ts";
-import type { AccountStore } from "../accounts/account-store.ts";
-import { type AccountAction, type Actor, type Audit, actorOf } from "../audit/audit.ts";
+import { type AccountAction, type Actor, actorOf } from "../audit/audit.ts";
+import type { Shared } from "../shared.ts";
 import { changeStatus } from "./change-status.ts";
 
-interface StatusDependencies {
-  readonly accounts: Pick<AccountStore, "save">;
-  readonly access: Pick<AccessAnnouncements, "announceAccount">;
-  readonly outbox: Pick<Outbox, "append">;
-  readonly audit: Pick<Audit, "record">;
-  readonly clock: Clock;
-}
+type StatusDependencies = Pick<Shared, "accounts" | "access" | "outbox" | "audit" | "clock">;
 
 /** No state leads back to `pending`. */
 type NextState = Exclude<AccountState, "pending">;

@@ -1,26 +1,18 @@
 import { type Caller, type Principal, requireState, stepUpMaxAgeMs } from "@signalbox/auth";
-import type { Clock } from "@signalbox/core";
 import type { Tx } from "@signalbox/storage";
-import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import type { Account } from "../accounts/account.ts";
-import type { AccountStore } from "../accounts/account-store.ts";
-import { type Audit, actorOf } from "../audit/audit.ts";
-import type { AuditRefusals } from "../audit/audit-refusals.ts";
+import { actorOf } from "../audit/audit.ts";
 import { codeRefusal } from "../codes/code-answers.ts";
 import type { CodePlace } from "../codes/one-time-code.ts";
 import type { OneTimeCodes, RedeemOutcome } from "../codes/one-time-codes.ts";
 import type { Mails } from "../mail/mails.ts";
+import type { Shared } from "../shared.ts";
 import type { StepUpStore } from "./step-up-store.ts";
 
-interface StepUpDependencies {
-  readonly accounts: Pick<AccountStore, "save">;
+interface StepUpDependencies extends Pick<Shared, "accounts" | "access" | "auditRefusals" | "audit" | "clock"> {
   readonly oneTimeCodes: Pick<OneTimeCodes, "issue" | "redeem" | "endAll">;
   readonly mails: Mails;
   readonly stepUps: Pick<StepUpStore, "save" | "endAll">;
-  readonly access: Pick<AccessAnnouncements, "invalidate">;
-  readonly auditRefusals: Pick<AuditRefusals, "record">;
-  readonly audit: Audit;
-  readonly clock: Clock;
 }
 
 export type RequestOutcome =

@@ -1,0 +1,20 @@
+import type { Clock } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
+import type { Pool } from "@signalbox/storage";
+import type { AccessAnnouncements } from "./access/access-announcements.ts";
+import type { AccountStore } from "./accounts/account-store.ts";
+import type { Audit } from "./audit/audit.ts";
+import type { AuditRefusals } from "./audit/audit-refusals.ts";
+
+/** The parts that most operations work with, under one name each. A folder picks those that it calls. */
+export interface Shared {
+  readonly pool: Pool;
+  readonly accounts: AccountStore;
+  /** Says who changed what, in the transaction of the change. */
+  readonly audit: Audit;
+  readonly auditRefusals: AuditRefusals;
+  /** Tells every service who may do what, in the transaction of the change. */
+  readonly access: AccessAnnouncements;
+  readonly outbox: Pick<Outbox, "append">;
+  readonly clock: Clock;
+}
