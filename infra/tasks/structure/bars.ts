@@ -86,7 +86,7 @@ function accountBars(repository: Repository): Bar[] {
   const lines = modules.reduce((sum, module) => sum + module.lines, 0);
   return [
     { name: "files of services/account/src", figure: modules.length, max: 120, places: [] },
-    { name: "lines of services/account/src", figure: lines, max: 8300, places: largest },
+    { name: "lines of services/account/src", figure: lines, max: 9000, places: largest },
   ];
 }
 

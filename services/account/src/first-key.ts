@@ -56,7 +56,7 @@ async function createKey(tx: Tx, accountId: string, capabilities: Capabilities):
     if (activated.outcome === "changed") account = activated.account;
   }
   const wanted = { name: "First key", scopes, roles: ["admin"], expiresAt: null } as const;
-  const result = await apiKeys.create(tx, operator, account, wanted);
+  const result = await apiKeys.create(tx, operator, account, wanted, by);
   if (result.outcome !== "issued") throw new Error(`the first key could not be made: ${result.outcome}`);
   return result.secret;
 }

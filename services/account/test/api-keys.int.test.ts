@@ -280,4 +280,7 @@ test("the first key of a house belongs to an active administrator and carries ev
   const grants = items.filter(({ action }: { action: string }) => action === "account.grant_role");
   const told = grants.map(({ fields, actor }: AuditEntryResource) => [...fields, actor.kind, actor.credential]);
   assert.deepEqual(told, [["roles", "administrator", "first-key"]], "granted once, and written down");
+  const made = items.filter(({ action }: { action: string }) => action === "api_key.create");
+  const makers = new Set(made.map(({ actor }: AuditEntryResource) => `${actor.kind} by ${actor.credential}`));
+  assert.deepEqual([...makers], ["administrator by first-key"]);
 });

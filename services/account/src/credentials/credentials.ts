@@ -2,7 +2,7 @@ import { type Caller, requireStepUp } from "@signalbox/auth";
 import type { EventData, EventDraft, EventName } from "@signalbox/contracts";
 import type { Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
-import { systemActor } from "../audit/audit.ts";
+import { type Actor, systemActor } from "../audit/audit.ts";
 import type { Shared } from "../shared.ts";
 import {
   type Credential,
@@ -54,8 +54,14 @@ export function createCredentials<C extends Credential>(kind: CredentialKind<C>,
   const { store, audited } = kind;
 
   return {
-    /** Creates a credential of a locked account. */
-    async create(tx: Tx, caller: Caller, account: Account, wanted: NewCredential): Promise<CreateOutcome<C>> {
+    /** Creates a credential of a locked account; `by` is who the audit names, where that is not the caller as its owner. */
+    async create(
+      tx: Tx,
+      caller: Caller,
+      account: Account,
+      wanted: NewCredential,
+      by: Caller | Actor = caller,
+    ): Promise<CreateOutcome<C>> {
       const now = clock.now();
       const problems = judgeNewCredential(wanted, caller, { ...kind, now });
       if (problems) return problems;
@@ -65,7 +71,7 @@ export function createCredentials<C extends Credential>(kind: CredentialKind<C>,
       const issued = kind.make({ ...wanted, accountId: account.id }, now);
       await store.insert(tx, issued.credential);
       const [subject, fields] = [issued.credential.id, ["name", "scopes", "expires_at"]];
-      await audit.record(tx, caller, { action: `${audited}.create`, subject, fields });
+      await audit.record(tx, by, { action: `${audited}.create`, subject, fields });
       await outbox.append(tx, [kind.created(issued.credential)]);
       return { outcome: "issued", ...issued };
     },
