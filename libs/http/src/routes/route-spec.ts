@@ -18,7 +18,7 @@ export type RouteAuth =
       readonly access?: AccessKind;
       /** The caller proved who they are within 15 minutes, or holds a key with `account:security`. */
       readonly stepUp?: true;
-      /** Which changes alone need that, in words: the verb asks for it once it knows what changes. */
+      /** Names the changes that alone need that, in words: the operation asks for it once it knows what changes. */
       readonly stepUpFor?: string;
       /** Anonymous callers are let in with `principal` null; a credential that is bad is still refused. */
       readonly optional?: true;
