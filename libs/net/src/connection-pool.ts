@@ -1,4 +1,6 @@
+import type { Socket } from "node:net";
 import { Agent, type buildConnector, Client, type Dispatcher, Pool } from "undici";
+import { AnswerGuard } from "./answer-guard.ts";
 import type { CarriedHandler, Carrier } from "./exchange.ts";
 
 interface ConnectionPoolOptions {
@@ -22,6 +24,8 @@ export function createConnectionPool(options: ConnectionPoolOptions): Dispatcher
         connections: options.connectionsPerOriginMax,
         pipelining: 1,
         allowH2: false,
+        // The guard's bound counts for the head; this one is left for trailers.
+        maxHeaderSize: 64 * 1024,
         keepAliveTimeout: options.idleTimeoutMs,
         keepAliveMaxTimeout: options.idleTimeoutMs,
         // The deadline of the exchange covers both.
@@ -32,7 +36,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Dispatcher
   });
 }
 
-/** A client that knows the address its one socket leads to, and says so to each exchange that it carries. */
+/** A client that knows its one socket's address and guard, and hands them to each exchange that it carries. */
 class NamedClient extends Client {
   readonly #carrier: Carrier;
 
@@ -48,11 +52,13 @@ class NamedClient extends Client {
 }
 
 function createNamedClient(origin: URL, settings: object): Dispatcher {
-  const carrier: Carrier = { remoteAddress: undefined };
+  const carrier: Carrier = { remoteAddress: undefined, guard: undefined };
   const { connect, ...rest } = settings as Client.Options & { connect: buildConnector.connector };
   const named: buildConnector.connector = (target, callback) =>
     connect(target, (...outcome) => {
-      carrier.remoteAddress = outcome[1]?.remoteAddress;
+      const socket = outcome[1] as Socket | null;
+      carrier.remoteAddress = socket?.remoteAddress;
+      carrier.guard = socket ? new AnswerGuard(socket) : undefined;
       callback(...outcome);
     });
   return new NamedClient(origin, { ...rest, connect: named }, carrier);

@@ -2,8 +2,15 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Writable } from "node:stream";
 import type { Clock } from "@signalbox/core";
 import type { Dispatcher } from "undici";
+import type { AnswerGuard } from "./answer-guard.ts";
 import { BoundedBody } from "./bounded-body.ts";
-import { OutboundError, type OutboundPhase, type OutboundStage } from "./outbound-error.ts";
+import {
+  connectionCode,
+  type OutboundCode,
+  OutboundError,
+  type OutboundPhase,
+  type OutboundStage,
+} from "./outbound-error.ts";
 import { isRedirect } from "./redirect.ts";
 
 /** One request to one origin, already judged. */
@@ -34,9 +41,10 @@ export interface ExchangeResponse {
   readonly firstByteAfterMs: number;
 }
 
-/** Tells an exchange which address its connection leads to; see `connection-pool.ts`. */
+/** The connection of an exchange: where it leads to, and what guards its answers; see `connection-pool.ts`. */
 export interface Carrier {
   remoteAddress: string | undefined;
+  guard: AnswerGuard | undefined;
 }
 
 /** The handler of an exchange, which the pool tells of the connection that carries it. */
@@ -100,9 +108,10 @@ class Exchange implements CarriedHandler {
     this.#controller = controller;
     if (this.#ended) {
       // The deadline passed while it waited for a connection: it must not leave now.
-      controller.abort(new OutboundError("deadline", "Out of time before it was sent."));
+      controller.abort(this.#errorOf("deadline", "Out of time before it was sent.", "deadline"));
     } else {
       this.#phase = "request";
+      this.carrier?.guard?.expectAnswer();
       this.#sentAfterMs = this.#clock.steadyMs() - this.#startedAtMs;
     }
   }
@@ -110,7 +119,6 @@ class Exchange implements CarriedHandler {
   // Reading.
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    if (status < 200) return;
     this.#phase = "response";
     this.#head = { status, headers };
     this.#firstByteAfterMs = this.#clock.steadyMs() - this.#startedAtMs;
@@ -126,6 +134,7 @@ class Exchange implements CarriedHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.carrier?.guard?.countBody(chunk.length);
     if (this.#ended) return;
     const { room } = this.#body;
     if (chunk.length <= room) {
@@ -139,6 +148,7 @@ class Exchange implements CarriedHandler {
   }
 
   onResponseEnd(): void {
+    this.carrier?.guard?.endAnswer();
     this.#succeed(false);
   }
 
@@ -165,7 +175,7 @@ class Exchange implements CarriedHandler {
   /** Ends with what came so far; the connection cannot be used again. */
   #stopReading(): void {
     this.#succeed(true);
-    this.#controller?.abort(new OutboundError("response", "The rest is not wanted."));
+    this.#controller?.abort(this.#errorOf("response", "The rest is not wanted.", "aborted"));
   }
 
   #succeed(truncated: boolean): void {
@@ -198,14 +208,12 @@ class Exchange implements CarriedHandler {
 
   #brokenOff(error: Error): OutboundError {
     const { host } = this.#request.url;
-    if (error.name === "HTTPParserError") {
-      return this.#errorOf("response", `${host} did not answer in HTTP.`, "malformed", error);
-    }
-    const { code } = error as NodeJS.ErrnoException;
+    const code = connectionCode(error);
+    if (code === "malformed") return this.#errorOf("response", `${host} did not answer in HTTP.`, code, error);
     return this.#errorOf(this.#phase, `The exchange with ${host} broke off.`, code, error);
   }
 
-  #errorOf(stage: OutboundStage, message: string, code: string | undefined, cause?: unknown): OutboundError {
+  #errorOf(stage: OutboundStage, message: string, code: OutboundCode, cause?: unknown): OutboundError {
     const remoteAddress = this.carrier?.remoteAddress;
     return new OutboundError(stage, message, { code, during: this.#phase, cause, remoteAddress });
   }

@@ -2,7 +2,7 @@ import { lookup as systemLookup } from "node:dns/promises";
 import { isIP, type LookupFunction, type Socket } from "node:net";
 import { rootCertificates } from "node:tls";
 import { buildConnector } from "undici";
-import { OutboundError } from "./outbound-error.ts";
+import { connectionCode, OutboundError } from "./outbound-error.ts";
 import { isLocalhost, type TargetPolicy } from "./target-policy.ts";
 
 /** Answers the addresses of a name. The one that the socket then uses is one of these: nobody asks twice. */
@@ -97,7 +97,8 @@ const systemResolve: AddressLookup = (hostname) => systemLookup(hostname, { all:
 
 function stagedError(error: Error, hostname: string, connected: boolean, protocol: string): OutboundError {
   if (error instanceof OutboundError) return error;
-  const { code, syscall } = error as NodeJS.ErrnoException;
+  const { syscall } = error as NodeJS.ErrnoException;
+  const code = connectionCode(error);
   if (syscall === "getaddrinfo" || code === "ENOTFOUND" || code === "EAI_AGAIN") {
     return new OutboundError("resolve", `The name ${hostname} could not be resolved.`, { code, cause: error });
   }

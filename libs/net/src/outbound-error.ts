@@ -1,3 +1,5 @@
+import type { TargetProblem } from "./target-policy.ts";
+
 /**
  * The stage at which an exchange ended: `forbidden` before any packet left, `resolve` the name, `connect` TCP, `tls` the handshake,
  * `request` until the status line came, `response` headers or body after it, `deadline` out of time, `too-large` over the
@@ -13,11 +15,46 @@ export type OutboundStage =
   | "deadline"
   | "too-large";
 
+/** The reason, a stable word: one of the guard's, one of a refused target, or the system's for a failed connection. */
+export type OutboundCode =
+  | TargetProblem["code"]
+  // no HTTP that can be read
+  | "malformed"
+  | "head-too-large"
+  | "too-many-headers"
+  | "too-many-interim"
+  | "upgrade"
+  | "encoding"
+  | "redirect"
+  | "too-large"
+  // the whole exchange
+  | "deadline"
+  | "aborted"
+  // the connection
+  | "certificate"
+  | "tls"
+  | "closed"
+  | "failed"
+  | SystemCode;
+
+const systemCodes = [
+  "EAI_AGAIN",
+  "ECONNABORTED",
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EPIPE",
+  "ETIMEDOUT",
+] as const;
+type SystemCode = (typeof systemCodes)[number];
+
 /** How far an exchange had come when the deadline passed or the caller gave up. */
 export type OutboundPhase = "connect" | "request" | "response";
 
 interface OutboundErrorOptions {
-  readonly code?: string | undefined;
+  readonly code: OutboundCode;
   readonly during?: OutboundPhase | undefined;
   readonly remoteAddress?: string | undefined;
   readonly cause?: unknown;
@@ -30,15 +67,14 @@ interface OutboundErrorOptions {
 export class OutboundError extends Error {
   override readonly name = "OutboundError";
   readonly stage: OutboundStage;
-  /** A stable word for the reason: a system error such as `ECONNREFUSED`, or one of the target problems. */
-  readonly code: string;
+  readonly code: OutboundCode;
   readonly during: OutboundPhase | undefined;
   readonly remoteAddress: string | undefined;
 
-  constructor(stage: OutboundStage, message: string, options: OutboundErrorOptions = {}) {
+  constructor(stage: OutboundStage, message: string, options: OutboundErrorOptions) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.stage = stage;
-    this.code = options.code ?? stage;
+    this.code = options.code;
     this.during = options.during;
     this.remoteAddress = options.remoteAddress;
   }
@@ -48,3 +84,22 @@ export class OutboundError extends Error {
 export function isOutboundError(error: unknown): error is OutboundError {
   return error instanceof OutboundError;
 }
+
+/** Names what a connection failed with. Words of the libraries below never show: they change with their versions. */
+export function connectionCode(error: Error): OutboundCode {
+  const { code = "" } = error as NodeJS.ErrnoException;
+  const known = systemCodes.find((systemCode) => systemCode === code) ?? connectionCodes.get(code);
+  if (known) return known;
+  if (/CERT|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)/.test(code)) return "certificate";
+  if (/^(EPROTO|ERR_SSL|ERR_TLS)/.test(code)) return "tls";
+  return error.name === "HTTPParserError" ? "malformed" : "failed";
+}
+
+const connectionCodes: ReadonlyMap<string, OutboundCode> = new Map([
+  ["UND_ERR_CONNECT_TIMEOUT", "ETIMEDOUT"],
+  ["UND_ERR_SOCKET", "closed"],
+  // the other side closed before the end that it had announced
+  ["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "closed"],
+  ["HPE_INVALID_EOF_STATE", "closed"],
+  ["UND_ERR_HEADERS_OVERFLOW", "malformed"],
+]);
