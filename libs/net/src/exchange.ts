@@ -23,6 +23,8 @@ export interface ExchangeRequest {
   readonly deadlineAtMs: number;
   readonly responseBytesMax: number;
   readonly whenTooLarge: "fail" | "truncate";
+  /** Null: a body that is not whole is a failure. */
+  readonly bodyGraceMs: number | null;
   readonly encodedBody: "refuse" | "raw";
   readonly signal: AbortSignal | undefined;
   readonly bodyTo: Writable | undefined;
@@ -74,6 +76,7 @@ class Exchange implements CarriedHandler {
   #ended = false;
   #phase: OutboundPhase = "connect";
   #deadline: NodeJS.Timeout | undefined;
+  #bodyGrace: NodeJS.Timeout | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #head = { status: 0, headers: {} as IncomingHttpHeaders };
   #sentAfterMs = 0;
@@ -122,7 +125,7 @@ class Exchange implements CarriedHandler {
     this.#phase = "response";
     this.#head = { status, headers };
     this.#firstByteAfterMs = this.#clock.steadyMs() - this.#startedAtMs;
-    const { url, followsRedirects, encodedBody, whenTooLarge, responseBytesMax } = this.#request;
+    const { url, followsRedirects, encodedBody, whenTooLarge, responseBytesMax, bodyGraceMs } = this.#request;
     const encoding = headers["content-encoding"] || "identity";
     if (followsRedirects && isRedirect(status, headers)) {
       this.#stopReading();
@@ -130,6 +133,8 @@ class Exchange implements CarriedHandler {
       this.#fail(this.#errorOf("response", `${url.host} answered in content-encoding ${encoding}.`, "encoding"));
     } else if (whenTooLarge === "fail" && Number(headers["content-length"]) > responseBytesMax) {
       this.#failTooLarge();
+    } else if (bodyGraceMs !== null) {
+      this.#bodyGrace = setTimeout(() => this.#stopReading(), bodyGraceMs);
     }
   }
 
@@ -155,12 +160,14 @@ class Exchange implements CarriedHandler {
   // Ends.
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#fail(error instanceof OutboundError ? error : this.#brokenOff(error));
+    if (this.#keepsBrokenBody()) this.#succeed(true);
+    else this.#fail(error instanceof OutboundError ? error : this.#brokenOff(error));
   }
 
   #onDeadline(): void {
     const message = `No answer from ${this.#request.url.host} within the deadline.`;
-    this.#fail(this.#errorOf("deadline", message, "deadline"));
+    if (this.#keepsBrokenBody()) this.#stopReading();
+    else this.#fail(this.#errorOf("deadline", message, "deadline"));
   }
 
   readonly #onAbort = (): void => {
@@ -197,11 +204,16 @@ class Exchange implements CarriedHandler {
     this.#controller?.abort(error);
   }
 
+  #keepsBrokenBody(): boolean {
+    return this.#phase === "response" && this.#request.bodyGraceMs !== null;
+  }
+
   /** Answers false when the exchange has ended before. */
   #settle(): boolean {
     if (this.#ended) return false;
     this.#ended = true;
     clearTimeout(this.#deadline);
+    clearTimeout(this.#bodyGrace);
     this.#request.signal?.removeEventListener("abort", this.#onAbort);
     return true;
   }

@@ -225,6 +225,30 @@ test("bytes are counted while they come: declared, chunked, truncated or refused
   assert.equal((await client.request(get(`${url}exact`, { responseBytesMax: 5000 }))).truncated, false);
 });
 
+test("where the head is the answer, a body that drips, stalls or breaks off is kept as far as it came", async () => {
+  const answer = "HTTP/1.1 200 OK\r\nx-a: 1\r\ncontent-length: 100\r\n\r\npart";
+  const drips = await listenTcp((socket) => {
+    socket.write(answer);
+    const timer = setInterval(() => socket.write("."), 50);
+    socket.on("close", () => clearInterval(timer));
+  });
+  const stalls = await listenTcp((socket) => socket.write(answer));
+  const breaksOff = await listenTcp((socket) => socket.end(answer));
+  const client = clientWith();
+  for (const [url, limits] of [
+    [drips, { deadlineMs: 60_000, bodyGraceMs: 300 }],
+    [stalls, { deadlineMs: 60_000, bodyGraceMs: 300 }],
+    [stalls, { deadlineMs: 1_000, bodyGraceMs: 60_000 }],
+    [breaksOff, { deadlineMs: 60_000, bodyGraceMs: 60_000 }],
+  ] as const) {
+    const { status, headers, body, truncated } = await client.request(get(url, limits));
+    assert.deepEqual([status, headers["x-a"], truncated], [200, "1", true], url);
+    assert.match(body.toString(), /^part\.*$/);
+  }
+  const halfAHead = await listenTcp((socket) => socket.end("HTTP/1.1 200 OK\r\nx-a"));
+  assert.equal((await failure(client.request(get(halfAHead, { bodyGraceMs: 60_000 })))).stage, "request");
+});
+
 test("an encoded answer is refused, or handed on as it came, so a small one cannot become a large one", async () => {
   const bomb = gzipSync(Buffer.alloc(5_000_000));
   const { url } = await listen((_request, response) => response.setHeader("content-encoding", "gzip").end(bomb));

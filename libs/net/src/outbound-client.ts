@@ -18,6 +18,11 @@ export interface OutboundRequest {
   readonly responseBytesMax: number;
   /** `truncate` keeps the first bytes and closes the connection. Default `fail`. */
   readonly whenTooLarge?: "fail" | "truncate";
+  /**
+   * Makes the head the answer: its body may take so long, and what came until then, or until it broke off, is kept as
+   * truncated. Without it a body that is not whole is a failure.
+   */
+  readonly bodyGraceMs?: number;
   /** Encodings are never asked for and never decoded, so the byte cap is the truth. `raw` hands the bytes on. Default `refuse`. */
   readonly encodedBody?: "refuse" | "raw";
   /** How many redirects to follow, each judged anew. Default 0: a redirect is the response. */
@@ -119,6 +124,7 @@ function firstHop(input: OutboundRequest, deadlineAtMs: number): ExchangeRequest
     deadlineAtMs,
     responseBytesMax: input.responseBytesMax,
     whenTooLarge: input.whenTooLarge ?? "fail",
+    bodyGraceMs: input.bodyGraceMs ?? null,
     encodedBody: input.encodedBody ?? "refuse",
     signal: input.signal,
     bodyTo: input.bodyTo,

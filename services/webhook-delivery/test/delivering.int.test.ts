@@ -182,6 +182,27 @@ test("of an answer the first 4,096 bytes are kept, and U+0000 in it breaks nothi
   assert.equal(attempt?.response, `\ufffd${"x".repeat(4_095)}`);
 });
 
+test("an answer of 2xx whose body breaks off or drips acknowledges the delivery", async () => {
+  for (const answer of [{ instead: "cut" as const }, { body: "slow answer", dripMs: 1_000 }]) {
+    receiver.answerNext({ status: 200, body: "half", ...answer });
+  }
+  await newEndpoint();
+  for (const _ of [1, 2]) {
+    await delivery.createImage(who.accountId);
+  }
+  const made = await eventually(async () => {
+    const all = await delivery.deliveriesOf(who, "&status=succeeded");
+    return all.length === 2 && all;
+  });
+  assert.deepEqual(
+    made.map(({ attempts, last_status }) => [attempts, last_status]),
+    [
+      [1, 200],
+      [1, 200],
+    ],
+  );
+});
+
 test("while a rotation overlaps, deliveries carry the signatures of both secrets", async () => {
   const endpoint = await newEndpoint();
   const { secret } = (await act(endpoint, "secret/rotate")).body;

@@ -15,6 +15,8 @@ export interface AttemptDependencies {
 
 /** What of an answer is kept for the owner to look at. */
 const responseBytesMax = 4_096;
+/** A status acknowledges, whatever becomes of the body behind it: waiting longer holds a place that others need. */
+const bodyGraceMs = 1_000;
 
 /**
  * Posts a delivery once, signed now. Whatever happens from then on is the result of the attempt. Throws only before it,
@@ -64,6 +66,7 @@ async function post(
       body: due.body,
       deadlineMs: due.timeoutSeconds === null ? timeoutMs() : due.timeoutSeconds * 1000,
       responseBytesMax,
+      bodyGraceMs,
       whenTooLarge: "truncate",
       encodedBody: "raw",
       requireHttps: true,
