@@ -175,6 +175,30 @@ describe("a consumer", () => {
     assert.deepEqual(await effectsOf(key), ["2"]);
   });
 
+  test("a message whose key PostgreSQL cannot store goes to the dead letters, and its partition goes on", async () => {
+    const key = newId("img");
+    const consumer = await start({
+      table: table((title) => {
+        if (title === "long") throw new Error("cannot do this");
+      }),
+    });
+    // Random, because an index compresses what repeats.
+    const longKey = Array.from({ length: 400 }, () => randomId("key")).join();
+    await eventLog.publish([
+      { ...message(key, "nul"), key: `${key}\0` },
+      { ...message(key, "long"), key: longKey },
+    ]);
+    // Enough keys for each partition to have some.
+    const behind = Array.from({ length: 100 }, () => newId("img"));
+    await eventLog.publish(behind.map((other) => message(other, "fine")));
+    const letters = await eventually(async () => {
+      const found = (await deadOf(consumer)).filter(({ origin }) => [`${key}\0`, longKey].includes(origin.key));
+      return found.length === 2 && found;
+    });
+    assert.ok(letters.some(({ reason }) => /cannot do this/.test(reason)));
+    for (const other of behind) await eventually(async () => (await effectsOf(other)).length === 1);
+  });
+
   test("while its database is away a consumer waits; nothing is lost, parked or repeated", async (context) => {
     const proxy = await createTcpProxy({ port: Number(new URL(service.database.url).port) });
     const pool = openTestPool(proxy.urlFor(service.database.url));

@@ -1,11 +1,11 @@
 import type { EventName } from "@signalbox/contracts";
-import { isUnavailable } from "@signalbox/core";
+import { failureChain, failureCode, isSqlState, isUnavailable } from "@signalbox/core";
 import { inTransaction, type Pool } from "@signalbox/storage";
 import type { ReceivedEvent } from "../envelope/decode-event.ts";
 import type { ReceivedRecord } from "../event-log.ts";
 import type { Handler } from "./consumer-table.ts";
 import { enterInbox } from "./inbox.ts";
-import type { ConsumerParts, Delivery } from "./message-context.ts";
+import { bury, type ConsumerParts, type Delivery } from "./message-context.ts";
 import { Interrupted, type MessageOutcome, reasonOf } from "./message-outcome.ts";
 import { parkMessage } from "./parked-messages.ts";
 import { createPatience } from "./patience.ts";
@@ -48,18 +48,29 @@ export async function handleInTransaction<N extends EventName>(
         }
       }
       const reason = reasonOf(error);
-      const isParked = await parkMessage(pool, consumer, record, {
-        attempt: 1,
-        delayMs: retryDelaysMs[0] ?? 0,
-        reason,
-      }).then(
-        () => true,
-        () => false,
-      );
-      if (isParked) return { outcome: "parked", reason };
+      const parking = { attempt: 1, delayMs: retryDelaysMs[0] ?? 0, reason };
+      const obstacle = await parkMessage(pool, consumer, record, parking).then(() => null, asError);
+      if (obstacle === null) return { outcome: "parked", reason };
+      if (isUnstorable(obstacle)) {
+        await bury(parts, record, { reason: `${reason}; parking: ${reasonOf(obstacle)}`, attempts: 1 }, delivery);
+        return { outcome: "dead", reason };
+      }
       await patience.pause(); // the database left between the failure and its note: the message is tried again
     }
   }
+}
+
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+
+/**
+ * Recognizes a message that PostgreSQL never takes: class 22, such as a NUL in its key, or class 54, a key too long for an
+ * index. Waiting would stop its partition for ever.
+ */
+function isUnstorable(error: Error): boolean {
+  return failureChain(error).some((link) => {
+    const code = failureCode(link);
+    return isSqlState(code) && (code.startsWith("22") || code.startsWith("54"));
+  });
 }
 
 function attempt<N extends EventName>(
