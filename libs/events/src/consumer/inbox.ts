@@ -3,13 +3,13 @@ import { type RetentionRule, sql, type Tx } from "@signalbox/storage";
 
 const enterStatement = sql(
   "inbox.enter",
-  `with queue as (
-     select from signalbox.parked where consumer = $1 and key = $2 limit 1
+  `with queue as materialized (
+     select signalbox.is_parked($1, $2) as parked
    ), entered as (
-     insert into signalbox.inbox (consumer, event_id) select $1, $3 where not exists (select from queue)
+     insert into signalbox.inbox (consumer, event_id) select $1, $3 from queue where not parked
      on conflict do nothing returning 1
    )
-   select exists (select from queue) as parked, exists (select from entered) as entered`,
+   select parked, exists (select from entered) as entered from queue`,
 );
 const recordStatement = sql(
   "inbox.record",

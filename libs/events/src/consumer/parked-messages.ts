@@ -1,4 +1,4 @@
-import { type Pool, type Queryable, sql, type Tx } from "@signalbox/storage";
+import { advisoryLock, type Pool, sql, type Tx } from "@signalbox/storage";
 import type { ReceivedRecord } from "../event-log.ts";
 
 /** A message that waits in the queue of its key. */
@@ -24,35 +24,53 @@ interface ParkedRow {
 }
 
 const reasonLengthMax = 2_000;
+/** Of the messages that are read at once; the first comes whatever its size. */
+const batchBytesMax = 4 * 1024 * 1024;
 
-/** The same message parks once, however often it is delivered. */
+/** The same message parks once, however often it is delivered. One with others of its key before it has no time. */
 const parkStatement = sql(
   "parked.park",
   `insert into signalbox.parked
      (consumer, key, topic, partition, "offset", timestamp_ms, headers, payload, attempt, next_at, reason)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp() + $10 * interval '1 ms', $11)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9,
+     case when signalbox.is_parked($1, $2) then 'infinity' else clock_timestamp() + $10 * interval '1 ms' end, $11)
    on conflict (consumer, topic, partition, "offset") do nothing`,
 );
-/** The first of a key whose time has come. Only the first: a second one never overtakes, also while the first is locked. */
-const nextStatement = sql(
-  "parked.next",
-  `select seq, key, topic, partition, "offset", timestamp_ms, headers, payload, attempt, reason
-   from signalbox.parked
-   where consumer = $1 and next_at <= clock_timestamp() and not exists (
-     select from signalbox.parked earlier
-     where earlier.consumer = $1 and earlier.key = parked.key and earlier.seq < parked.seq)
-   order by next_at, seq limit 1 for update skip locked`,
-);
+// These are not prepared: a plan made while the table was empty would read all of it once it is full. And the time is that
+// of the statement: the index cannot be asked for one that moves.
 const dueStatement = sql(
-  "parked.due",
-  "select exists (select from signalbox.parked where consumer = $1 and next_at <= clock_timestamp()) as due",
+  "",
+  `select exists (
+     select from signalbox.parked
+     where consumer = $1 and next_at <= statement_timestamp() and next_at < 'infinity') as due`,
+);
+/** The key whose time has come, held by its first message. */
+const headStatement = sql(
+  "",
+  `select seq, key from signalbox.parked
+   where consumer = $1 and next_at <= statement_timestamp() and next_at < 'infinity'
+   order by next_at limit 1 for update skip locked`,
+);
+const queueStatement = sql(
+  "",
+  `select * from (
+     select *, sum(coalesce(octet_length(payload), 0)) over (order by seq) as bytes from (
+       select seq, key, topic, partition, "offset", timestamp_ms, headers, payload, attempt, reason
+       from signalbox.parked where consumer = $1 and key = $2 and seq >= $3 order by seq limit $4) as front) as counted
+   where seq = $3 or bytes <= $5 order by seq`,
 );
 const postponeStatement = sql(
   "parked.postpone",
   `update signalbox.parked set attempt = $2, next_at = clock_timestamp() + $3 * interval '1 ms', reason = $4
    where seq = $1`,
 );
-const removeStatement = sql("parked.remove", "delete from signalbox.parked where seq = $1");
+const removeStatement = sql("", "delete from signalbox.parked where seq = any($1)");
+const promoteStatement = sql(
+  "",
+  `update signalbox.parked set next_at = clock_timestamp()
+   where next_at = 'infinity' and seq = (
+     select seq from signalbox.parked where consumer = $1 and key = $2 and seq > $3 order by seq limit 1)`,
+);
 const depthStatement = sql(
   "parked.depth",
   `select count(*)::int as depth,
@@ -68,14 +86,15 @@ export interface Parking {
 
 /** Puts a message at the end of the queue of its key. */
 export async function parkMessage(
-  queryable: Queryable,
+  tx: Tx,
   consumer: string,
   record: ReceivedRecord,
   { attempt, delayMs, reason }: Parking,
 ): Promise<void> {
   const { key, topic, partition, offset, timestampMs, headers, value } = record;
   const values = [consumer, key, topic, partition, offset, timestampMs, JSON.stringify(headers), value];
-  await queryable.query(parkStatement, [...values, attempt, delayMs, shorten(reason)]);
+  await lockQueue(tx, consumer, key);
+  await tx.query(parkStatement, [...values, attempt, delayMs, shorten(reason)]);
 }
 
 /** Looks cheaply for a due message, because nearly always nothing is parked. */
@@ -83,11 +102,18 @@ export async function isAnyDue(pool: Pool, consumer: string): Promise<boolean> {
   return (await pool.query<{ due: boolean }>(dueStatement, [consumer])).rows[0]?.due === true;
 }
 
-/** Locks the next message to try, or null when none is due. */
-export async function nextParked(tx: Tx, consumer: string): Promise<ParkedMessage | null> {
-  const { rows } = await tx.query<ParkedRow>(nextStatement, [consumer]);
-  const row = rows[0];
-  if (!row) return null;
+/**
+ * Locks the queue whose turn it is against other instances and answers its first messages, at most so many; none when no
+ * message is due.
+ */
+export async function dueMessages(tx: Tx, consumer: string, max: number): Promise<ParkedMessage[]> {
+  const [head] = (await tx.query<Pick<ParkedRow, "seq" | "key">>(headStatement, [consumer])).rows;
+  if (!head) return [];
+  const { rows } = await tx.query<ParkedRow>(queueStatement, [consumer, head.key, head.seq, max, batchBytesMax]);
+  return rows.map(readMessage);
+}
+
+function readMessage(row: ParkedRow): ParkedMessage {
   const { seq, attempt, reason, topic, partition, offset, key, payload } = row;
   const headers = JSON.parse(row.headers) as Record<string, string>;
   const timestampMs = Number(row.timestamp_ms);
@@ -98,8 +124,22 @@ export async function postponeParked(tx: Tx, seq: bigint, { attempt, delayMs, re
   await tx.query(postponeStatement, [seq, attempt, delayMs, shorten(reason)]);
 }
 
-export async function removeParked(tx: Tx, seq: bigint): Promise<void> {
-  await tx.query(removeStatement, [seq]);
+/** Removes the first messages of a queue. What comes behind them has its turn. */
+export async function removeParked(tx: Tx, consumer: string, messages: readonly ParkedMessage[]): Promise<void> {
+  const last = messages.at(-1);
+  if (!last) return;
+  const { key } = last.record;
+  await lockQueue(tx, consumer, key);
+  await tx.query(removeStatement, [messages.map(({ seq }) => seq)]);
+  await tx.query(promoteStatement, [consumer, key, last.seq]);
+}
+
+/**
+ * Held for moments: by whoever asks if a queue is empty until its own message stands in it, and by whoever empties it. A
+ * message would otherwise wait behind one that has just left, without a time, for ever.
+ */
+function lockQueue(tx: Tx, consumer: string, key: string): Promise<void> {
+  return advisoryLock(tx, `parked ${consumer} ${key}`);
 }
 
 /** Counts the parked messages of the consumer; `age` is that of the oldest, in seconds. */

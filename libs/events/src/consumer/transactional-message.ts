@@ -49,7 +49,10 @@ export async function handleInTransaction<N extends EventName>(
       }
       const reason = reasonOf(error);
       const parking = { attempt: 1, delayMs: retryDelaysMs[0] ?? 0, reason };
-      const obstacle = await parkMessage(pool, consumer, record, parking).then(() => null, asError);
+      const obstacle = await inTransaction(pool, (tx) => parkMessage(tx, consumer, record, parking)).then(
+        () => null,
+        asError,
+      );
       if (obstacle === null) return { outcome: "parked", reason };
       if (isUnstorable(obstacle)) {
         await bury(parts, record, { reason: `${reason}; parking: ${reasonOf(obstacle)}`, attempts: 1 }, delivery);
