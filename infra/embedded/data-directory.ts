@@ -1,6 +1,6 @@
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { chmod, mkdir } from "node:fs/promises";
 import process from "node:process";
+import { readWhole, writeDurably } from "../engines/durable-file.ts";
 
 /**
  * Makes the folder of everything that outlives the process, for this user alone. When that is root, others may pass
@@ -11,16 +11,18 @@ export async function makeDataDirectory(folder: string): Promise<void> {
   await chmod(folder, process.getuid?.() === 0 ? 0o711 : 0o700);
 }
 
-/** The text in `file`, which is made by `create` and written for this user alone when it is not there yet. */
-export async function keptSecret(file: string, create: () => string | Promise<string>): Promise<string> {
-  const kept = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return null;
-    throw error;
-  });
-  if (kept !== null) return kept.trim();
+/**
+ * The secret in `file`. When it is absent, or not what `isWhole` wants because a killed start cut it off, `create` makes
+ * another one that is kept before it is used.
+ */
+export async function keptSecret(
+  file: string,
+  isWhole: (secret: string) => boolean,
+  create: () => string | Promise<string>,
+): Promise<string> {
+  const kept = await readWhole(file, isWhole);
+  if (kept !== null) return kept;
   const made = await create();
-  await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, `${made}\n`, { mode: 0o600, flag: "wx" });
-  await chmod(file, 0o600);
+  await writeDurably(file, `${made}\n`);
   return made;
 }

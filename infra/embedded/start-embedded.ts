@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { createFirstKey } from "@signalbox/account-service/first-key";
+import { parseApiKey } from "@signalbox/auth";
 import type { Configuration } from "@signalbox/config";
 import type { ServiceName } from "@signalbox/core";
 import type { eventsProperties } from "@signalbox/events";
@@ -27,6 +28,7 @@ import { keptSecret, makeDataDirectory } from "./data-directory.ts";
 import { embeddedDefaults, eventsDatabase, type Surroundings } from "./embedded-defaults.ts";
 import { embeddedServices } from "./embedded-services.ts";
 import { openSharedParts } from "./open-shared-parts.ts";
+import { hasServiceDatabases, keptSealingKey } from "./sealing-key.ts";
 import { loadServiceConfiguration, type Sources } from "./service-configurations.ts";
 import { whileStarting } from "./while-starting.ts";
 
@@ -79,7 +81,9 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
     internalUrl: internal.url,
     baseUrl: http.url,
     internalToken: randomBytes(32).toString("base64url"),
-    sealingKey: await keptSecret(join(dataDirectory, "keys"), () => `k1:${randomBytes(32).toString("base64")}`),
+    sealingKey: await keptSealingKey(dataDirectory, () =>
+      hasServiceDatabases(postgres.url("postgres"), { log, metrics: processMetrics }),
+    ),
     blobsUrl: `file:${join(dataDirectory, "blobs")}`,
   };
   tell("the event log");
@@ -90,7 +94,8 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   );
   const account: unknown = contexts.find(({ service }) => service === "account");
 
-  const apiKey = await keptSecret(join(dataDirectory, "first-key"), () =>
+  const isKey = (text: string) => parseApiKey(text) !== null;
+  const apiKey = await keptSecret(join(dataDirectory, "first-key"), isKey, () =>
     createFirstKey(account as Parameters<typeof createFirstKey>[0]),
   );
   startup.done();

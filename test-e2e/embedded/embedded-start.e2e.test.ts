@@ -77,6 +77,7 @@ test("kill -9, and the next start has the data and the key", async () => {
   const body = { display_name: "Still here" };
   expectStatus(await createClient(killed.baseUrl, killed.apiKey)("/api/account/", { method: "PATCH", body }), 200);
   await killed.process.kill();
+  await writeFile(join(folder, "postgres", "owner.json"), ""); // as a kill at the wrong moment left it once
   const next = await start(folder);
   assert.equal(next.apiKey, killed.apiKey);
   const account = expectStatus(await createClient(next.baseUrl, next.apiKey)("/api/account/"), 200);
@@ -90,6 +91,11 @@ test("kill -9, and the next start has the data and the key", async () => {
   );
   expectStatus(await createClient(next.baseUrl, next.apiKey)("/api/account/"), 200);
   await next.stop();
+
+  const keys = await readFile(join(folder, "keys"));
+  await writeFile(join(folder, "keys"), "");
+  assert.match(await whyNot(folder), /did not start: .*keys is missing or cut off, .*: put the file back from a copy/);
+  await writeFile(join(folder, "keys"), keys);
 
   await migrateByTheFuture(folder, "signalbox_account");
   assert.match(await whyNot(folder), /did not start: .*migrated by a newer version of .*account/);

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { readWhole, writeDurably } from "../durable-file.ts";
 import { withFileLock } from "../file-lock.ts";
 import { unusedPort } from "../free-port.ts";
 import { isRunning, type ProcessHandle, processIdentity, startDetached, stopProcess } from "../processes.ts";
@@ -93,8 +94,12 @@ async function launch(
   const program = { command: programs.postgres, args, logFile, folder: "/", ...(account && { user: account }) };
   for (let attempt = 1; ; attempt++) {
     try {
-      return { ...(await startDetached(program, () => isReady(data))), port };
+      const started = { ...(await startDetached(program, () => isReady(data))), port };
+      return (await findPostmaster(data)) ?? started;
     } catch (error) {
+      // The starter before us was killed so early that the server it had started was not to be seen yet.
+      const other = await findPostmaster(data);
+      if (other) return other;
       // Sessions of a killed server go when their statement ends; until then its shared memory bars a new server.
       if (attempt === 20 || !String(error).includes("pre-existing shared memory block")) throw error;
       await sleep(500);
@@ -107,10 +112,19 @@ const ownerFile = (folder: string) => join(folder, "owner.json");
 /** One process uses a folder at a time, or the first to stop would take the server from under the other. */
 async function takeOwnership(folder: string): Promise<void> {
   const file = ownerFile(folder);
-  const owner = existsSync(file) ? (JSON.parse(await readFile(file, "utf8")) as ProcessHandle) : null;
+  const owner = parseOwner(await readWhole(file, (text) => parseOwner(text) !== null));
   if (owner && owner.pid !== process.pid && (await isRunning(owner))) {
     throw new Error(`the PostgreSQL in ${folder} is in use by the process ${owner.pid}; stop that one first`);
   }
   const identity = await processIdentity(process.pid);
-  await writeFile(file, JSON.stringify({ pid: process.pid, identity }));
+  await writeDurably(file, JSON.stringify({ pid: process.pid, identity }));
+}
+
+function parseOwner(text: string | null): ProcessHandle | null {
+  try {
+    const owner = JSON.parse(text ?? "null") as Partial<ProcessHandle> | null;
+    return owner?.pid && owner.identity ? { pid: owner.pid, identity: owner.identity } : null;
+  } catch {
+    return null;
+  }
 }
