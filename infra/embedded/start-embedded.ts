@@ -32,6 +32,9 @@ import { hasServiceDatabases, keptSealingKey } from "./sealing-key.ts";
 import { loadServiceConfiguration, type Sources } from "./service-configurations.ts";
 import { whileStarting } from "./while-starting.ts";
 
+/** Short, because every request fails until the database is back; a look at its process costs next to nothing. */
+const reviveEveryMs = 500;
+
 interface StartEmbedded {
   readonly configuration: Pick<Configuration<RuntimeProperties>, "get">;
   readonly sources: Sources;
@@ -75,6 +78,9 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   tell(`the database in ${dataDirectory}`);
   const postgres = await startPostgres({ folder: join(dataDirectory, "postgres"), durable: true });
   runner.defer("postgres", () => postgres.stop());
+  runner.every("postgres", reviveEveryMs, async () => {
+    if (await postgres.revive()) log.warn({ pid: postgres.pid }, "the database had ended and was started again");
+  });
 
   const surroundings: Surroundings = {
     databaseUrl: (database) => postgres.url(database),

@@ -104,6 +104,20 @@ test("kill -9, and the next start has the data and the key", async () => {
   assert.equal(await readFile(join(folder, "postgres", "data", "PG_VERSION"), "utf8"), "99\n");
 });
 
+test("a database server that is killed alone comes back, and requests and events with it", async () => {
+  const folder = await freshFolder();
+  const { process: embedded, baseUrl, managementUrl, apiKey, stop } = await start(folder);
+  const send = createClient(baseUrl, apiKey);
+  const [pid] = (await readFile(join(folder, "postgres", "data", "postmaster.pid"), "utf8")).split("\n");
+  process.kill(Number(pid), "SIGKILL");
+  await embedded.waitForOutput(/the database had ended and was started again/);
+  const body = { contact_address: "grace@example.org" };
+  await eventually(async () => expectStatus(await send("/api/account/", { method: "PATCH", body }), 200));
+  await eventually(() => /To: grace@example\.org/.exec(embedded.stderr));
+  await eventually(async () => (await fetch(`${managementUrl}/management/health/ready`)).status === 200);
+  assert.equal((await stop()).get("embedded"), 0);
+});
+
 test("a second signal ends the process at once", async () => {
   const { process } = await start(await freshFolder(), { "shutdown.grace": "20000", "shutdown.deadline": "40000" });
   process.signal("SIGTERM");

@@ -27,6 +27,8 @@ export interface RunningPostgres extends Postmaster {
   readonly attached: boolean;
   /** The URL of a database of this server, with credentials. */
   url(database: string): string;
+  /** Starts the server again, on its port, when it has ended without being asked to. Says whether it had. */
+  revive(): Promise<boolean>;
   /** Fast shutdown: open transactions are rolled back. */
   stop(): Promise<void>;
 }
@@ -38,18 +40,31 @@ export interface RunningPostgres extends Postmaster {
  */
 export async function startPostgres({ folder, port, durable }: PostgresOptions): Promise<RunningPostgres> {
   const place = await choosePlace(folder, await findPostgresPrograms(), durable);
-  return await withFileLock(join(place.folder, "start.lock"), 60_000, async () => {
+  const locked = <T>(work: () => Promise<T>) => withFileLock(join(place.folder, "start.lock"), 60_000, work);
+  return await locked(async () => {
     await takeOwnership(place.folder);
     const data = await prepareDataFolder(place, durable);
     const left = await findPostmaster(data);
-    const server = left ?? (await launch(place, data, port ?? (await unusedPort()), durable));
+    let server = left ?? (await launch(place, data, port ?? (await unusedPort()), durable));
     const password = await readPassword(place.folder);
     return {
-      ...server,
+      get pid() {
+        return server.pid;
+      },
+      get identity() {
+        return server.identity;
+      },
+      port: server.port,
       folder: place.folder,
       attached: left !== null,
       url: (database) => `postgres://${serverUser}:${password}@127.0.0.1:${server.port}/${database}`,
-      stop: async () => {
+      async revive() {
+        if (await isRunning(server)) return false;
+        const { port } = server;
+        server = await locked(async () => (await findPostmaster(data)) ?? (await launch(place, data, port, durable)));
+        return true;
+      },
+      async stop() {
         await stopProcess(server, "SIGINT", 30_000);
         await rm(ownerFile(place.folder), { force: true });
       },
