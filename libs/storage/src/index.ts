@@ -10,6 +10,7 @@ export { inSession, type Session } from "./database/session.ts";
 export { type Queryable, type Rows, type RowsStatement, type Statement, sql, sqlRows } from "./database/statement.ts";
 export { type Table, table } from "./database/table.ts";
 export { inTransaction, type TransactionOptions, type Tx } from "./database/transaction.ts";
+export { unsafeSettings } from "./database/unsafe-settings.ts";
 export { type RowWrite, writeRow } from "./database/write-row.ts";
 export { type LibraryMigrations, type MigrateOptions, migrate } from "./migrations/migrate.ts";
 export {
