@@ -104,6 +104,24 @@ test("kill -9, and the next start has the data and the key", async () => {
   assert.equal(await readFile(join(folder, "postgres", "data", "PG_VERSION"), "utf8"), "99\n");
 });
 
+test("a first key that no longer works is replaced, and the start says so", async () => {
+  const folder = await freshFolder();
+  const first = await start(folder);
+  const send = createClient(first.baseUrl, first.apiKey);
+  const { id } = expectStatus(await send("/api/account/api-keys/"), 200).json.items[0];
+  expectStatus(await send(`/api/account/api-keys/${id}`, { method: "DELETE" }), 204);
+  assert.equal((await first.stop()).get("embedded"), 0);
+  const second = await start(folder);
+  assert.notEqual(second.apiKey, first.apiKey);
+  assert.match(second.process.stdout, /It is a new one: the key that was kept there no longer works\./);
+  expectStatus(await createClient(second.baseUrl, second.apiKey)("/api/account/"), 200);
+  assert.equal((await second.stop()).get("embedded"), 0);
+  const third = await start(folder);
+  assert.equal(third.apiKey, second.apiKey);
+  assert.doesNotMatch(third.process.stdout, /no longer works/);
+  await third.stop();
+});
+
 test("a database server that is killed alone comes back, and requests and events with it", async () => {
   const folder = await freshFolder();
   const { process: embedded, baseUrl, managementUrl, apiKey, stop } = await start(folder);
