@@ -12,7 +12,7 @@ export interface Surroundings {
 }
 
 /** The databases of the product by service, and the one of the event log. */
-const databaseOf = (service: ServiceName): string => `signalbox_${service.replaceAll("-", "_")}`;
+export const databaseOf = (service: ServiceName): string => `signalbox_${service.replaceAll("-", "_")}`;
 export const eventsDatabase = "signalbox_events";
 
 /** The defaults of the embedded mode (DESIGN §3). Every source above the defaults still wins. */

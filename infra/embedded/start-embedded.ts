@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
+import { chmod, mkdir } from "node:fs/promises";
 import type { RequestListener } from "node:http";
 import { join } from "node:path";
+import process from "node:process";
 import { createFirstKey } from "@signalbox/account-service/first-key";
 import type { Configuration } from "@signalbox/config";
 import type { ServiceName } from "@signalbox/core";
@@ -23,12 +25,16 @@ import type { SharedParts } from "@signalbox/service";
 import { createMetrics, type Logger, type Metrics, startTelemetry } from "@signalbox/telemetry";
 import { createInProcessEdge, createInternalEdge } from "../edge/in-process-edge.ts";
 import { startPostgres } from "../engines/postgres/start-postgres.ts";
-import { keptSecret, makeDataDirectory } from "./data-directory.ts";
 import { embeddedDefaults, eventsDatabase, type Surroundings } from "./embedded-defaults.ts";
 import { embeddedServices } from "./embedded-services.ts";
+import { type FirstKey, keptFirstKey } from "./first-key.ts";
 import { openSharedParts } from "./open-shared-parts.ts";
+import { hasServiceDatabases, keptSealingKey } from "./sealing-key.ts";
 import { loadServiceConfiguration, type Sources } from "./service-configurations.ts";
 import { whileStarting } from "./while-starting.ts";
+
+/** Short, because every request fails until the database is back; a look at its process costs next to nothing. */
+const reviveEveryMs = 500;
 
 interface StartEmbedded {
   readonly configuration: Pick<Configuration<RuntimeProperties>, "get">;
@@ -41,10 +47,9 @@ interface StartEmbedded {
   readonly tell: (step: string) => void;
 }
 
-export interface EmbeddedAddresses {
+export interface EmbeddedAddresses extends FirstKey {
   readonly baseUrl: string;
   readonly managementUrl: string;
-  readonly apiKey: string;
 }
 
 /**
@@ -73,13 +78,18 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   tell(`the database in ${dataDirectory}`);
   const postgres = await startPostgres({ folder: join(dataDirectory, "postgres"), durable: true });
   runner.defer("postgres", () => postgres.stop());
+  runner.every("postgres", reviveEveryMs, async () => {
+    if (await postgres.revive()) log.warn({ pid: postgres.pid }, "the database had ended and was started again");
+  });
 
   const surroundings: Surroundings = {
     databaseUrl: (database) => postgres.url(database),
     internalUrl: internal.url,
     baseUrl: http.url,
     internalToken: randomBytes(32).toString("base64url"),
-    sealingKey: await keptSecret(join(dataDirectory, "keys"), () => `k1:${randomBytes(32).toString("base64")}`),
+    sealingKey: await keptSealingKey(dataDirectory, () =>
+      hasServiceDatabases(postgres.url("postgres"), { log, metrics: processMetrics }),
+    ),
     blobsUrl: `file:${join(dataDirectory, "blobs")}`,
   };
   tell("the event log");
@@ -90,12 +100,23 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   );
   const account: unknown = contexts.find(({ service }) => service === "account");
 
-  const apiKey = await keptSecret(join(dataDirectory, "first-key"), () =>
-    createFirstKey(account as Parameters<typeof createFirstKey>[0]),
-  );
+  const key = await keptFirstKey({
+    dataDirectory,
+    authorize: async (headers) => (await services.get("account")?.authorizeManagement?.(headers)) ?? "ok",
+    create: () => createFirstKey(account as Parameters<typeof createFirstKey>[0]),
+  });
   startup.done();
   front.open();
-  return { baseUrl: http.url, managementUrl: management.url, apiKey };
+  return { baseUrl: http.url, managementUrl: management.url, ...key };
+}
+
+/**
+ * Makes the folder of everything that outlives the process, for this user alone. When that is root, others may pass
+ * through without seeing what is there: the database server inside runs under an account that is not root.
+ */
+async function makeDataDirectory(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await chmod(folder, process.getuid?.() === 0 ? 0o711 : 0o700);
 }
 
 /** Takes the ports: the public one behind the edge, the internal one, and the one of the management. */

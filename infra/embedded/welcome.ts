@@ -6,6 +6,7 @@ export function welcome({
   managementUrl,
   apiKey,
   apiKeyFile,
+  replaced,
   startMs,
 }: EmbeddedAddresses & { readonly apiKeyFile: string; readonly startMs: number }): string {
   return `${baseUrl}
@@ -15,7 +16,7 @@ Signalbox is ready, ${(startMs / 1000).toFixed(1)} s after its start.
   Management   ${managementUrl}/management
   GraphQL      ${baseUrl}/graphql
   API key      ${apiKey}
-               kept in ${apiKeyFile}
+               kept in ${apiKeyFile}${replaced ? "\n               It is a new one: the key that was kept there no longer works." : ""}
 
 Try:
   curl -H 'X-API-Key: ${apiKey}' ${baseUrl}/api/account/

@@ -77,6 +77,7 @@ test("kill -9, and the next start has the data and the key", async () => {
   const body = { display_name: "Still here" };
   expectStatus(await createClient(killed.baseUrl, killed.apiKey)("/api/account/", { method: "PATCH", body }), 200);
   await killed.process.kill();
+  await writeFile(join(folder, "postgres", "owner.json"), ""); // as a kill at the wrong moment left it once
   const next = await start(folder);
   assert.equal(next.apiKey, killed.apiKey);
   const account = expectStatus(await createClient(next.baseUrl, next.apiKey)("/api/account/"), 200);
@@ -91,11 +92,48 @@ test("kill -9, and the next start has the data and the key", async () => {
   expectStatus(await createClient(next.baseUrl, next.apiKey)("/api/account/"), 200);
   await next.stop();
 
+  const keys = await readFile(join(folder, "keys"));
+  await writeFile(join(folder, "keys"), "");
+  assert.match(await whyNot(folder), /did not start: .*keys is missing or cut off, .*: put the file back from a copy/);
+  await writeFile(join(folder, "keys"), keys);
+
   await migrateByTheFuture(folder, "signalbox_account");
   assert.match(await whyNot(folder), /did not start: .*migrated by a newer version of .*account/);
   await writeFile(join(folder, "postgres", "data", "PG_VERSION"), "99\n");
   assert.match(await whyNot(folder), /did not start: the data folder .* is of PostgreSQL 99, this is PostgreSQL \d+/);
   assert.equal(await readFile(join(folder, "postgres", "data", "PG_VERSION"), "utf8"), "99\n");
+});
+
+test("a first key that no longer works is replaced, and the start says so", async () => {
+  const folder = await freshFolder();
+  const first = await start(folder);
+  const send = createClient(first.baseUrl, first.apiKey);
+  const { id } = expectStatus(await send("/api/account/api-keys/"), 200).json.items[0];
+  expectStatus(await send(`/api/account/api-keys/${id}`, { method: "DELETE" }), 204);
+  assert.equal((await first.stop()).get("embedded"), 0);
+  const second = await start(folder);
+  assert.notEqual(second.apiKey, first.apiKey);
+  assert.match(second.process.stdout, /It is a new one: the key that was kept there no longer works\./);
+  expectStatus(await createClient(second.baseUrl, second.apiKey)("/api/account/"), 200);
+  assert.equal((await second.stop()).get("embedded"), 0);
+  const third = await start(folder);
+  assert.equal(third.apiKey, second.apiKey);
+  assert.doesNotMatch(third.process.stdout, /no longer works/);
+  await third.stop();
+});
+
+test("a database server that is killed alone comes back, and requests and events with it", async () => {
+  const folder = await freshFolder();
+  const { process: embedded, baseUrl, managementUrl, apiKey, stop } = await start(folder);
+  const send = createClient(baseUrl, apiKey);
+  const [pid] = (await readFile(join(folder, "postgres", "data", "postmaster.pid"), "utf8")).split("\n");
+  process.kill(Number(pid), "SIGKILL");
+  await embedded.waitForOutput(/the database had ended and was started again/);
+  const body = { contact_address: "grace@example.org" };
+  await eventually(async () => expectStatus(await send("/api/account/", { method: "PATCH", body }), 200));
+  await eventually(() => /To: grace@example\.org/.exec(embedded.stderr));
+  await eventually(async () => (await fetch(`${managementUrl}/management/health/ready`)).status === 200);
+  assert.equal((await stop()).get("embedded"), 0);
 });
 
 test("a second signal ends the process at once", async () => {

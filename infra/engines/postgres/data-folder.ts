@@ -1,10 +1,13 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chmod, chown, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chown, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { readWhole, syncFolder, writeDurably } from "../durable-file.ts";
+import { stopProcess } from "../processes.ts";
 import { type PostgresPrograms, postgresVersion } from "./postgres-programs.ts";
+import { findPostmaster } from "./postmaster.ts";
 import type { Account, Place } from "./server-account.ts";
 
 const run = promisify(execFile);
@@ -20,19 +23,20 @@ export async function prepareDataFolder({ folder, programs, account }: Place, du
   const data = join(folder, "data");
   if (existsSync(data)) {
     await refuseOtherVersion(data, programs);
+    if ((await findPassword(folder)) === null) await replacePassword({ folder, programs, account }, data);
     return data;
   }
-  const unfinished = join(folder, "data.unfinished");
-  await rm(unfinished, { recursive: true, force: true });
-  await mkdir(unfinished, { mode: 0o700 });
-  const passwordFile = join(folder, "data.password");
-  await writeFile(passwordFile, await readPassword(folder), { mode: 0o600 });
-  await giveTo(account, unfinished, passwordFile);
+  if ((await findPassword(folder)) === null) await keepPassword(folder, newPassword());
+  await removeUnfinished(folder);
+  const unfinished = await mkdtemp(join(folder, "data.unfinished-"));
+  const passwordForServer = join(folder, "data.password");
+  await writeFile(passwordForServer, await readPassword(folder), { mode: 0o600 });
+  await giveTo(account, unfinished, passwordForServer);
   const args = [
     "-D",
     unfinished,
     `--username=${serverUser}`,
-    `--pwfile=${passwordFile}`,
+    `--pwfile=${passwordForServer}`,
     "--auth=scram-sha-256",
     "--encoding=UTF8",
     "--locale-provider=builtin",
@@ -41,19 +45,42 @@ export async function prepareDataFolder({ folder, programs, account }: Place, du
     ...(durable ? [] : ["--no-sync"]),
   ];
   await run(programs.initdb, args, { cwd: "/", ...account });
-  await rm(passwordFile);
+  await rm(passwordForServer);
   await rename(unfinished, data);
+  if (durable) await syncFolder(folder);
   return data;
+}
+
+/** An `initdb` whose starter was killed may still write; it fails once its folder is gone, and never shares that of another. */
+async function removeUnfinished(folder: string): Promise<void> {
+  const left = (await readdir(folder)).filter((name) => name.startsWith("data.unfinished"));
+  for (const name of left) await rm(join(folder, name), { recursive: true, force: true, maxRetries: 10 });
 }
 
 /** The generated password of this server, readable by the account that started it and nobody else. */
 export async function readPassword(folder: string): Promise<string> {
-  const file = join(folder, "password");
-  if (!existsSync(file)) {
-    await writeFile(file, randomBytes(24).toString("base64url"), { mode: 0o600 });
-    await chmod(file, 0o600);
-  }
-  return await readFile(file, "utf8");
+  const password = await findPassword(folder);
+  if (password === null) throw new Error(`the password of the PostgreSQL in ${folder} is lost: start Signalbox there`);
+  return password;
+}
+
+const passwordFile = (folder: string) => join(folder, "password");
+const newPassword = () => randomBytes(24).toString("base64url");
+const findPassword = (folder: string) => readWhole(passwordFile(folder), (text) => /^[\w-]{32}$/.test(text));
+const keepPassword = (folder: string, password: string) => writeDurably(passwordFile(folder), password);
+
+/**
+ * Gives the server another password when the file with it is lost: whoever owns the data needs none in single-user mode.
+ * The file comes last, so that it never holds a password that the server does not know.
+ */
+async function replacePassword({ folder, programs, account }: Place, data: string): Promise<void> {
+  const left = await findPostmaster(data);
+  if (left) await stopProcess(left, "SIGINT", 30_000);
+  const password = newPassword();
+  const session = run(programs.postgres, ["--single", "-D", data, "postgres"], { cwd: "/", ...account });
+  session.child.stdin?.end(`ALTER ROLE ${serverUser} PASSWORD '${password}'\n`);
+  await session;
+  await keepPassword(folder, password);
 }
 
 async function refuseOtherVersion(data: string, programs: PostgresPrograms): Promise<void> {

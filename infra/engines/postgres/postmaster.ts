@@ -11,14 +11,20 @@ export interface Postmaster extends ProcessHandle {
 /**
  * Finds the server that runs on this data folder, as its `postmaster.pid` says, and waits until one that is starting or
  * stopping has made up its mind. A file left by a killed server is removed when its pid belongs to something else now:
- * PostgreSQL itself would take that process for a running server and refuse to start.
+ * PostgreSQL itself would take that process for a running server and refuse to start. So is one that stays empty, the
+ * trace of a server that was killed while it wrote it.
  */
 export async function findPostmaster(data: string, waitMs = 30_000): Promise<Postmaster | null> {
   const giveUpAt = performance.now() + waitMs;
+  const emptyUntil = performance.now() + 1_000; // a living server has its pid in the file within a few ms
   for (;;) {
     const file = await readPostmasterFile(data);
     if (!file) return null;
-    const identity = await processIdentity(file.pid);
+    if (file.pid === 0 && performance.now() < emptyUntil) {
+      await sleep(50);
+      continue;
+    }
+    const identity = file.pid > 0 ? await processIdentity(file.pid) : null;
     if (!identity || !(await processCommand(file.pid)).includes("postgres")) {
       await rm(join(data, "postmaster.pid"), { force: true });
       return null;
@@ -38,12 +44,11 @@ export async function isReady(data: string): Promise<boolean> {
   return file?.status === "ready" && (await postgresAnswers(file.port));
 }
 
-/** The lines of `postmaster.pid`: pid, data folder, start time, port, socket folder, address, shared memory, status. */
+/** The lines of `postmaster.pid`: pid (0 when there is none yet), data folder, start time, port, socket folder, address, shared memory, status. */
 async function readPostmasterFile(data: string): Promise<{ pid: number; port: number; status: string } | null> {
   try {
     const lines = (await readFile(join(data, "postmaster.pid"), "utf8")).split("\n");
-    const pid = Number(lines[0]);
-    return pid > 0 ? { pid, port: Number(lines[3]), status: lines[7]?.trim() ?? "starting" } : null;
+    return { pid: Number(lines[0]) || 0, port: Number(lines[3]), status: lines[7]?.trim() ?? "starting" };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;

@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { startProcess, type TestProcess } from "@signalbox/testing";
 import pg from "pg";
 import { enginesFolder } from "../engine-folders.ts";
 import { processIdentity } from "../processes.ts";
+import { randomFrom } from "../random-from.fixture.ts";
 import { startPostgres } from "./start-postgres.ts";
 
 const starter = join(import.meta.dirname, "postgres-starter.fixture.ts");
@@ -79,6 +81,66 @@ test("after kill -9 of starter and server the next start recovers the data", asy
   assert.deepEqual(await query(next.url, "SELECT answer FROM kept"), [{ answer: 42 }]);
   next.child.signal("SIGTERM");
   assert.equal((await next.child.exited).code, 0);
+});
+
+test("a start killed at any moment leaves a folder on which the next one is ready, its password unchanged", async () => {
+  const folder = await freshFolder();
+  const random = randomFrom(20_261_122);
+  const passwords = new Set<string>();
+  for (let round = 1; round <= 12; round++) {
+    const child = startProcess(starter, [folder]);
+    await sleep(150 + random() * 900); // from the first line of the program until after it is ready
+    await child.kill();
+    const written = await readFile(join(folder, "password"), "utf8").catch(() => "");
+    if (written) passwords.add(written);
+  }
+  const next = await start(folder);
+  passwords.add(new URL(next.url).password);
+  assert.equal(passwords.size, 1);
+  assert.deepEqual(await query(next.url, "SELECT 1 AS one"), [{ one: 1 }]);
+  next.child.signal("SIGTERM");
+  assert.equal((await next.child.exited).code, 0);
+});
+
+test("a start cut off while it wrote its name is no owner, at whatever byte", async () => {
+  const folder = await freshFolder();
+  const server = await startPostgres({ folder, durable: false });
+  const file = join(server.folder, "owner.json");
+  const owner = await readFile(file, "utf8");
+  try {
+    for (let length = 0; length < owner.length; length++) {
+      await writeFile(file, owner.slice(0, length));
+      assert.equal((await startPostgres({ folder, durable: false })).pid, server.pid, `${length} bytes`);
+    }
+    assert.equal(await readFile(file, "utf8"), owner);
+  } finally {
+    await server.stop();
+  }
+});
+
+test("a server whose password is lost gets another one and keeps its data", async () => {
+  const folder = await freshFolder();
+  let server = await startPostgres({ folder, durable: false });
+  await query(server.url("postgres"), "CREATE TABLE kept AS SELECT 42 AS answer");
+  const file = join(server.folder, "password");
+  const password = await readFile(file, "utf8");
+  for (const left of ["", password.slice(0, 20)]) {
+    await writeFile(file, left);
+    server = await startPostgres({ folder, durable: false });
+    assert.deepEqual(await query(server.url("postgres"), "SELECT answer FROM kept"), [{ answer: 42 }]);
+    assert.notEqual(await readFile(file, "utf8"), password);
+  }
+  await server.stop();
+});
+
+test("a server killed before it had written its pid is no server", async () => {
+  const folder = await freshFolder();
+  const server = await startPostgres({ folder, durable: false });
+  await server.stop();
+  await writeFile(join(server.folder, "data", "postmaster.pid"), "");
+  const next = await startPostgres({ folder, durable: false });
+  assert.deepEqual(await query(next.url("postgres"), "SELECT 1 AS one"), [{ one: 1 }]);
+  await next.stop();
 });
 
 test("a second process is refused while the first one lives", async () => {

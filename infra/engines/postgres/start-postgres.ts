@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { readWhole, writeDurably } from "../durable-file.ts";
 import { withFileLock } from "../file-lock.ts";
 import { unusedPort } from "../free-port.ts";
 import { isRunning, type ProcessHandle, processIdentity, startDetached, stopProcess } from "../processes.ts";
@@ -26,6 +27,8 @@ export interface RunningPostgres extends Postmaster {
   readonly attached: boolean;
   /** The URL of a database of this server, with credentials. */
   url(database: string): string;
+  /** Starts the server again, on its port, when it has ended without being asked to. Says whether it had. */
+  revive(): Promise<boolean>;
   /** Fast shutdown: open transactions are rolled back. */
   stop(): Promise<void>;
 }
@@ -37,18 +40,31 @@ export interface RunningPostgres extends Postmaster {
  */
 export async function startPostgres({ folder, port, durable }: PostgresOptions): Promise<RunningPostgres> {
   const place = await choosePlace(folder, await findPostgresPrograms(), durable);
-  return await withFileLock(join(place.folder, "start.lock"), 60_000, async () => {
+  const locked = <T>(work: () => Promise<T>) => withFileLock(join(place.folder, "start.lock"), 60_000, work);
+  return await locked(async () => {
     await takeOwnership(place.folder);
     const data = await prepareDataFolder(place, durable);
     const left = await findPostmaster(data);
-    const server = left ?? (await launch(place, data, port ?? (await unusedPort()), durable));
+    let server = left ?? (await launch(place, data, port ?? (await unusedPort()), durable));
     const password = await readPassword(place.folder);
     return {
-      ...server,
+      get pid() {
+        return server.pid;
+      },
+      get identity() {
+        return server.identity;
+      },
+      port: server.port,
       folder: place.folder,
       attached: left !== null,
       url: (database) => `postgres://${serverUser}:${password}@127.0.0.1:${server.port}/${database}`,
-      stop: async () => {
+      async revive() {
+        if (await isRunning(server)) return false;
+        const { port } = server;
+        server = await locked(async () => (await findPostmaster(data)) ?? (await launch(place, data, port, durable)));
+        return true;
+      },
+      async stop() {
         await stopProcess(server, "SIGINT", 30_000);
         await rm(ownerFile(place.folder), { force: true });
       },
@@ -93,8 +109,12 @@ async function launch(
   const program = { command: programs.postgres, args, logFile, folder: "/", ...(account && { user: account }) };
   for (let attempt = 1; ; attempt++) {
     try {
-      return { ...(await startDetached(program, () => isReady(data))), port };
+      const started = { ...(await startDetached(program, () => isReady(data))), port };
+      return (await findPostmaster(data)) ?? started;
     } catch (error) {
+      // The starter before us was killed so early that the server it had started was not to be seen yet.
+      const other = await findPostmaster(data);
+      if (other) return other;
       // Sessions of a killed server go when their statement ends; until then its shared memory bars a new server.
       if (attempt === 20 || !String(error).includes("pre-existing shared memory block")) throw error;
       await sleep(500);
@@ -107,10 +127,19 @@ const ownerFile = (folder: string) => join(folder, "owner.json");
 /** One process uses a folder at a time, or the first to stop would take the server from under the other. */
 async function takeOwnership(folder: string): Promise<void> {
   const file = ownerFile(folder);
-  const owner = existsSync(file) ? (JSON.parse(await readFile(file, "utf8")) as ProcessHandle) : null;
+  const owner = parseOwner(await readWhole(file, (text) => parseOwner(text) !== null));
   if (owner && owner.pid !== process.pid && (await isRunning(owner))) {
     throw new Error(`the PostgreSQL in ${folder} is in use by the process ${owner.pid}; stop that one first`);
   }
   const identity = await processIdentity(process.pid);
-  await writeFile(file, JSON.stringify({ pid: process.pid, identity }));
+  await writeDurably(file, JSON.stringify({ pid: process.pid, identity }));
+}
+
+function parseOwner(text: string | null): ProcessHandle | null {
+  try {
+    const owner = JSON.parse(text ?? "null") as Partial<ProcessHandle> | null;
+    return owner?.pid && owner.identity ? { pid: owner.pid, identity: owner.identity } : null;
+  } catch {
+    return null;
+  }
 }

@@ -130,6 +130,8 @@ export interface EventLog {
   /** Creates what is missing and applies policies that may change; returns what it could not bring about. */
   ensureTopics(specs: readonly TopicSpec[]): Promise<TopicProblem[]>;
   verifyTopics(specs: readonly TopicSpec[]): Promise<TopicProblem[]>;
+  /** Lists, one sentence each, why records of these topics can be lost although they were acknowledged. */
+  risks(topics: readonly string[]): Promise<string[]>;
   /** Measures how far the group is behind on the topics, from their beginning where it never committed. */
   lag(group: string, topics: readonly string[]): Promise<PartitionLag[]>;
   /** Why the log cannot be reached, or null. */

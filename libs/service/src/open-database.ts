@@ -2,7 +2,7 @@ import type { Configuration } from "@signalbox/config";
 import { eventsMigrations } from "@signalbox/events";
 import { httpMigrations } from "@signalbox/http";
 import type { ServiceContext } from "@signalbox/runtime";
-import { migrate, openPool, type Pool } from "@signalbox/storage";
+import { migrate, openPool, type Pool, unsafeSettings } from "@signalbox/storage";
 import type { databaseProperties } from "@signalbox/storage/properties";
 
 type Context = Omit<ServiceContext<unknown>, "configuration"> & {
@@ -38,5 +38,6 @@ export async function openDatabase(context: Context, prismaDirectory: string): P
     runner,
   });
   health.ready("database", () => pool.health());
+  for (const sentence of await unsafeSettings(pool).catch(() => [])) log.warn(sentence); // no reason not to start
   return pool;
 }

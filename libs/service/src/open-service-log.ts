@@ -1,4 +1,7 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Configuration } from "@signalbox/config";
+import { topics } from "@signalbox/contracts";
+import { seconds } from "@signalbox/core";
 import { type EventLog, type eventsProperties, openEventLog } from "@signalbox/events";
 import type { ServiceContext } from "@signalbox/runtime";
 import type { SharedParts } from "./shared-parts.ts";
@@ -11,5 +14,18 @@ type Context = Omit<ServiceContext<unknown>, "configuration"> & {
 export async function openServiceLog(context: Context): Promise<EventLog> {
   if (context.eventLog) return context.eventLog;
   const { configuration, service, log, metrics, clock, runner, tracer } = context;
-  return openEventLog(configuration.get("events.url"), { clientId: service, log, metrics, clock, runner, tracer });
+  const parts = { clientId: service, log, metrics, clock, runner, tracer };
+  const eventLog = await openEventLog(configuration.get("events.url"), parts);
+  void warnOfRisks(eventLog, context);
+  return eventLog;
+}
+
+/** Says once why the log can lose records, as soon as it answers: it may be away for as long as it takes. */
+async function warnOfRisks(eventLog: EventLog, { log, runner: { stopping } }: Context): Promise<void> {
+  const names = topics.map(({ name }) => name);
+  while (!stopping.aborted) {
+    const risks = await eventLog.risks(names).catch(() => null);
+    if (risks) return risks.forEach((sentence) => void log.warn(sentence));
+    await sleep(seconds(5), undefined, { signal: stopping, ref: false }).catch(() => {});
+  }
 }

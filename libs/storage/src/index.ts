@@ -10,6 +10,7 @@ export { inSession } from "./database/session.ts";
 export { type Queryable, type Statement, sql, sqlRows } from "./database/statement.ts";
 export { type Table, table } from "./database/table.ts";
 export { inTransaction, type Tx } from "./database/transaction.ts";
+export { unsafeSettings } from "./database/unsafe-settings.ts";
 export { type RowWrite, writeRow } from "./database/write-row.ts";
 export { type LibraryMigrations, migrate } from "./migrations/migrate.ts";
 export type { ObjectStore } from "./objects/object-store.ts";

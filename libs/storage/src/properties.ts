@@ -60,7 +60,8 @@ export const databaseProperties = defineProperties({
     max: 600_000,
     secrecy: "internal",
     reload: "restart",
-    effect: "How long the start waits for an absent database before it gives up.",
+    effect:
+      "How long the start waits for an absent database, and then for the migration of another process, before it gives up.",
   },
 });
 

@@ -92,5 +92,18 @@ export function describePublishing(underTest: () => LogUnderTest): void {
       const [problem] = await eventLog.ensureTopics([{ ...spec, partitions: 9 }]);
       assert.match(problem?.problem ?? "", /partitions/);
     });
+
+    test("a log that can lose what it has acknowledged says why", async () => {
+      // The engines of the tests are one broker, and a PostgreSQL that does not wait for its disk.
+      const risks = await eventLog.risks([small, randomId("absent")]);
+      assert.match(
+        risks.join("; "),
+        eventLog.kind === "kafka"
+          ? new RegExp(
+              `^Kafka has a replication factor below 3 for: ${small}; .*min\\.insync\\.replicas below 2 .*${small}$`,
+            )
+          : /^PostgreSQL runs with fsync off: .*; PostgreSQL runs with full_page_writes off: /,
+      );
+    });
   });
 }

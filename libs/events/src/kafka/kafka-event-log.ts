@@ -3,6 +3,7 @@ import type { EventLog, EventLogContext } from "../event-log.ts";
 import { openKafkaBroadcast } from "./kafka-broadcast.ts";
 import { kafkaLag } from "./kafka-lag.ts";
 import { createKafkaPublisher, publishTimeouts } from "./kafka-publish.ts";
+import { kafkaRisks } from "./kafka-risks.ts";
 import { openKafkaSubscription } from "./kafka-subscription.ts";
 import { ensureKafkaTopics, verifyKafkaTopics } from "./kafka-topics.ts";
 import { createKafka } from "./kafkajs.ts";
@@ -58,6 +59,7 @@ export function createKafkaEventLog(url: string, { clientId, log, clock }: Event
     },
     ensureTopics: async (specs) => ensureKafkaTopics(await admin(), specs),
     verifyTopics: async (specs) => verifyKafkaTopics(await admin(), specs),
+    risks: async (topics) => kafkaRisks(await admin(), topics),
     lag: async (group, topics) => kafkaLag(await admin(), clock, group, topics),
     health: () => trouble,
     async close() {

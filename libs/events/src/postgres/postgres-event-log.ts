@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { migrate, openPool, sql } from "@signalbox/storage";
+import { migrate, openPool, sql, unsafeSettings } from "@signalbox/storage";
 import type { EventLog, EventLogContext } from "../event-log.ts";
 import { appendRecords } from "./append-records.ts";
 import { openPostgresBroadcast } from "./postgres-broadcast.ts";
@@ -62,6 +62,7 @@ export async function openPostgresEventLog(url: string, context: EventLogContext
     },
     ensureTopics: (specs) => topics.ensure(specs),
     verifyTopics: (specs) => topics.verify(specs),
+    risks: () => unsafeSettings(pool),
     lag: (group, names) => postgresLag(pool, group, names),
     health: () => trouble,
     async close() {

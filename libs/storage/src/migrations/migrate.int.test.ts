@@ -185,6 +185,41 @@ it("takes no lock when there is nothing to do, so that a start never waits for a
   }
 });
 
+it("says who holds the lock of migrations while it waits, and goes on when it is given back", async () => {
+  const other = new pg.Client({ connectionString: database.url, application_name: "a slow migration" });
+  await other.connect();
+  await other.query("select pg_advisory_lock(72707369)");
+  const holder = /^"a slow migration" from 127\.0\.0\.1, server process \d+, connected for \d+ s$/;
+  try {
+    const waiting = run();
+    await eventually(() =>
+      logged.some(
+        ({ msg, holder: named }) =>
+          msg === "waiting for the migration of another process" && holder.test(String(named)),
+      ),
+    );
+    await other.end();
+    await waiting;
+    assert.equal((await applied()).length, 1);
+  } finally {
+    await other.end();
+  }
+});
+
+it("gives up a lock of migrations that is not given back, naming its holder and the property", async () => {
+  const other = new pg.Client({ connectionString: database.url, application_name: "a stuck migration" });
+  await other.connect();
+  try {
+    await other.query("select pg_advisory_lock(72707369)");
+    await assert.rejects(run({ waitMs: 300 }), {
+      name: "MigrationError",
+      message: /is being migrated by another process .* \("a stuck migration" .*\): .* or raise database\.start-wait$/,
+    });
+  } finally {
+    await other.end();
+  }
+});
+
 async function closedPort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));

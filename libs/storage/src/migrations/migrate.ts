@@ -4,6 +4,7 @@ import { connectWhenThere, databaseOf } from "./connect-when-there.ts";
 import { libraryHistory } from "./library-history.ts";
 import { type MigrationFile, readLibraryFolder, readPrismaFolder } from "./migration-file.ts";
 import { MigrationError, type MigrationHistory, pendingMigrations } from "./migration-history.ts";
+import { takeMigrationLock } from "./migration-lock.ts";
 import { prismaHistory } from "./prisma-history.ts";
 
 /** The SQL files of a library, applied to the schema `signalbox` of every database that uses it. */
@@ -21,26 +22,24 @@ export interface MigrateOptions {
   readonly prismaDirectory: string | null;
   readonly libraryMigrations: readonly LibraryMigrations[];
   readonly log: Logger;
-  /** How long an absent engine is waited for. Default 60 s. */
+  /** How long an absent engine is waited for, and then the migration of another process. Default 60 s. */
   readonly waitMs?: number;
 }
-
-/** The key that `prisma migrate` locks as well: ours and Prisma's never run at the same time. */
-const lockKey = 72_707_369;
 
 /**
  * Brings the database of a service to this version: libraries first, then the Prisma migrations. Safe with several
  * instances at once: one works under a lock, the others find it done. Each file is applied and recorded in one
- * transaction, so a crash leaves nothing half done. Throws `MigrationError` for an engine that stays away, a database of
- * a newer version, a file that was changed after it was applied, and SQL that fails.
+ * transaction, so a crash leaves nothing half done. Throws `MigrationError` for an engine that stays away, a lock that is
+ * not given back, a database of a newer version, a file that was changed after it was applied, and SQL that fails.
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
   const histories = await readHistories(options);
-  const client = await connectWhenThere({ url: options.url, log: options.log, waitMs: options.waitMs ?? 60_000 });
+  const waitMs = options.waitMs ?? 60_000;
+  const client = await connectWhenThere({ url: options.url, log: options.log, waitMs });
   try {
     const database = databaseOf(options.url);
     if (await isCurrent(client, histories, database)) return;
-    await client.query("select pg_advisory_lock($1)", [lockKey]); // released with the connection
+    await takeMigrationLock({ client, database, log: options.log, waitMs });
     for (const history of histories) await bringUp(client, history, database, options.log);
   } finally {
     await client.end();

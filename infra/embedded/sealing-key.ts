@@ -1,0 +1,43 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { openPool, sql } from "@signalbox/storage";
+import type { Logger, Metrics } from "@signalbox/telemetry";
+import { readWhole, writeDurably } from "../engines/durable-file.ts";
+import { databaseOf } from "./embedded-defaults.ts";
+import { embeddedServices } from "./embedded-services.ts";
+
+/**
+ * The key of the sealed secrets. A lost one is made anew only while nothing can have been sealed with it: the databases
+ * of the services come after the key.
+ */
+export async function keptSealingKey(
+  dataDirectory: string,
+  hasServiceDatabases: () => Promise<boolean>,
+): Promise<string> {
+  const file = join(dataDirectory, "keys");
+  const isWhole = (key: string) => /^[\w-]{1,32}:[A-Za-z0-9+/]{43}=$/.test(key);
+  const kept = await readWhole(file, isWhole);
+  if (kept !== null) return kept;
+  if (await hasServiceDatabases()) {
+    throw new Error(
+      `${file} is missing or cut off, and secrets in the databases beside it open with no other key: ` +
+        `put the file back from a copy, or move ${dataDirectory} away to start empty`,
+    );
+  }
+  const made = `k1:${randomBytes(32).toString("base64")}`;
+  await writeDurably(file, `${made}\n`);
+  return made;
+}
+
+/** Whether a start on this server came so far that a service could seal something. */
+export async function hasServiceDatabases(url: string, parts: { log: Logger; metrics: Metrics }): Promise<boolean> {
+  const pool = openPool({ ...parts, url, max: 1, applicationName: "signalbox-start", runner: { defer: () => {} } });
+  try {
+    const names = embeddedServices.map(({ name }) => databaseOf(name));
+    return (await pool.query(findDatabases, [names])).rows.length > 0;
+  } finally {
+    await pool.close();
+  }
+}
+
+const findDatabases = sql("", "select datname from pg_database where datname = any($1)");
