@@ -49,7 +49,9 @@ ${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `  ${name}_
     "~^[A-Za-z0-9_.-]{1,128}$" $http_x_request_id;
     default $request_id;
   }
-  map $http_upgrade $connection_upgrade { default upgrade; "" ""; }
+  # An offer of another protocol, such as the h2c of Java's HttpClient, is passed over and not passed on.
+  map $http_upgrade $edge_upgrade { "~*^websocket$" websocket; default ""; }
+  map $edge_upgrade $connection_upgrade { websocket upgrade; default ""; }
 ${Object.entries(upstreams)
   .map(([service, target]) => `  upstream ${service} { server ${target} max_fails=0; keepalive 64; }`)
   .join("\n")}
@@ -60,7 +62,7 @@ ${Object.entries(upstreams)
     proxy_http_version 1.1;
     proxy_set_header Host $http_host;
     proxy_set_header Connection $connection_upgrade;
-    proxy_set_header Upgrade $http_upgrade;
+    proxy_set_header Upgrade $edge_upgrade;
     proxy_set_header X-Request-Id $edge_request_id;
     proxy_set_header X-Forwarded-For $remote_addr;
     proxy_set_header X-Forwarded-Proto $scheme;

@@ -80,6 +80,7 @@ test("every refusal of nginx itself has the shape of our errors and the request 
   const post = "POST /images HTTP/1.1\r\nHost: edge\r\nConnection: close\r\nX-Request-Id: asked-as-this\r\n";
   const refusals = [
     [400, "invalid_request", raw("GET / HTTP/1.1\r\nConnection: close\r\n\r\n")],
+    [400, "invalid_request", ask("/", "Host: another\r\n")],
     [404, "not_found", ask("/nothing/here")],
     [404, "not_found", ask("/refused-by-the-edge/502")],
     [413, "payload_too_large", raw(`${post}Content-Length: 99999999\r\n\r\n`)],
@@ -119,6 +120,17 @@ test("a request id is passed on when it is short and plain, and made when it is 
   };
   assert.equal(await idFor("asked-as.this_1"), "asked-as.this_1");
   for (const bad of [undefined, "a b", 'a"b', "x".repeat(129)]) assert.match(await idFor(bad), /^[\da-f]{32}$/);
+});
+
+test("an offer of another protocol is passed over, and only WebSockets are passed on", async () => {
+  const answer = await ask(
+    "/images/none",
+    "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAA\r\n",
+  );
+  assert.match(answer, /^HTTP\/1\.1 404 [\s\S]*"of":"service"/);
+  assert.equal(arrived.at(-1)?.request.headers.upgrade, undefined);
+  await ask("/images/none", "Connection: Upgrade\r\nUpgrade: WebSocket\r\n");
+  assert.equal(arrived.at(-1)?.request.headers.upgrade, "websocket");
 });
 
 test("services learn the client's address from the connection, whatever the client says", async () => {

@@ -50,6 +50,12 @@ for (const { kind, sent, status, code, options } of [
     status: 400,
     code: "invalid_request",
   },
+  {
+    kind: "a second Host",
+    sent: "GET / HTTP/1.1\r\nHost: a\r\nhOst: b\r\n\r\n",
+    status: 400,
+    code: "invalid_request",
+  },
   { kind: "a missing Host", sent: "GET / HTTP/1.1\r\n\r\n", status: 400, code: "invalid_request" },
   {
     kind: "an expectation nobody knows",
@@ -116,9 +122,9 @@ test("a drain refuses new connections, finishes the answer in hand and closes id
 test("an upgraded connection does not outlive the listener, and its reset harms nobody", async () => {
   const { runner, port } = await open(never, {
     upgrade: (_request, socket) =>
-      void socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"),
+      void socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"),
   });
-  const request = "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n";
+  const request = "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: WebSocket\r\n\r\n";
   const reset = connect(port, "127.0.0.1");
   reset.write(request);
   await once(reset, "data");
@@ -129,6 +135,22 @@ test("an upgraded connection does not outlive the listener, and its reset harms 
   const closed = once(socket, "close");
   assert.deepEqual(await runner.stop(5_000), []);
   await closed;
+});
+
+test("an offer of another protocol is passed over: the request is answered as it is, body and all", async () => {
+  const { runner, port } = await open(
+    async (request, response) => {
+      let body = "";
+      for await (const chunk of request) body += chunk;
+      response.setHeader("connection", "close").end(`${request.method} ${body}`);
+    },
+    { upgrade: (_request, socket) => void socket.destroy() },
+  );
+  const offer = "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n";
+  const answer = await exchange(port, `POST / HTTP/1.1\r\nHost: a\r\n${offer}Content-Length: 4\r\n\r\nbody`);
+  await runner.stop(5_000);
+  assert.equal(answer.status, 200, answer.headers);
+  assert.match(answer.body, /POST body/);
 });
 
 test("a port in use is refused with the property to change", async () => {

@@ -44,6 +44,8 @@ export async function openListener(runner: Runner, options: OpenListener): Promi
     connectionsCheckingInterval: Math.min(seconds(5), headerTimeoutMs),
     // Answered below in our shape.
     requireHostHeader: false,
+    // An offer of another protocol may be passed over (RFC 9110 §7.8): Java's HttpClient offers h2c with every request.
+    shouldUpgradeCallback: ({ headers }) => upgrade !== undefined && headers.upgrade?.toLowerCase() === "websocket",
   });
   const traffic = new Traffic(server, options.listener, upgrade);
   // Clients move to other instances while this one still answers, so that none of them meets a closed connection.

@@ -77,8 +77,9 @@ export class Traffic {
       this.#server.closeIdleConnections();
       if (this.#inHand().length === 0) this.#drained.resolve();
     });
-    const lacksHost = request.headers.host === undefined && request.httpVersion === "1.1";
-    if (lacksHost) refuse(response, 400, "The Host header is missing.");
+    const hosts = countHosts(request);
+    if (hosts > 1) refuse(response, 400, "There is more than one Host header.");
+    else if (hosts === 0 && request.httpVersion === "1.1") refuse(response, 400, "The Host header is missing.");
     else listener(request, response);
   }
 
@@ -96,6 +97,16 @@ export class Traffic {
     socket.once("close", () => this.#upgraded.delete(socket));
     upgrade(request, socket, head);
   }
+}
+
+/** From the raw headers: Node keeps the first of two, and whoever stands before us may have gone by the second. */
+function countHosts({ rawHeaders }: IncomingMessage): number {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length === 4 && name.toLowerCase() === "host") count++;
+  }
+  return count;
 }
 
 function refuse(response: ServerResponse, status: 400 | 417, message: string): void {
