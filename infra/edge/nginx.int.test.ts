@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,6 +16,8 @@ interface Arrived {
 }
 
 const arrived: Arrived[] = [];
+/** What the service answers on some paths. */
+const answerOf = new Map<string, RequestListener>();
 const closes: (() => Promise<unknown>)[] = [];
 let folder: string;
 let port: number;
@@ -28,6 +30,8 @@ before(async () => {
     request.on("data", (chunk: Buffer) => {
       one.bytes += chunk.length;
     });
+    const own = answerOf.get(request.url ?? "");
+    if (own) return void own(request, response);
     if (request.url === "/images/hang-up") return void request.socket.destroy();
     request.on("end", () => response.writeHead(request.url === "/images/none" ? 404 : 200).end('{"of":"service"}'));
   });
@@ -41,6 +45,7 @@ before(async () => {
     workDirectory: folder,
     upstreams: {
       images: `127.0.0.1:${service.port}`,
+      "webhook-ingest": `127.0.0.1:${service.port}`,
       account: `127.0.0.1:${(silent.address() as { port: number }).port}`,
       config: `127.0.0.1:${await freePort()}`,
     },
@@ -154,6 +159,24 @@ test("an upload reaches the service while it is still being sent, and is not wri
   socket.write(body);
   assert.match(String(await answered), /^HTTP\/1\.1 200 /);
   socket.destroy();
+});
+
+test("both edges leave OPTIONS and what it answers to the service", async (t) => {
+  const listener: RequestListener = ({ method, headers: { origin } }, response) =>
+    void response.writeHead(204, { allow: `${method}`, "access-control-allow-origin": String(origin) }).end();
+  const inProcess = await serveListener(
+    createInProcessEdge(new Map([["webhook-ingest", { public: listener }]])).listener,
+  );
+  t.after(() => inProcess.close());
+  answerOf.set("/ingest/options", listener);
+  for (const edge of [url, inProcess.url]) {
+    const headers = { origin: "https://app.example.com", "access-control-request-method": "POST" };
+    const answer = await fetch(`${edge}/ingest/options`, { method: "OPTIONS", headers });
+    assert.deepEqual(
+      [answer.status, answer.headers.get("allow"), answer.headers.get("access-control-allow-origin")],
+      [204, "OPTIONS", headers.origin],
+    );
+  }
 });
 
 test("both edges answer a path that is not published alike", async (t) => {

@@ -5,6 +5,7 @@ import type { OpenApiInfo } from "../openapi/openapi-document.ts";
 import { openApiRoute } from "../openapi/openapi-route.ts";
 import { createClientAddress } from "../request/client-address.ts";
 import { requestIdOf } from "../request/request-id.ts";
+import { createCors } from "../responses/cors.ts";
 import { errorText } from "../responses/error-status.ts";
 import { securityHeaders } from "../responses/security-headers.ts";
 import type { Routes } from "../routes/create-routes.ts";
@@ -41,6 +42,7 @@ export function createInternalApp(options: InternalAppOptions): RequestListener 
     idempotency: null,
     pool: options.pool ?? null,
     onForbidden: null,
+    cors: createCors([]),
     strict: options.strict ?? context.configuration.get("http.strict-responses"),
   });
   const document = published ? [openApiRoute(context.service, published.routes, published.openapi)] : [];
