@@ -41,7 +41,9 @@ http {
 ${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `  ${name}_temp_path ${workDirectory}/${name};`).join("\n")}
   client_max_body_size ${bodyBytesMax};
   client_header_timeout 15s;
-  client_body_timeout 30s;
+  # Longer than a service waits for a body: its 408 arrives, where nginx would only close the connection.
+  client_body_timeout 75s;
+  send_timeout 30s;
   large_client_header_buffers 4 16k;
   keepalive_timeout 75s;
   # A request id from outside is kept only when it is short and plain, because it reaches logs and answers.

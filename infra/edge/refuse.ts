@@ -15,6 +15,8 @@ export function refuse(
     "x-content-type-options": "nosniff",
     "cache-control": "no-store",
     "x-request-id": requestId,
+    // Nobody reads the rest of its body.
+    ...(request.complete ? {} : { connection: "close" }),
     ...headers,
   });
   response.end(body);

@@ -67,8 +67,8 @@ for (const { kind, sent, status, code, options } of [
     kind: "headers that do not arrive in time",
     sent: "GET / HTTP/1.1\r\nHost: a\r\n",
     status: 408,
-    code: "timeout",
-    options: { headerTimeoutMs: 100, requestTimeoutMs: 100 },
+    code: "request_timeout",
+    options: { headerTimeoutMs: 100 },
   },
 ]) {
   test(`${kind}: answered with ${status} in the shape of every error`, async () => {
@@ -135,6 +135,64 @@ test("an upgraded connection does not outlive the listener, and its reset harms 
   const closed = once(socket, "close");
   assert.deepEqual(await runner.stop(5_000), []);
   await closed;
+});
+
+test("a client that expects to be told first is told 100 by whoever reads its body", async () => {
+  const { runner, port } = await open(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    response.end(body);
+  });
+  const socket = connect(port, "127.0.0.1");
+  socket.write("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n");
+  const [interim] = await once(socket, "data");
+  assert.equal(String(interim), "HTTP/1.1 100 Continue\r\n\r\n");
+  socket.write("body");
+  const [answer] = await once(socket, "data");
+  assert.match(String(answer), /^HTTP\/1\.1 200 OK[\s\S]*Connection: keep-alive/);
+  socket.destroy();
+  await runner.stop(5_000);
+});
+
+test("a client that expects to be told first gets its refusal instead, and the end of the connection", async () => {
+  const { runner, port } = await open((_request, response) => void response.writeHead(401).end("no"));
+  const sent = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n";
+  const answer = await exchange(port, sent);
+  await runner.stop(5_000);
+  assert.equal(answer.status, 401, answer.headers);
+  assert.match(answer.headers, /connection: close/i);
+});
+
+test("a client that takes nothing of its answer is closed, whoever keeps writing", async () => {
+  const closed = Promise.withResolvers<void>();
+  const { runner, port } = await open(
+    (_request, response) => {
+      const more = () => {
+        while (response.write(Buffer.alloc(1_048_576)));
+      };
+      response.on("drain", more).on("close", closed.resolve);
+      more();
+    },
+    { stallTimeoutMs: 100 },
+  );
+  const socket = connect(port, "127.0.0.1").pause();
+  socket.on("error", () => {});
+  socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  await closed.promise;
+  socket.destroy();
+  await runner.stop(5_000);
+});
+
+test("a handler that thinks for longer than a client may stand still is heard", async () => {
+  const { runner, url } = await open(
+    async (request, response) => {
+      await once(request.socket, "timeout");
+      response.end("thought");
+    },
+    { stallTimeoutMs: 100 },
+  );
+  assert.equal(await (await fetch(url)).text(), "thought");
+  await runner.stop(5_000);
 });
 
 test("an offer of another protocol is passed over: the request is answered as it is, body and all", async () => {
