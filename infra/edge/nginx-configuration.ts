@@ -1,5 +1,4 @@
-import type { ServiceName } from "@signalbox/core";
-import { MiB } from "@signalbox/core";
+import { MiB, type ServiceName, securityHeaders } from "@signalbox/core";
 import { edgeRoutes } from "./edge-routes.ts";
 
 export interface NginxOptions {
@@ -95,7 +94,7 @@ function refusal([nginxStatus, status, code, message]: (typeof refusals)[number]
       internal;
       default_type "application/json; charset=utf-8";
       add_header X-Request-Id $edge_request_id always;
-      add_header X-Content-Type-Options nosniff always;
+${securityHeaders.map(([name, value]) => `      add_header ${name} "${value}" always;`).join("\n")}
       add_header Cache-Control no-store always;
       return ${status} '${body}';
     }`;

@@ -5,6 +5,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { securityHeaders } from "@signalbox/core";
 import { eventually, type ServedListener, serveListener } from "@signalbox/testing";
 import { engineNamed, freePort, startOwnEngine } from "../engines/index.ts";
 import { createInProcessEdge } from "./in-process-edge.ts";
@@ -101,7 +102,7 @@ test("every refusal of nginx itself has the shape of our errors and the request 
     assert.match(head, new RegExp(`^HTTP/1\\.1 ${status} `), `${code}: ${head}`);
     assert.match(head, /content-type: application\/json/i, String(status));
     assert.match(head, /cache-control: no-store/i);
-    assert.match(head, /x-content-type-options: nosniff/i);
+    for (const [name, value] of securityHeaders) assert.ok(head.includes(`${name}: ${value}`), `${status} ${name}`);
     assert.doesNotMatch(answer, /nginx\/\d|<html/i, "nginx shows neither its version nor a page of its own");
     const { error } = JSON.parse(body.replace(/^[\da-f]+\r\n|\r\n0\r\n$/g, ""));
     assert.equal(error.code, code, String(status));
@@ -192,7 +193,8 @@ test("both edges answer a path that is not published alike", async (t) => {
     for (const { error } of bodies) {
       assert.deepEqual([error.code, error.request_id], ["not_found", "asked-as-this"]);
     }
-    for (const name of ["content-type", "x-request-id", "cache-control", "x-content-type-options"]) {
+    for (const [name, value] of securityHeaders) assert.equal(one?.headers.get(name), value);
+    for (const name of ["content-type", "x-request-id", "cache-control", ...securityHeaders.map(([name]) => name)]) {
       assert.equal(one?.headers.get(name), other?.headers.get(name), name);
     }
   }

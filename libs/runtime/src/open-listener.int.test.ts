@@ -4,7 +4,7 @@ import type { RequestListener } from "node:http";
 import { connect } from "node:net";
 import { test } from "node:test";
 import { ConfigurationError } from "@signalbox/config";
-import { systemClock } from "@signalbox/core";
+import { securityHeaders, systemClock } from "@signalbox/core";
 import { quietLog } from "../test/quiet-log.ts";
 import { createRunner } from "./create-runner.ts";
 import { type OpenListener, openListener } from "./open-listener.ts";
@@ -81,6 +81,7 @@ for (const { kind, sent, status, code, options } of [
     assert.ok(error.message && error.request_id?.startsWith("req_"));
     assert.match(answer.headers, /content-type: application\/json; charset=utf-8/i);
     assert.match(answer.headers, /connection: close/i);
+    for (const [name, value] of securityHeaders) assert.ok(answer.headers.includes(`${name}: ${value}`), name);
   });
 }
 
