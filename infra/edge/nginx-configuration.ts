@@ -2,8 +2,15 @@ import { MiB, type ServiceName, securityHeaders } from "@signalbox/core";
 import { edgeRoutes } from "./edge-routes.ts";
 
 export interface NginxOptions {
-  /** `host:port` of each service's public listener. */
-  readonly upstreams: Readonly<Partial<Record<ServiceName, string>>>;
+  /** `host:port` of each service's public listener, or of several of them. */
+  readonly upstreams: Readonly<Partial<Record<ServiceName, string | readonly string[]>>>;
+  /**
+   * Asks this DNS server for the names of the upstreams again and again, so that replicas may come, go and move. It needs
+   * nginx 1.27.3; left out, an nginx keeps the addresses of its start.
+   */
+  readonly resolver?: string;
+  /** Where it writes a line of JSON for each request. */
+  readonly accessLog: string;
   /** What `listen` gets: `127.0.0.1:8080` or `8080`. */
   readonly listen: string;
   /** A folder nginx may write to: its pid and temporary files. */
@@ -26,7 +33,8 @@ const refusals: ReadonlyArray<[nginxStatus: string, status: number, code: string
 ];
 
 /** Writes the whole nginx.conf of the edge. Every answer of nginx itself has the error shape of CONTRACT §2. */
-export function nginxConfiguration({ upstreams, listen, workDirectory }: NginxOptions): string {
+export function nginxConfiguration(options: NginxOptions): string {
+  const { upstreams, listen, workDirectory, accessLog, resolver } = options;
   return `# Made from infra/edge/edge-routes.ts; change that table instead.
 worker_processes auto;
 daemon off;
@@ -34,7 +42,10 @@ pid ${workDirectory}/nginx.pid;
 error_log stderr warn;
 events { worker_connections 4096; }
 http {
-  access_log off;
+  # Without the query, where signatures and search terms live. A status of the edge itself has no upstream_status.
+  map $request_uri $edge_path { "~^(?<path_alone>[^?]*)" $path_alone; }
+  log_format edge escape=json '{${accessMembers}}';
+  access_log ${accessLog} edge;
   server_tokens off;
   default_type application/octet-stream;
 ${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `  ${name}_temp_path ${workDirectory}/${name};`).join("\n")}
@@ -54,7 +65,7 @@ ${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `  ${name}_
   map $http_upgrade $edge_upgrade { "~*^websocket$" websocket; default ""; }
   map $edge_upgrade $connection_upgrade { websocket upgrade; default ""; }
 ${Object.entries(upstreams)
-  .map(([service, target]) => `  upstream ${service} { server ${target} max_fails=0; keepalive 64; }`)
+  .map(([service, targets]) => upstream(service, [targets].flat(), resolver))
   .join("\n")}
   server {
     listen ${listen};
@@ -71,9 +82,11 @@ ${Object.entries(upstreams)
     proxy_request_buffering off;
     proxy_connect_timeout 3s;
     proxy_read_timeout 60s;
-    # A request that reached a service may have had its effect: only a failed connection is tried again.
+    # One more server is tried where the connection failed. A POST or PATCH that reached a service may have had its effect,
+    # so nginx sends neither again, and after five seconds it sends nothing again: then the service was slow, not away.
     proxy_next_upstream error timeout;
-    proxy_next_upstream_tries 1;
+    proxy_next_upstream_tries 2;
+    proxy_next_upstream_timeout 5s;
 ${refusals.map(refusal).join("\n")}
     location / { return 404; }
 ${edgeRoutes
@@ -83,6 +96,34 @@ ${edgeRoutes
   }
 }
 `;
+}
+
+const accessFields = {
+  time: "$time_iso8601",
+  service: "edge",
+  request_id: "$edge_request_id",
+  method: "$request_method",
+  path: "$edge_path",
+  status: "$status",
+  duration_seconds: "$request_time",
+  client_address: "$remote_addr",
+  upstream: "$upstream_addr",
+  upstream_status: "$upstream_status",
+  upstream_seconds: "$upstream_response_time",
+};
+const accessMembers = Object.entries(accessFields)
+  .map(([name, value]) => `"${name}":"${value}"`)
+  .join(",");
+
+/**
+ * A server whose connections fail is left alone for two seconds, and asked again after that. nginx never leaves the only
+ * one alone. The zone lets its worker processes share what they know.
+ */
+function upstream(service: string, targets: readonly string[], resolver: string | undefined): string {
+  const resolve = resolver === undefined ? "" : " resolve";
+  const servers = targets.map((target) => `server ${target} max_fails=3 fail_timeout=2s${resolve};`);
+  const dns = resolver === undefined ? "" : ` resolver ${resolver} valid=5s; resolver_timeout 2s;`;
+  return `  upstream ${service} { zone ${service} 128k;${dns} ${servers.join(" ")} keepalive 64; }`;
 }
 
 function refusal([nginxStatus, status, code, message]: (typeof refusals)[number]): string {

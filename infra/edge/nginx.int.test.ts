@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -44,8 +44,10 @@ before(async () => {
   const configuration = nginxConfiguration({
     listen: `127.0.0.1:${port}`,
     workDirectory: folder,
+    accessLog: join(folder, "access.log"),
     upstreams: {
       images: `127.0.0.1:${service.port}`,
+      "webhook-delivery": [`127.0.0.1:${service.port}`, `127.0.0.1:${await freePort()}`],
       "webhook-ingest": `127.0.0.1:${service.port}`,
       account: `127.0.0.1:${(silent.address() as { port: number }).port}`,
       config: `127.0.0.1:${await freePort()}`,
@@ -160,6 +162,57 @@ test("an upload reaches the service while it is still being sent, and is not wri
   socket.write(body);
   assert.match(String(await answered), /^HTTP\/1\.1 200 /);
   socket.destroy();
+});
+
+test("while one of two replicas is down every request reaches the other, a POST too", async () => {
+  const path = `${url}/api/v1/webhooks/endpoints`;
+  const statuses = new Set<number>();
+  for (let count = 0; count < 30; count++) {
+    const answers = await Promise.all([fetch(path), fetch(path, { method: "POST", body: "{}" })]);
+    for (const answer of answers) {
+      statuses.add(answer.status);
+      await answer.text();
+    }
+  }
+  assert.deepEqual([...statuses], [200]);
+});
+
+test("a POST that reached a service is not sent again", async () => {
+  const before = arrived.length;
+  answerOf.set("/api/v1/webhooks/hang-up", ({ socket }) => void socket.destroy());
+  const answer = await fetch(`${url}/api/v1/webhooks/hang-up`, { method: "POST", body: "{}" });
+  assert.deepEqual([answer.status, arrived.length - before], [502, 1]);
+});
+
+test("every request leaves one line of JSON, without its query", async () => {
+  const headers = { "x-request-id": "looked-for" };
+  await fetch(`${url}/images/none?signature=secret`, { headers });
+  await fetch(`${url}/nothing?token=secret`, { headers });
+  const lines = await eventually(async () => {
+    const text = await readFile(join(folder, "access.log"), "utf8");
+    assert.doesNotMatch(text, /secret/);
+    const found = text
+      .split("\n")
+      .filter((line) => line.includes("looked-for"))
+      .map((line) => JSON.parse(line));
+    assert.equal(found.length, 2);
+    return found;
+  });
+  const shown = lines.map(({ method, path, status, upstream_status }) => [method, path, status, upstream_status]);
+  assert.deepEqual(shown, [
+    ["GET", "/images/none", "200", "200"],
+    ["GET", "/nothing", "404", ""],
+  ]);
+});
+
+test("what is deployed follows the addresses of its services", () => {
+  const upstreams = { images: "images:8080" };
+  const options = { listen: "8080", workDirectory: "/run/edge", accessLog: "/dev/stdout", upstreams };
+  const configuration = nginxConfiguration({ ...options, resolver: "127.0.0.11" });
+  assert.match(
+    configuration,
+    /upstream images \{ zone images 128k; resolver 127\.0\.0\.11 [^}]* server images:8080 [^;]* resolve;/,
+  );
 });
 
 test("both edges leave OPTIONS and what it answers to the service", async (t) => {
