@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import type { ServiceName } from "@signalbox/core";
+import { type ServiceName, securityHeaders } from "@signalbox/core";
 import type { ServiceParts } from "@signalbox/runtime";
 import { serviceOf } from "./edge-routes.ts";
 import { refuse } from "./refuse.ts";
@@ -22,11 +22,20 @@ export function createInProcessEdge(services: ReadonlyMap<ServiceName, ServicePa
     },
     upgrade: (request, socket, head) => {
       const upgrade = partsOf(request)?.upgrade;
-      if (upgrade === undefined) return void socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n");
+      if (upgrade === undefined) return void socket.end(unknownUpgrade);
       upgrade(request, socket, head);
     },
   };
 }
+
+/** A socket has no response to write to. */
+const unknownUpgrade = [
+  "HTTP/1.1 404 Not Found",
+  "Connection: close",
+  "Content-Length: 0",
+  ...securityHeaders.map(([name, value]) => `${name}: ${value}`),
+  "\r\n",
+].join("\r\n");
 
 /** The one internal listener of the embedded mode: `/<service>/rest` reaches `/rest` of that service. */
 export function createInternalEdge(services: ReadonlyMap<ServiceName, ServiceParts>): RequestListener {

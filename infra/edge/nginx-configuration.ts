@@ -1,10 +1,16 @@
-import type { ServiceName } from "@signalbox/core";
-import { MiB } from "@signalbox/core";
+import { MiB, type ServiceName, securityHeaders } from "@signalbox/core";
 import { edgeRoutes } from "./edge-routes.ts";
 
 export interface NginxOptions {
-  /** `host:port` of each service's public listener. */
-  readonly upstreams: Readonly<Partial<Record<ServiceName, string>>>;
+  /** `host:port` of each service's public listener, or of several of them. */
+  readonly upstreams: Readonly<Partial<Record<ServiceName, string | readonly string[]>>>;
+  /**
+   * Asks this DNS server for the names of the upstreams again and again, so that replicas may come, go and move. It needs
+   * nginx 1.27.3; left out, an nginx keeps the addresses of its start.
+   */
+  readonly resolver?: string;
+  /** Where it writes a line of JSON for each request. */
+  readonly accessLog: string;
   /** What `listen` gets: `127.0.0.1:8080` or `8080`. */
   readonly listen: string;
   /** A folder nginx may write to: its pid and temporary files. */
@@ -27,7 +33,8 @@ const refusals: ReadonlyArray<[nginxStatus: string, status: number, code: string
 ];
 
 /** Writes the whole nginx.conf of the edge. Every answer of nginx itself has the error shape of CONTRACT §2. */
-export function nginxConfiguration({ upstreams, listen, workDirectory }: NginxOptions): string {
+export function nginxConfiguration(options: NginxOptions): string {
+  const { upstreams, listen, workDirectory, accessLog, resolver } = options;
   return `# Made from infra/edge/edge-routes.ts; change that table instead.
 worker_processes auto;
 daemon off;
@@ -35,13 +42,18 @@ pid ${workDirectory}/nginx.pid;
 error_log stderr warn;
 events { worker_connections 4096; }
 http {
-  access_log off;
+  # Without the query, where signatures and search terms live. A status of the edge itself has no upstream_status.
+  map $request_uri $edge_path { "~^(?<path_alone>[^?]*)" $path_alone; }
+  log_format edge escape=json '{${accessMembers}}';
+  access_log ${accessLog} edge;
   server_tokens off;
   default_type application/octet-stream;
 ${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `  ${name}_temp_path ${workDirectory}/${name};`).join("\n")}
   client_max_body_size ${bodyBytesMax};
   client_header_timeout 15s;
-  client_body_timeout 30s;
+  # Longer than a service waits for a body: its 408 arrives, where nginx would only close the connection.
+  client_body_timeout 75s;
+  send_timeout 30s;
   large_client_header_buffers 4 16k;
   keepalive_timeout 75s;
   # A request id from outside is kept only when it is short and plain, because it reaches logs and answers.
@@ -49,9 +61,11 @@ ${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `  ${name}_
     "~^[A-Za-z0-9_.-]{1,128}$" $http_x_request_id;
     default $request_id;
   }
-  map $http_upgrade $connection_upgrade { default upgrade; "" ""; }
+  # An offer of another protocol, such as the h2c of Java's HttpClient, is passed over and not passed on.
+  map $http_upgrade $edge_upgrade { "~*^websocket$" websocket; default ""; }
+  map $edge_upgrade $connection_upgrade { websocket upgrade; default ""; }
 ${Object.entries(upstreams)
-  .map(([service, target]) => `  upstream ${service} { server ${target} max_fails=0; keepalive 64; }`)
+  .map(([service, targets]) => upstream(service, [targets].flat(), resolver))
   .join("\n")}
   server {
     listen ${listen};
@@ -60,7 +74,7 @@ ${Object.entries(upstreams)
     proxy_http_version 1.1;
     proxy_set_header Host $http_host;
     proxy_set_header Connection $connection_upgrade;
-    proxy_set_header Upgrade $http_upgrade;
+    proxy_set_header Upgrade $edge_upgrade;
     proxy_set_header X-Request-Id $edge_request_id;
     proxy_set_header X-Forwarded-For $remote_addr;
     proxy_set_header X-Forwarded-Proto $scheme;
@@ -68,9 +82,11 @@ ${Object.entries(upstreams)
     proxy_request_buffering off;
     proxy_connect_timeout 3s;
     proxy_read_timeout 60s;
-    # A request that reached a service may have had its effect: only a failed connection is tried again.
+    # One more server is tried where the connection failed. A POST or PATCH that reached a service may have had its effect,
+    # so nginx sends neither again, and after five seconds it sends nothing again: then the service was slow, not away.
     proxy_next_upstream error timeout;
-    proxy_next_upstream_tries 1;
+    proxy_next_upstream_tries 2;
+    proxy_next_upstream_timeout 5s;
 ${refusals.map(refusal).join("\n")}
     location / { return 404; }
 ${edgeRoutes
@@ -82,6 +98,34 @@ ${edgeRoutes
 `;
 }
 
+const accessFields = {
+  time: "$time_iso8601",
+  service: "edge",
+  request_id: "$edge_request_id",
+  method: "$request_method",
+  path: "$edge_path",
+  status: "$status",
+  duration_seconds: "$request_time",
+  client_address: "$remote_addr",
+  upstream: "$upstream_addr",
+  upstream_status: "$upstream_status",
+  upstream_seconds: "$upstream_response_time",
+};
+const accessMembers = Object.entries(accessFields)
+  .map(([name, value]) => `"${name}":"${value}"`)
+  .join(",");
+
+/**
+ * A server whose connections fail is left alone for two seconds, and asked again after that. nginx never leaves the only
+ * one alone. The zone lets its worker processes share what they know.
+ */
+function upstream(service: string, targets: readonly string[], resolver: string | undefined): string {
+  const resolve = resolver === undefined ? "" : " resolve";
+  const servers = targets.map((target) => `server ${target} max_fails=3 fail_timeout=2s${resolve};`);
+  const dns = resolver === undefined ? "" : ` resolver ${resolver} valid=5s; resolver_timeout 2s;`;
+  return `  upstream ${service} { zone ${service} 128k;${dns} ${servers.join(" ")} keepalive 64; }`;
+}
+
 function refusal([nginxStatus, status, code, message]: (typeof refusals)[number]): string {
   const body = `{"error":{"code":"${code}","message":"${message}","request_id":"$edge_request_id"}}`;
   const rewritten = nginxStatus === String(status) ? "" : ` =${status}`;
@@ -91,7 +135,7 @@ function refusal([nginxStatus, status, code, message]: (typeof refusals)[number]
       internal;
       default_type "application/json; charset=utf-8";
       add_header X-Request-Id $edge_request_id always;
-      add_header X-Content-Type-Options nosniff always;
+${securityHeaders.map(([name, value]) => `      add_header ${name} "${value}" always;`).join("\n")}
       add_header Cache-Control no-store always;
       return ${status} '${body}';
     }`;

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
-import { createServer, type IncomingMessage } from "node:http";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { securityHeaders } from "@signalbox/core";
 import { eventually, type ServedListener, serveListener } from "@signalbox/testing";
 import { engineNamed, freePort, startOwnEngine } from "../engines/index.ts";
 import { createInProcessEdge } from "./in-process-edge.ts";
@@ -16,6 +17,8 @@ interface Arrived {
 }
 
 const arrived: Arrived[] = [];
+/** What the service answers on some paths. */
+const answerOf = new Map<string, RequestListener>();
 const closes: (() => Promise<unknown>)[] = [];
 let folder: string;
 let port: number;
@@ -28,6 +31,8 @@ before(async () => {
     request.on("data", (chunk: Buffer) => {
       one.bytes += chunk.length;
     });
+    const own = answerOf.get(request.url ?? "");
+    if (own) return void own(request, response);
     if (request.url === "/images/hang-up") return void request.socket.destroy();
     request.on("end", () => response.writeHead(request.url === "/images/none" ? 404 : 200).end('{"of":"service"}'));
   });
@@ -39,8 +44,11 @@ before(async () => {
   const configuration = nginxConfiguration({
     listen: `127.0.0.1:${port}`,
     workDirectory: folder,
+    accessLog: join(folder, "access.log"),
     upstreams: {
       images: `127.0.0.1:${service.port}`,
+      "webhook-delivery": [`127.0.0.1:${service.port}`, `127.0.0.1:${await freePort()}`],
+      "webhook-ingest": `127.0.0.1:${service.port}`,
       account: `127.0.0.1:${(silent.address() as { port: number }).port}`,
       config: `127.0.0.1:${await freePort()}`,
     },
@@ -80,6 +88,7 @@ test("every refusal of nginx itself has the shape of our errors and the request 
   const post = "POST /images HTTP/1.1\r\nHost: edge\r\nConnection: close\r\nX-Request-Id: asked-as-this\r\n";
   const refusals = [
     [400, "invalid_request", raw("GET / HTTP/1.1\r\nConnection: close\r\n\r\n")],
+    [400, "invalid_request", ask("/", "Host: another\r\n")],
     [404, "not_found", ask("/nothing/here")],
     [404, "not_found", ask("/refused-by-the-edge/502")],
     [413, "payload_too_large", raw(`${post}Content-Length: 99999999\r\n\r\n`)],
@@ -95,7 +104,7 @@ test("every refusal of nginx itself has the shape of our errors and the request 
     assert.match(head, new RegExp(`^HTTP/1\\.1 ${status} `), `${code}: ${head}`);
     assert.match(head, /content-type: application\/json/i, String(status));
     assert.match(head, /cache-control: no-store/i);
-    assert.match(head, /x-content-type-options: nosniff/i);
+    for (const [name, value] of securityHeaders) assert.ok(head.includes(`${name}: ${value}`), `${status} ${name}`);
     assert.doesNotMatch(answer, /nginx\/\d|<html/i, "nginx shows neither its version nor a page of its own");
     const { error } = JSON.parse(body.replace(/^[\da-f]+\r\n|\r\n0\r\n$/g, ""));
     assert.equal(error.code, code, String(status));
@@ -121,6 +130,17 @@ test("a request id is passed on when it is short and plain, and made when it is 
   for (const bad of [undefined, "a b", 'a"b', "x".repeat(129)]) assert.match(await idFor(bad), /^[\da-f]{32}$/);
 });
 
+test("an offer of another protocol is passed over, and only WebSockets are passed on", async () => {
+  const answer = await ask(
+    "/images/none",
+    "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAA\r\n",
+  );
+  assert.match(answer, /^HTTP\/1\.1 404 [\s\S]*"of":"service"/);
+  assert.equal(arrived.at(-1)?.request.headers.upgrade, undefined);
+  await ask("/images/none", "Connection: Upgrade\r\nUpgrade: WebSocket\r\n");
+  assert.equal(arrived.at(-1)?.request.headers.upgrade, "websocket");
+});
+
 test("services learn the client's address from the connection, whatever the client says", async () => {
   await fetch(`${url}/images`, { headers: { "x-forwarded-for": "203.0.113.7", "x-forwarded-proto": "gopher" } });
   const headers = arrived.at(-1)?.request.headers;
@@ -144,6 +164,75 @@ test("an upload reaches the service while it is still being sent, and is not wri
   socket.destroy();
 });
 
+test("while one of two replicas is down every request reaches the other, a POST too", async () => {
+  const path = `${url}/api/v1/webhooks/endpoints`;
+  const statuses = new Set<number>();
+  for (let count = 0; count < 30; count++) {
+    const answers = await Promise.all([fetch(path), fetch(path, { method: "POST", body: "{}" })]);
+    for (const answer of answers) {
+      statuses.add(answer.status);
+      await answer.text();
+    }
+  }
+  assert.deepEqual([...statuses], [200]);
+});
+
+test("a POST that reached a service is not sent again", async () => {
+  const before = arrived.length;
+  answerOf.set("/api/v1/webhooks/hang-up", ({ socket }) => void socket.destroy());
+  const answer = await fetch(`${url}/api/v1/webhooks/hang-up`, { method: "POST", body: "{}" });
+  assert.deepEqual([answer.status, arrived.length - before], [502, 1]);
+});
+
+test("every request leaves one line of JSON, without its query", async () => {
+  const headers = { "x-request-id": "looked-for" };
+  await fetch(`${url}/images/none?signature=secret`, { headers });
+  await fetch(`${url}/nothing?token=secret`, { headers });
+  const lines = await eventually(async () => {
+    const text = await readFile(join(folder, "access.log"), "utf8");
+    assert.doesNotMatch(text, /secret/);
+    const found = text
+      .split("\n")
+      .filter((line) => line.includes("looked-for"))
+      .map((line) => JSON.parse(line));
+    assert.equal(found.length, 2);
+    return found;
+  });
+  const shown = lines.map(({ method, path, status, upstream_status }) => [method, path, status, upstream_status]);
+  assert.deepEqual(shown, [
+    ["GET", "/images/none", "200", "200"],
+    ["GET", "/nothing", "404", ""],
+  ]);
+});
+
+test("what is deployed follows the addresses of its services", () => {
+  const upstreams = { images: "images:8080" };
+  const options = { listen: "8080", workDirectory: "/run/edge", accessLog: "/dev/stdout", upstreams };
+  const configuration = nginxConfiguration({ ...options, resolver: "127.0.0.11" });
+  assert.match(
+    configuration,
+    /upstream images \{ zone images 128k; resolver 127\.0\.0\.11 [^}]* server images:8080 [^;]* resolve;/,
+  );
+});
+
+test("both edges leave OPTIONS and what it answers to the service", async (t) => {
+  const listener: RequestListener = ({ method, headers: { origin } }, response) =>
+    void response.writeHead(204, { allow: `${method}`, "access-control-allow-origin": String(origin) }).end();
+  const inProcess = await serveListener(
+    createInProcessEdge(new Map([["webhook-ingest", { public: listener }]])).listener,
+  );
+  t.after(() => inProcess.close());
+  answerOf.set("/ingest/options", listener);
+  for (const edge of [url, inProcess.url]) {
+    const headers = { origin: "https://app.example.com", "access-control-request-method": "POST" };
+    const answer = await fetch(`${edge}/ingest/options`, { method: "OPTIONS", headers });
+    assert.deepEqual(
+      [answer.status, answer.headers.get("allow"), answer.headers.get("access-control-allow-origin")],
+      [204, "OPTIONS", headers.origin],
+    );
+  }
+});
+
 test("both edges answer a path that is not published alike", async (t) => {
   const inProcess: ServedListener = await serveListener(createInProcessEdge(new Map()).listener);
   t.after(() => inProcess.close());
@@ -157,7 +246,8 @@ test("both edges answer a path that is not published alike", async (t) => {
     for (const { error } of bodies) {
       assert.deepEqual([error.code, error.request_id], ["not_found", "asked-as-this"]);
     }
-    for (const name of ["content-type", "x-request-id", "cache-control", "x-content-type-options"]) {
+    for (const [name, value] of securityHeaders) assert.equal(one?.headers.get(name), value);
+    for (const name of ["content-type", "x-request-id", "cache-control", ...securityHeaders.map(([name]) => name)]) {
       assert.equal(one?.headers.get(name), other?.headers.get(name), name);
     }
   }

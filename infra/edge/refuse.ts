@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type ErrorCode, uuidv7 } from "@signalbox/core";
+import { type ErrorCode, securityHeaders, uuidv7 } from "@signalbox/core";
 
 /** Answers for the edge itself, in the error shape of CONTRACT §2 and with the headers of every answer. */
 export function refuse(
@@ -9,12 +9,14 @@ export function refuse(
 ): void {
   const requestId = requestIdOf(request);
   const body = JSON.stringify({ error: { code, message, request_id: requestId } });
+  for (const [name, value] of securityHeaders) response.setHeader(name, value);
   response.writeHead(status, {
     "content-type": "application/json; charset=utf-8",
     "content-length": Buffer.byteLength(body),
-    "x-content-type-options": "nosniff",
     "cache-control": "no-store",
     "x-request-id": requestId,
+    // Nobody reads the rest of its body.
+    ...(request.complete ? {} : { connection: "close" }),
     ...headers,
   });
   response.end(body);

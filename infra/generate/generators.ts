@@ -15,7 +15,14 @@ const nginxConfigurationFile: Generator = {
     const { nginxConfiguration } = await import("../edge/nginx-configuration.ts");
     const { edgeRoutes } = await import("../edge/edge-routes.ts");
     const upstreams = Object.fromEntries(edgeRoutes.map(({ service }) => [service, `${service}:8080`]));
-    const content = nginxConfiguration({ upstreams, listen: "8080", workDirectory: "/run/edge" });
+    const content = nginxConfiguration({
+      upstreams,
+      listen: "8080",
+      workDirectory: "/run/edge",
+      accessLog: "/dev/stdout",
+      // Docker's own DNS server, which knows the replicas of a service.
+      resolver: "127.0.0.11",
+    });
     return new Map([["infra/nginx/nginx.conf", content]]);
   },
 };

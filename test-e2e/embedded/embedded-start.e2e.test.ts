@@ -161,7 +161,7 @@ test("a port in use is named with its property", async () => {
 
 test("a wrong configuration names property, source and what would be right", async () => {
   const folder = await freshFolder();
-  const why = await whyNot(folder, { "http.request-timeout": "soon", "log.levle": "info" });
+  const why = await whyNot(folder, { "http.stall-timeout": "soon", "log.levle": "info" });
   assert.match(why, /http\.request-timeout \(from --http\.request-timeout\) is "?soon"?: expected an integer/);
   assert.match(why, /log\.levle \(from --log\.levle\) .*did you mean log\.level\?/);
   assert.match(

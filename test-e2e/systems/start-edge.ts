@@ -13,7 +13,9 @@ export async function startEdge(
   const parent = join(enginesFolder, "own");
   await mkdir(parent, { recursive: true });
   const folder = await mkdtemp(join(parent, "nginx-"));
-  const configuration = nginxConfiguration({ upstreams, listen: `127.0.0.1:${port}`, workDirectory: folder });
+  const listen = `127.0.0.1:${port}`;
+  const accessLog = join(folder, "access.log");
+  const configuration = nginxConfiguration({ upstreams, listen, workDirectory: folder, accessLog });
   await writeFile(join(folder, "nginx.conf"), configuration);
   const engine = await startOwnEngine(engineNamed("nginx"), { port, folder });
   return {

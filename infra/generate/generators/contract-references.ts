@@ -13,6 +13,7 @@ const meanings: Record<ErrorCode, string> = {
   not_found: "There is nothing here for this caller. What belongs to another account reads the same.",
   method_not_allowed: "The path exists without this method; `Allow` lists those it has.",
   not_acceptable: "No representation suits `Accept`.",
+  request_timeout: "The body stopped moving, or did not arrive in time. Nothing was done. Send the request again.",
   conflict:
     "The state has moved on: a failed `If-Match`, a taken name, or an idempotency key still at work. Read again, then decide.",
   payload_too_large: "The body is larger than the published limit.",

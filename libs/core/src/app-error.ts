@@ -6,6 +6,7 @@ export const errorCodes = [
   "not_found",
   "method_not_allowed",
   "not_acceptable",
+  "request_timeout",
   "conflict",
   "payload_too_large",
   "image_too_large",

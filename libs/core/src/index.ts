@@ -4,6 +4,7 @@ export { type Clock, createManualClock, type ManualClock, systemClock } from "./
 export { newId, randomId, uuidv7 } from "./ids.ts";
 export { changedMembers, type Patch, patched } from "./patch.ts";
 export { isSecretName, masked, maskText } from "./secrets.ts";
+export { securityHeaders } from "./security-headers.ts";
 export { type ServiceName, serviceNames } from "./service-names.ts";
 export { failureChain, failureCode, isSqlState, isUnavailable } from "./unavailable.ts";
 export { hours, KiB, MiB, minutes, seconds } from "./units.ts";

@@ -37,6 +37,15 @@ export const httpProperties = defineProperties({
     effect:
       "Absolute URL, without a slash at its end, under which clients reach this deployment; absolute links begin with it.",
   },
+  "http.cors.origins": {
+    type: "list",
+    default: [],
+    pattern: "\\*|[a-z][a-z0-9+.-]*://[^/?#@\\s]+",
+    secrecy: "internal",
+    reload: "restart",
+    effect:
+      "Origins, such as https://app.example.com, whose pages a browser lets call the API; * lets every page read what needs no credentials.",
+  },
   "http.trusted-proxies": {
     type: "list",
     default: [],

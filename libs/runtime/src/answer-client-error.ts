@@ -20,7 +20,7 @@ function responseFor(code: string | undefined) {
     case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
       return errorResponse(413, "payload_too_large", "The chunk extensions are larger than this server accepts.");
     case "ERR_HTTP_REQUEST_TIMEOUT":
-      return errorResponse(408, "timeout", "The request did not arrive in time.");
+      return errorResponse(408, "request_timeout", "The request did not arrive in time.");
     default:
       return errorResponse(400, "invalid_request", "The request is not valid HTTP.");
   }

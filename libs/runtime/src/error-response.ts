@@ -1,4 +1,4 @@
-import { type ErrorCode, randomId } from "@signalbox/core";
+import { type ErrorCode, randomId, securityHeaders } from "@signalbox/core";
 
 const statusTexts = {
   400: "Bad Request",
@@ -13,6 +13,8 @@ const statusTexts = {
   500: "Internal Server Error",
   503: "Service Unavailable",
 } as const;
+
+const security = Object.fromEntries(securityHeaders);
 
 export interface ErrorResponse {
   readonly status: keyof typeof statusTexts;
@@ -37,7 +39,7 @@ export function errorResponse(
       "content-type": "application/json; charset=utf-8",
       "content-length": String(Buffer.byteLength(body)),
       "cache-control": "no-store",
-      "x-content-type-options": "nosniff",
+      ...security,
       "x-request-id": requestId,
       ...headers,
     },

@@ -4,7 +4,7 @@ import type { RequestListener } from "node:http";
 import { connect } from "node:net";
 import { test } from "node:test";
 import { ConfigurationError } from "@signalbox/config";
-import { systemClock } from "@signalbox/core";
+import { securityHeaders, systemClock } from "@signalbox/core";
 import { quietLog } from "../test/quiet-log.ts";
 import { createRunner } from "./create-runner.ts";
 import { type OpenListener, openListener } from "./open-listener.ts";
@@ -50,6 +50,12 @@ for (const { kind, sent, status, code, options } of [
     status: 400,
     code: "invalid_request",
   },
+  {
+    kind: "a second Host",
+    sent: "GET / HTTP/1.1\r\nHost: a\r\nhOst: b\r\n\r\n",
+    status: 400,
+    code: "invalid_request",
+  },
   { kind: "a missing Host", sent: "GET / HTTP/1.1\r\n\r\n", status: 400, code: "invalid_request" },
   {
     kind: "an expectation nobody knows",
@@ -61,8 +67,8 @@ for (const { kind, sent, status, code, options } of [
     kind: "headers that do not arrive in time",
     sent: "GET / HTTP/1.1\r\nHost: a\r\n",
     status: 408,
-    code: "timeout",
-    options: { headerTimeoutMs: 100, requestTimeoutMs: 100 },
+    code: "request_timeout",
+    options: { headerTimeoutMs: 100 },
   },
 ]) {
   test(`${kind}: answered with ${status} in the shape of every error`, async () => {
@@ -75,6 +81,7 @@ for (const { kind, sent, status, code, options } of [
     assert.ok(error.message && error.request_id?.startsWith("req_"));
     assert.match(answer.headers, /content-type: application\/json; charset=utf-8/i);
     assert.match(answer.headers, /connection: close/i);
+    for (const [name, value] of securityHeaders) assert.ok(answer.headers.includes(`${name}: ${value}`), name);
   });
 }
 
@@ -116,9 +123,9 @@ test("a drain refuses new connections, finishes the answer in hand and closes id
 test("an upgraded connection does not outlive the listener, and its reset harms nobody", async () => {
   const { runner, port } = await open(never, {
     upgrade: (_request, socket) =>
-      void socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"),
+      void socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"),
   });
-  const request = "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n";
+  const request = "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: WebSocket\r\n\r\n";
   const reset = connect(port, "127.0.0.1");
   reset.write(request);
   await once(reset, "data");
@@ -129,6 +136,80 @@ test("an upgraded connection does not outlive the listener, and its reset harms 
   const closed = once(socket, "close");
   assert.deepEqual(await runner.stop(5_000), []);
   await closed;
+});
+
+test("a client that expects to be told first is told 100 by whoever reads its body", async () => {
+  const { runner, port } = await open(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    response.end(body);
+  });
+  const socket = connect(port, "127.0.0.1");
+  socket.write("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n");
+  const [interim] = await once(socket, "data");
+  assert.equal(String(interim), "HTTP/1.1 100 Continue\r\n\r\n");
+  socket.write("body");
+  const [answer] = await once(socket, "data");
+  assert.match(String(answer), /^HTTP\/1\.1 200 OK[\s\S]*Connection: keep-alive/);
+  socket.destroy();
+  await runner.stop(5_000);
+});
+
+test("a client that expects to be told first gets its refusal instead, and the end of the connection", async () => {
+  const { runner, port } = await open((_request, response) => void response.writeHead(401).end("no"));
+  const sent = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n";
+  const answer = await exchange(port, sent);
+  await runner.stop(5_000);
+  assert.equal(answer.status, 401, answer.headers);
+  assert.match(answer.headers, /connection: close/i);
+});
+
+test("a client that takes nothing of its answer is closed, whoever keeps writing", async () => {
+  const closed = Promise.withResolvers<void>();
+  const { runner, port } = await open(
+    (_request, response) => {
+      const more = () => {
+        while (response.write(Buffer.alloc(1_048_576)));
+      };
+      response.on("drain", more).on("close", closed.resolve);
+      more();
+    },
+    { stallTimeoutMs: 100 },
+  );
+  const socket = connect(port, "127.0.0.1").pause();
+  socket.on("error", () => {});
+  socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  await closed.promise;
+  socket.destroy();
+  await runner.stop(5_000);
+});
+
+test("a handler that thinks for longer than a client may stand still is heard", async () => {
+  const { runner, url } = await open(
+    async (request, response) => {
+      await once(request.socket, "timeout");
+      response.end("thought");
+    },
+    { stallTimeoutMs: 100 },
+  );
+  assert.equal(await (await fetch(url)).text(), "thought");
+  await runner.stop(5_000);
+});
+
+test("an offer of another protocol is passed over: the request is answered as it is, body and all", async () => {
+  const { runner, port } = await open(
+    async (request, response) => {
+      let body = "";
+      for await (const chunk of request) body += chunk;
+      response.setHeader("connection", "close").end(`${request.method} ${body}`);
+    },
+    { upgrade: (_request, socket) => void socket.destroy() },
+  );
+  const offer = "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n";
+  const answer = await exchange(port, `POST / HTTP/1.1\r\nHost: a\r\n${offer}Content-Length: 4\r\n\r\nbody`);
+  await runner.stop(5_000);
+  assert.equal(answer.status, 200, answer.headers);
+  assert.match(answer.body, /POST body/);
 });
 
 test("a port in use is refused with the property to change", async () => {

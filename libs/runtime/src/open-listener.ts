@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ConfigurationError } from "@signalbox/config";
-import { KiB, minutes, seconds } from "@signalbox/core";
+import { KiB, seconds } from "@signalbox/core";
 import type { Runner } from "./runner.ts";
 import type { UpgradeListener } from "./service-context.ts";
 import { Traffic } from "./traffic.ts";
@@ -15,7 +15,8 @@ export interface OpenListener {
   readonly listener: RequestListener;
   readonly upgrade?: UpgradeListener | undefined;
   readonly headerTimeoutMs?: number;
-  readonly requestTimeoutMs?: number;
+  /** How long a client may take nothing of an answer. */
+  readonly stallTimeoutMs?: number;
   readonly keepAliveTimeoutMs?: number;
   readonly headerBytesMax?: number;
   /** Keeps answering while the runner drains, until it closes: for health checks. */
@@ -34,17 +35,21 @@ export interface Listener {
  * @throws ConfigurationError when the address cannot be used.
  */
 export async function openListener(runner: Runner, options: OpenListener): Promise<Listener> {
-  const { name, host, upgrade, headerTimeoutMs = seconds(15), requestTimeoutMs = minutes(2) } = options;
+  const { name, host, upgrade, headerTimeoutMs = seconds(15) } = options;
   const server = createServer({
     headersTimeout: headerTimeoutMs,
-    requestTimeout: Math.max(requestTimeoutMs, headerTimeoutMs),
+    // A large body may take its time while it moves: the routes, which know what they read, judge that.
+    requestTimeout: 0,
     keepAliveTimeout: options.keepAliveTimeoutMs ?? seconds(75),
     maxHeaderSize: options.headerBytesMax ?? 16 * KiB,
     // How exact the timeouts are: Node looks for late requests this often.
     connectionsCheckingInterval: Math.min(seconds(5), headerTimeoutMs),
     // Answered below in our shape.
     requireHostHeader: false,
+    // An offer of another protocol may be passed over (RFC 9110 §7.8): Java's HttpClient offers h2c with every request.
+    shouldUpgradeCallback: ({ headers }) => upgrade !== undefined && headers.upgrade?.toLowerCase() === "websocket",
   });
+  server.timeout = options.stallTimeoutMs ?? seconds(30);
   const traffic = new Traffic(server, options.listener, upgrade);
   // Clients move to other instances while this one still answers, so that none of them meets a closed connection.
   if (!options.openWhileDraining) runner.leaving.addEventListener("abort", () => traffic.leave());

@@ -30,15 +30,15 @@ export const runtimeProperties = defineProperties({
     reload: "restart",
     effect: "How long a client may take to send its request headers before 408.",
   },
-  "http.request-timeout": {
+  "http.stall-timeout": {
     type: "integer",
-    default: 120_000,
+    default: 30_000,
     unit: "ms",
     min: 1_000,
     max: 3_600_000,
     secrecy: "internal",
     reload: "restart",
-    effect: "How long a client may take to send a whole request, body included, before 408.",
+    effect: "How long a client may take nothing of an answer before its connection is closed.",
   },
   "http.keep-alive-timeout": {
     type: "integer",

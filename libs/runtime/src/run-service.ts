@@ -122,7 +122,7 @@ export function managementAddress(configuration: Pick<Configuration<RuntimePrope
 export function listenerLimits(configuration: Pick<Configuration<RuntimeProperties>, "get">) {
   return {
     headerTimeoutMs: configuration.get("http.header-timeout"),
-    requestTimeoutMs: configuration.get("http.request-timeout"),
+    stallTimeoutMs: configuration.get("http.stall-timeout"),
     keepAliveTimeoutMs: configuration.get("http.keep-alive-timeout"),
     headerBytesMax: configuration.get("http.header-max-bytes"),
   };

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
-import { Server as NetServer } from "node:net";
+import { Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { answerClientError } from "./answer-client-error.ts";
@@ -28,6 +28,8 @@ export class Traffic {
     server.on("checkExpectation", (_request, response) =>
       refuse(response, 417, "Only Expect: 100-continue is understood."),
     );
+    server.on("checkContinue", (request, response) => this.#onExpectation(request, response, listener));
+    server.on("timeout", (socket) => this.#onStandstill(socket));
     server.on("clientError", (error, socket) => this.#onClientError(error, socket));
     if (upgrade) server.on("upgrade", (...upgraded) => this.#onUpgrade(upgraded, upgrade));
   }
@@ -77,9 +79,32 @@ export class Traffic {
       this.#server.closeIdleConnections();
       if (this.#inHand().length === 0) this.#drained.resolve();
     });
-    const lacksHost = request.headers.host === undefined && request.httpVersion === "1.1";
-    if (lacksHost) refuse(response, 400, "The Host header is missing.");
+    const hosts = countHosts(request);
+    if (hosts > 1) refuse(response, 400, "There is more than one Host header.");
+    else if (hosts === 0 && request.httpVersion === "1.1") refuse(response, 400, "The Host header is missing.");
     else listener(request, response);
+  }
+
+  /**
+   * Says 100 when somebody begins to read the body. A request that is refused by its headers is so before its body is
+   * sent, and as nobody can know whether the client sends it all the same, the connection ends with the refusal.
+   */
+  #onExpectation(request: IncomingMessage, response: ServerResponse, listener: RequestListener): void {
+    const onListener = (event: string | symbol): void => {
+      if ((event !== "data" && event !== "readable") || response.headersSent) return;
+      request.off("newListener", onListener);
+      response.shouldKeepAlive = true;
+      response.writeContinue();
+    };
+    request.on("newListener", onListener);
+    response.shouldKeepAlive = false;
+    this.#onRequest(request, response, listener);
+  }
+
+  /** A handler may think for longer than this; a client that takes nothing of its answer only holds memory. */
+  #onStandstill(socket: Socket): void {
+    const waitsForUs = this.#connections.get(socket)?.length && socket.writableLength === 0;
+    if (!waitsForUs) socket.destroy();
   }
 
   #onClientError(error: Error, socket: Duplex): void {
@@ -94,8 +119,19 @@ export class Traffic {
     // Without a listener, the reset of one client would be the end of the process.
     socket.on("error", () => socket.destroy());
     socket.once("close", () => this.#upgraded.delete(socket));
+    (socket as Socket).setTimeout(0);
     upgrade(request, socket, head);
   }
+}
+
+/** From the raw headers: Node keeps the first of two, and whoever stands before us may have gone by the second. */
+function countHosts({ rawHeaders }: IncomingMessage): number {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length === 4 && name.toLowerCase() === "host") count++;
+  }
+  return count;
 }
 
 function refuse(response: ServerResponse, status: 400 | 417, message: string): void {

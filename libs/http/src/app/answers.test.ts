@@ -114,6 +114,27 @@ test("a client that accepts nothing we make gets 406 before the handler runs, in
   assert.equal((await request("/json", { headers: { accept: "application/*;q=0.1" } })).status, 200);
 });
 
+test("of what stands behind an accepted type only its weight counts", async (t) => {
+  const routes = createRoutes();
+  const handle = ({ mediaType }: { mediaType: string }) => bytes(Buffer.from("x"), mediaType);
+  routes.get("/image", { ...shared, responses: { 200: { content: ["image/jpeg", "image/webp"] } }, handle });
+  routes.get("/json", { ...shared, handle: () => ok({ id: "1" }) });
+  const { request } = await serveRoutes(t, routes);
+  for (const accept of [
+    "application/json; charset=utf-8",
+    'text/html, APPLICATION/JSON ;profile="a,b;q=0";q=0.5',
+    "application/json;v",
+    "application/json;q=0.5;ext=1",
+  ]) {
+    assert.equal((await request("/json", { headers: { accept } })).status, 200, accept);
+  }
+  for (const accept of ["application/json;charset=utf-8;q=0", "text/html;x=application/json", 'a/b;x="y, */*"']) {
+    assert.equal((await request("/json", { headers: { accept } })).status, 406, accept);
+  }
+  const accept = "image/jpeg;x=1;q=0.1, image/webp;y=2;q=0.2";
+  assert.equal((await request("/image", { headers: { accept } })).headers.get("content-type"), "image/webp");
+});
+
 test("every answer has the security headers, a request id, and no banner", async (t) => {
   const routes = createRoutes();
   routes.get("/a", { ...shared, handle: () => ok({ id: "1" }) });

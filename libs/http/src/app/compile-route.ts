@@ -1,7 +1,6 @@
-import { AppError } from "@signalbox/core";
+import { AppError, securityHeaders } from "@signalbox/core";
 import type { z } from "zod";
 import { createNegotiate } from "../responses/negotiation.ts";
-import { securityHeaders } from "../responses/security-headers.ts";
 import { type RouteAccess, routeAccess } from "../routes/route-access.ts";
 import type { Route, RouteSpec } from "../routes/route-spec.ts";
 import { authenticate, countAnonymous } from "../steps/authenticate.ts";
@@ -33,7 +32,7 @@ export function compileRoute(route: Route): CompiledRoute {
     mediaTypes,
     negotiate: createNegotiate(mediaTypes),
     steps: stepsOf(spec, auth, body, path, mediaTypes),
-    headers: [...securityHeaders, ...deprecation(spec)],
+    headers: [...securityHeaders.flat(), ...deprecation(spec)],
     vary: ["Accept", "Authorization", "X-API-Key", ...(spec.vary ?? [])].join(", "),
     deadlineMs: spec.deadlineMs,
     bodySchemas: schemasOf(spec),

@@ -6,6 +6,7 @@ import type { RateLimits } from "../limits/rate-limits.ts";
 import type { OpenApiInfo } from "../openapi/openapi-document.ts";
 import { openApiRoute } from "../openapi/openapi-route.ts";
 import { createClientAddress } from "../request/client-address.ts";
+import { createCors } from "../responses/cors.ts";
 import type { Routes } from "../routes/create-routes.ts";
 import { compileRoutes } from "./compile-routes.ts";
 import { createEdge } from "./create-edge.ts";
@@ -53,6 +54,7 @@ export function createHttpApp(options: HttpAppOptions): RequestListener {
     idempotency,
     pool: options.pool ?? null,
     onForbidden: options.onForbidden ?? null,
+    cors: createCors(context.configuration.get("http.cors.origins")),
     strict: options.strict ?? context.configuration.get("http.strict-responses"),
   });
   const app = expressApp(edge, compileRoutes(list)) as unknown as RequestListener;

@@ -1,12 +1,13 @@
 import type { RequestListener } from "node:http";
 import { internalTokenHeader, internalTokenMatches } from "@signalbox/auth";
+import { securityHeaders } from "@signalbox/core";
 import type { Pool } from "@signalbox/storage";
 import type { OpenApiInfo } from "../openapi/openapi-document.ts";
 import { openApiRoute } from "../openapi/openapi-route.ts";
 import { createClientAddress } from "../request/client-address.ts";
 import { requestIdOf } from "../request/request-id.ts";
+import { createCors } from "../responses/cors.ts";
 import { errorText } from "../responses/error-status.ts";
-import { securityHeaders } from "../responses/security-headers.ts";
 import type { Routes } from "../routes/create-routes.ts";
 import { compileRoutes } from "./compile-routes.ts";
 import { createEdge } from "./create-edge.ts";
@@ -41,6 +42,7 @@ export function createInternalApp(options: InternalAppOptions): RequestListener 
     idempotency: null,
     pool: options.pool ?? null,
     onForbidden: null,
+    cors: createCors([]),
     strict: options.strict ?? context.configuration.get("http.strict-responses"),
   });
   const document = published ? [openApiRoute(context.service, published.routes, published.openapi)] : [];
@@ -58,7 +60,7 @@ export function createInternalApp(options: InternalAppOptions): RequestListener 
     );
     const refusal = { code: "unauthorized", message: "The internal token is needed." } as const;
     const body = errorText(refusal, 401, "plain", requestId);
-    response.writeHead(401, [...securityHeaders, "X-Request-Id", requestId, "Content-Type", "application/json"]);
+    response.writeHead(401, [...securityHeaders.flat(), "X-Request-Id", requestId, "Content-Type", "application/json"]);
     response.end(body);
   };
 }

@@ -4,6 +4,7 @@ import type { Histogram } from "@signalbox/telemetry";
 import type { IdempotencyStore } from "../idempotency/idempotency-store.ts";
 import type { RateLimits } from "../limits/rate-limits.ts";
 import type { ClientAddress } from "../request/client-address.ts";
+import type { Cors } from "../responses/cors.ts";
 import type { Refusal } from "../responses/http-response.ts";
 import type { HttpContext } from "./http-context.ts";
 
@@ -26,6 +27,7 @@ export interface Edge {
   /** Null for a service without a database. */
   readonly pool: Pool | null;
   readonly onForbidden: ((request: ForbiddenRequest) => void) | null;
+  readonly cors: Cors;
   readonly strict: boolean;
   readonly duration: Histogram<"method" | "route" | "status">;
   /** Values of live properties, kept current. */

@@ -3,7 +3,7 @@ import { compileRoute } from "./compile-route.ts";
 import type { Edge } from "./edge.ts";
 import type { CompiledRoute } from "./exchange.ts";
 import { serve } from "./serve.ts";
-import { notFoundRoute, wrongMethodRoutes } from "./unmatched-route.ts";
+import { notFoundRoute, otherMethodRoutes } from "./unmatched-route.ts";
 
 /** Puts compiled routes on Express 5: one layer per route, and behind them what answers when none of them does. */
 export function expressApp(edge: Edge, routes: readonly CompiledRoute[]): Express {
@@ -15,7 +15,7 @@ export function expressApp(edge: Edge, routes: readonly CompiledRoute[]): Expres
   for (const route of routes) {
     app[route.method](route.path, (request, response) => serve(edge, route, request, response, request.params));
   }
-  for (const route of wrongMethodRoutes(routes).map(compileRoute)) {
+  for (const route of otherMethodRoutes(edge, routes)) {
     app.all(route.path, (request, response) => serve(edge, route, request, response, {}));
   }
   const notFound = compileRoute(notFoundRoute());

@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { AppError } from "@signalbox/core";
+import type { AppError } from "@signalbox/core";
 import type { Span } from "@signalbox/telemetry";
 import { ClientGone } from "../request/read-body.ts";
 import { responseOfError } from "../responses/error-status.ts";
 import type { HttpResponse } from "../responses/http-response.ts";
 import { send } from "../responses/send.ts";
+import { armDeadline } from "./deadline.ts";
 import type { Edge } from "./edge.ts";
 import { type CompiledRoute, Exchange } from "./exchange.ts";
 import { recordRequest } from "./record-request.ts";
@@ -26,10 +27,10 @@ export function serve(
 }
 
 async function run(exchange: Exchange, span: Span): Promise<void> {
-  const timer = armDeadline(exchange, span);
+  const disarm = armDeadline(exchange, (error) => expire(exchange, error, span));
   const answer = await throughSteps(exchange);
   tellIfForbidden(exchange, answer);
-  if (timer) clearTimeout(timer);
+  disarm();
   await exchange.idempotency.settle?.(answer);
   await answerOnce(exchange, answer, span);
 }
@@ -84,13 +85,7 @@ async function sendLast(exchange: Exchange, error: unknown): Promise<void> {
   await send(exchange, responseOfError(error)).catch(() => exchange.response.destroy());
 }
 
-function armDeadline(exchange: Exchange, span: Span): NodeJS.Timeout | null {
-  const ms = exchange.route.deadlineMs === undefined ? exchange.edge.live.requestTimeoutMs : exchange.route.deadlineMs;
-  return ms === null ? null : setTimeout(expire, ms, exchange, span);
-}
-
-function expire(exchange: Exchange, span: Span): void {
-  const error = new AppError("timeout", "The request took too long.");
+function expire(exchange: Exchange, error: AppError, span: Span): void {
   exchange.error = error;
   exchange.abort(error);
   void answerOnce(exchange, responseOfError(error), span);

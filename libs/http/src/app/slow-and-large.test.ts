@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { request as httpRequest } from "node:http";
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import test from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -122,6 +122,75 @@ test("a request past its deadline is 504, and its handler is told to stop", asyn
   await eventually(() => assert.deepEqual(reasons, ["The request took too long."]));
   assert.equal(lines.filter(({ route }) => route === "/slow").length, 1);
   assert.equal((await request("/endless")).status, 200);
+});
+
+test("a body that is not there in time is 408, and a large one that stops moving too", async (t) => {
+  const table = createRoutes();
+  const handle = async ({ request }: { request: IncomingMessage }) => {
+    for await (const _chunk of request);
+    return ok({ bytes: 1 });
+  };
+  table.post("/json", { ...shared, deadlineMs: 50, body: z.strictObject({}), handle: () => ok({ bytes: 1 }) });
+  table.post("/upload", { ...shared, deadlineMs: 50, body: { multipart: true }, handle });
+  const { port, lines } = await serveRoutes(t, table);
+  for (const [path, type] of [
+    ["/json", "application/json"],
+    ["/upload", "multipart/form-data; boundary=x"],
+  ]) {
+    const socket = connect(port, "127.0.0.1");
+    t.after(() => socket.destroy());
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: ${type}\r\nContent-Length: 9\r\n\r\n{`);
+    let text = "";
+    socket.on("data", (chunk) => {
+      text += chunk;
+    });
+    await eventually(() => assert.match(text, /^HTTP\/1\.1 408 [\s\S]*Connection: close[\s\S]*"request_timeout"/));
+    socket.destroy();
+    await eventually(() => assert.equal(lines.find(({ route }) => route === path)?.status, 408));
+  }
+});
+
+test("an upload lives past every deadline while it moves", async (t) => {
+  const table = createRoutes();
+  const arrived: string[] = [];
+  const handle = async ({ request }: { request: IncomingMessage }) => {
+    for await (const chunk of request) arrived.push(String(chunk));
+    return ok({ bytes: arrived.join("").length });
+  };
+  table.post("/upload", { ...shared, deadlineMs: 600, body: { multipart: true }, handle });
+  const { port } = await serveRoutes(t, table);
+  const socket = connect(port, "127.0.0.1");
+  t.after(() => socket.destroy());
+  let text = "";
+  socket.on("data", (chunk) => {
+    text += chunk;
+  });
+  socket.write("POST /upload HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=x\r\n");
+  socket.write("Content-Length: 20\r\n\r\n");
+  for (let count = 1; count <= 20; count++) {
+    await sleep(50);
+    socket.write("x");
+  }
+  await eventually(() => assert.match(text, /^HTTP\/1\.1 200 [\s\S]*"bytes":20/));
+});
+
+test("what is refused by its headers is refused before its body is asked for", async (t) => {
+  const { port, server } = await serveRoutes(t, routes());
+  // Whoever reads the body says 100, as behind a listener of a service.
+  server.on("checkContinue", (request, response) => server.emit("request", request, response));
+  for (const [status, headers] of [
+    [413, "Content-Type: application/json\r\nContent-Length: 9000000"],
+    [415, "Content-Type: text/plain\r\nContent-Length: 9"],
+  ] as const) {
+    const socket = connect(port, "127.0.0.1");
+    t.after(() => socket.destroy());
+    let text = "";
+    socket.on("data", (chunk) => {
+      text += chunk;
+    });
+    socket.write(`POST /json HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n${headers}\r\n\r\n`);
+    await eventually(() => assert.match(text, new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*Connection: close`)));
+  }
 });
 
 test("the handler of a client that went away is told to stop, and the log says 499", async (t) => {

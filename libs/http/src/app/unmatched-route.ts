@@ -1,12 +1,10 @@
 import { AppError } from "@signalbox/core";
-import { refused } from "../responses/http-response.ts";
-import type { ErrorStyle, Method, Route } from "../routes/route-spec.ts";
-
-interface Known {
-  readonly method: Method;
-  readonly path: string;
-  readonly errors: ErrorStyle;
-}
+import { noContent, refused } from "../responses/http-response.ts";
+import type { ErrorStyle, Route } from "../routes/route-spec.ts";
+import { compileRoute } from "./compile-route.ts";
+import type { Edge } from "./edge.ts";
+import type { CompiledRoute } from "./exchange.ts";
+import { answerPreflight } from "./preflight.ts";
 
 /** What answers when nothing here has the path: 404, or 400 where the path cannot even be read. */
 export function notFoundRoute(): Route {
@@ -16,12 +14,20 @@ export function notFoundRoute(): Route {
   });
 }
 
-/** One route per path, to stand behind all others: 405 naming what the path can do (RFC 9110 §15.5.6). */
-export function wrongMethodRoutes(routes: readonly Known[]): Route[] {
+/**
+ * One route per path, to stand behind all others: OPTIONS tells what the path can do, and any other method is 405 that
+ * tells it too (RFC 9110 §15.5.6).
+ */
+export function otherMethodRoutes({ cors }: Edge, routes: readonly CompiledRoute[]): CompiledRoute[] {
   const paths = new Map(routes.map(({ path, errors }) => [withoutSlash(path), errors]));
   return [...paths].map(([path, errors]) => {
-    const Allow = allowed(routes.filter((route) => patternOf(route.path).test(path)));
-    return ownRoute(path || "/", errors, () => refused(405, "method_not_allowed", { headers: { Allow } }));
+    const under = routes.filter((route) => patternOf(route.path).test(path));
+    const headers = { Allow: allowed(under) };
+    const route = ownRoute(path || "/", errors, ({ request }) =>
+      request.method === "OPTIONS" ? noContent({ headers }) : refused(405, "method_not_allowed", { headers }),
+    );
+    const compiled = compileRoute(route);
+    return { ...compiled, steps: [answerPreflight(cors, under, headers.Allow), ...compiled.steps] };
   });
 }
 
@@ -29,14 +35,14 @@ function ownRoute(path: string, errors: ErrorStyle, handle: NonNullable<Route["s
   return {
     method: "get",
     path,
-    spec: { summary: "", auth: "anonymous", responses: {}, unmatched: true, errors, handle },
+    spec: { summary: "", auth: "anonymous", responses: { 204: "empty" }, unmatched: true, errors, handle },
   };
 }
 
-/** Everything Express answers on these routes, HEAD with GET included. */
-function allowed(routes: readonly Known[]): string {
+/** Everything that is answered on these routes, HEAD with GET included. */
+function allowed(routes: readonly CompiledRoute[]): string {
   const methods = routes.flatMap(({ method }) => (method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()]));
-  return [...new Set(methods)].join(", ");
+  return [...new Set([...methods, "OPTIONS"])].join(", ");
 }
 
 /** Which declared paths a path falls under; a parameter takes any one segment, another parameter included. */

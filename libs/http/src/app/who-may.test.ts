@@ -53,6 +53,30 @@ test("Bearer, X-API-Key and the Basic password are the same credential; two at o
   assert.equal((await request("/mine", { headers: { authorization: basic, "x-api-key": "good" } })).status, 400);
 });
 
+test("a credential in the query is refused as one, whatever credentials come in headers", async (t) => {
+  const anonymous = testLimiter("anonymous", 4);
+  const { url, request } = await serveRoutes(t, routes(), { rateLimits: { ...limits(), anonymous } });
+  for (const name of ["access_token", "API_KEY", "%74oken"]) {
+    const none = await fetch(`${url}/mine?a=b&${name}=x`);
+    const { code, details } = await errorOf(none);
+    assert.deepEqual(
+      [none.status, code, details?.map((detail) => detail.code)],
+      [400, "invalid_request", ["credential_in_query"]],
+    );
+  }
+  assert.equal((await request("/mine?token=x", { headers: { authorization: "Bearer bad" } })).status, 400);
+  assert.equal((await request("/mine?token=x")).status, 429, "and it is counted by address");
+});
+
+test("a parameter that a route declares may have the name of a credential", async (t) => {
+  const table = createRoutes();
+  const query = z.object({ token: z.string() });
+  const handle = () => ok({ account: null });
+  table.get("/mine", { summary, responses, auth: { scopes: [] }, query, handle });
+  const { request } = await serveRoutes(t, table);
+  assert.equal((await request("/mine?token=x")).status, 200);
+});
+
 test("a lacking scope and a blocked state are 403; who is asking comes from the credential", async (t) => {
   const principals = {
     reader: testPrincipal({ accountId: "acc_r", only: ["images:read"] }),

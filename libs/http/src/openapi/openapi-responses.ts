@@ -14,6 +14,7 @@ const phrases: Readonly<Record<number, string>> = {
   403: "The credential lacks a scope, or the state of the account forbids it.",
   404: "There is no such resource, or it belongs to someone else.",
   406: "No acceptable media type can be produced.",
+  408: "The body stopped moving, or did not arrive in time.",
   409: "The state has changed, or does not allow this.",
   410: "Gone.",
   413: "The body is too large.",
@@ -49,7 +50,7 @@ function impliedStatuses({ method, path, spec }: Route): number[] {
   const implied = [400, 406, 429, 431, 500, 503, 504];
   if (spec.auth !== "anonymous") implied.push(401, 403);
   if (path.includes(":")) implied.push(404);
-  if (spec.body) implied.push(413, 415, 422);
+  if (spec.body) implied.push(408, 413, 415, 422);
   if (spec.idempotent) implied.push(409, 422);
   if (method === "put" || method === "patch" || method === "delete") implied.push(409);
   if (method === "get") implied.push(304);

@@ -37,6 +37,23 @@ export function parseQuery(text: string, schema: z.ZodObject | undefined): Recor
   return result.data;
 }
 
+/**
+ * Refuses a query that names a credential which the route does not ask for: whoever put it into the URL has to hear that,
+ * and not that credentials are missing. @throws AppError `invalid_request`
+ */
+export function refuseCredentials(text: string, schema: z.ZodObject | undefined): void {
+  const details: ErrorDetail[] = [];
+  for (const pair of text.split("&")) {
+    const name = decoded(pair.split("=", 1)[0] as string);
+    if (name === null || !credentialNames.has(name.toLowerCase())) continue;
+    if (!schema || !Object.hasOwn(schema.shape, name)) details.push(undeclared(name));
+  }
+  if (details.length > 0)
+    throw new AppError("invalid_request", "Send credentials in a header. Those in the URL are in logs by now.", {
+      details,
+    });
+}
+
 function readPairs(text: string, schema: z.ZodObject | undefined): Record<string, string> {
   const values: Record<string, string> = Object.create(null);
   const problems: ErrorDetail[] = [];

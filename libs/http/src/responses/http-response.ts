@@ -101,6 +101,7 @@ export const defaultMessages: Readonly<Record<ErrorCode, string>> = {
   not_found: "There is nothing here.",
   method_not_allowed: "The method is not allowed here.",
   not_acceptable: "No acceptable media type can be produced.",
+  request_timeout: "The body did not arrive in time.",
   conflict: "The request conflicts with the current state.",
   payload_too_large: "The body is too large.",
   image_too_large: "The image is too large.",

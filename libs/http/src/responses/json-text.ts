@@ -33,7 +33,7 @@ export function jsonText(route: CompiledRoute, strict: boolean, response: HttpRe
 }
 
 /** Statuses the framework answers with by itself, on any route. */
-const ownStatuses = new Set([304, 400, 401, 403, 404, 405, 406, 413, 415, 429, 500, 502, 503, 504]);
+const ownStatuses = new Set([304, 400, 401, 403, 404, 405, 406, 408, 413, 415, 429, 500, 502, 503, 504]);
 
 /** In strict mode: whether the status is one the route may answer with. @throws UndeclaredResponse */
 export function checkStatus(route: CompiledRoute, { status }: HttpResponse): void {

@@ -21,5 +21,9 @@ export function createNegotiate(available: readonly string[]): Negotiate {
 }
 
 function choose(accept: string, available: readonly string[]): string | null {
-  return new Negotiator({ headers: { accept } }).mediaType([...available]) ?? null;
+  const plain = accept.replace(parameter, "");
+  return new Negotiator({ headers: { accept: plain } }).mediaType([...available]) ?? null;
 }
+
+/** A parameter of a media range that is not its weight: none of our types has any, and `charset=utf-8` is what JSON is. */
+const parameter = /;(?!\s*q\s*=)[^=;,]*(?:=(?:\s*"(?:[^"\\]|\\.)*"|[^;,]*))?/gi;

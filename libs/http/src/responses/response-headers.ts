@@ -1,13 +1,15 @@
 import type { Exchange } from "../app/exchange.ts";
+import { exposedHeaders } from "./cors.ts";
 import type { HttpResponse } from "./http-response.ts";
 
 /** The headers of an answer, as name and value in turn, without those of its body. */
 export function responseHeaders(exchange: Exchange, response: HttpResponse): string[] {
-  const { route } = exchange;
+  const { route, edge } = exchange;
   const headers = route.headers.slice();
   headers.push("X-Request-Id", exchange.requestId, "Cache-Control", cacheControl(exchange, response));
   if (exchange.limiter) pushRateLimit(headers, exchange);
-  if (route.method === "get") headers.push("Vary", route.vary);
+  if (route.method === "get") headers.push("Vary", edge.cors.varies ? `${route.vary}, Origin` : route.vary);
+  if (response.body.kind !== "listener") pushCors(headers, exchange);
   if (response.etag !== undefined) headers.push("ETag", response.etag);
   if (response.status === 401) headers.push("WWW-Authenticate", challenge(exchange));
   if (response.body.kind === "error" && response.body.error.retryAfterSeconds !== undefined) {
@@ -40,6 +42,13 @@ function pushRateLimit(headers: string[], { limiter, remaining, resetSeconds }: 
   const { name, limit, windowMs } = limiter.policy;
   headers.push("RateLimit-Policy", `"${name}";q=${limit};w=${Math.ceil(windowMs / 1000)}`);
   headers.push("RateLimit", `"${name}";r=${Math.max(0, remaining)};t=${resetSeconds}`);
+}
+
+/** What answers for a path without saying whose it is tells only the origins that are listed. */
+function pushCors(headers: string[], { edge, route, headers: { origin } }: Exchange): void {
+  const allowed = edge.cors.allowedOrigin(origin, route.auth.anonymous && !route.spec.unmatched);
+  if (allowed === null) return;
+  headers.push("Access-Control-Allow-Origin", allowed, "Access-Control-Expose-Headers", exposedHeaders);
 }
 
 /** RFC 6750 §3: without credentials only the scheme, with bad ones the reason. */

@@ -1,4 +1,4 @@
-import type { RequestListener } from "node:http";
+import type { IncomingHttpHeaders, RequestListener } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { KiB } from "@signalbox/core";
 import type { Exchange } from "../app/exchange.ts";
@@ -68,7 +68,7 @@ async function write(
 ): Promise<void> {
   const { request, response } = exchange;
   const content = request.method === "HEAD" ? null : payload;
-  if (request.complete || Number(request.headers["content-length"] ?? Number.POSITIVE_INFINITY) <= smallRestBytes) {
+  if (request.complete || (status !== 408 && isSmall(request.headers))) {
     response.writeHead(status, headers);
     response.end(content ?? undefined);
     return;
@@ -80,6 +80,11 @@ async function write(
   else response.write(content);
   await discardBody(request);
   response.end();
+}
+
+/** A client that expects to be told first may never send its body, so nobody knows where its next request begins. */
+function isSmall({ expect, "content-length": length }: IncomingHttpHeaders): boolean {
+  return expect === undefined && length !== undefined && Number(length) <= smallRestBytes;
 }
 
 async function sendByListener(

@@ -2,10 +2,12 @@ import { credentialFrom, requireScopes, requireStepUp, stateRefusal } from "@sig
 import { AppError, isAppError } from "@signalbox/core";
 import type { Exchange, Step } from "../app/exchange.ts";
 import { addressBucket } from "../request/client-address.ts";
+import { queryTextOf, refuseCredentials } from "../request/query.ts";
 import { countRequest } from "./count-request.ts";
 
 /** Finds out who is asking, counts the request against its allowance, and checks that the route is theirs to call. */
 export const authenticate: Step = async (exchange) => {
+  refuseCredentialsInQuery(exchange);
   const principal = await identify(exchange);
   if (principal === null) {
     countRequest(exchange, "anonymous", addressBucket(exchange.clientAddress));
@@ -34,6 +36,18 @@ export const countAnonymous: Step = (exchange) => {
   countRequest(exchange, "anonymous", addressBucket(exchange.clientAddress));
   return null;
 };
+
+function refuseCredentialsInQuery(exchange: Exchange): void {
+  const query = queryTextOf(exchange.request.url ?? "");
+  if (query === "") return;
+  try {
+    refuseCredentials(query, exchange.route.spec.query);
+  } catch (error) {
+    // Nobody is known yet, so it counts as what comes without credentials.
+    countRequest(exchange, "anonymous", addressBucket(exchange.clientAddress));
+    throw error;
+  }
+}
 
 async function identify(exchange: Exchange) {
   try {
