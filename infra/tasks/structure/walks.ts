@@ -12,6 +12,7 @@ export interface Tour {
 }
 
 const account = "services/account/src";
+const images = "services/images/src/images";
 const ingest = "services/webhook-ingest/src";
 
 /**
@@ -92,6 +93,21 @@ export const tours: readonly Tour[] = [
           [`${account}/accounts/change-account.ts`]: "timezone",
           [`${account}/accounts/first-account.ts`]: "timezone",
           "services/account/test/fields.int.test.ts": "timezone",
+        },
+      },
+      {
+        // docs/how-to/add-a-field.md goes this way.
+        name: "caption of an image",
+        files: {
+          "libs/contracts/src/resources/image.ts": "caption",
+          "services/images/prisma/schema.prisma": "caption",
+          "services/images/schema.graphql": "caption",
+          [`${images}/image.ts`]: "caption",
+          [`${images}/image-fields.ts`]: "caption",
+          [`${images}/image-store.ts`]: "caption",
+          [`${images}/image-view.ts`]: "caption",
+          [`${images}/image.test.ts`]: "caption",
+          "services/images/test/records.int.test.ts": "caption",
         },
       },
     ],

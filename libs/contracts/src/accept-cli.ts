@@ -1,6 +1,6 @@
 import { acceptSchemas } from "./compatibility/accepted-schemas.ts";
 
-/** `node libs/contracts/src/accept-cli.ts`: accepts compatible changes of the catalogue, refuses the others. */
+/** `npm run accept`: accepts compatible changes of the catalogue, refuses the others. */
 try {
   const changed = await acceptSchemas();
   process.stdout.write(

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { lockFile, schemaDifference } from "./migrations/authoring.ts";
 
-const usage = `node libs/storage/src/migrate-cli.ts diff services/<service>/prisma --name <slug> [--database-url <url>]
+const usage = `npm run migration -- diff services/<service>/prisma --name <slug> [--database-url <url>]
 
 Writes the migration that leads from the migrations there to schema.prisma. It needs a PostgreSQL engine, where it makes
 and drops a shadow database: the one of \`npm run engines -- start\`, or the one given.`;

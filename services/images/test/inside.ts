@@ -6,7 +6,8 @@ import { inTransaction, migrate, openObjectStore, openPool, prismaAdapter } from
 import { testContext, testDatabase } from "@signalbox/testing";
 import { createBlobStore } from "../src/blobs/blob-store.ts";
 import { PrismaClient } from "../src/generated/prisma/client.ts";
-import type { Image } from "../src/images/image.ts";
+import { type Image, newImage, type Original } from "../src/images/image.ts";
+import { NewImageFields } from "../src/images/image-fields.ts";
 import { createImageStore } from "../src/images/image-store.ts";
 import { prismaDirectory } from "./harness.ts";
 
@@ -45,11 +46,13 @@ export function imageRecord({
   createdAt = new Date(),
   ...given
 }: Partial<Image> & Pick<Image, "id" | "sha256">): Image {
-  return {
-    ...{ accountId: "acc_1", filename: "a", mimeType: "image/png", width: 1, height: 1, sizeBytes: 1 },
-    ...{ frames: 1, hasAlpha: false, isProgressive: false, title: null, caption: null, altText: null, tags: [] },
-    ...{ visibility: "private", status: "ready", placeholder: null, focalPoint: null },
-    ...{ renderJobId: "j", renderAttempt: 1, revision: 1n, createdAt, updatedAt: createdAt },
-    ...given,
+  const original: Original = {
+    ...{ filename: "a", sha256: given.sha256, sizeBytes: 1, placeholder: "" },
+    facts: {
+      ...{ format: "png", mimeType: "image/png", width: 1, height: 1 },
+      ...{ frames: 1, hasAlpha: false, isProgressive: false },
+    },
   };
+  const first = newImage("acc_1", original, NewImageFields.parse({}), createdAt);
+  return { ...first, status: "ready", placeholder: null, ...given };
 }

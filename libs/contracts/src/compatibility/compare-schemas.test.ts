@@ -83,5 +83,5 @@ test("another explanation is fine", () => {
 });
 
 test("no event of the catalogue breaks a reader of the accepted one, and every accepted file is up to date", async () => {
-  assert.deepEqual(await reviewSchemas(), { problems: [], stale: [] }, "run: node libs/contracts/src/accept-cli.ts");
+  assert.deepEqual(await reviewSchemas(), { problems: [], stale: [] }, "run: npm run accept");
 });

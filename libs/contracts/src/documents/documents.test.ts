@@ -24,6 +24,10 @@ test("the AsyncAPI document and the reference describe every event", () => {
   for (const event of catalogue) assert.ok(text.includes(`### \`${eventType(event)}\``), event.name);
 });
 
+test("the reference says of a member that it may be null, and what it is otherwise", () => {
+  assert.match(eventsReference(), /^\| `alt_text` \| string or null \| yes \|/m);
+});
+
 test("what services tell each other is no webhook type", () => {
   const names = webhookEventTypes.map(({ name }) => name);
   assert.ok(names.includes("image.created") && names.includes("webhook.received"));

@@ -50,6 +50,7 @@ function typeText(schema: JsonSchema): string {
   const { type, anyOf, items, properties } = schema;
   if (Array.isArray(schema.enum)) return schema.enum.map((value) => `\`${value}\``).join(", ");
   if (Array.isArray(anyOf)) return anyOf.map((option) => typeText(option as JsonSchema)).join(" or ");
+  if (Array.isArray(type)) return type.map((one) => typeText({ ...schema, type: one })).join(" or ");
   if (type === "array" && items) return `list of ${typeText(items as JsonSchema)}`;
   if (type === "object" && properties)
     return `object (${Object.keys(properties)

@@ -69,6 +69,11 @@ interface ChangedImage {
   readonly changed: readonly string[];
 }
 
+/** The compiler asks for every member that has one name on both sides: one that is left out would never change. */
+type WireNames = { readonly [Name in keyof Image]?: keyof ImageChanges } & {
+  readonly [Name in keyof Image & keyof ImageChanges]: Name;
+};
+
 /** Members that a client may change, by the names of the wire. */
 const wireNames = {
   title: "title",
@@ -78,7 +83,7 @@ const wireNames = {
   tags: "tags",
   visibility: "visibility",
   focalPoint: "focal_point",
-} as const satisfies { readonly [Name in keyof Image]?: keyof ImageChanges };
+} as const satisfies WireNames;
 
 /** Applies changes to a record. What already has the wanted value does not count, and a change of nothing is none. */
 export function changeImage(image: Image, changes: ImageChanges, now: Date): ChangedImage {

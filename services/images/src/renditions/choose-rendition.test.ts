@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { newImage } from "../images/image.ts";
+import { NewImageFields } from "../images/image-fields.ts";
 import { chooseRendition } from "./choose-rendition.ts";
 import { ContentQuery } from "./content-query.ts";
 
@@ -13,7 +14,7 @@ const image = newImage(
       ...{ frames: 1, hasAlpha: false, isProgressive: false },
     },
   },
-  { title: null, caption: null, alt_text: null, tags: [], visibility: "public" },
+  NewImageFields.parse({ visibility: "public" }),
   new Date(),
 );
 
