@@ -1,7 +1,7 @@
 export { refusalOfOverride } from "./check-overrides.ts";
 export type { Configuration, PropertyEntry, PropertyLookup, PropertySource } from "./configuration.ts";
 export { ConfigurationError } from "./configuration-error.ts";
-export { environment } from "./environment.ts";
+export { environment, setVariable } from "./environment.ts";
 export { formatPropertyTable } from "./format-property-table.ts";
 export { loadConfiguration } from "./load-configuration.ts";
 export { mask } from "./mask.ts";

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { ApolloGateway } from "@apollo/gateway";
+import { setVariable } from "@signalbox/config";
 import type { InternalClient } from "@signalbox/net";
 import type { Logger, Tracer } from "@signalbox/telemetry";
 import type { GraphQLSchema } from "graphql";
@@ -29,6 +30,8 @@ export async function openSupergraph({
   tracer: Tracer;
   log: Logger;
 }): Promise<Supergraph> {
+  // Else it reports to its vendor, and asks the metadata services of three clouds where it runs.
+  setVariable("APOLLO_TELEMETRY_DISABLED", "1");
   const gateway = new ApolloGateway({
     supergraphSdl: await readFile(supergraphFile, "utf8"),
     // The gateway logs each failed fetch itself; we log one line per operation, so only its warnings pass.
