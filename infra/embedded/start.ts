@@ -8,6 +8,7 @@ import { processProperties } from "./process-properties.ts";
 import { foreignNames } from "./service-configurations.ts";
 import { startEmbedded } from "./start-embedded.ts";
 import { welcome } from "./welcome.ts";
+import { whyRefused } from "./why-refused.ts";
 
 const startedMs = systemClock.steadyMs();
 const argv = process.argv.slice(2);
@@ -18,11 +19,12 @@ const sources = { argv, environment: variables, directory, profile };
 /** Progress goes to standard error: the first line of standard output is the base URL. */
 const tell = (step: string): void => void process.stderr.write(`Starting ${step}\n`);
 
-/** The log has the whole error; the last line a person sees is the sentence that helps. */
-function sayWhyAtExit(error: unknown): never {
-  const why = error instanceof Error ? error.message : String(error);
+/** The last line a person sees is the sentence that helps; the log has the whole error where that sentence is not enough. */
+function tellFailure(error: unknown): boolean {
+  const refusal = whyRefused(error);
+  const why = refusal ?? (error instanceof Error ? error.message : String(error));
   process.once("exit", () => process.stderr.write(`\nSignalbox did not start: ${why}\n`));
-  throw error;
+  return refusal !== null;
 }
 
 try {
@@ -43,9 +45,10 @@ try {
     log,
     deadlineMs: configuration.get("shutdown.deadline"),
     graceMs: configuration.get("shutdown.grace"),
+    tellFailure,
     start: async () => {
       const given = { configuration, sources, dataDirectory, log, runner, health, tell };
-      const addresses = await startEmbedded(given).catch(sayWhyAtExit);
+      const addresses = await startEmbedded(given);
       const apiKeyFile = join(dataDirectory, "first-key");
       process.stdout.write(welcome({ ...addresses, apiKeyFile, startMs: systemClock.steadyMs() - startedMs }));
     },

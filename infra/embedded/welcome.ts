@@ -1,4 +1,9 @@
+import { join } from "node:path";
+import { repositoryFolder } from "../engines/engine-folders.ts";
 import type { EmbeddedAddresses } from "./start-embedded.ts";
+
+/** A picture that every clone has. */
+const photo = join(repositoryFolder, "libs/testing/fixtures/images/photo.jpg");
 
 /** What a person sees when everything runs: where, with which key, and three things to try. */
 export function welcome({
@@ -20,7 +25,7 @@ Signalbox is ready, ${(startMs / 1000).toFixed(1)} s after its start.
 
 Try:
   curl -H 'X-API-Key: ${apiKey}' ${baseUrl}/api/account/
-  curl -H 'X-API-Key: ${apiKey}' -F file=@photo.jpg ${baseUrl}/images
+  curl -H 'X-API-Key: ${apiKey}' -F 'file=@${photo}' ${baseUrl}/images
   curl -H 'X-API-Key: ${apiKey}' -H 'Content-Type: application/json' \\
        -d '{"query":"{ viewer { id displayName } }"}' ${baseUrl}/graphql
 

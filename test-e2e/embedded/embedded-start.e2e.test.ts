@@ -33,6 +33,16 @@ async function whyNot(dataDirectory: string, properties: Record<string, string> 
   return process.stderr;
 }
 
+/** The same, where one option helps: nothing but that sentence follows the steps of the start. */
+async function whyRefused(dataDirectory: string, properties: Record<string, string> = {}): Promise<string> {
+  const process = runEmbedded(dataDirectory, properties);
+  assert.equal((await process.exited).code, 1, process.stdout + process.stderr);
+  assert.equal(process.stdout, "");
+  const [, sentence = ""] = /^(?:Starting .+\n)*\nSignalbox did not start: (.+)\n$/.exec(process.stderr) ?? [];
+  assert.ok(sentence, process.stderr);
+  return sentence;
+}
+
 test("a start says what it does, and where everything is, the base URL first", async () => {
   const { process, baseUrl, managementUrl, apiKey } = await start(await freshFolder());
   assert.match(process.stderr, /^Starting .+\n(Starting .+\n)+$/);
@@ -41,6 +51,8 @@ test("a start says what it does, and where everything is, the base URL first", a
     assert.ok(process.stdout.includes(text), text);
   }
   assert.equal(process.stdout.match(/^ {2}curl /gm)?.length, 3);
+  const [, photo = ""] = /'file=@(.+)'/.exec(process.stdout) ?? [];
+  assert.ok((await stat(photo)).isFile(), "the picture of the upload command");
   process.signalGroup("SIGINT");
   assert.deepEqual(await process.exited, { code: 0, signal: null }, "Ctrl-C drains");
   assert.doesNotMatch(process.stdout, /"level":"(warn|error)"/, "nothing was cut off by the stop");
@@ -151,12 +163,22 @@ test("a port in use is named with its property", async () => {
   await new Promise((resolve) => taken.once("listening", resolve));
   const { port } = taken.address() as { port: number };
   for (const property of ["http.port", "management.server.port", "internal.port"]) {
-    const why = await whyNot(await freshFolder(), { [property]: String(port) });
-    assert.match(
-      why,
-      new RegExp(`${property} .*${port}: expected a free port on 127\\.0\\.0\\.1: this one is in use\n$`),
+    assert.equal(
+      await whyRefused(await freshFolder(), { [property]: String(port) }),
+      `${property} is ${port}: expected a free port on 127.0.0.1: this one is in use; ` +
+        `choose another with: npm start -- --${property}=<value>`,
     );
   }
+});
+
+test("a folder that cannot be used is named with the option that takes another", async () => {
+  // Not one without permission: root, as whom containers run tests, may write everywhere.
+  const folder = join(import.meta.filename, "data");
+  assert.equal(
+    await whyRefused(folder),
+    `its folder cannot be used (ENOTDIR: not a directory, mkdir '${folder}'); ` +
+      "choose another with: npm start -- --embedded.data-directory=<folder>",
+  );
 });
 
 test("a wrong configuration names property, source and what would be right", async () => {

@@ -14,6 +14,8 @@ export interface RunUntilStopped {
   readonly graceMs: number;
   /** Builds what the process runs. When it fails, what it opened is closed and the process ends with 1. */
   readonly start: () => Promise<void>;
+  /** Tells a person why the start failed; what it answers `false` for is logged as well. */
+  readonly tellFailure?: (error: unknown) => boolean;
 }
 
 const signals = ["SIGTERM", "SIGINT"] as const;
@@ -30,12 +32,17 @@ export async function runUntilStopped(options: RunUntilStopped): Promise<void> {
   health.live("workers", () => runner.trouble());
   const started = options.start().then(
     () => new Promise<never>(() => {}),
-    (error: unknown): Reason => ({ code: 1, message: "The start failed", fields: { error } }),
+    (error: unknown): Reason => ({
+      code: 1,
+      message: "The start failed",
+      fields: { error },
+      isTold: options.tellFailure?.(error) ?? false,
+    }),
   );
   const reason = await Promise.race([asked.promise, started]);
 
   const level = reason.code === 0 ? "info" : "error";
-  log[level](reason.fields, reason.message);
+  if (!reason.isTold) log[level](reason.fields, reason.message);
   health.drain();
   runner.leave();
   const graceMs = reason.code === 0 ? Math.min(options.graceMs, deadlineMs) : 0;
@@ -51,6 +58,8 @@ interface Reason {
   readonly code: 0 | 1;
   readonly message: string;
   readonly fields: object;
+  /** Whether somebody has been told already; then the log need not say it. */
+  readonly isTold?: boolean;
 }
 
 function listenForReasons(runner: ProcessRunner, log: Logger, stop: (reason: Reason) => void): void {
