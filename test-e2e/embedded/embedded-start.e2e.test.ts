@@ -184,7 +184,7 @@ test("a folder that cannot be used is named with the option that takes another",
 test("a wrong configuration names property, source and what would be right", async () => {
   const folder = await freshFolder();
   const why = await whyNot(folder, { "http.stall-timeout": "soon", "log.levle": "info" });
-  assert.match(why, /http\.request-timeout \(from --http\.request-timeout\) is "?soon"?: expected an integer/);
+  assert.match(why, /http\.stall-timeout \(from --http\.stall-timeout\) is "?soon"?: expected an integer/);
   assert.match(why, /log\.levle \(from --log\.levle\) .*did you mean log\.level\?/);
   assert.match(
     await whyNot(folder, { "images.limits.frames": "0" }),
