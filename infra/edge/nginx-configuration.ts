@@ -32,6 +32,26 @@ const refusals: ReadonlyArray<[nginxStatus: string, status: number, code: string
   ["504", 504, "timeout", "The service behind this path did not answer in time."],
 ];
 
+/** Passes a request on to the service behind its path. */
+const proxying = `    # A hop that already answered in our shape passes through; only nginx's own refusals are rewritten.
+    proxy_intercept_errors off;
+    proxy_http_version 1.1;
+    proxy_set_header Host $http_host;
+    proxy_set_header Connection $connection_upgrade;
+    proxy_set_header Upgrade $edge_upgrade;
+    proxy_set_header X-Request-Id $edge_request_id;
+    proxy_set_header X-Forwarded-For $remote_addr;
+    proxy_set_header X-Forwarded-Proto $scheme;
+    # Bodies are counted and verified by the services while they arrive, so nothing is gained by spooling them here.
+    proxy_request_buffering off;
+    proxy_connect_timeout 3s;
+    proxy_read_timeout 60s;
+    # One more server is tried where the connection failed. A POST or PATCH that reached a service may have had its effect,
+    # so nginx sends neither again, and after five seconds it sends nothing again: then the service was slow, not away.
+    proxy_next_upstream error timeout;
+    proxy_next_upstream_tries 2;
+    proxy_next_upstream_timeout 5s;`;
+
 /** Writes the whole nginx.conf of the edge. Every answer of nginx itself has the error shape of CONTRACT §2. */
 export function nginxConfiguration(options: NginxOptions): string {
   const { upstreams, listen, workDirectory, accessLog, resolver } = options;
@@ -69,24 +89,7 @@ ${Object.entries(upstreams)
   .join("\n")}
   server {
     listen ${listen};
-    # A hop that already answered in our shape passes through; only nginx's own refusals are rewritten.
-    proxy_intercept_errors off;
-    proxy_http_version 1.1;
-    proxy_set_header Host $http_host;
-    proxy_set_header Connection $connection_upgrade;
-    proxy_set_header Upgrade $edge_upgrade;
-    proxy_set_header X-Request-Id $edge_request_id;
-    proxy_set_header X-Forwarded-For $remote_addr;
-    proxy_set_header X-Forwarded-Proto $scheme;
-    # Bodies are counted and verified by the services while they arrive, so nothing is gained by spooling them here.
-    proxy_request_buffering off;
-    proxy_connect_timeout 3s;
-    proxy_read_timeout 60s;
-    # One more server is tried where the connection failed. A POST or PATCH that reached a service may have had its effect,
-    # so nginx sends neither again, and after five seconds it sends nothing again: then the service was slow, not away.
-    proxy_next_upstream error timeout;
-    proxy_next_upstream_tries 2;
-    proxy_next_upstream_timeout 5s;
+${proxying}
 ${refusals.map(refusal).join("\n")}
     location / { return 404; }
 ${edgeRoutes
