@@ -85,6 +85,9 @@ test("what is malformed is 400, what is wrong is 422", async (t) => {
       "validation_error",
       "note:invalid_text name:too_small x:unknown_member",
     ],
+    ["POST", `{"name":${"[".repeat(1900)}${"]".repeat(1900)}}`, 400, "invalid_request", ":too_deep"],
+    ["POST", '{"name":"a","__proto__":{"size":1}}', 422, "validation_error", "__proto__:invalid_text"],
+    ["PATCH", '{"\\u005f_proto__":1}', 422, "validation_error", "__proto__:invalid_text"],
     ["POST", '{"note":"\\udc00"}', 400, "invalid_request", "note:invalid_text name:required"],
     ["PUT", '{"note":null}', 422, "validation_error", "name:required"],
     ["PATCH", '{"note":1,"id":"x"}', 422, "validation_error", "note:invalid_type id:read_only"],
@@ -217,6 +220,26 @@ test("another method is 405 and names those there are", async (t) => {
     const response = await request(path, { method });
     assert.deepEqual([response.status, response.headers.get("allow")], [405, allow], `${method} ${path}`);
     assert.equal((await errorOf(response)).code, "method_not_allowed");
+  }
+});
+
+test("a member named __proto__ is refused at any depth, also where every member is welcome", async (t) => {
+  const routes = createRoutes();
+  const responses = { 200: z.unknown() };
+  const handle = ({ body }: { body: unknown }) => ok(body);
+  routes.post("/loose", { summary: "x", auth: "anonymous", responses, body: z.looseObject({}), handle });
+  routes.post("/record", {
+    summary: "x",
+    auth: "anonymous",
+    responses,
+    body: z.record(z.string(), z.unknown()),
+    handle,
+  });
+  const { json } = await serveRoutes(t, routes);
+  for (const path of ["/loose", "/record"]) {
+    const response = await json(path, "POST", '{"a":[{"__proto__":1}]}');
+    assert.deepEqual([response.status, (await errorOf(response)).field], [422, "a[0].__proto__"], path);
+    assert.equal((await json(path, "POST", '{"a":"__proto__","_proto_":1}')).status, 200, path);
   }
 });
 

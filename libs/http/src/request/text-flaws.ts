@@ -1,10 +1,14 @@
 import type { ErrorDetail } from "@signalbox/core";
 
-/** Escapes that may write U+0000 or half of a surrogate pair; raw, neither passes the JSON and UTF-8 checks. */
-const suspicious = /\\u(?:0000|[dD][89a-fA-F])/;
+/**
+ * Escapes that may write U+0000, half of a surrogate pair (raw, neither passes the JSON and UTF-8 checks) or the underscore
+ * of `__proto__`, and that name itself.
+ */
+const suspicious = /\\u(?:0000|005[fF]|[dD][89a-fA-F])|__proto__/;
 
 /**
- * Every text, names included, that PostgreSQL or UTF-8 cannot hold: U+0000 and lone surrogates. `text` is the JSON that
+ * Every text, names included, that PostgreSQL or UTF-8 cannot hold: U+0000 and lone surrogates. And every member named
+ * `__proto__`, which half of all programs would lose or take for something else. `text` is the JSON that
  * `value` came from: nearly always one look at it is enough.
  */
 export function textFlaws(text: string, value: unknown): ErrorDetail[] {
@@ -30,6 +34,8 @@ function visit(value: unknown, path: string, flaws: ErrorDetail[]): void {
     for (const [name, member] of Object.entries(value)) {
       const memberPath = path === "" ? name : `${path}.${name}`;
       if (isBadText(name)) flaws.push(flaw(memberPath.replaceAll("\0", "\\u0000").toWellFormed()));
+      if (name === "__proto__")
+        flaws.push({ field: memberPath, code: "invalid_text", message: "Must have another name." });
       visit(member, memberPath, flaws);
     }
   }
