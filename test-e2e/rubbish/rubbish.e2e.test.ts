@@ -82,12 +82,12 @@ async function allRefused(requests: readonly { path: string; request: ClientRequ
 
 test("a rubbish body is refused by every route that writes", async () => {
   await allRefused(
-    routes.flatMap(({ path, methods, withBody }) =>
+    routes.flatMap(({ path, methods, needBody }) =>
       methods
         .filter((method) => ["post", "put", "patch"].includes(method))
         .flatMap((method) =>
           rubbishBodies
-            .filter(({ bytes }) => bytes.length > 0 || withBody.includes(method))
+            .filter(({ bytes }) => bytes.length > 0 || needBody.includes(method))
             .map(({ what, type, bytes: body }) => ({
               path: filled(path),
               what,

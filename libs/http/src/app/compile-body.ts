@@ -8,6 +8,8 @@ export interface CompiledBody {
   readonly kind: "json" | "multipart" | "raw";
   readonly schema: z.ZodType | null;
   readonly mediaTypes: readonly string[];
+  /** Every member has a default or is optional. */
+  readonly mayBeLeftOut: boolean;
   /** The schema as it is for one caller. */
   readonly forCaller: ((principal: Principal) => Promise<z.ZodType>) | null;
   /** Null is `limits.maxRequestBytes`. */
@@ -29,11 +31,19 @@ export function compileBody({ method, path, spec }: Route): CompiledBody | null 
   return {
     kind: "raw" in body ? "raw" : "multipart" in body ? "multipart" : "json",
     schema,
+    mayBeLeftOut: !("multipart" in body) && allMembersMayBeLeftOut(schema),
     forCaller: ("forCaller" in body && body.forCaller) || null,
     mediaTypes: mediaTypesOf(body),
     maxBytes: ("raw" in body ? body.raw.maxBytes : body.maxBytes) ?? null,
     readOnly: readOnlyMembers(schema, spec.responses[200] ?? spec.responses[201]),
   };
+}
+
+/** Also tells the documentation. */
+export function allMembersMayBeLeftOut(schema: z.ZodType | null | undefined): boolean {
+  return (
+    schema instanceof z.ZodObject && Object.values(schema.shape).every((member) => member._zod.optin !== undefined)
+  );
 }
 
 function mediaTypesOf(body: Exclude<BodySpec, z.ZodType>): string[] {

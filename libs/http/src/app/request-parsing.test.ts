@@ -249,6 +249,22 @@ test("a body where none is taken is refused, an empty one is not", async (t) => 
   assert.equal((await request("/things/1", { method: "DELETE" })).status, 204);
 });
 
+test("a POST may leave out its body where it may leave out every member, and nothing else may", async (t) => {
+  const routes = createRoutes();
+  const responses = { 200: z.unknown() };
+  const body = z.strictObject({ hours: z.int().default(24), reason: z.string().optional() });
+  const spec = { summary: "x", auth: "anonymous", responses, body } as const;
+  routes.post("/rotate", { ...spec, handle: (input) => ok(input.body) });
+  routes.put("/rotate", { ...spec, handle: (input) => ok(input.body) });
+  const { request, json } = await serveRoutes(t, routes);
+  for (const headers of [{}, { "content-type": "application/json" }]) {
+    const response = await request("/rotate", { method: "POST", headers });
+    assert.deepEqual([response.status, await response.json()], [200, { hours: 24 }]);
+  }
+  assert.equal((await json("/rotate", "POST", "  ")).status, 400, "what is sent is JSON");
+  assert.equal((await request("/rotate", { method: "PUT" })).status, 400);
+});
+
 test("a raw body arrives byte for byte, whatever its type, within its limit", async (t) => {
   const { request } = await serve(t);
   const bytes = new Uint8Array([0xff, 0, 0x7b]);

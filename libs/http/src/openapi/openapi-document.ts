@@ -5,10 +5,11 @@ import {
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
 } from "zod-openapi";
+import { allMembersMayBeLeftOut } from "../app/compile-body.ts";
 import { ErrorBody } from "../responses/error-body.ts";
 import type { Routes } from "../routes/create-routes.ts";
 import { pathParamNames } from "../routes/path-params.ts";
-import type { BodySpec, Route, RouteAuth } from "../routes/route-spec.ts";
+import type { BodySpec, Method, Route, RouteAuth } from "../routes/route-spec.ts";
 import { responsesOf } from "./openapi-responses.ts";
 
 export interface OpenApiInfo {
@@ -89,7 +90,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
       ...(spec.query ? { query: spec.query } : {}),
       header: headersOf(route),
     },
-    ...(body ? { requestBody: requestBodyOf(body) } : {}),
+    ...(body ? { requestBody: requestBodyOf(body, method) } : {}),
     responses: responsesOf(route),
   };
 }
@@ -128,15 +129,17 @@ function headersOf({ method, spec }: Route): z.ZodObject {
   });
 }
 
-function requestBodyOf(body: BodySpec) {
-  if (body instanceof z.ZodType) return { required: true, content: { "application/json": { schema: body } } };
+function requestBodyOf(body: BodySpec, method: Method) {
+  const schema = body instanceof z.ZodType ? body : "multipart" in body || "raw" in body ? null : body.json;
+  const required = method !== "post" || !allMembersMayBeLeftOut(schema);
+  if (body instanceof z.ZodType) return { required, content: { "application/json": { schema: body } } };
   if ("raw" in body) return { required: true, content: { "*/*": { schema: z.string() } } };
   const json = body.json ? { "application/json": { schema: body.json } } : {};
   if ("multipart" in body) {
     return { required: true, content: { "multipart/form-data": { schema: body.form ?? z.looseObject({}) }, ...json } };
   }
   return {
-    required: true,
+    required,
     content: body.mergePatch ? { ...json, "application/merge-patch+json": { schema: body.json } } : json,
   };
 }

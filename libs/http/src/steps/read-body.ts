@@ -21,6 +21,10 @@ export const readDeclaredBody: Step = async (exchange) => {
     exchange.body = await readBody(exchange.request, maxBytesOf(exchange, body), tooLargeCode(exchange));
     return null;
   }
+  if (isLeftOut(exchange, body)) {
+    exchange.body = await parseMembers(exchange, body, { value: {}, flaws: [] });
+    return null;
+  }
   const type = mediaTypeOf(exchange, body);
   if (type === "multipart/form-data") {
     refuseAnnouncedSize(exchange.request, maxBytesOf(exchange, body), tooLargeCode(exchange));
@@ -32,6 +36,10 @@ export const readDeclaredBody: Step = async (exchange) => {
   exchange.body = await parseMembers(exchange, body, parseJsonBody(content));
   return null;
 };
+
+/** A POST whose members may all be left out may leave out its body too. A PATCH or PUT without one is a mistake. */
+const isLeftOut = ({ request }: Exchange, { mayBeLeftOut }: CompiledBody): boolean =>
+  mayBeLeftOut && request.method === "POST" && !announcesBody(request);
 
 async function parseMembers(exchange: Exchange, body: CompiledBody, { value, flaws }: JsonBody): Promise<unknown> {
   const result = await judge(exchange, body, value);
