@@ -31,6 +31,29 @@ test("a change of the log level takes effect while the service runs", () => {
   );
 });
 
+test("each restart of a worker is counted once, however often it is asked", async () => {
+  const { runner, health } = createProcess();
+  const context = createServiceContext({
+    service: "account",
+    configuration: load("account"),
+    runner,
+    health,
+    shared: false,
+  });
+  let runs = 0;
+  const again = Promise.withResolvers<void>();
+  context.runner.worker("relay", async (signal) => {
+    if (++runs === 1) throw new Error("not yet");
+    again.resolve();
+    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+  });
+  await again.promise;
+  for (let count = 0; count < 2; count++) {
+    assert.match(await context.metrics.text(), /signalbox_worker_restarts_total{worker="relay",service="account"} 1/);
+  }
+  assert.deepEqual(await runner.stop(1000), []);
+});
+
 test("services of one process share the runner and report their own workers", async () => {
   const { runner, health } = createProcess();
   const [account, images] = (["account", "images"] as const).map((service) =>
@@ -41,7 +64,9 @@ test("services of one process share the runner and report their own workers", as
     beat();
     await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
   });
-  assert.match(await images.metrics.text(), /signalbox_worker_restarts{worker="images\/relay",service="images"} 0/);
+  const text = await images.metrics.text();
+  assert.match(text, /# TYPE signalbox_worker_restarts counter/);
+  assert.match(text, /signalbox_worker_restarts_total{worker="images\/relay",service="images"} 0/);
   assert.doesNotMatch(await account.metrics.text(), /images\/relay/);
   assert.notEqual(account.instance, images.instance);
   assert.deepEqual(await runner.stop(1000), []);

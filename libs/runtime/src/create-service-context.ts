@@ -30,8 +30,12 @@ export function createServiceContext<P extends PropertyDeclarations & RuntimePro
   const metrics = createMetrics({ service, process: !given.shared });
   const prefix = `${service}/`;
   const workers = () => given.runner.workers().filter(({ name }) => !given.shared || name.startsWith(prefix));
-  metrics.gauge("signalbox_worker_restarts", "Restarts of a worker since the start.", ["worker"], (gauge) => {
-    for (const { name, restarts } of workers()) gauge.set({ worker: name }, restarts);
+  const counted = new Map<string, number>();
+  metrics.counter("signalbox_worker_restarts_total", "Restarts of a worker.", ["worker"], (counter) => {
+    for (const { name, restarts } of workers()) {
+      counter.inc({ worker: name }, restarts - (counted.get(name) ?? 0));
+      counted.set(name, restarts);
+    }
   });
   metrics.gauge("signalbox_worker_silence_seconds", "Time since a worker last said it moves.", ["worker"], (gauge) => {
     for (const { name, silentMs } of workers()) if (silentMs !== null) gauge.set({ worker: name }, silentMs / 1000);

@@ -29,8 +29,14 @@ export interface Histogram<L extends string = never> {
 /** The metrics of one service. Asking twice for one name gives the same metric, so parts may share it. */
 export interface Metrics {
   readonly service: string;
-  counter<const L extends string = never>(name: string, help: string, labels?: readonly L[]): Counter<L>;
   /** `collect` runs before each scrape, for values that are cheaper to ask for than to keep. */
+  counter<const L extends string = never>(
+    name: string,
+    help: string,
+    labels?: readonly L[],
+    collect?: (counter: Counter<L>) => void | Promise<void>,
+  ): Counter<L>;
+  /** `collect` as for a counter. */
   gauge<const L extends string = never>(
     name: string,
     help: string,
@@ -90,10 +96,19 @@ class RegisteredMetrics implements Metrics {
     if (process) prometheus.collectDefaultMetrics({ register: this.#registry });
   }
 
-  counter<const L extends string>(name: string, help: string, labels: readonly L[] = []): Counter<L> {
+  counter<const L extends string>(
+    name: string,
+    help: string,
+    labels: readonly L[] = [],
+    collect?: (counter: Counter<L>) => void | Promise<void>,
+  ): Counter<L> {
     return this.#once(name, help, labels, (declaration, guard) => {
-      const counter = new prometheus.Counter(declaration);
-      return { inc: (given?: object, by = 1) => counter.inc(guard(given), by) };
+      const counter = new prometheus.Counter({
+        ...declaration,
+        ...(collect && { collect: () => collect(handle as never) }),
+      });
+      const handle = { inc: (given?: object, by = 1) => counter.inc(guard(given), by) };
+      return handle;
     });
   }
 
