@@ -54,7 +54,7 @@ const proxying = `    # A hop that already answered in our shape passes through;
 
 /** Writes the whole nginx.conf of the edge. Every answer of nginx itself has the error shape of CONTRACT §2. */
 export function nginxConfiguration(options: NginxOptions): string {
-  const { upstreams, listen, workDirectory, accessLog, resolver } = options;
+  const { upstreams, workDirectory, accessLog, resolver } = options;
   return `# Made from infra/edge/edge-routes.ts; change that table instead.
 worker_processes auto;
 daemon off;
@@ -87,7 +87,13 @@ ${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `  ${name}_
 ${Object.entries(upstreams)
   .map(([service, targets]) => upstream(service, [targets].flat(), resolver))
   .join("\n")}
-  server {
+${server(options)}
+}
+`;
+}
+
+function server({ listen, upstreams }: NginxOptions): string {
+  return `  server {
     listen ${listen};
 ${proxying}
 ${refusals.map(refusal).join("\n")}
@@ -96,9 +102,7 @@ ${edgeRoutes
   .filter(({ service }) => upstreams[service] !== undefined)
   .map(location)
   .join("\n")}
-  }
-}
-`;
+  }`;
 }
 
 const accessFields = {
