@@ -19,7 +19,7 @@ export interface SubgraphContext<Loaders> {
   write<Row, Result>(write: ContextWrite<Row, Result>): Promise<Result>;
 }
 
-interface ContextWrite<Row, Result> extends Omit<RowWrite<Row, Result>, "lock"> {
+interface ContextWrite<Row, Result> extends Omit<RowWrite<Row, Result>, "key" | "lock"> {
   /** Finds the row and keeps others from changing it until the transaction ends. */
   readonly find: RowWrite<Row, Result>["lock"];
   /** What the caller is told when there is no such row. */
@@ -42,6 +42,7 @@ export function contextOf<Loaders>(
   const principal = decodePrincipal(request.headers[principalHeader]);
   const requestId = String(request.headers["x-request-id"] ?? "");
   const clientAddress = request.headers[clientAddressHeader]?.toString() ?? null;
+  const key = principal?.accountId;
   const database = (): Pool => {
     if (!pool) throw new Error("a field writes, and the subgraph was made without a pool");
     return pool;
@@ -56,9 +57,9 @@ export function contextOf<Loaders>(
     clientAddress,
     loaders: createLoaders(principal),
     clock,
-    inTransaction: (work) => inTransaction(database(), work),
+    inTransaction: (work) => inTransaction(database(), work, { key }),
     async write({ find, missing, ...rest }) {
-      const written = await writeRow(database(), { ...rest, lock: find });
+      const written = await writeRow(database(), { ...rest, key, lock: find });
       if (written) return written.result;
       throw new AppError("not_found", missing);
     },

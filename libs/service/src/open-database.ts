@@ -2,7 +2,7 @@ import type { Configuration } from "@signalbox/config";
 import { eventsMigrations } from "@signalbox/events";
 import { httpMigrations } from "@signalbox/http";
 import type { ServiceContext } from "@signalbox/runtime";
-import { migrate, openPool, type Pool, unsafeSettings } from "@signalbox/storage";
+import { databaseOptions, migrate, openPool, type Pool, unsafeSettings } from "@signalbox/storage";
 import type { databaseProperties } from "@signalbox/storage/properties";
 
 type Context = Omit<ServiceContext<unknown>, "configuration"> & {
@@ -27,11 +27,7 @@ export async function openDatabase(context: Context, prismaDirectory: string): P
   });
   migrated.done();
   const pool = openPool({
-    url,
-    max: configuration.get("database.pool.max"),
-    waitingMax: configuration.get("database.pool.waiting-max"),
-    connectTimeoutMs: configuration.get("database.connect-timeout"),
-    statementTimeoutMs: configuration.get("database.statement-timeout"),
+    ...databaseOptions(configuration),
     applicationName: `signalbox-${service}`,
     log,
     metrics,

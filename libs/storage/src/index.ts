@@ -7,7 +7,7 @@ export { openPool, type Pool } from "./database/pool.ts";
 export { prismaAdapter } from "./database/prisma-adapter.ts";
 export { type RetentionRule, startRetention } from "./database/retention.ts";
 export { inSession } from "./database/session.ts";
-export { type Queryable, type Statement, sql, sqlRows } from "./database/statement.ts";
+export { changedRows, type Queryable, type Statement, sql, sqlRows } from "./database/statement.ts";
 export { type Table, table } from "./database/table.ts";
 export { inTransaction, type Tx } from "./database/transaction.ts";
 export { unsafeSettings } from "./database/unsafe-settings.ts";

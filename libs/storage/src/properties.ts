@@ -52,6 +52,16 @@ export const databaseProperties = defineProperties({
     reload: "restart",
     effect: "How long one statement may run before the server cancels it.",
   },
+  "database.lock-timeout": {
+    type: "integer",
+    default: 1_200,
+    unit: "ms",
+    min: 10,
+    max: 600_000,
+    secrecy: "internal",
+    reload: "restart",
+    effect: "How long a change waits for another change of the same resource before it is answered 503.",
+  },
   "database.start-wait": {
     type: "integer",
     default: 60_000,

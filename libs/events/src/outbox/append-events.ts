@@ -27,10 +27,10 @@ export interface Appended {
 
 const insertRows = sqlRows(
   "outbox.append",
-  "($1::uuid, hashtext($3::text) & 7, $2, $3, $4, $5::bytea)",
-  (tuples) =>
+  "($1::uuid, hashtext($3::text) & 7, $2::text, $3::text, $4::text, $5::bytea)",
+  (rows) =>
     `insert into signalbox.outbox (event_id, shard, topic, key, headers, payload)
-     values ${tuples} returning shard::int`,
+     ${rows} returning shard::int`,
 );
 
 /**

@@ -121,8 +121,13 @@ export class Exchange implements RouteInput {
     return this.edge.pool;
   }
 
+  /** Whose change it is: one after the other, they never take more than one connection of the database. */
+  get writer(): string | undefined {
+    return this.principal?.accountId;
+  }
+
   inTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    return inTransaction(this.pool, work);
+    return inTransaction(this.pool, work, { key: this.writer });
   }
 
   abort(reason: Error): void {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { AppError } from "@signalbox/core";
-import { sql, type Tx } from "@signalbox/storage";
+import { changedRows, sql, type Tx } from "@signalbox/storage";
 import type { HttpResponse } from "../responses/http-response.ts";
 import type { IdempotencyClaim } from "./idempotency.ts";
 import { claimMs, type IdempotencyOptions, type KeyedRequest, keptMs } from "./keyed-request.ts";
@@ -24,10 +24,16 @@ const findKept = sql(
 );
 
 /** Only the present owner completes: one whose claim was taken over must not commit its effect a second time. */
-const completeKey = sql(
+const completeKey = changedRows(
   "idempotency.complete",
-  `update signalbox.idempotency set status = $4, headers = $5, body = $6, sealed = $7, expires_at = $8
-   where account_id = $1 and key = $2 and owner = $3 and status is null`,
+  "($1::text, $2::text, $3::uuid, $4::int, $5::jsonb, $6::text, $7::boolean, $8::timestamptz)",
+  {
+    table: "signalbox.idempotency",
+    names: ["account_id", "key", "owner", "status", "headers", "body", "sealed", "expires_at"],
+    keyWidth: 2,
+    condition: "idempotency.owner = given.owner and idempotency.status is null",
+  },
+  "status = given.status, headers = given.headers, body = given.body, sealed = given.sealed, expires_at = given.expires_at",
 );
 
 const releaseKey = sql(

@@ -16,6 +16,7 @@ export function answerOf({ handle, write, create }: Route["spec"]): Step {
 
 async function runWrite(exchange: Exchange, { read, find, etag, change, answer }: Write): Promise<HttpResponse> {
   const written = await writeRow(exchange.pool, {
+    key: exchange.writer,
     read: read && (() => read(exchange)),
     lock: (tx) => find(tx, exchange),
     async change(tx, row) {

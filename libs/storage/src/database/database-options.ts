@@ -3,16 +3,17 @@ import type { databaseProperties } from "../properties.ts";
 import type { PoolOptions } from "./pool.ts";
 
 type FromProperties = Required<
-  Pick<PoolOptions, "url" | "max" | "waitingMax" | "connectTimeoutMs" | "statementTimeoutMs">
+  Pick<PoolOptions, "url" | "max" | "waitingMax" | "connectTimeoutMs" | "statementTimeoutMs" | "lockTimeoutMs">
 >;
 
 /** What `databaseProperties` say about a pool: `openPool({ ...context, ...databaseOptions(context.configuration), … })`. */
-export function databaseOptions(configuration: Configuration<typeof databaseProperties>): FromProperties {
+export function databaseOptions(configuration: Pick<Configuration<typeof databaseProperties>, "get">): FromProperties {
   return {
     url: configuration.get("database.url"),
     max: configuration.get("database.pool.max"),
     waitingMax: configuration.get("database.pool.waiting-max"),
     connectTimeoutMs: configuration.get("database.connect-timeout"),
     statementTimeoutMs: configuration.get("database.statement-timeout"),
+    lockTimeoutMs: configuration.get("database.lock-timeout"),
   };
 }

@@ -22,12 +22,29 @@ export function isUndone(error: unknown): boolean {
   return isSerializationFailure(error) || (!isUnavailable(error) && isSqlState(failureCode(error)));
 }
 
-/** The one mapping of database failures: away → `AppError("unavailable")` with Retry-After; anything else stays what it is. */
+/** Whether the statement gave up waiting for what somebody else has locked. */
+export function isRowBusy(error: unknown): boolean {
+  return failureChain(error).some((link) => failureCode(link) === "55P03");
+}
+
+/**
+ * The one mapping of database failures: locked or away → `AppError("unavailable")` with Retry-After; anything else stays
+ * what it is.
+ */
 export function toAppError(error: unknown): unknown {
   if (isAppError(error) || !isUnavailable(error)) return error;
+  if (isRowBusy(error)) return rowBusy(error);
   return new AppError("unavailable", "The service cannot reach its database right now.", {
     retryAfterSeconds,
     cause: error,
+  });
+}
+
+/** What is answered when another change of the same thing takes too long to be waited for. */
+export function rowBusy(cause: unknown): AppError {
+  return new AppError("unavailable", "Another change of this resource is under way. Try again.", {
+    retryAfterSeconds: 1,
+    cause: typeof cause === "string" ? new Error(cause) : cause,
   });
 }
 

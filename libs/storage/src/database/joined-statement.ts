@@ -1,59 +1,89 @@
 import { createHash } from "node:crypto";
-import { isOfRows, type Queryable, type Rows, type Statement, shifted, sql } from "./statement.ts";
+import { matchOf, type Queryable, type Rows, type RowsStatement, type Statement, sql } from "./statement.ts";
 
 /** A statement with its values, as one of several that are sent as one. */
 export interface Part {
-  readonly statement: Statement;
+  readonly statement: RowsStatement;
   readonly values: readonly unknown[];
 }
+
+/** What became of a transaction: its answers, or the reason why nothing of it was written. */
+export type Outcome =
+  | { readonly written: Rows<unknown>[] }
+  /** `held`: its own rows were to be had, and another one's were not. `changed`: they are not as read, or somebody has them. */
+  | { readonly unwritten: "held" | "changed" };
+
+/** What each part returned, and the numbers of the tuples of each part whose rows were held. */
+type Answer = Readonly<Record<string, unknown>>;
 
 /** Parts of one place in several transactions, which write as one statement what each would have written. */
 interface Column {
-  readonly statement: Statement;
+  readonly statement: RowsStatement;
   readonly values: readonly unknown[];
-  /** The rows that have to be touched at least, of all transactions together. */
-  readonly rows: number;
 }
 
 /**
- * Sends several transactions of one shape (the same statements in the same order) as one statement, and gives the answers
- * of each. It writes all of them or nothing.
+ * Sends several transactions of one shape (the same statements in the same order) as one statement, and tells what became
+ * of each. It takes the rows to change before anything else, waits for none, and writes all transactions or nothing. No two
+ * of them may change the same row.
  */
 export async function sendJoined(
   database: Queryable,
   transactions: readonly (readonly Part[])[],
-): Promise<Rows<unknown>[][]> {
+): Promise<readonly Outcome[]> {
   const columns = (transactions[0] ?? []).map((_, place) => merged(transactions.map((parts) => parts[place] as Part)));
   const values = columns.flatMap((column) => column.values);
-  const { rows } = await database.query<Record<string, unknown[] | null>>(joined(columns), values);
-  const answers = columns.map((_, place) => rows[0]?.[nameOf(place)] ?? []);
-  return transactions.map((parts, index) =>
-    parts.map(({ statement, values: own }, place) => {
-      const count = rowsOf(statement, own);
-      const found = answers[place] as unknown[];
-      const mine = transactions.length === 1 ? found : found.slice(index * count, (index + 1) * count);
-      return { rows: mine, rowCount: mine.length };
-    }),
-  );
+  const { rows } = await database.query<Answer & { readonly all_held: boolean }>(joined(columns), values);
+  const { all_held, ...answer } = rows[0] ?? { all_held: false };
+  if (all_held) return transactions.map((parts, index) => ({ written: answersOf(parts, index, answer) }));
+  const isHeld = heldOf(columns, answer, transactions.length);
+  // All of them, and yet not: two of the tuples change one row.
+  const isTwice = !isHeld.includes(false);
+  return isHeld.map((held) => ({ unwritten: held && !isTwice ? "held" : "changed" }));
 }
 
 /** What two transactions must have in common to be sent as one; null when one of them can only be sent by itself. */
 export function shapeOf(parts: readonly Part[]): string | null {
-  if (parts.some(({ statement }) => !isOfRows(statement) || !statement.name)) return null;
-  return parts.map(({ statement, values }) => `${statement.name}:${rowsOf(statement, values)}`).join("+");
+  if (parts.some(({ statement }) => !statement.name)) return null;
+  return parts.map(({ statement }) => statement.name).join("+");
 }
 
-/** Whether a joined statement was undone because one of its parts touched too few rows. */
-export const isNotAllTouched = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === "22012"; // division_by_zero
-
-const rowsOf = (statement: Statement, values: readonly unknown[]): number =>
-  isOfRows(statement) ? values.length / statement.width : 1;
+/** The rows that the parts change, by table and primary key. */
+export function changedKeys(parts: readonly Part[]): string[] {
+  return parts.flatMap(({ statement: { held, width, count }, values }) => {
+    if (!held) return [];
+    const keyOf = (row: number) => values.slice(row * width, row * width + held.keyWidth);
+    return Array.from({ length: count }, (_, row) => JSON.stringify([held.table, ...keyOf(row)]));
+  });
+}
 
 function merged(parts: readonly Part[]): Column {
-  const { statement } = parts[0] as Part;
-  const values = parts.length === 1 ? (parts[0] as Part).values : parts.flatMap((part) => part.values);
-  const rows = rowsOf(statement, values);
-  return { statement: isOfRows(statement) ? statement.ofRows(rows) : statement, values, rows };
+  const [first] = parts as [Part];
+  if (parts.length === 1) return first;
+  return {
+    statement: first.statement.ofRows(parts.length * first.statement.count),
+    values: parts.flatMap((part) => part.values),
+  };
+}
+
+/** Of each transaction whether all of the rows that it changes were held. */
+function heldOf(columns: readonly Column[], answer: Answer, transactions: number): boolean[] {
+  const isHeld = new Array<boolean>(transactions).fill(true);
+  columns.forEach(({ statement: { held, count } }, place) => {
+    if (!held) return;
+    const found = new Set((answer[heldName(place)] ?? []) as number[]);
+    for (let row = 0; row < count; row++) {
+      if (!found.has(row)) isHeld[Math.floor((row * transactions) / count)] = false;
+    }
+  });
+  return isHeld;
+}
+
+function answersOf(parts: readonly Part[], index: number, answer: Answer): Rows<unknown>[] {
+  return parts.map(({ statement: { count } }, place) => {
+    const rows = ((answer[partName(place)] ?? []) as unknown[]).slice(index * count, (index + 1) * count);
+    return { rows, rowCount: rows.length };
+  });
 }
 
 const joinedStatements = new Map<string, Statement>();
@@ -69,19 +99,39 @@ function joined(columns: readonly Column[]): Statement {
   return statement;
 }
 
-const nameOf = (place: number): string => `part_${place}`;
+const partName = (place: number): string => `part_${place}`;
+const heldName = (place: number): string => `held_${place}`;
 
+/**
+ * First the locks, then the question whether all of them are held, then the parts, whose rows are none when they are not.
+ * So nothing is ever undone, and PostgreSQL has no error to write into its log.
+ */
 function textOf(columns: readonly Column[]): string {
+  const locks: string[] = [];
+  const conditions: string[] = [];
+  const sources: string[] = [];
   let before = 0;
-  const bodies = columns.map(({ statement, values }, place) => {
-    const text = shifted(statement.text, before);
+  columns.forEach(({ statement, values }, place) => {
+    const { held, count } = statement;
+    const name = heldName(place);
+    if (held) {
+      const given = `(values ${statement.tuples(before, String)}) as given (${held.names.join(", ")}, nth)`;
+      locks.push(`${name} as (select given.*, ${held.table}.ctid as place from ${held.table}, ${given}
+        where ${matchOf(held)} for update of ${held.table.split(".").at(-1)} skip locked)`);
+      conditions.push(`(select count(distinct place) from ${name}) = ${count}`);
+      sources.push(`select * from ${name}`);
+    } else sources.push(`select * from (values ${statement.tuples(before)}) as given`);
     before += values.length;
-    return `${nameOf(place)} as (${/\breturning\b/.test(text) ? text : `${text} returning 1`})`;
   });
-  const answers = columns.map(
-    (_, place) => `(select json_agg(${nameOf(place)}) from ${nameOf(place)}) as ${nameOf(place)}`,
-  );
-  const shares = columns.map(({ rows }, place) => `(select count(*) from ${nameOf(place)}) / ${rows}`);
-  // Nothing but an error undoes a statement, and no function raises one on demand.
-  return `with ${bodies.join(", ")} select ${answers.join(", ")}, 1 / least(${shares.join(", ")}) as all_touched`;
+  const all = `all_held as (select ${["true", ...conditions].join(" and ")} as yes)`;
+  const guard = " where (select yes from all_held)";
+  const bodies = columns.map(({ statement }, place) => {
+    const text = statement.over(`${sources[place]}${guard}`);
+    return `${partName(place)} as (${/\breturning\b/.test(text) ? text : `${text} returning 1`})`;
+  });
+  const answers = columns.flatMap(({ statement: { held } }, place) => [
+    `(select json_agg(${partName(place)}) from ${partName(place)}) as ${partName(place)}`,
+    ...(held ? [`(select json_agg(nth) from ${heldName(place)}) as ${heldName(place)}`] : []),
+  ]);
+  return `with ${[...locks, all, ...bodies].join(", ")} select ${answers.join(", ")}, (select yes from all_held) as all_held`;
 }

@@ -4,26 +4,23 @@ import { AppError } from "@signalbox/core";
 import { type TestDatabase, testContext, testDatabase } from "@signalbox/testing";
 import { inOneStatement } from "./one-statement.ts";
 import { openPool, type Pool } from "./pool.ts";
-import { sql, sqlRows } from "./statement.ts";
+import { changedRows, sql, sqlRows } from "./statement.ts";
+import { inTransaction } from "./transaction.ts";
 
 const context = testContext("account", {});
 let database: TestDatabase;
 let pool: Pool;
 const clear = sql("test.clear", "truncate items, notes");
-const addItem = sql("test.add-item", "insert into items (id, amount) values ($1, $2)");
-const changeItem = sql("test.change-item", "update items set amount = $2 where id = $1 and amount = $3");
+const addItem = sqlRows("test.add-item", "($1::int, $2::int)", (rows) => `insert into items (id, amount) ${rows}`);
+const dropItem = sql("test.drop-item", "delete from items where id = $1");
 const addNote = sql("test.add-note", "insert into notes (text) values ($1) returning id::int, length(text) as length");
-const setItem = sqlRows(
+const setItem = changedRows(
   "test.set-item",
   "($1::int, $2::int, $3::int)",
-  (tuples) => `update items set amount = new from (values ${tuples}) as given (item, new, old)
-    where id = item and amount = old`,
+  { table: "items", names: ["id", "new", "old"], keyWidth: 1, condition: "items.amount = given.old" },
+  "amount = given.new",
 );
-const noteItem = sqlRows(
-  "test.note-item",
-  "($1)",
-  (tuples) => `insert into notes (text) values ${tuples} returning text`,
-);
+const noteItem = sqlRows("test.note-item", "($1::text)", (rows) => `insert into notes (text) ${rows} returning text`);
 const counts = sql(
   "test.counts",
   "select (select count(*)::int from items) items, (select count(*)::int from notes) notes",
@@ -55,11 +52,11 @@ it("writes all parts at once, and what they return is there after the commit", a
   assert.deepEqual(await counted(), { items: 1, notes: 1 });
 });
 
-it("a part that touches no row undoes them all, without a hook", async () => {
+it("when a row is not as it was read nothing is written, without a hook", async () => {
   await pool.query(addItem, [1, 10]);
   const hooks: string[] = [];
   const written = await inOneStatement(pool, async (tx) => {
-    await tx.query(changeItem, [1, 11, 9]);
+    await tx.query(setItem, [1, 11, 9]);
     tx.afterCommit(() => hooks.push("committed"));
     await tx.query(noteItem, ["never"]);
   });
@@ -67,11 +64,16 @@ it("a part that touches no row undoes them all, without a hook", async () => {
   assert.deepEqual(await counted(), { items: 1, notes: 0 });
 });
 
-it("work that has to read writes nothing, so that it can begin again in a transaction", async () => {
-  for (const reading of [counts, addNote]) {
+it("work that has to read, or to write in another way, writes nothing, so that it can begin again in a transaction", async () => {
+  const more = [
+    { statement: counts, values: [] },
+    { statement: addNote, values: ["never"] },
+    { statement: dropItem, values: [1] },
+  ];
+  for (const { statement, values } of more) {
     const written = await inOneStatement(pool, async (tx) => {
       await tx.query(addItem, [1, 10]);
-      await tx.query(reading, reading === addNote ? ["never"] : []);
+      await tx.query(statement, values);
     });
     assert.equal(written, null);
   }
@@ -105,7 +107,7 @@ it("of writers that saw the same row one wins, however many there are", async ()
   await pool.query(addItem, [1, 0]);
   const attempt = () =>
     inOneStatement(pool, async (tx) => {
-      await tx.query(changeItem, [1, 1, 0]);
+      await tx.query(setItem, [1, 1, 0]);
       await tx.query(noteItem, ["won"]);
     });
   const won = (await Promise.all(Array.from({ length: 20 }, attempt))).filter(Boolean);
@@ -155,4 +157,32 @@ it("of writers that saw the same row one wins, though they go together", async (
   const won = (await Promise.all(Array.from({ length: 20 }, attempt))).filter(Boolean);
   assert.equal(won.length, 1);
   assert.deepEqual(await counted(), { items: 1, notes: 1 });
+});
+
+it("a row that somebody else has is not waited for: its writer is told at once, and the others of its statement write", async () => {
+  const ids = Array.from({ length: 8 }, (_, index) => index);
+  await Promise.all(ids.map((id) => pool.query(addItem, [id, 0])));
+  const move = (id: number) =>
+    inOneStatement(pool, async (tx) => {
+      await tx.query(setItem, [id, 1, 0]);
+      await tx.query(noteItem, [`item ${id}`]);
+    });
+  await inTransaction(pool, async (tx) => {
+    await tx.query(sql("", "select from items where id = 3 for update"));
+    const written = await Promise.all(ids.map(move));
+    assert.deepEqual(
+      written.map((one) => one !== null),
+      ids.map((id) => id !== 3),
+    );
+  });
+  assert.deepEqual(await counted(), { items: 8, notes: 7 });
+});
+
+it("a transaction that changes one row twice writes nothing, so that it can begin again", async () => {
+  await pool.query(addItem, [1, 0]);
+  const written = await inOneStatement(pool, async (tx) => {
+    await tx.query(setItem, [1, 1, 0]);
+    await tx.query(setItem.ofRows(2), [1, 2, 0, 1, 3, 0]);
+  });
+  assert.equal(written, null);
 });

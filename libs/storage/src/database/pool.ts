@@ -6,6 +6,7 @@ import { toAppError } from "./errors.ts";
 import { watchPool } from "./pool-metrics.ts";
 import { send } from "./send.ts";
 import type { Queryable, Rows, Statement } from "./statement.ts";
+import { createTransactionGate, type TransactionGate } from "./transaction-gate.ts";
 import { createWriteQueue, type WriteQueue } from "./write-queue.ts";
 
 const { builtins } = pg.types;
@@ -37,6 +38,8 @@ export interface Pool extends Queryable {
   readonly driver: BoundedPool;
   /** For `inOneStatement`. */
   readonly writes: WriteQueue;
+  /** For `inTransaction`. */
+  readonly transactions: TransactionGate;
   readonly log: Logger;
   /** null when a statement gets through, else a sentence that says why not. */
   health(): Promise<string | null>;
@@ -58,25 +61,31 @@ export interface PoolOptions {
   readonly waitingMax?: number;
   readonly connectTimeoutMs?: number;
   readonly statementTimeoutMs?: number;
+  /** How long a statement waits for a lock that somebody else has. Left out, for as long as it may run. */
+  readonly lockTimeoutMs?: number;
   /** The driver gives up this long after the server should have: only a server that no longer answers gets there. */
   readonly silenceMs?: number;
   /** How long a transaction may sit between two statements before the server ends it. */
   readonly idleInTransactionTimeoutMs?: number;
 }
 
+/** One connection in four is never a transaction's: reads and joined writes, which wait for nobody, always find one. */
+const transactionsOf = (connections: number): number => connections - Math.floor(connections / 4);
+
 /** Opens a pool and hands its close to the runner. Connects on the first statement: an absent database is no error here. */
 export function openPool(options: PoolOptions): Pool {
   const { log, applicationName, statementTimeoutMs = 15_000, silenceMs = 2_000 } = options;
-  const waitingMax = options.waitingMax ?? options.max * 50;
+  const { connectTimeoutMs = 5_000, waitingMax = options.max * 50 } = options;
   const driver = new BoundedPool({
     connectionString: options.url,
     application_name: applicationName,
     max: options.max,
     waitingMax,
-    connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
+    connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: 30_000,
     maxLifetimeSeconds: 1_800,
     statement_timeout: statementTimeoutMs,
+    ...(options.lockTimeoutMs === undefined ? {} : { lock_timeout: options.lockTimeoutMs }),
     query_timeout: statementTimeoutMs + silenceMs,
     idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 30_000,
     keepAlive: true,
@@ -98,6 +107,7 @@ export function openPool(options: PoolOptions): Pool {
   const pool: Pool = {
     driver,
     writes: createWriteQueue({ query }, waitingMax),
+    transactions: createTransactionGate({ max: transactionsOf(options.max), waitingMax, waitMs: connectTimeoutMs }),
     log,
     query,
     health: () =>

@@ -8,7 +8,25 @@ export interface Statement {
 export interface RowsStatement extends Statement {
   /** How many values a row has. */
   readonly width: number;
+  readonly count: number;
+  /** The rows of a table that it changes; undefined when it inserts. */
+  readonly held: HeldRows | undefined;
   ofRows(count: number): RowsStatement;
+  /** The values of each row as `($1, $2), ($3, $4)`, with their parameters counted from `before` + 1 on. */
+  tuples(before: number, endOf?: (row: number) => string): string;
+  /** The statement over rows that come from another place than its own values. */
+  over(rows: string): string;
+}
+
+/** Says which row of a table each tuple changes, and what must still be true of that row. */
+export interface HeldRows {
+  readonly table: string;
+  /** The values of a tuple by name, those of the primary key first. */
+  readonly names: readonly string[];
+  /** How many of the names, from the first on, are the primary key. */
+  readonly keyWidth: number;
+  /** What holds of the row besides, as a condition on the table and on `given`, which has the values by these names. */
+  readonly condition: string;
 }
 
 /** The rows of a result and how many rows the statement touched. */
@@ -43,9 +61,33 @@ export function sql(name: string, text: string): Statement {
 
 /**
  * Declares a statement of any number of rows, which as it stands writes one: `tuple` is a row with its values as `$1` to
- * `$n`, and `textOf` says the statement around the tuples. It touches one row for each, and returns them in their order.
+ * `$n`, each of a type that can be told without the table, and `textOf` says the statement around the rows, which may come
+ * as `values` or as a `select`. It inserts a row for each, and returns them in their order. See `changedRows` for changes.
  */
-export function sqlRows(name: string, tuple: string, textOf: (tuples: string) => string): RowsStatement {
+export function sqlRows(name: string, tuple: string, textOf: (rows: string) => string): RowsStatement {
+  return rowsStatement(name, tuple, textOf, undefined);
+}
+
+/** Declares a statement that changes a row for each tuple: `set` is the list of an `update`, over the names of `held`. */
+export function changedRows(name: string, tuple: string, held: HeldRows, set: string): RowsStatement {
+  const { table, names } = held;
+  const textOf = (rows: string) =>
+    `update ${table} set ${set} from (${rows}) as given (${names.join(", ")}) where ${matchOf(held)}`;
+  return rowsStatement(name, tuple, textOf, held);
+}
+
+/** The condition that joins `given` to the rows of its table. */
+export function matchOf({ table, names, keyWidth, condition }: HeldRows): string {
+  const key = names.slice(0, keyWidth).map((name) => `${table}.${name} = given.${name}`);
+  return [...key, condition].join(" and ");
+}
+
+function rowsStatement(
+  name: string,
+  tuple: string,
+  textOf: (rows: string) => string,
+  held: HeldRows | undefined,
+): RowsStatement {
   const width = Math.max(...Array.from(tuple.matchAll(/\$(\d+)/g), ([, number]) => Number(number)));
   const known = new Map<number, RowsStatement>();
   return ofRows(1);
@@ -53,9 +95,17 @@ export function sqlRows(name: string, tuple: string, textOf: (tuples: string) =>
   function ofRows(count: number): RowsStatement {
     const found = known.get(count);
     if (found) return found;
-    const tuples = Array.from({ length: count }, (_, row) => shifted(tuple, row * width)).join(", ");
+    const tuples: RowsStatement["tuples"] = (before, endOf) =>
+      Array.from({ length: count }, (_, row) => {
+        const values = shifted(tuple, before + row * width);
+        return endOf ? `${values.slice(0, -1)}, ${endOf(row)})` : values;
+      }).join(", ");
     const isPrepared = count <= preparedRowsMax;
-    const statement = { ...sql(isPrepared ? `${name}-${count}` : "", textOf(tuples)), width, ofRows };
+    const text = textOf(`values ${tuples(0)}`);
+    const statement = {
+      ...sql(isPrepared ? `${name}-${count}` : "", text),
+      ...{ width, count, held, ofRows, tuples, over: textOf },
+    };
     if (isPrepared) known.set(count, statement);
     return statement;
   }
@@ -65,6 +115,6 @@ export function sqlRows(name: string, tuple: string, textOf: (tuples: string) =>
 export const isOfRows = (statement: Statement): statement is RowsStatement => "ofRows" in statement;
 
 /** The text with its parameters counted from `by` + 1 on. */
-export function shifted(text: string, by: number): string {
+function shifted(text: string, by: number): string {
   return by === 0 ? text : text.replace(/\$(\d+)/g, (_, number) => `$${Number(number) + by}`);
 }

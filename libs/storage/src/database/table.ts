@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { type Queryable, type Statement, sql, sqlRows } from "./statement.ts";
+import { changedRows, type Queryable, type Statement, sql, sqlRows } from "./statement.ts";
 import type { Tx } from "./transaction.ts";
 
 /** The columns of a table by the names of the domain, each with its PostgreSQL type: `{ accountId: "text", scopes: "text[]" }`. */
@@ -33,9 +33,9 @@ export function table<const C extends Columns>(name: string, declared: C): Table
   const list = (some: readonly Name[]) => some.map(snakeCase).join(", ");
   const valuesOf = (row: RowOf<Name>, some: readonly Name[]) => some.map((one) => stored(row[one], declared[one]));
   const places = names.map((one, index) => `$${index + 1}::${declared[one]}`).join(", ");
-  const insertText = (tuples: string) => `insert into ${name} (${list(names)}) values ${tuples}`;
+  const insertText = (rows: string) => `insert into ${name} (${list(names)}) ${rows}`;
   const insert = sqlRows(`${name}.insert`, `(${places})`, insertText);
-  const insertNew = sql(`${name}.insert-new`, `${insertText(`(${places})`)} on conflict do nothing`);
+  const insertNew = sql(`${name}.insert-new`, `${insertText(`values (${places})`)} on conflict do nothing`);
 
   return {
     columns: names.map((one) => (snakeCase(one) === one ? one : `${snakeCase(one)} as "${one}"`)).join(", "),
@@ -64,12 +64,11 @@ function updateById(name: string, [, ...written]: readonly string[], types: Colu
 function updateAsRead(name: string, sent: readonly string[], types: Columns): Statement {
   const places = sent.map((one, index) => `$${index + 1}::${types[one]}`).join(", ");
   const set = sent.slice(1).map((one) => `${snakeCase(one)} = given.${snakeCase(one)}`);
-  return sqlRows(
+  return changedRows(
     statementName(`${name}.update-as-read`, sent.slice(1)),
     `(${places}, $${sent.length + 1}::text::xid)`,
-    (tuples) =>
-      `update ${name} set ${set.join(", ")} from (values ${tuples}) as given (${sent.map(snakeCase).join(", ")}, version)
-       where ${name}.id = given.id and ${name}.xmin = given.version`,
+    { table: name, names: [...sent.map(snakeCase), "version"], keyWidth: 1, condition: `${name}.xmin = given.version` },
+    set.join(", "),
   );
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isUnavailable } from "@signalbox/core";
 import type pg from "pg";
-import { breaksConnection, isSerializationFailure, toAppError } from "./errors.ts";
+import { breaksConnection, isRowBusy, isSerializationFailure, toAppError } from "./errors.ts";
 import type { Pool } from "./pool.ts";
 import { send } from "./send.ts";
 import type { Queryable } from "./statement.ts";
@@ -18,24 +18,40 @@ export interface TransactionOptions {
   readonly isolation?: "read committed" | "repeatable read" | "serializable";
   /** How often `work` runs at most when it loses against concurrent transactions. Default 3. */
   readonly attemptsMax?: number;
+  /** Whose change it is, such as an account id: of one key one transaction at a time has a connection. */
+  readonly key?: string | undefined;
 }
 
 /**
  * Runs `work` in one transaction: commit when it returns, rollback when it throws. A deadlock or serialization failure
  * repeats the whole of `work`, so everything it does outside `tx` belongs into `tx.afterCommit`. Nothing else is repeated:
- * after a connection that broke during COMMIT nobody knows the outcome, and the caller gets `unavailable`.
+ * after a connection that broke during COMMIT nobody knows the outcome, and the caller gets `unavailable`. So does whoever
+ * waits for a lock longer than the pool's `lockTimeoutMs`.
  */
 export async function inTransaction<T>(
   pool: Pool,
   work: (tx: Tx) => Promise<T>,
   options: TransactionOptions = {},
 ): Promise<T> {
+  const place = await pool.transactions.enter(options.key);
+  let gaveUp = false;
+  try {
+    return await attempts(pool, work, options);
+  } catch (error) {
+    gaveUp = isRowBusy(error);
+    throw toAppError(error);
+  } finally {
+    place.leave(gaveUp);
+  }
+}
+
+async function attempts<T>(pool: Pool, work: (tx: Tx) => Promise<T>, options: TransactionOptions): Promise<T> {
   const attemptsMax = options.attemptsMax ?? 3;
   for (let attempt = 1; ; attempt++) {
     try {
       return await attemptOnce(pool, work, options);
     } catch (error) {
-      if (attempt >= attemptsMax || !isSerializationFailure(error)) throw toAppError(error);
+      if (attempt >= attemptsMax || !isSerializationFailure(error)) throw error;
       await sleep(Math.random() * 20 * attempt); // apart, or the same transactions meet again
     }
   }

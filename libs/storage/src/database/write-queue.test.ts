@@ -1,24 +1,31 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AppError } from "@signalbox/core";
-import { type Queryable, type Statement, sql, sqlRows } from "./statement.ts";
+import { changedRows, type Queryable, sqlRows } from "./statement.ts";
 import { createWriteQueue } from "./write-queue.ts";
 
-const addNote = sqlRows("note.add", "($1, $2)", (tuples) => `insert into notes values ${tuples} returning id`);
-const dropNote = sql("note.drop", "delete from notes where id = $1");
+const addNote = sqlRows("note.add", "($1, $2)", (rows) => `insert into notes ${rows} returning id`);
+const held = { table: "notes", names: ["id", "text"], keyWidth: 1, condition: "true" };
+const setNote = changedRows("note.set", "($1, $2)", held, "text = given.text");
 const note = (id: number) => [{ statement: addNote, values: [id, `note ${id}`] }];
-const drop = (id: number) => [{ statement: dropNote, values: [id] }];
+const set = (id: number) => [{ statement: setNote, values: [id, `note ${id}`] }];
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
+const idsOf = (values: readonly unknown[]) => values.filter((value) => typeof value === "number");
 
-/** A database that answers each note with its id, after `before` has had a look at the statement. */
-function database(before: (values: readonly unknown[], statement: Statement) => unknown = () => {}) {
+/**
+ * A database that answers each note with its id, after `before` has had a look at the statement. `taken` are the notes that
+ * somebody else has.
+ */
+function database(before: (values: readonly unknown[]) => unknown = () => {}, taken: readonly number[] = []) {
   const sent: (readonly unknown[])[] = [];
   const queryable: Queryable = {
-    async query(statement, values = []) {
+    async query(_, values = []) {
       sent.push(values);
-      await before(values, statement);
-      const part = values.filter((value) => typeof value === "number").map((id) => ({ id }));
-      return { rows: [{ part_0: part }] as never[], rowCount: 1 };
+      await before(values);
+      const ids = idsOf(values);
+      const held = upTo(ids.length).filter((row) => !taken.includes(ids[row] ?? 0));
+      const rows = [{ part_0: ids.map((id) => ({ id })), held_0: held, all_held: held.length === ids.length }];
+      return { rows: rows as never[], rowCount: 1 };
     },
   };
   return { sent, queue: createWriteQueue(queryable, 24) };
@@ -30,7 +37,7 @@ test("what is asked for in one turn shares statements, and each gets its own row
   const { queue, sent } = database();
   const answers = await Promise.all(upTo(20).map((id) => queue.add(note(id))));
   assert.deepEqual(
-    answers.map(([notes]) => notes?.rows),
+    answers.map((notes) => notes?.[0]?.rows),
     upTo(20).map((id) => [{ id }]),
   );
   assert.deepEqual([sent.length, rowsOf(16, sent), rowsOf(4, sent)], [2, 1, 1]);
@@ -49,14 +56,38 @@ test("what arrives while a batch is under way goes together afterwards", async (
   assert.deepEqual([sent.length, rowsOf(8, sent)], [2, 1]);
 });
 
-test("writes of another shape, or of statements that cannot be had for many rows, go by themselves", async () => {
+test("writes of another shape, or of too many rows, go by themselves", async () => {
   const { queue, sent } = database();
   const two = [{ statement: addNote.ofRows(2), values: [7, "a", 8, "b"] }];
-  await Promise.all([queue.add(note(1)), queue.add(drop(2)), queue.add(two), queue.add(note(3)), queue.add(drop(4))]);
+  const many = [{ statement: addNote.ofRows(33), values: upTo(33).flatMap((id) => [100 + id, "many"]) }];
+  const all = [note(1), set(2), many, two, note(3), many, set(4)];
+  await Promise.all(all.map((parts) => queue.add(parts)));
   assert.deepEqual(
-    sent.map((values) => values.filter((value) => typeof value === "number")),
-    [[1, 3], [2], [7, 8], [4]],
+    sent.map((values) => idsOf(values).slice(0, 2)),
+    [
+      [1, 3],
+      [2, 4],
+      [100, 101],
+      [7, 8],
+      [100, 101],
+    ],
   );
+});
+
+test("two writes of one row never share a statement", async () => {
+  const { queue, sent } = database();
+  await Promise.all([set(1), set(2), set(1), set(3), set(1), set(4)].map((parts) => queue.add(parts)));
+  assert.deepEqual(sent.map(idsOf), [[1, 2, 3, 4], [1], [1]]);
+});
+
+test("whose rows somebody else has is told at once, and the others of the batch are sent again without it", async () => {
+  const { queue, sent } = database(() => {}, [2, 5]);
+  const answers = await Promise.all(upTo(8).map((id) => queue.add(set(id))));
+  assert.deepEqual(
+    answers.map((answer) => answer?.[0]?.rows ?? null),
+    upTo(8).map((id) => (id === 2 || id === 5 ? null : [{ id }])),
+  );
+  assert.deepEqual(sent.map(idsOf), [upTo(8), [0, 1, 3, 4], [6, 7]]);
 });
 
 test("a batch in which one is wrong is sent again one by one", async () => {
@@ -82,10 +113,10 @@ for (const failure of [new AppError("unavailable", "away"), new TypeError("no su
   });
 }
 
-test("batches that wait for somebody's row do not keep the others for long", async () => {
+test("a batch that takes long does not keep the others for long", async () => {
   const gate = Promise.withResolvers<void>();
   const { queue } = database((values) => (values.includes(1) || values.includes(2) ? gate.promise : null));
-  const stuck = [queue.add(drop(1)), queue.add(drop(2))];
+  const stuck = [queue.add(set(1)), queue.add(set(2))];
   await Promise.all(upTo(4).map((id) => queue.add(note(id + 10))));
   gate.resolve();
   await Promise.all(stuck);

@@ -4,6 +4,8 @@ import { inTransaction, type Tx } from "./transaction.ts";
 
 /** The change of one row: how to find it, and what becomes of it. */
 export interface RowWrite<Row, Result> {
+  /** Whose change it is; see `TransactionOptions.key`. */
+  readonly key?: string | undefined;
   /**
    * Reads the row without holding it, for rows that hardly ever have two writers at once: the change is first tried as one
    * statement, which holds only for the row as it was read (see `Table.update`), and begins again under the lock when
@@ -18,7 +20,7 @@ export interface RowWrite<Row, Result> {
 /** Changes one row in one transaction; null when there is no such row. `change` may run more than once. */
 export async function writeRow<Row, Result>(
   pool: Pool,
-  { read, lock, change }: RowWrite<Row, Result>,
+  { key, read, lock, change }: RowWrite<Row, Result>,
 ): Promise<{ readonly result: Result } | null> {
   if (read) {
     const row = await read();
@@ -26,8 +28,9 @@ export async function writeRow<Row, Result>(
     const written = await inOneStatement(pool, (tx) => change(tx, row));
     if (written) return written;
   }
-  return inTransaction(pool, async (tx) => {
+  const underLock = async (tx: Tx) => {
     const row = await lock(tx);
     return row === null ? null : { result: await change(tx, row) };
-  });
+  };
+  return inTransaction(pool, underLock, { key });
 }
