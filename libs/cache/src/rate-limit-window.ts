@@ -43,7 +43,7 @@ export function createWindow({ cache, clock, policy, key }: WindowOptions): Wind
   /** The remainder of the shared count when last heard of; null before the first answer. */
   let left: number | null = null;
   let asking = false;
-  let askAgainAtMs = 0;
+  let retryAtMs = 0;
 
   const ceiling = () => (left === null ? limit : granted + left);
 
@@ -57,7 +57,7 @@ export function createWindow({ cache, clock, policy, key }: WindowOptions): Wind
     asking = false;
     if (!shares) {
       left = null; // alone: the limit counts for this process by itself
-      askAgainAtMs = clock.steadyMs() + alonePauseMs;
+      retryAtMs = clock.steadyMs() + alonePauseMs;
       return;
     }
     granted += shares.granted;
@@ -74,7 +74,7 @@ export function createWindow({ cache, clock, policy, key }: WindowOptions): Wind
       const allowed = spent + cost <= ceiling();
       if (allowed) spent += cost;
       const runsOut = granted - spent < block / 2 && left !== 0;
-      if (runsOut && !asking && clock.steadyMs() >= askAgainAtMs) void ask();
+      if (runsOut && !asking && clock.steadyMs() >= retryAtMs) void ask();
       return allowed;
     },
   };

@@ -26,7 +26,7 @@ export interface ConnectionSpec<Loaders, Parent, Args, Row> {
   ) => Promise<readonly Row[]>;
   /** The row's place in the list; left out, by when it was made. */
   readonly position?: (row: Row) => TimePosition;
-  /** What a node shows of its row; left out, the row. */
+  /** Makes the node of a row; left out, the row is the node. */
   readonly node?: (row: Row, context: SubgraphContext<Loaders>) => unknown;
 }
 

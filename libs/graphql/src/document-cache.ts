@@ -1,22 +1,17 @@
 import { type DocumentNode, type GraphQLError, type GraphQLSchema, parse, validate } from "graphql";
+import { LRUCache } from "lru-cache";
 
 /** A document that parsed and validated, or the reasons why it did not. */
 export type CheckedDocument = { readonly document: DocumentNode } | { readonly errors: readonly GraphQLError[] };
 
 /** Parses and validates each distinct query text once. The gateway sends the same few texts over and over. */
 export function createDocumentCache(schema: GraphQLSchema, maxEntries: number): (query: string) => CheckedDocument {
-  const checked = new Map<string, CheckedDocument>();
+  const checked = new LRUCache<string, CheckedDocument>({ max: maxEntries });
   return (query) => {
     const known = checked.get(query);
-    if (known !== undefined) {
-      // Moves the entry to the young end, so that the first key is always the least recently used one.
-      checked.delete(query);
-      checked.set(query, known);
-      return known;
-    }
+    if (known !== undefined) return known;
     const fresh = check(schema, query);
     checked.set(query, fresh);
-    if (checked.size > maxEntries) checked.delete(checked.keys().next().value as string);
     return fresh;
   };
 }

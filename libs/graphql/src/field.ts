@@ -38,7 +38,7 @@ export function field<Loaders, Parent, Args>(
   );
 }
 
-/** Whether a resolver was made by `field`, `mutation` or `connectionField`. */
+/** Recognizes a resolver that was made by `field`, `mutation` or `connectionField`. */
 export const isDeclared = <Loaders>(resolve: Resolve<Loaders>): resolve is Field<Loaders> => "declared" in resolve;
 
 export function declare<Loaders>(declared: FieldAccess, resolve: Resolve<Loaders>): Field<Loaders> {

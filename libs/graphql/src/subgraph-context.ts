@@ -4,7 +4,7 @@ import { AppError, type Clock } from "@signalbox/core";
 import { inTransaction, type Pool, type RowWrite, type Tx, writeRow } from "@signalbox/storage";
 import { clientAddressHeader, decodePrincipal, principalHeader } from "./principal-header.ts";
 
-/** What every resolver of a subgraph receives: who asks, the request's own data loaders, and how to write. */
+/** Tells every resolver of a subgraph who asks, and gives it the loaders of the request and the way to write. */
 export interface SubgraphContext<Loaders> {
   readonly principal: Principal | null;
   /** The principal with the request it makes, for operations. @throws AppError `unauthorized` when the caller is anonymous. */
@@ -22,7 +22,7 @@ export interface SubgraphContext<Loaders> {
 interface ContextWrite<Row, Result> extends Omit<RowWrite<Row, Result>, "key" | "lock"> {
   /** Finds the row and keeps others from changing it until the transaction ends. */
   readonly find: RowWrite<Row, Result>["lock"];
-  /** What the caller is told when there is no such row. */
+  /** The sentence for the caller when there is no such row. */
   readonly missing: string;
 }
 
@@ -34,7 +34,7 @@ export interface ContextParts<Loaders> {
   readonly pool?: Pool;
 }
 
-/** What resolvers are given for one request. */
+/** Makes the context of one request. */
 export function contextOf<Loaders>(
   request: IncomingMessage,
   { createLoaders, clock, pool }: ContextParts<Loaders>,

@@ -86,7 +86,7 @@ function prepared<Loaders>({ resolvers, onForbidden }: SubgraphOptions<Loaders>)
   return Object.fromEntries(types);
 }
 
-/** What a client can reach without its parent: there the check of scopes and states must be. */
+/** Recognizes the fields that a client reaches without their parent: there the check of scopes and states must be. */
 const mustDeclare = (type: string, field: string): boolean =>
   field === "__resolveReference" || type === "Query" || type === "Mutation" || type === "Subscription";
 

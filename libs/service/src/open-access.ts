@@ -26,12 +26,12 @@ export interface Access {
   readonly authorizeManagement: ReturnType<typeof createManagementAuthorizer>;
 }
 
-/** What accounts may do now: the process's reader of the state topic where it has one, else one of the service's own. */
+/** Opens the states of accounts: the process's reader of the state topic where it has one, else one of the service's own. */
 export async function openStates(context: StatesContext, eventLog: EventLog): Promise<AccessStates> {
   return context.accessStates ?? (await openAccessStates({ ...context, eventLog }));
 }
 
-/** Who is asking, and what their account may do now. */
+/** Opens what tells who is asking, and what their account may do now. */
 export async function openAccess(context: Context, eventLog: EventLog): Promise<Access> {
   const { configuration, clock } = context;
   const accessStates = await openStates(context, eventLog);

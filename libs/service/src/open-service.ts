@@ -44,11 +44,11 @@ export interface OpenServiceOptions {
   readonly rateLimits?: readonly RateLimitPolicy[];
 }
 
-/** What a service shows to the outside. */
+/** The sides that a service shows to others. */
 interface Doors<Loaders> {
   /** The title of its OpenAPI document. */
   readonly title: string;
-  /** Who stands behind a credential: account's own answer, or `openPrincipals` everywhere else. */
+  /** Finds who stands behind a credential: account's own answer, or `openPrincipals` everywhere else. */
   readonly principals: PrincipalSource;
   readonly routes: Routes;
   /** Routes for other services; they have shown the internal token. */

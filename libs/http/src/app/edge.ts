@@ -16,7 +16,7 @@ export interface ForbiddenRequest {
   readonly refusal: Pick<Refusal, "code" | "details">;
 }
 
-/** What all routes of an app share. */
+/** The parts that all routes of an app share. */
 export interface Edge {
   readonly context: HttpContext;
   readonly clientAddress: ClientAddress;

@@ -25,7 +25,7 @@ export interface CompiledRoute {
   readonly body: CompiledBody | null;
   readonly errors: ErrorStyle;
   readonly rateLimit: string | null;
-  /** What the answers of success can be, the preferred first. */
+  /** Media types of successful answers, the preferred first. */
   readonly mediaTypes: readonly string[];
   readonly negotiate: Negotiate;
   readonly steps: readonly Step[];
@@ -37,7 +37,7 @@ export interface CompiledRoute {
   readonly bodySchemas: ReadonlyMap<number, z.ZodType>;
   /** Statuses the route may answer with, besides those of the framework. */
   readonly statuses: ReadonlySet<number>;
-  /** What its spans say of every request. */
+  /** Attributes of the spans of its requests. */
   readonly attributes: Attributes;
   /** Metric labels by method and status, made once. */
   readonly labels: Map<string, Labels<"method" | "route" | "status">>;
@@ -66,7 +66,7 @@ export class Exchange implements RouteInput {
   /** Set with the first answer; whatever comes later is dropped. */
   answered = false;
   status = 0;
-  /** What was thrown, for the log line. */
+  /** The error that was thrown, for the log line. */
   error: unknown = null;
   #clientAddress: string | null = null;
   #log: Logger | null = null;

@@ -3,7 +3,7 @@ import type { HttpProperties } from "../properties.ts";
 
 type Context = ServiceContext<HttpProperties>;
 
-/** What of a `ServiceContext` the edge needs; every service's own context fits. */
+/** The part of a `ServiceContext` that the edge needs; every service's own context fits. */
 export interface HttpContext extends Pick<Context, "service" | "log" | "tracer" | "metrics" | "clock"> {
   readonly configuration: Pick<Context["configuration"], "get" | "onChange">;
 }

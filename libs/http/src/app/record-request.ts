@@ -3,7 +3,7 @@ import type { Labels, Span } from "@signalbox/telemetry";
 import { ClientGone } from "../request/read-body.ts";
 import type { CompiledRoute, Exchange } from "./exchange.ts";
 
-/** What the log, metrics and trace call a request whose client went away before it was answered (nginx's number). */
+/** The status by which log, metrics and trace call a request whose client went away before it was answered (nginx's number). */
 const clientGone = 499;
 
 /** The one log line of a request, its duration, and the end of its span. */

@@ -6,7 +6,7 @@ import type { Edge } from "./edge.ts";
 import type { CompiledRoute } from "./exchange.ts";
 import { answerPreflight } from "./preflight.ts";
 
-/** What answers when nothing here has the path: 404, or 400 where the path cannot even be read. */
+/** Answers when nothing here has the path: 404, or 400 where the path cannot even be read. */
 export function notFoundRoute(): Route {
   return ownRoute("(unmatched)", "plain", ({ request }) => {
     if (isDecodable(request.url ?? "")) throw new AppError("not_found", "There is nothing here.");

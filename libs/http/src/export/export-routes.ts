@@ -3,7 +3,7 @@ import { z } from "zod";
 import { listPage, pageOf, type positionByCreation } from "../lists/page.ts";
 import { createRoutes, type Routes } from "../routes/create-routes.ts";
 
-/** What a service holds for an account, as it tells the export of that account. */
+/** One page of what a service holds for an account, for the export of that account. */
 export interface Exported<Row> {
   /** The schema of an item. It names what goes out: never a secret. */
   readonly item: z.ZodType;

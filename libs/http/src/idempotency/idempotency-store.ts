@@ -5,7 +5,7 @@ import type { IdempotencyOptions, KeyedRequest } from "./keyed-request.ts";
 
 /** Opaque to services: hand it to `createHttpApp`. */
 export interface IdempotencyStore {
-  /** Whether answers that show secrets can be kept. */
+  /** True when answers that show secrets can be kept. */
   readonly seals: boolean;
   open(request: KeyedRequest): IdempotencyClaim;
 }

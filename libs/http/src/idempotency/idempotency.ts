@@ -18,7 +18,7 @@ export interface Idempotency {
   complete(tx: Tx, response: HttpResponse): Promise<void>;
 }
 
-/** What the framework does besides: the end of a claim that the handler did not complete. */
+/** Adds what the framework does itself: the end of a claim that the handler did not complete. */
 export interface IdempotencyClaim extends Idempotency {
   /** The answer that the same request got before, if it is there. Claims nothing, and tells of nothing else. */
   find(content: unknown): Promise<HttpResponse | null>;

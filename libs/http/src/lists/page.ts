@@ -33,7 +33,7 @@ export function pageParameters(limits: { readonly maxPageSize: () => number; rea
   };
 }
 
-/** What a list is asked for with `pageParameters`. */
+/** The values of `pageParameters`. */
 interface PageQuery {
   readonly limit: number;
   readonly cursor?: string | undefined;

@@ -11,7 +11,7 @@ export function fieldPath(path: readonly PropertyKey[]): string {
 
 type Issue = z.core.$ZodIssue;
 
-/** What a schema refused in a JSON body, one entry per failing member; `readOnly` names members that only we write. */
+/** Lists what a schema refused in a JSON body, one entry per failing member; `readOnly` names members that only we write. */
 export function bodyDetails(issues: readonly Issue[], value: unknown, readOnly: ReadonlySet<string>): ErrorDetail[] {
   return issues.flatMap((issue) => detailsOf(issue, value, readOnly));
 }

@@ -26,7 +26,7 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
   };
 }
 
-/** What anonymous requests are counted by: an IPv6 customer has a whole /64 to pick addresses from. */
+/** The key by which anonymous requests are counted: an IPv6 customer has a whole /64 to pick addresses from. */
 export function addressBucket(address: string): string {
   if (!isIPv6(address)) return address;
   const [head = "", tail] = address.split("::");

@@ -91,7 +91,7 @@ function numberEnd(text: string, start: number): number {
   return end;
 }
 
-/** Whether the number survives: finite, and a whole number written in digits keeps every digit. */
+/** Tells whether the number survives: finite, and a whole number written in digits keeps every digit. */
 function isExact(literal: string): boolean {
   const value = Number(literal);
   if (!Number.isFinite(value)) return false;

@@ -18,7 +18,7 @@ export function textFlaws(text: string, value: unknown): ErrorDetail[] {
   return flaws;
 }
 
-/** Whether a text holds U+0000 or half of a surrogate pair. */
+/** Tells whether a text holds U+0000 or half of a surrogate pair. */
 export function isBadText(text: string): boolean {
   return text.includes("\0") || !text.isWellFormed();
 }

@@ -2,7 +2,7 @@ import type { RequestListener } from "node:http";
 import type { Readable } from "node:stream";
 import type { ErrorCode, ErrorDetail } from "@signalbox/core";
 
-/** What of a response a handler may set besides its body. */
+/** The parts of a response that a handler may set besides its body. */
 export interface ResponseOptions {
   /** A strong validator in quotes, from `strongEtag`. The framework answers 304 where the request allows it. */
   readonly etag?: string | undefined;
@@ -93,7 +93,7 @@ export function refused(
   return { status, body: { kind: "error", error: { ...rest, code, message } }, headers };
 }
 
-/** What a code says when nobody said anything better. */
+/** The message of a code when nobody said anything better. */
 export const defaultMessages: Readonly<Record<ErrorCode, string>> = {
   invalid_request: "The request is not well formed.",
   unauthorized: "Valid credentials are needed.",

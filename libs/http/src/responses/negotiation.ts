@@ -1,21 +1,22 @@
+import { LRUCache } from "lru-cache";
 import Negotiator from "negotiator";
 
 /** Picks what to send of what a route can make; null when the client accepts none of it. */
 export type Negotiate = (accept: string | undefined) => string | null;
 
-/** Different `Accept` values remembered per route. Real clients send a handful; more are worked out each time. */
+/** Different `Accept` values remembered per route. Real clients send a handful. */
 const rememberedMax = 64;
 
 /** Creates the content negotiation (RFC 9110 §12.5.1) of a route that makes these media types, the preferred first. */
 export function createNegotiate(available: readonly string[]): Negotiate {
-  const remembered = new Map<string, string | null>();
+  const remembered = new LRUCache<string, { readonly chosen: string | null }>({ max: rememberedMax });
   const preferred = available[0] ?? null;
   return (accept) => {
     if (accept === undefined || preferred === null) return preferred;
     const known = remembered.get(accept);
-    if (known !== undefined) return known;
+    if (known) return known.chosen;
     const chosen = choose(accept, available);
-    if (remembered.size < rememberedMax) remembered.set(accept, chosen);
+    remembered.set(accept, { chosen });
     return chosen;
   };
 }

@@ -1,7 +1,7 @@
 import type { AccessKind, Scope } from "@signalbox/contracts";
 import type { Method, RouteAuth } from "./route-spec.ts";
 
-/** What a declaration of `auth` comes to. */
+/** A declaration of `auth` with its defaults filled in. */
 export interface RouteAccess {
   /** Nobody is asked who they are. */
   readonly anonymous: boolean;

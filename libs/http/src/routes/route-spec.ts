@@ -53,7 +53,7 @@ export type BodySpec =
     }
   | { readonly raw: { readonly maxBytes: ByteLimit; readonly description?: string } };
 
-/** What a status carries: JSON of a schema, nothing, our error body, or bytes of one of several media types. */
+/** The body of a status: JSON of a schema, nothing, our error body, or bytes of one of several media types. */
 export type ResponseSpec = z.ZodType | "empty" | "error" | { readonly content: readonly string[] };
 
 /** Which house style errors of a route have (CONTRACT §2): the area decides some codes and members. */
@@ -75,7 +75,7 @@ type PrincipalOf<A> = A extends "anonymous"
     ? Principal | null
     : Principal;
 
-/** What a handler is given: everything parsed, and who is asking from the verified credential alone. */
+/** The input of a handler: everything parsed, and who is asking from the verified credential alone. */
 export interface RouteInput<Who = Principal | null, Params = unknown, Query = unknown, Body = unknown> {
   readonly principal: Who;
   /** The principal with the request it makes, for operations. @throws Error where nobody has to say who they are. */

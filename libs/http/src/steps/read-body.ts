@@ -50,7 +50,7 @@ async function parseMembers(exchange: Exchange, body: CompiledBody, { value, fla
   throw bodyRefusal(exchange.request.method ?? "", details);
 }
 
-/** What fails is judged once more as the caller's own: only a refusal pays for it. */
+/** Judges a body, and one that fails once more as the caller's own: only a refusal pays for it. */
 async function judge({ principal }: Exchange, { schema, forCaller }: CompiledBody, value: unknown) {
   const result = (schema as z.ZodType).safeParse(value);
   if (result.success || !forCaller || !principal) return result;

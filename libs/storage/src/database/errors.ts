@@ -12,12 +12,12 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   });
 }
 
-/** Whether the transaction lost against a concurrent one and a repetition may pass. */
+/** Recognizes a transaction that lost against a concurrent one and a repetition may pass. */
 export function isSerializationFailure(error: unknown): boolean {
   return failureChain(error).some((link) => ["40001", "40P01"].includes(failureCode(link) ?? ""));
 }
 
-/** Whether the server itself said that the statement failed, and for its own sake: nothing of it holds, and the next may pass. */
+/** Recognizes a failure that the server itself reported, of this statement alone: nothing of it holds, and the next may pass. */
 export function isUndone(error: unknown): boolean {
   return isSerializationFailure(error) || (!isUnavailable(error) && isSqlState(failureCode(error)));
 }
