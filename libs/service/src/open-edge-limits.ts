@@ -1,4 +1,4 @@
-import { type Cache, cacheOptions, openCache, type RateLimitPolicy } from "@signalbox/cache";
+import { type Cache, cacheOptions, openCache } from "@signalbox/cache";
 import type { cacheProperties } from "@signalbox/cache/properties";
 import type { Configuration } from "@signalbox/config";
 import { createRateLimits, type httpProperties, type RateLimits } from "@signalbox/http";
@@ -8,12 +8,11 @@ type Context = Omit<ServiceContext<unknown>, "configuration"> & {
   readonly configuration: Pick<Configuration<typeof cacheProperties & typeof httpProperties>, "get" | "onChange">;
 };
 
-/** The cache, and the rate limits that are counted with it. `policies` are those that routes name. */
+/** The cache, and the rate limits that are counted with it. */
 export async function openEdgeLimits(
   context: Context,
-  policies: readonly RateLimitPolicy[] = [],
 ): Promise<{ readonly cache: Cache; readonly rateLimits: RateLimits }> {
   const { configuration, log, metrics, clock, runner } = context;
   const cache = await openCache({ ...cacheOptions(configuration), runner, log, metrics, clock });
-  return { cache, rateLimits: createRateLimits({ context, cache, policies }) };
+  return { cache, rateLimits: createRateLimits({ context, cache }) };
 }

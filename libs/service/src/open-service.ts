@@ -5,7 +5,7 @@ import {
   createManagementAuthorizer,
   type PrincipalSource,
 } from "@signalbox/auth";
-import type { Cache, RateLimitPolicy } from "@signalbox/cache";
+import type { Cache } from "@signalbox/cache";
 import type { Configuration } from "@signalbox/config";
 import { type ConsumerTable, createConsumer, type DeadLetters, type EventLog, type Outbox } from "@signalbox/events";
 import { createSubgraph, type PageLimits, type SubgraphOptions } from "@signalbox/graphql";
@@ -40,8 +40,6 @@ export interface OpenServiceOptions {
   readonly prismaDirectory: string;
   /** Seals the stored answers of routes that show secrets; a service without such routes needs none. */
   readonly sealer?: Sealer;
-  /** Rate limits that routes name, besides those of every service. */
-  readonly rateLimits?: readonly RateLimitPolicy[];
 }
 
 /** The sides that a service shows to others. */
@@ -83,7 +81,7 @@ export interface OpenedService {
  */
 export async function openService(
   context: Context,
-  { prismaDirectory, sealer, rateLimits: policies = [] }: OpenServiceOptions,
+  { prismaDirectory, sealer }: OpenServiceOptions,
 ): Promise<OpenedService> {
   const { service, configuration, runner, log, tracer, metrics, clock } = context;
   const pool = await openDatabase(context, prismaDirectory);
@@ -91,7 +89,7 @@ export async function openService(
   await followConfiguration(context, eventLog);
   const { outbox, deadLetters } = openOutbox(context, pool, eventLog);
   const accessStates = await openStates(context, eventLog);
-  const { rateLimits, cache } = await openEdgeLimits(context, policies);
+  const { rateLimits, cache } = await openEdgeLimits(context);
   const idempotency = createIdempotencyStore({ service, pool, clock, ...(sealer && { sealer }) });
   startRetention({ runner, pool, clock }, [idempotencyRetention]);
 
