@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { seconds } from "@signalbox/core";
 import pg from "pg";
-import { breaksConnection, tooBusy } from "./errors.ts";
+import { breaksConnection, databaseAway, tooBusy } from "./errors.ts";
+import { type SilenceWatch, watchedClient } from "./silence-watch.ts";
 
 type Waiter = (error: Error | undefined, client: pg.PoolClient | undefined, release: (error?: unknown) => void) => void;
 
@@ -12,16 +13,22 @@ const goodbyeMs = seconds(2);
  * pg's pool with corrections that Prisma gets too, because it is handed this very pool. The queue of waiters is
  * bounded: an overload answers 503 at once and does not grow memory. A statement that fails (a unique violation, say)
  * keeps its connection, where pg-pool would close it and pay for a new one. The end of the pool is the end of its
- * connections, where pg-pool only asks for it: a server that is stopped next would find them and break them.
+ * connections, where pg-pool only asks for it: a server that is stopped next would find them and break them. A server
+ * that has fallen silent costs nobody the whole `statement_timeout`: its connections are broken, who waits for one is
+ * refused, and so is everybody after, until it answers again.
  */
 export class BoundedPool extends pg.Pool {
   readonly #waitingMax: number;
   readonly #open = new Set<pg.PoolClient>();
+  readonly #watch: SilenceWatch;
+  readonly #waiting = new Set<(refusal: Error) => void>();
   #lastGone = () => {};
 
-  constructor(options: pg.PoolConfig & { waitingMax: number }) {
-    super(options);
-    this.#waitingMax = options.waitingMax;
+  constructor({ waitingMax, watch, ...options }: pg.PoolConfig & { waitingMax: number; watch: SilenceWatch }) {
+    super({ ...options, Client: watchedClient(watch) });
+    this.#waitingMax = waitingMax;
+    this.#watch = watch;
+    watch.onSilence(() => this.#breakAll());
     this.on("connect", (client) => void this.#open.add(client));
     this.on("remove", (client) => {
       this.#open.delete(client);
@@ -32,11 +39,34 @@ export class BoundedPool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>;
   override connect(waiter: Waiter): void;
   override connect(waiter?: Waiter): Promise<pg.PoolClient> | undefined {
-    if (this.waitingCount < this.#waitingMax) return waiter ? void super.connect(waiter as never) : super.connect();
-    const refusal = tooBusy(`${this.waitingCount} statements already wait for one of ${this.totalCount} connections`);
-    if (!waiter) return Promise.reject(refusal);
-    waiter(refusal, undefined, () => {});
+    const taken = this.#take();
+    if (!waiter) return taken;
+    taken.then(
+      (client) => waiter(undefined, client, (error) => client.release(error as Error | boolean | undefined)),
+      (error: Error) => waiter(error, undefined, () => {}),
+    );
     return undefined;
+  }
+
+  async #take(): Promise<pg.PoolClient> {
+    if (this.#watch.isSilent) throw databaseAway("it does not answer");
+    if (this.waitingCount >= this.#waitingMax)
+      throw tooBusy(`${this.waitingCount} statements already wait for one of ${this.totalCount} connections`);
+    const { promise, resolve, reject } = Promise.withResolvers<pg.PoolClient>();
+    this.#waiting.add(reject);
+    super.connect().then(
+      (client) => (this.#waiting.delete(reject) ? resolve(client) : client.release()),
+      (error) => void (this.#waiting.delete(reject) && reject(error)),
+    );
+    this.#watch.duringConnect(promise);
+    return promise;
+  }
+
+  /** The statements under way fail as on a broken connection; idle connections go too, because they may be half open. */
+  #breakAll(): void {
+    for (const refuse of this.#waiting) refuse(databaseAway("it fell silent"));
+    this.#waiting.clear();
+    for (const client of this.#open) (client as unknown as { connection: pg.Connection }).connection.stream.destroy();
   }
 
   override end(): Promise<void>;

@@ -33,10 +33,14 @@ export function isRowBusy(error: unknown): boolean {
  */
 export function toAppError(error: unknown): unknown {
   if (isAppError(error) || !isUnavailable(error)) return error;
-  if (isRowBusy(error)) return rowBusy(error);
+  return isRowBusy(error) ? rowBusy(error) : databaseAway(error);
+}
+
+/** What is answered when the database cannot be reached or does not answer. */
+export function databaseAway(cause: unknown): AppError {
   return new AppError("unavailable", "The service cannot reach its database right now.", {
     retryAfterSeconds,
-    cause: error,
+    cause: asError(cause),
   });
 }
 
@@ -44,7 +48,7 @@ export function toAppError(error: unknown): unknown {
 export function rowBusy(cause: unknown): AppError {
   return new AppError("unavailable", "Another change of this resource is under way. Try again.", {
     retryAfterSeconds: 1,
-    cause: typeof cause === "string" ? new Error(cause) : cause,
+    cause: asError(cause),
   });
 }
 
@@ -52,9 +56,11 @@ export function rowBusy(cause: unknown): AppError {
 export function tooBusy(waiting: string): AppError {
   return new AppError("unavailable", "The service is too busy right now.", {
     retryAfterSeconds: 1,
-    cause: new Error(waiting),
+    cause: asError(waiting),
   });
 }
+
+const asError = (cause: unknown): unknown => (typeof cause === "string" ? new Error(cause) : cause);
 
 /** Whether the connection that gave this error must not be used again. */
 export function breaksConnection(error: unknown): boolean {

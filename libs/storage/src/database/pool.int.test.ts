@@ -151,18 +151,27 @@ describe("a database that goes away", () => {
     }
   });
 
-  it("that accepts and does not answer is given up after the bound", async () => {
+  it("that accepts and does not answer: who waits is refused, who asks later at once, and it is found again", async () => {
     const engine = await startEngine("postgres");
     try {
-      const pool = open({ url: engine.url, statementTimeoutMs: 1_000, silenceMs: 500 });
+      const pool = open({ url: engine.url, max: 1, statementTimeoutMs: 600_000, connectTimeoutMs: 600_000 });
       await eventually(() => pool.query(one).then(() => true));
       await engine.pause();
-      await assert.rejects(pool.query(one), { code: "unavailable" });
+      const underWay = assert.rejects(pool.query(sql("", "select pg_sleep(0)")), { code: "unavailable" });
+      const waiting = assert.rejects(pool.query(one), { code: "unavailable", retryAfterSeconds: 2 });
+      await Promise.all([underWay, waiting]);
+      assert.match((await pool.health()) ?? "", /cannot reach its database/);
       await engine.resume();
       await eventually(async () => (await pool.query(one)).rowCount === 1);
       await pool.close();
     } finally {
       await engine.close();
     }
+  });
+
+  it("that answers others is not silent: a long statement lives", async () => {
+    const pool = open({ silence: { patienceMs: 50, probeMs: 5_000 } });
+    const slept = sql("", "select pg_sleep(1.5) is not null as slept");
+    assert.deepEqual((await pool.query(slept)).rows, [{ slept: true }]);
   });
 });

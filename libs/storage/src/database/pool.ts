@@ -1,3 +1,4 @@
+import { seconds } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
 import type { Logger, Metrics } from "@signalbox/telemetry";
 import pg from "pg";
@@ -5,6 +6,7 @@ import { BoundedPool } from "./bounded-pool.ts";
 import { toAppError } from "./errors.ts";
 import { watchPool } from "./pool-metrics.ts";
 import { send } from "./send.ts";
+import { SilenceWatch } from "./silence-watch.ts";
 import type { Queryable, Rows, Statement } from "./statement.ts";
 import { createTransactionGate, type TransactionGate } from "./transaction-gate.ts";
 import { createWriteQueue, type WriteQueue } from "./write-queue.ts";
@@ -63,8 +65,8 @@ export interface PoolOptions {
   readonly statementTimeoutMs?: number;
   /** How long a statement waits for a lock that somebody else has. Left out, for as long as it may run. */
   readonly lockTimeoutMs?: number;
-  /** The driver gives up this long after the server should have: only a server that no longer answers gets there. */
-  readonly silenceMs?: number;
+  /** When a server that answers nothing is given up; see `SilenceWatch`. Together below the three seconds that a caller may wait. */
+  readonly silence?: { readonly patienceMs: number; readonly probeMs: number };
   /** How long a transaction may sit between two statements before the server ends it. */
   readonly idleInTransactionTimeoutMs?: number;
 }
@@ -74,19 +76,21 @@ const transactionsOf = (connections: number): number => connections - Math.floor
 
 /** Opens a pool and hands its close to the runner. Connects on the first statement: an absent database is no error here. */
 export function openPool(options: PoolOptions): Pool {
-  const { log, applicationName, statementTimeoutMs = 15_000, silenceMs = 2_000 } = options;
+  const { log, applicationName, statementTimeoutMs = 15_000 } = options;
   const { connectTimeoutMs = 5_000, waitingMax = options.max * 50 } = options;
+  const server = { connectionString: options.url, application_name: applicationName };
+  const watch = new SilenceWatch({ patienceMs: 800, probeMs: 1_800, ...options.silence, connection: server, log });
   const driver = new BoundedPool({
-    connectionString: options.url,
-    application_name: applicationName,
+    ...server,
     max: options.max,
     waitingMax,
+    watch,
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: 30_000,
     maxLifetimeSeconds: 1_800,
     statement_timeout: statementTimeoutMs,
     ...(options.lockTimeoutMs === undefined ? {} : { lock_timeout: options.lockTimeoutMs }),
-    query_timeout: statementTimeoutMs + silenceMs,
+    query_timeout: statementTimeoutMs + seconds(2), // for a server that lives and has lost this statement
     idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 30_000,
     keepAlive: true,
     // now() written to a timestamp without zone is UTC, as Prisma expects. Without the search path a role that is named
@@ -116,7 +120,7 @@ export function openPool(options: PoolOptions): Pool {
         (error: Error) => `the database does not answer: ${error.message}`,
       ),
     close: () => {
-      closing ??= driver.end();
+      closing ??= driver.end().finally(() => watch.close());
       return closing;
     },
   };

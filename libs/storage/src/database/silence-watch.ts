@@ -1,0 +1,138 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { failureCode, isSqlState, systemClock } from "@signalbox/core";
+import type { Logger } from "@signalbox/telemetry";
+import pg from "pg";
+
+export interface SilenceOptions {
+  /** How a connection of the pool is made; the watch makes its own the same way. */
+  readonly connection: pg.ClientConfig;
+  /** How long something may wait before the server is asked whether it lives at all. */
+  readonly patienceMs: number;
+  /** How long it has to answer that. */
+  readonly probeMs: number;
+  readonly log: Logger;
+}
+
+interface Wait {
+  readonly sinceMs: number;
+}
+
+const lookMs = 200;
+
+/**
+ * Notices a server that accepts connections and statements and answers none of them: halted, or behind a network that
+ * swallows packets. A long statement looks the same from its own connection, so a new connection decides: when that one
+ * is not answered either, the listeners of `onSilence` are called, and `isSilent` stays true until the server has answered again.
+ */
+export class SilenceWatch {
+  readonly #options: SilenceOptions;
+  readonly #listeners: (() => void)[] = [];
+  readonly #waits = new Set<Wait>();
+  readonly #looking: NodeJS.Timeout;
+  #heardMs = 0;
+  #isAsking = false;
+  isSilent = false;
+
+  constructor(options: SilenceOptions) {
+    this.#options = options;
+    this.#looking = setInterval(() => this.#look(), lookMs).unref();
+  }
+
+  onSilence(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Watches over what the server was asked until it has answered. */
+  duringAnswer(answer: Promise<unknown>): void {
+    const wait = this.#wait();
+    const heard = () => {
+      this.#waits.delete(wait);
+      this.#heardMs = systemClock.steadyMs();
+    };
+    answer.then(heard, (error) => void (isAnswer(error) ? heard() : this.#waits.delete(wait)));
+  }
+
+  /** Watches over a wait for a connection; getting one says nothing about the server, because it may have lain idle. */
+  duringConnect(connected: Promise<unknown>): void {
+    const wait = this.#wait();
+    const over = () => void this.#waits.delete(wait);
+    connected.then(over, over);
+  }
+
+  close(): void {
+    clearInterval(this.#looking);
+  }
+
+  #wait(): Wait {
+    const wait = { sinceMs: systemClock.steadyMs() };
+    this.#waits.add(wait);
+    return wait;
+  }
+
+  #look(): void {
+    if (this.#isAsking || !(this.isSilent || this.#isOverdue())) return;
+    this.#isAsking = true;
+    void this.#ask().finally(() => {
+      this.#isAsking = false;
+    });
+  }
+
+  /** Something waits, and nothing at all was heard, for longer than the patience. */
+  #isOverdue(): boolean {
+    const [longest] = this.#waits; // a Set keeps the order of insertion
+    if (longest === undefined) return false;
+    return systemClock.steadyMs() - Math.max(longest.sinceMs, this.#heardMs) > this.#options.patienceMs;
+  }
+
+  async #ask(): Promise<void> {
+    const startedMs = systemClock.steadyMs();
+    const answers = await this.#isAnswered();
+    if (!answers) await turn(); // after a pause of this process its timers fire before its sockets are read
+    if (answers || this.#heardMs > startedMs) this.#hear();
+    else this.#miss();
+  }
+
+  async #isAnswered(): Promise<boolean> {
+    const client = new pg.Client({ ...this.#options.connection, connectionTimeoutMillis: this.#options.probeMs });
+    client.on("error", () => {});
+    return client.connect().then(
+      () => {
+        void client.end().catch(() => {});
+        return true;
+      },
+      (error) => isAnswer(error),
+    );
+  }
+
+  #hear(): void {
+    this.#heardMs = systemClock.steadyMs();
+    if (!this.isSilent) return;
+    this.isSilent = false;
+    this.#options.log.info({ pool: this.#options.connection.application_name }, "the database answers again");
+  }
+
+  #miss(): void {
+    if (this.isSilent) return;
+    this.isSilent = true;
+    this.#options.log.warn(
+      { pool: this.#options.connection.application_name },
+      "the database accepts statements and does not answer; its connections were closed",
+    );
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** A refusal with an SQLSTATE comes from a living server. */
+const isAnswer = (error: unknown): boolean => isSqlState(failureCode(error));
+
+/** A client of the driver whose statements are watched. */
+export function watchedClient(watch: SilenceWatch): new (config?: pg.ClientConfig) => pg.Client {
+  return class extends pg.Client {
+    // biome-ignore lint/suspicious/noExplicitAny: pg declares this method with eight overloads; the promise forms are the ones in use
+    override query(...given: any[]): any {
+      const answer = (super.query as (...parameters: unknown[]) => unknown)(...given);
+      if (answer instanceof Promise) watch.duringAnswer(answer);
+      return answer;
+    }
+  };
+}
