@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { eventually } from "@signalbox/testing";
 import { createClient, expectStatus } from "../journey/client.ts";
-import { becomesReady, delivered, during, expectUnavailable, recoveryMs, type Scene } from "./scene.ts";
+import { becomesReady, delivered, during, expectUnavailable, recoveryMs, type Scene, withFewLines } from "./scene.ts";
 
 const longMs = 30_000;
 const shortMs = 6_000;
@@ -36,12 +36,14 @@ export async function databaseAway(scene: Scene): Promise<void> {
 export async function brokerAway(scene: Scene): Promise<void> {
   const { send, engines, partnerPosts, uploads } = scene;
   let imageId = "";
-  await during(engines.outages.broker, longMs, async () => {
-    imageId = expectStatus(await uploads("without a broker"), 201).json.id;
-    expectStatus(await partnerPosts("during-broker"), 202);
-    expectStatus(await send("/api/account/", { method: "PATCH", body: { display_name: "Without a broker" } }), 200);
-    expectStatus(await send(`/images/${imageId}/content?width=64`), 200);
-  });
+  const outage = () =>
+    during(engines.outages.broker, longMs, async () => {
+      imageId = expectStatus(await uploads("without a broker"), 201).json.id;
+      expectStatus(await partnerPosts("during-broker"), 202);
+      expectStatus(await send("/api/account/", { method: "PATCH", body: { display_name: "Without a broker" } }), 200);
+      expectStatus(await send(`/images/${imageId}/content?width=64`), 200);
+    });
+  await withFewLines(scene, outage);
   await delivered(scene, "webhook.received", "during-broker");
   await delivered(scene, "image.created", imageId);
   await becomesReady(scene, imageId);

@@ -104,6 +104,20 @@ export async function withoutRestarts({ system }: Scene, scenario: () => Promise
   }
 }
 
+/** A line when an outage begins, one every half minute and one at its end, for each thing that a service misses by it. */
+const linesMax = 12;
+
+/** Runs the scenario and checks that no service fills its log about it. */
+export async function withFewLines({ system }: Scene, scenario: () => Promise<void>): Promise<void> {
+  const before = services.map((name) => system.process(name).current.stdout.length);
+  await scenario();
+  for (const [index, name] of services.entries()) {
+    const lines = system.process(name).current.stdout.slice(before[index]).split("\n");
+    const troubles = lines.filter((line) => /"level":"(warn|error)"/.test(line) && !line.includes('"msg":"Request"'));
+    assert.ok(troubles.length <= linesMax, `${name} wrote ${troubles.length} lines:\n${troubles.join("\n")}`);
+  }
+}
+
 /** Begins the outage, lets `meanwhile` see it for at least `lastsMs`, and ends it whatever happens. */
 export async function during(outage: Outage, lastsMs: number, meanwhile: () => Promise<void>): Promise<void> {
   await outage.begin();

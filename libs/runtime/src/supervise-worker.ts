@@ -24,6 +24,9 @@ export const supervisionPolicy: SupervisionPolicy = {
   silenceMsMax: minutes(1),
 };
 
+/** Workers fail of themselves only when they meet something that is away; told once for all of them. */
+const outageName = "Something that workers need";
+
 export interface WorkerState {
   readonly name: string;
   readonly state: "running" | "waiting" | "stopped" | "gave up";
@@ -62,7 +65,9 @@ export function superviseWorker({ name, work, signal, log, clock, policy }: Supe
     while (true) {
       const startedMs = clock.steadyMs();
       state = "running";
+      const recovery = setTimeout(() => log.outage(outageName).passed(name), policy.healthyAfterMs).unref();
       const error = await failureOf(work, signal, beat);
+      clearTimeout(recovery);
       if (signal.aborted) {
         if (error !== null) log.warn({ worker: name, error }, "A worker failed while it stopped");
         return "stopped";
@@ -80,7 +85,8 @@ export function superviseWorker({ name, work, signal, log, clock, policy }: Supe
         return "gave up";
       }
       const waitMs = Math.round(delayMs * (0.5 + Math.random() / 2));
-      log.warn({ worker: name, error, outage, restart_in_ms: waitMs }, "A worker failed and will be restarted");
+      if (outage) log.outage(outageName).failed(name, error);
+      else log.warn({ worker: name, error, restart_in_ms: waitMs }, "A worker failed and will be restarted");
       state = "waiting";
       await sleep(waitMs, undefined, { signal }).catch(() => {});
       if (signal.aborted) return "stopped";

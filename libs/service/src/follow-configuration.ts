@@ -74,9 +74,10 @@ export async function followConfiguration(context: Context, eventLog: EventLog):
     const report = draft("config.applied", { subject: `${service}/${instance}`, accountId: null, data });
     try {
       await publishEvents({ eventLog, service, clock, tracer }, [report]);
+      log.outage("The event log").passed("configuration report");
       return true;
     } catch (error) {
-      log.warn({ error }, "what this instance runs with could not be reported");
+      log.outage("The event log").failed("configuration report", error);
       return false;
     }
   }

@@ -16,6 +16,7 @@ export {
   type MetricsOptions,
   openMetricsContentType,
 } from "./metrics.ts";
+export type { Outage } from "./outage.ts";
 export type { Attributes, AttributeValue, Span, SpanKind, SpanOptions } from "./span.ts";
 export type { LogDestination } from "./standard-output.ts";
 export { startTelemetry, type Telemetry, type TelemetryOptions } from "./start-telemetry.ts";

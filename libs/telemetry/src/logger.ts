@@ -1,5 +1,6 @@
 import { type Clock, maskText, systemClock } from "@signalbox/core";
 import { type Logger as PinoLogger, pino } from "pino";
+import { createOutage, type Outage } from "./outage.ts";
 import { redactFields } from "./redact.ts";
 import { spanEngine } from "./span-engine.ts";
 import { type LogDestination, standardOutput } from "./standard-output.ts";
@@ -25,6 +26,8 @@ export interface Logger {
   isEnabled(level: LogLevel): boolean;
   /** Changes the level of this logger, its parents and its children at once. */
   setLevel(level: LogLevel): void;
+  /** The outage of `what` ("The database"), one for this logger, its parents and its children. */
+  outage(what: string): Outage;
   /** Writes what is held. To be called before the process exits. */
   flush(): void;
 }
@@ -51,28 +54,42 @@ export function createLogger({ service, instance, level, destination, clock = sy
     },
     output,
   );
-  return wrap(lines, { rank: logLevels.indexOf(level) }, () => output.flush?.());
+  return wrap(lines, { rank: logLevels.indexOf(level), outages: new Map(), clock }, () => output.flush?.());
 }
 
-/** The threshold is shared by a logger and its children, which pino's own level is not. */
-function wrap(lines: PinoLogger, threshold: { rank: number }, flush: () => void): Logger {
+/** What a logger and its children have in common; pino's own level is each one's own. */
+interface Shared {
+  /** The least severe level that is written, as a place in `logLevels`. */
+  rank: number;
+  readonly outages: Map<string, Outage>;
+  readonly clock: Clock;
+}
+
+function wrap(lines: PinoLogger, shared: Shared, flush: () => void): Logger {
   const method = (level: Exclude<LogLevel, "silent">): LogMethod => {
     const rank = logLevels.indexOf(level);
     return (first: object | string, message?: string) => {
-      if (rank < threshold.rank) return;
+      if (rank < shared.rank) return;
       if (typeof first === "string") lines[level](maskText(first));
       else lines[level](redactFields(first), maskText(message ?? ""));
     };
   };
+  const info = method("info");
+  const warn = method("warn");
   return {
     debug: method("debug"),
-    info: method("info"),
-    warn: method("warn"),
+    info,
+    warn,
     error: method("error"),
-    child: (fields) => wrap(lines.child(redactFields(fields)), threshold, flush),
-    isEnabled: (level) => logLevels.indexOf(level) >= threshold.rank,
+    child: (fields) => wrap(lines.child(redactFields(fields)), shared, flush),
+    isEnabled: (level) => logLevels.indexOf(level) >= shared.rank,
     setLevel: (level) => {
-      threshold.rank = logLevels.indexOf(level);
+      shared.rank = logLevels.indexOf(level);
+    },
+    outage: (what) => {
+      const outage = shared.outages.get(what) ?? createOutage(what, { info, warn }, shared.clock);
+      shared.outages.set(what, outage);
+      return outage;
     },
     flush,
   };

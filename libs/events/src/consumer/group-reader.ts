@@ -40,13 +40,15 @@ export class GroupReader {
   }
 
   async #subscribe(signal: AbortSignal, beat: () => void): Promise<Subscription | null> {
-    for (let failures = 0; !signal.aborted; failures++) {
+    const part = `group ${this.#options.group}`;
+    while (!signal.aborted) {
       beat();
       try {
-        return await this.#eventLog.subscribe(this.#options);
+        const subscription = await this.#eventLog.subscribe(this.#options);
+        this.#log.outage("The event log").passed(part);
+        return subscription;
       } catch (error) {
-        const consumer = this.#options.group;
-        if (failures % 30 === 0) this.#log.warn({ error, consumer }, "the consumer waits for the event log");
+        this.#log.outage("The event log").failed(part, error);
         await sleep(reconnectMs, undefined, { signal }).catch(() => {});
       }
     }

@@ -27,11 +27,13 @@ export async function bury(
   { signal, heartbeat }: Delivery,
 ): Promise<void> {
   const patience = createPatience(signal, heartbeat);
-  for (let failures = 0; ; failures++) {
+  const part = `dead letters of ${consumer}`;
+  for (;;) {
     try {
-      return await deadLetters.add(record, { consumer, reason, attempts });
+      await deadLetters.add(record, { consumer, reason, attempts });
+      return log.outage("The event log").passed(part);
     } catch (error) {
-      if (failures === 0) log.warn({ error, consumer }, "a dead letter waits for the event log");
+      log.outage("The event log").failed(part, error);
       await patience.pause();
     }
   }

@@ -36,12 +36,14 @@ export async function handleInTransaction<N extends EventName>(
   for (;;) {
     if (delivery.signal.aborted) throw new Interrupted("stopped before the message was handled");
     try {
-      return { outcome: await attempt(parts, handler, event, record, delivery.signal) };
+      const outcome = await attempt(parts, handler, event, record, delivery.signal);
+      log.outage("The database").passed(`consumer ${consumer}`);
+      return { outcome };
     } catch (error) {
       if (delivery.signal.aborted) throw new Interrupted("stopped while the message was handled", { cause: error });
       if (isUnavailable(error)) {
         const isAway = (await pool.health()) !== null;
-        if (isAway && transientFailures === 0) log.warn({ error, consumer }, "the consumer waits for its database");
+        if (isAway) log.outage("The database").failed(`consumer ${consumer}`, error);
         if (isAway || transientFailures++ < transientAttemptsMax) {
           await patience.pause();
           continue;

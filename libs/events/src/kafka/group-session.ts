@@ -13,7 +13,6 @@ export class GroupSession {
   #generation = new AbortController();
   #assigned: readonly TopicPartition[] = [];
   #aliveMs: number;
-  #isAway = false;
 
   constructor(consumer: Consumer, { group, log, clock }: { group: string; log: Logger; clock: Clock }) {
     this.#group = group;
@@ -59,7 +58,7 @@ export class GroupSession {
 
   #joined(assignment: Readonly<Record<string, readonly number[]>>): void {
     this.#alive();
-    this.#isAway = false;
+    this.#log.outage("The event log").passed(`group ${this.#group}`);
     this.#generation = new AbortController();
     this.#assigned = Object.entries(assignment).flatMap(([topic, partitions]) =>
       partitions.map((partition) => ({ topic, partition })),
@@ -69,7 +68,6 @@ export class GroupSession {
   }
 
   #away(error: Error): void {
-    if (!this.#isAway) this.#log.warn({ error, group: this.#group }, "a consumer lost Kafka and tries again");
-    this.#isAway = true;
+    this.#log.outage("The event log").failed(`group ${this.#group}`, error);
   }
 }

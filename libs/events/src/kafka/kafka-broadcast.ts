@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "@signalbox/core";
-import type { Logger } from "@signalbox/telemetry";
+import type { Logger, Outage } from "@signalbox/telemetry";
 import type { Admin, Consumer, EachBatchPayload, Kafka } from "kafkajs";
 import { type BroadcastOptions, type BroadcastReader, type ReceivedRecord, UnknownTopic } from "../event-log.ts";
 import { ReaderProgress } from "../reader-progress.ts";
@@ -61,6 +61,8 @@ class KafkaReader {
   readonly #parts: Parts;
   readonly #options: BroadcastOptions;
   readonly #progress: ReaderProgress;
+  readonly #outage: Outage;
+  readonly #part: string;
   readonly #closing = new AbortController();
   readonly #stopped = Promise.withResolvers<void>();
   #positions: ReadPositions | null = null;
@@ -69,6 +71,8 @@ class KafkaReader {
     this.#parts = parts;
     this.#options = options;
     this.#progress = progress;
+    this.#outage = parts.log.outage("The event log");
+    this.#part = `reader of ${options.topics.join(", ")}`;
   }
 
   /** Reads until it is stopped: an outage is waited out, an error of the owner ends it. */
@@ -80,7 +84,7 @@ class KafkaReader {
       } catch (error) {
         if (signal.aborted) break;
         if (error instanceof OwnerFailed || error instanceof UnknownTopic) throw error.cause ?? error;
-        this.#parts.log.warn({ error, group: this.group }, "a reader lost Kafka and tries again");
+        this.#outage.failed(this.#part, error);
         await sleep(retryMs, undefined, { signal }).catch(() => {});
       }
     }
@@ -136,7 +140,10 @@ class KafkaReader {
     const { promise: crashed, reject: crash } = Promise.withResolvers<never>();
     crashed.catch(() => {}); // it may crash while it is being stopped
     consumer.on("consumer.crash", ({ payload }) => crash(payload.error));
-    consumer.on("consumer.group_join", () => positions.seek(consumer));
+    consumer.on("consumer.group_join", () => {
+      this.#outage.passed(this.#part);
+      positions.seek(consumer);
+    });
     consumer.on("consumer.fetch", () => {
       this.#progress.markHeard();
       if (this.#progress.isCaughtUp()) this.#progress.markCurrent();

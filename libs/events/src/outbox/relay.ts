@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Clock } from "@signalbox/core";
+import { type Clock, isUnavailable } from "@signalbox/core";
 import { inTransaction, type Pool, sql, type Tx } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import type { EventLog } from "../event-log.ts";
@@ -73,6 +73,7 @@ async function publishShards(
   while (!signal.aborted) {
     try {
       const rows = await inTransaction(parts.pool, (tx) => publishNextPage(parts, tx, shards, absentTopics.names()));
+      for (const shard of shards) tellPassed(parts.log, shard);
       return isFull(rows) ? "more" : "emptied";
     } catch (error) {
       if (error instanceof PublishError && error.reason === "unknown-topic" && error.topic) {
@@ -83,13 +84,23 @@ async function publishShards(
       if (isLockTimeout(error)) return "left"; // another relay publishes this shard; what it leaves, the repair finds
       failures++;
       parts.metrics.failed(error instanceof PublishError ? error.reason : "database");
-      if (failures === 1)
-        parts.log.warn({ error, shard: shards[0] }, "events wait in the outbox: publishing failed, trying again");
+      tellFailed(parts.log, shards[0], error, failures);
       const delayMs = Math.min(retryDelayMaxMs, 50 * 2 ** failures) * (0.5 + Math.random() / 2);
       await sleep(delayMs, undefined, { signal }).catch(() => {});
     }
   }
   return "left";
+}
+
+function tellPassed(log: Logger, shard: number): void {
+  for (const what of ["The event log", "The database"]) log.outage(what).passed(`outbox shard ${shard}`);
+}
+
+function tellFailed(log: Logger, shard: number | undefined, error: unknown, failures: number): void {
+  const part = `outbox shard ${shard}`;
+  if (error instanceof PublishError) log.outage("The event log").failed(part, error);
+  else if (isUnavailable(error)) log.outage("The database").failed(part, error);
+  else if (failures === 1) log.warn({ error, shard }, "events wait in the outbox: publishing failed, trying again");
 }
 
 async function publishNextPage(

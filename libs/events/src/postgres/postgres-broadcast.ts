@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "@signalbox/core";
 import { createWakeUp } from "@signalbox/runtime";
 import { type Pool, sql } from "@signalbox/storage";
-import type { Logger } from "@signalbox/telemetry";
+import type { Logger, Outage } from "@signalbox/telemetry";
 import { type BroadcastOptions, type BroadcastReader, UnknownTopic } from "../event-log.ts";
 import { ReaderProgress } from "../reader-progress.ts";
 import { readRecords } from "./read-records.ts";
@@ -66,6 +66,8 @@ class PostgresReader {
   readonly #parts: Parts;
   readonly #options: BroadcastOptions;
   readonly #progress: ReaderProgress;
+  readonly #outage: Outage;
+  readonly #part: string;
   readonly #closing = new AbortController();
   readonly #news = createWakeUp(pollMs);
   #positions: ReadonlyMap<number, Position> | null = null;
@@ -74,6 +76,8 @@ class PostgresReader {
     this.#parts = parts;
     this.#options = options;
     this.#progress = progress;
+    this.#outage = parts.log.outage("The event log");
+    this.#part = `reader of ${options.topics.join(", ")}`;
     this.wake = this.#news.wake;
   }
 
@@ -126,9 +130,10 @@ class PostgresReader {
       try {
         const found = await query();
         this.#progress.markHeard();
+        this.#outage.passed(this.#part);
         return found;
       } catch (error) {
-        this.#parts.log.warn({ error }, "a reader cannot reach the event log and tries again");
+        this.#outage.failed(this.#part, error);
         await sleep(retryMs, undefined, { signal: this.#closing.signal }).catch(() => {});
       }
     }

@@ -111,7 +111,7 @@ class PostgresSubscription implements Subscription {
         if (givenBack.length > 0) continue;
       } catch (error) {
         if (closing.aborted) break;
-        this.#parts.log.warn({ error, group: this.#group }, "the event log does not answer; the group waits");
+        this.#parts.log.outage("The event log").failed(`group ${this.#group}`, error);
         if (this.#silentMs() > this.#sessionMs) this.#held.drop();
         await sleep(Math.min(1_000, this.#heartbeatMs), undefined, { signal: closing }).catch(() => {});
       }
@@ -124,6 +124,7 @@ class PostgresSubscription implements Subscription {
   async #followGroup(givenBack: readonly number[]): Promise<readonly number[]> {
     const tended = await this.#membership.tend(givenBack);
     this.#aliveMs = this.#parts.clock.steadyMs();
+    this.#parts.log.outage("The event log").passed(`group ${this.#group}`);
     if (tended.changed) this.#parts.wakeUps.announceMembers();
     const finished = await this.#held.follow(tended);
     this.#work.wake();

@@ -1,0 +1,52 @@
+import { type Clock, minutes, seconds } from "@signalbox/core";
+import type { Logger } from "./logger.ts";
+
+/** The outage of one thing that a process uses, told once for all parts that miss it; see `Logger.outage`. */
+export interface Outage {
+  /** `part` could not reach it: one line when the outage begins, then one every 30 s with the number of failures. */
+  failed(part: string, error: unknown): void;
+  /** `part` reached it: one line when nobody misses it any more. Costs nothing while there is no outage. */
+  passed(part: string): void;
+}
+
+const reminderMs = seconds(30);
+/** A part that neither failed nor passed for this long no longer uses it. */
+const forgottenMs = minutes(2);
+
+export function createOutage(what: string, log: Pick<Logger, "warn" | "info">, clock: Clock): Outage {
+  const failedAtMs = new Map<string, number>();
+  let beganMs = 0;
+  let toldMs = 0;
+  let failures = 0;
+
+  const told = (part: string, error: unknown, state: "away" | "still away") => {
+    toldMs = clock.steadyMs();
+    const fields = { part, reason: reasonOf(error), parts: failedAtMs.size, failures, away_ms: toldMs - beganMs };
+    log.warn(fields, `${what} is ${state}`);
+  };
+
+  return {
+    failed(part, error) {
+      const nowMs = clock.steadyMs();
+      const begins = failedAtMs.size === 0;
+      failedAtMs.set(part, nowMs);
+      failures = begins ? 1 : failures + 1;
+      if (begins) {
+        beganMs = nowMs;
+        told(part, error, "away");
+      } else if (nowMs - toldMs >= reminderMs) told(part, error, "still away");
+    },
+    passed(part) {
+      if (!failedAtMs.delete(part)) return;
+      const nowMs = clock.steadyMs();
+      for (const [other, atMs] of failedAtMs) if (nowMs - atMs > forgottenMs) failedAtMs.delete(other);
+      if (failedAtMs.size === 0) log.info({ failures, away_ms: nowMs - beganMs }, `${what} is back`);
+    },
+  };
+}
+
+/** In one line, with what is behind it: the stack of a refused connection says nothing more. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error instanceof Error ? error : { message: String(error), cause: undefined };
+  return cause instanceof Error && cause.message !== message ? `${message}: ${cause.message}` : message;
+}
