@@ -47,6 +47,9 @@ async function openDoor({ folder }: Package, name: string): Promise<Door | null>
  */
 const standIn: never = new Proxy(() => {}, {
   // No promise, and nothing to iterate over: what waits for it or walks it goes on or fails, instead of for ever.
-  get: (_target, name) => (name === "then" || typeof name === "symbol" ? undefined : standIn),
+  get: (_target, name) => {
+    if (name === Symbol.toPrimitive) return () => 1;
+    return name === "then" || typeof name === "symbol" ? undefined : standIn;
+  },
   apply: () => standIn,
 }) as never;

@@ -13,6 +13,7 @@ export function publicRoutes(dependencies: Dependencies): Routes {
   const routes = createRoutes({ errors: "configuration" });
 
   routes.get("/api/v1/config", {
+    operationId: "configuration",
     summary: "Read limits, capabilities and features",
     auth: { scopes: [] },
     responses: { 200: ConfigResource },
@@ -24,6 +25,7 @@ export function publicRoutes(dependencies: Dependencies): Routes {
   });
 
   routes.get("/api/v2/settings", {
+    operationId: "serverSettings",
     summary: "Read server settings",
     description: "Anonymous callers get server, locale and limits.",
     auth: { scopes: [], optional: true },
@@ -35,6 +37,7 @@ export function publicRoutes(dependencies: Dependencies): Routes {
   });
 
   routes.get("/api/v1/env", {
+    operationId: "environment",
     summary: "Read metadata of the deployment",
     auth: { scopes: ["env:read"] },
     responses: { 200: EnvironmentResource },
@@ -43,6 +46,7 @@ export function publicRoutes(dependencies: Dependencies): Routes {
   });
 
   routes.get("/api/v1/status/config", {
+    operationId: "configurationStatus",
     summary: "Read what every instance runs with",
     auth: { scopes: ["config:read"] },
     responses: { 200: ConfigStatusResource },

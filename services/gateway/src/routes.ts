@@ -20,6 +20,7 @@ export function publicRoutes(operations: Operations): Routes {
   const routes = createRoutes();
 
   routes.post("/graphql", {
+    operationId: "runOperation",
     summary: "Run an operation",
     auth,
     body: { raw: { maxBytes: MiB, description: "JSON with query, variables and operationName." } },
@@ -33,6 +34,7 @@ export function publicRoutes(operations: Operations): Routes {
   });
 
   routes.get("/graphql", {
+    operationId: "runQuery",
     summary: "Run a query",
     auth,
     query: z.object({

@@ -79,7 +79,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
   const { spec, method, path } = route;
   const body = spec.body as BodySpec | undefined;
   return {
-    operationId: operationId(method, path),
+    ...(spec.operationId ? { operationId: spec.operationId } : {}),
     summary: spec.summary,
     ...(spec.description ? { description: spec.description } : {}),
     ...(spec.deprecated ? { deprecated: true } : {}),
@@ -142,9 +142,4 @@ function requestBodyOf(body: BodySpec, method: Method) {
     required,
     content: body.mergePatch ? { ...json, "application/merge-patch+json": { schema: body.json } } : json,
   };
-}
-
-function operationId(method: string, path: string): string {
-  const words = path.split(/[^A-Za-z0-9]+/).filter(Boolean);
-  return [method, ...words.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join("");
 }

@@ -21,6 +21,7 @@ function routes() {
     handle: () => ok({ items: [], has_more: false }),
   });
   table.patch("/accounts/:account_id", {
+    operationId: "updateAccount",
     summary: "Change",
     auth: { scopes: ["account:admin"], stepUp: true },
     body: { json: z.strictObject({ name: z.string().optional() }), mergePatch: true },
@@ -43,6 +44,7 @@ test("the document names schemas, statuses, security and parameters of every rou
   const document = openApiDocument(routes(), info) as unknown as Node;
   assert.equal(document.openapi as unknown, "3.1.0");
   const patch = document.paths?.["/accounts/{account_id}"]?.patch as Node;
+  assert.equal(patch.operationId as unknown, "updateAccount");
   const reference = { $ref: "#/components/schemas/Account" };
   assert.deepEqual(patch.responses?.["200"]?.content?.["application/json"]?.schema, reference);
   for (const status of ["204", "400", "401", "403", "404", "409", "413", "415", "422", "429", "500", "503"]) {

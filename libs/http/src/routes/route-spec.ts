@@ -140,6 +140,11 @@ export interface RouteSpec<
   Row = unknown,
   Result = unknown,
 > {
+  /**
+   * The operation's name in OpenAPI, unique in the product: that of the graph's mutation or field for the same, such as
+   * `rotateApiKey` or `apiKeys`. Where the graph has none, a read is a noun and a change a verb with its noun.
+   */
+  readonly operationId?: string;
   readonly summary: string;
   readonly description?: string;
   readonly auth: A;

@@ -23,6 +23,7 @@ export function accountRoutes({ accounts, accountBodies }: AccountRouteDependenc
   const auth = { ...write, stepUpFor: "another contact address or none" } as const;
 
   routes.get("/api/account/", {
+    operationId: "viewer",
     summary: "Read the account",
     auth: read,
     responses: { 200: AccountResource, 404: "error" },
@@ -30,6 +31,7 @@ export function accountRoutes({ accounts, accountBodies }: AccountRouteDependenc
   });
 
   routes.patch("/api/account/", {
+    operationId: "updateAccount",
     summary: "Change the account",
     description:
       "A merge patch: absent members stay, null clears `contact_address`, unless it is the last login method of the account (409).",
@@ -41,6 +43,7 @@ export function accountRoutes({ accounts, accountBodies }: AccountRouteDependenc
   });
 
   routes.put("/api/account/", {
+    operationId: "replaceAccount",
     summary: "Replace the account's writable members",
     description: "An absent `contact_address` is cleared; any other absent member is refused.",
     auth,
@@ -52,14 +55,27 @@ export function accountRoutes({ accounts, accountBodies }: AccountRouteDependenc
   return routes;
 }
 
-/** The caller's own settings. The spec's illustrative path answers as the same resource. */
+/** The spec's illustrative path answers as the same resource. */
+const settingsPaths = [
+  {
+    path: "/api/account/settings/",
+    operations: { read: "accountSettings", update: "updateAccountSettings", replace: "replaceAccountSettings" },
+  },
+  {
+    path: "/api/settings/",
+    operations: { read: "settings", update: "updateSettings", replace: "replaceSettings" },
+  },
+] as const;
+
+/** The caller's own settings. */
 export function settingsRoutes({ accounts, accountBodies }: AccountRouteDependencies) {
   const routes = createRoutes({ errors: "account" });
   const show = (account: Account) => ok(viewSettings(account), { etag: etagOfSettings(account) });
   const responses = { 200: AccountSettingsResource, 204: "empty", 404: "error", 409: "error" } as const;
 
-  for (const path of ["/api/account/settings/", "/api/settings/"] as const) {
+  for (const { path, operations } of settingsPaths) {
     routes.get(path, {
+      operationId: operations.read,
       summary: "Read the account's settings",
       auth: read,
       responses: { 200: AccountSettingsResource, 404: "error" },
@@ -67,6 +83,7 @@ export function settingsRoutes({ accounts, accountBodies }: AccountRouteDependen
     });
 
     routes.patch(path, {
+      operationId: operations.update,
       summary: "Change the account's settings",
       description: "A merge patch: absent members stay, inside `notifications` too.",
       auth: write,
@@ -77,6 +94,7 @@ export function settingsRoutes({ accounts, accountBodies }: AccountRouteDependen
     });
 
     routes.put(path, {
+      operationId: operations.replace,
       summary: "Replace the account's settings",
       auth: write,
       body: accountBodies.settingsReplacement,

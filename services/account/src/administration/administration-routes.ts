@@ -20,6 +20,7 @@ export function administrationRoutes({ accounts, accountSearch, statuses, pageLi
   const show = (account: Account) => ok(viewAdministered(account), { etag: etagOfAdministered(account) });
 
   routes.get("/api/accounts/", {
+    operationId: "accounts",
     summary: "List accounts, newest first",
     auth: { scopes: ["account:admin"] },
     query: z.object({ ...accountFilter, ...pageParameters(pageLimits) }),
@@ -28,6 +29,7 @@ export function administrationRoutes({ accounts, accountSearch, statuses, pageLi
   });
 
   routes.get("/api/accounts/:account_id", {
+    operationId: "account",
     summary: "Read an account",
     auth: { scopes: ["account:admin"] },
     responses: { 200: AdministeredAccountResource, 404: "error" },
@@ -38,6 +40,7 @@ export function administrationRoutes({ accounts, accountSearch, statuses, pageLi
   });
 
   routes.post("/api/accounts/:account_id/status", {
+    operationId: "setAccountStatus",
     summary: "Change the status of an account",
     description: "A deletion needs a recent sign-in. It can be undone until the personal data is erased.",
     auth: { scopes: ["account:admin"], stepUpFor: "a deletion" },

@@ -17,6 +17,7 @@ export function auditRoutes({ accounts, auditStore, pageLimits }: AuditRouteDepe
   const query = z.object(pageParameters(pageLimits));
 
   routes.get("/api/account/audit/", {
+    operationId: "auditLog",
     summary: "List what was done to the account, or refused, newest first",
     auth: { scopes: ["account:read"], access: "own-account:read" },
     query,
@@ -26,6 +27,7 @@ export function auditRoutes({ accounts, auditStore, pageLimits }: AuditRouteDepe
   });
 
   routes.get("/api/accounts/:account_id/audit/", {
+    operationId: "accountAuditLog",
     summary: "List what was done to an account, or refused, newest first",
     auth: { scopes: ["account:admin"] },
     query,

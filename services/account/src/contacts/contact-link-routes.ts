@@ -24,6 +24,7 @@ export function contactLinkRoutes({ accounts, contactLinks, contactChanges, cloc
   const routes = createRoutes({ errors: "account" });
 
   routes.get("/api/account/contact-links/:token", {
+    operationId: "contactLink",
     summary: "The page behind a link from a mail about the contact address",
     auth: "anonymous",
     responses,
@@ -39,6 +40,7 @@ export function contactLinkRoutes({ accounts, contactLinks, contactChanges, cloc
   });
 
   routes.post("/api/account/contact-links/:token", {
+    operationId: "followContactLink",
     summary: "Use the link: confirm the address, or object to the change",
     auth: "anonymous",
     responses,

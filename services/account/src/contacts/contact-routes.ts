@@ -26,6 +26,7 @@ export function contactRoutes({ accounts, contactChanges }: Dependencies) {
   const find = (tx: Tx, { caller }: { readonly caller: Caller }) => accounts.lock(tx, caller.accountId);
 
   routes.post("/api/account/contact-change/confirm", {
+    operationId: "confirmContactAddress",
     summary: "Confirm the pending contact address",
     description:
       "With the code that was mailed to it, which takes five tries, works once and expires after one hour. A pending account becomes active.",
@@ -41,6 +42,7 @@ export function contactRoutes({ accounts, contactChanges }: Dependencies) {
   });
 
   routes.post("/api/account/contact-change/resend", {
+    operationId: "resendContactCode",
     summary: "Send another code to the pending contact address",
     description: "It ends the earlier ones. At most five an hour.",
     auth,
@@ -54,6 +56,7 @@ export function contactRoutes({ accounts, contactChanges }: Dependencies) {
   });
 
   routes.delete("/api/account/contact-change/", {
+    operationId: "cancelContactChange",
     summary: "Cancel the change of the contact address",
     description: "Drops the pending address. The one in use stays. Does nothing where no address is pending.",
     auth,

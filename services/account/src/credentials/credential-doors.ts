@@ -28,6 +28,8 @@ type Outcome<C extends Credential> = ({ outcome: "issued" } & Issued<C>) | { out
 export interface CredentialDoor<C extends Credential> {
   /** "API key": how texts name one. */
   readonly noun: string;
+  /** The names of its operations, in OpenAPI as in the graph. */
+  readonly operations: Readonly<Record<"list" | "read" | "create" | "rename" | "revoke" | "rotate", string>>;
   readonly path: string;
   readonly idParameter: string;
   readonly store: CredentialStore<C>;
@@ -78,6 +80,14 @@ function apiKeyDoor({ keys: store, apiKeys, clock }: CredentialDoorDependencies)
   const view = (key: ApiKey) => viewApiKey(key, clock.now());
   return {
     noun: "API key",
+    operations: {
+      list: "apiKeys",
+      read: "apiKey",
+      create: "createApiKey",
+      rename: "renameApiKey",
+      revoke: "revokeApiKey",
+      rotate: "rotateApiKey",
+    },
     path: "/api/account/api-keys/",
     idParameter: "key_id",
     store,
@@ -110,6 +120,14 @@ function serviceClientDoor(dependencies: CredentialDoorDependencies): Credential
   const view = (client: ServiceClient) => viewServiceClient(client, clock.now());
   return {
     noun: "service client",
+    operations: {
+      list: "serviceClients",
+      read: "serviceClient",
+      create: "createServiceClient",
+      rename: "renameServiceClient",
+      revoke: "revokeServiceClient",
+      rotate: "rotateServiceClientSecret",
+    },
     path: "/api/account/clients/",
     idParameter: "client_id",
     store,

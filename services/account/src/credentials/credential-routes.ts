@@ -71,10 +71,11 @@ function readRoutes<C extends Credential>(
   door: CredentialDoor<C>,
   pageLimits: Dependencies["pageLimits"],
 ): void {
-  const { noun, path, store, view, resource, texts } = door;
+  const { noun, operations, path, store, view, resource, texts } = door;
   const { one, idOf, show } = answersOf(door);
 
   routes.get(path, {
+    operationId: operations.list,
     summary: `List the account's ${noun}s, newest first`,
     auth: read,
     query: z.object(pageParameters(pageLimits)),
@@ -83,6 +84,7 @@ function readRoutes<C extends Credential>(
   });
 
   routes.get(one, {
+    operationId: operations.read,
     summary: `Read ${article(noun)}, ${texts.secretless}`,
     auth: read,
     responses: { 200: resource, 404: "error" },
@@ -99,10 +101,11 @@ function issueRoutes<C extends Credential>(
   door: CredentialDoor<C>,
   accounts: Dependencies["accounts"],
 ): void {
-  const { path, rotation } = door;
+  const { operations, path, rotation } = door;
   const { one, idOf, etag, showIssued } = answersOf(door);
 
   routes.post(path, {
+    operationId: operations.create,
     summary: `Create ${article(door.noun)}`,
     description: door.texts.issued,
     auth: security,
@@ -119,6 +122,7 @@ function issueRoutes<C extends Credential>(
   });
 
   routes.post(`${one}/${rotation.path}`, {
+    operationId: operations.rotate,
     summary: rotation.summary,
     description: rotation.description,
     auth: security,
@@ -137,10 +141,11 @@ function issueRoutes<C extends Credential>(
 }
 
 function changeRoutes<C extends Credential>(routes: Routes, door: CredentialDoor<C>): void {
-  const { noun, store } = door;
+  const { noun, operations, store } = door;
   const { one, idOf, etag, show } = answersOf(door);
 
   routes.patch(one, {
+    operationId: operations.rename,
     summary: `Rename ${article(noun)}`,
     description: "Another name needs a recent sign-in; the same one changes nothing.",
     auth: { scopes: ["account:security"], stepUpFor: "another name" },
@@ -156,6 +161,7 @@ function changeRoutes<C extends Credential>(routes: Routes, door: CredentialDoor
   });
 
   routes.delete(one, {
+    operationId: operations.revoke,
     summary: `Revoke ${article(noun)}`,
     description: door.texts.revoked,
     auth: security,
@@ -172,6 +178,7 @@ function changeRoutes<C extends Credential>(routes: Routes, door: CredentialDoor
 
 function addCurrentKeyRoute(routes: Routes, { store, revoke }: CredentialDoor<ApiKey>): void {
   routes.delete("/api/account/current-api-key/", {
+    operationId: "revokeCurrentApiKey",
     summary: "Revoke the API key that this request came with",
     description: "For whoever holds a key that leaked, whatever its scopes. Any other credential is 404.",
     // It takes from its holder, and so wants nothing of them but the key.

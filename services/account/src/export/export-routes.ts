@@ -39,6 +39,7 @@ export function exportRoutes({ accountExport }: { readonly accountExport: Accoun
   const routes = createRoutes({ errors: "account" });
 
   routes.get("/api/account/export/", {
+    operationId: "accountExport",
     summary: "Export everything the account has",
     description: "A JSON document, sent while it is read. Its last member is `complete`.",
     // It shows the audit, the logins and what other services hold: more than any other route that reads.

@@ -29,6 +29,7 @@ export function identityRoutes(dependencies: Dependencies): Routes {
 
 function addReading(routes: Routes, { identities }: Dependencies): void {
   routes.get(path, {
+    operationId: "identities",
     summary: "List the logins of the account, the oldest first",
     auth: mayRead,
     responses: { 200: pageOf(IdentityResource) },
@@ -39,6 +40,7 @@ function addReading(routes: Routes, { identities }: Dependencies): void {
   });
 
   routes.get(`${path}:identity_id`, {
+    operationId: "identity",
     summary: "Read a login of the account",
     auth: mayRead,
     responses: { 200: IdentityResource, 404: "error" },
@@ -52,6 +54,7 @@ function addReading(routes: Routes, { identities }: Dependencies): void {
 
 function addLinking(routes: Routes, { accounts, identities }: Dependencies): void {
   routes.post(path, {
+    operationId: "linkIdentity",
     summary: "Add another login to the account",
     description:
       "The other login must not have an account. One that was used before has an account, which has to be deleted first. Adding the same login again answers 200.",
@@ -75,6 +78,7 @@ function addLinking(routes: Routes, { accounts, identities }: Dependencies): voi
   });
 
   routes.delete(`${path}:identity_id`, {
+    operationId: "unlinkIdentity",
     summary: "Remove a login from the account",
     description:
       "The last way into the account cannot be removed. Within two seconds the tokens of the login no longer act for this account.",

@@ -12,6 +12,7 @@ export function signInRoutes({ accounts, signIns }: Dependencies): Routes {
   const routes = createRoutes({ errors: "account" });
 
   routes.delete("/api/account/sign-ins/", {
+    operationId: "signOutEverywhere",
     summary: "Sign out everywhere",
     description:
       "Ends every sign-in at the built-in issuer with its tokens, in every service within two seconds, and every step-up by code. API keys and service clients stay. Tokens of another issuer end at that issuer. Needs no recent sign-in.",

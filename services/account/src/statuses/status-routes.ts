@@ -20,6 +20,7 @@ export function statusRoutes({ accounts, statuses }: StatusRouteDependencies) {
   const routes = createRoutes({ errors: "account" });
 
   routes.post("/api/account/status/", {
+    operationId: "disableAccount",
     summary: "Disable the account",
     description: "Only an administrator can make it active again; `POST /api/account/recovery/` asks for that.",
     auth: { scopes: ["account:security"], access: "own-account:write", stepUp: true },
@@ -39,6 +40,7 @@ export function statusRoutes({ accounts, statuses }: StatusRouteDependencies) {
   });
 
   routes.post("/api/account/recovery/", {
+    operationId: "requestAccountRecovery",
     summary: "Ask to have the disabled account back",
     description: "Administrators see the request. Asking again changes nothing.",
     auth: { scopes: ["account:write"], access: "recovery" },
@@ -55,6 +57,7 @@ export function statusRoutes({ accounts, statuses }: StatusRouteDependencies) {
   });
 
   routes.delete("/api/account/", {
+    operationId: "deleteAccount",
     summary: "Delete the account",
     description:
       "Every credential stops working at once. An administrator can undo it until the personal data is erased.",

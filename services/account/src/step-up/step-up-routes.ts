@@ -22,6 +22,7 @@ export function stepUpRoutes({ accounts, stepUps }: Dependencies) {
   const routes = createRoutes({ errors: "account" });
 
   routes.post("/api/account/step-up/", {
+    operationId: "stepUp",
     summary: "Prove again who you are, with a code sent to the contact address",
     description:
       "Without `code`, one is sent to the verified contact address. With it, this token counts as freshly signed in for 15 minutes, in every service. For tokens of people.",

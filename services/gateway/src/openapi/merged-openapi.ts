@@ -39,6 +39,7 @@ export function createMergedOpenapi({ clients, own, clock }: Dependencies) {
 export function openapiRoutes(readMerged: () => Promise<Record<string, unknown>>): Routes {
   const routes = createRoutes();
   routes.get("/openapi.json", {
+    operationId: "openApiDocument",
     summary: "Read the OpenAPI document of all services",
     auth: "anonymous",
     responses: { 200: z.looseObject({}), 503: "error" },

@@ -40,6 +40,7 @@ function declareReads(routes: Routes, dependencies: Dependencies): void {
   const auth = { scopes: ["images:read"] } as const;
 
   routes.get("/images", {
+    operationId: "images",
     summary: "List images, newest first",
     auth,
     query: listQuery(dependencies),
@@ -49,6 +50,7 @@ function declareReads(routes: Routes, dependencies: Dependencies): void {
   });
 
   routes.get("/images/:image_id", {
+    operationId: "image",
     summary: "Read an image record",
     auth,
     responses: { 200: ImageResource, 404: "error" },
@@ -72,6 +74,7 @@ function declareWrites(routes: Routes, { images, imageStore, view }: Dependencie
   };
 
   routes.patch("/images/:image_id", {
+    operationId: "updateImage",
     summary: "Change an image record",
     description: "A merge patch: absent members stay, null clears. The bytes never change.",
     auth,
@@ -82,6 +85,7 @@ function declareWrites(routes: Routes, { images, imageStore, view }: Dependencie
   });
 
   routes.put("/images/:image_id", {
+    operationId: "replaceImage",
     summary: "Replace an image's description",
     description: "Absent texts become null and absent tags none; `visibility` and `focal_point` stay when absent.",
     auth,
@@ -91,6 +95,7 @@ function declareWrites(routes: Routes, { images, imageStore, view }: Dependencie
   });
 
   routes.delete("/images/:image_id", {
+    operationId: "deleteImage",
     summary: "Delete an image",
     description: "The record is gone at once; copies of public content live until their cache lifetime ends.",
     auth,

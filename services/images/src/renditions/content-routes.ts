@@ -39,6 +39,7 @@ export function contentRoutes(dependencies: Dependencies) {
   const routes = createRoutes({ errors: "image" });
 
   routes.get("/images/:image_id/content", {
+    operationId: "imageContent",
     summary: "Show an image",
     description:
       "Always a re-encode: oriented, in sRGB, without metadata. Public images need no credentials. The validator is known without the bytes.",
@@ -50,6 +51,7 @@ export function contentRoutes(dependencies: Dependencies) {
   });
 
   routes.get("/images/:image_id/original", {
+    operationId: "imageOriginal",
     summary: "Download the original",
     description: "The file as it was uploaded, metadata included; for its owner, and never shown inline.",
     auth: { scopes: ["images:read"] },

@@ -47,6 +47,7 @@ export function uploadRoutes(dependencies: Dependencies) {
   const maxBytes = () => dependencies.staging.bytesMax() + framingBytesMax;
 
   routes.post("/images", {
+    operationId: "uploadImage",
     summary: "Upload an image",
     description: "`multipart/form-data` with the part `file`, or JSON with `source_url`, which equals an import.",
     auth,
@@ -58,6 +59,7 @@ export function uploadRoutes(dependencies: Dependencies) {
   });
 
   routes.post("/images/import", {
+    operationId: "importImage",
     summary: "Import an image from a URL",
     auth,
     body: ImportBody,

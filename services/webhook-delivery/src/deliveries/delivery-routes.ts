@@ -46,6 +46,7 @@ export function deliveryRoutes({ deliveryStore, pageLimits }: DeliveryRoutes): R
   const routes = createRoutes();
 
   routes.get(`${base}/deliveries`, {
+    operationId: "webhookDeliveries",
     summary: "List deliveries, newest first",
     auth: read,
     query: z.object({
@@ -59,6 +60,7 @@ export function deliveryRoutes({ deliveryStore, pageLimits }: DeliveryRoutes): R
   });
 
   routes.get(`${base}/deliveries/:id`, {
+    operationId: "webhookDelivery",
     summary: "Read a delivery",
     auth: read,
     responses: { 200: WebhookDeliveryResource, 404: "error" },
@@ -69,6 +71,7 @@ export function deliveryRoutes({ deliveryStore, pageLimits }: DeliveryRoutes): R
   });
 
   routes.get(`${base}/attempts`, {
+    operationId: "webhookAttempts",
     summary: "List attempts, newest first",
     auth: read,
     query: z.object({
@@ -90,6 +93,7 @@ export function deliveryRoutes({ deliveryStore, pageLimits }: DeliveryRoutes): R
   });
 
   routes.get(`${base}/event-types`, {
+    operationId: "webhookEventTypes",
     summary: "List what endpoints can subscribe to",
     auth: read,
     responses: { 200: z.object({ items: z.array(EventTypeResource), has_more: z.literal(false) }) },

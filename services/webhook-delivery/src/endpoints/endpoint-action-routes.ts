@@ -20,17 +20,18 @@ const secretWrite = { scopes: ["webhooks:write"], stepUp: true } as const;
 
 const SecretBody = z.object({ secret: z.string() }).meta({ id: "WebhookEndpointSecret" });
 const statusActions = [
-  ["pause", "Pause an endpoint and hold its deliveries"],
-  ["resume", "Resume a paused endpoint, held deliveries first"],
-  ["enable", "Enable a disabled endpoint, held deliveries first"],
+  ["pause", "pauseWebhookEndpoint", "Pause an endpoint and hold its deliveries"],
+  ["resume", "resumeWebhookEndpoint", "Resume a paused endpoint, held deliveries first"],
+  ["enable", "enableWebhookEndpoint", "Enable a disabled endpoint, held deliveries first"],
 ] as const;
 
 /** What an owner does to an endpoint besides writing its fields. */
 export function endpointActionRoutes({ endpoints, endpointStatus, endpointStore }: EndpointActionRoutes): Routes {
   const routes = createRoutes();
 
-  for (const [action, summary] of statusActions) {
+  for (const [action, operationId, summary] of statusActions) {
     routes.post(`${endpointsPath}/:id/${action}`, {
+      operationId,
       summary,
       auth: write,
       responses: { 200: WebhookEndpointResource, 404: "error", 409: "error" },
@@ -44,6 +45,7 @@ export function endpointActionRoutes({ endpoints, endpointStatus, endpointStore 
   }
 
   routes.post(`${endpointsPath}/:id/secret/rotate`, {
+    operationId: "rotateWebhookEndpointSecret",
     summary: "Give the endpoint a new secret",
     description: "Deliveries carry both signatures while the rotation overlaps.",
     auth: secretWrite,
@@ -57,6 +59,7 @@ export function endpointActionRoutes({ endpoints, endpointStatus, endpointStore 
   });
 
   routes.post(`${endpointsPath}/:id/secret/reveal`, {
+    operationId: "revealWebhookEndpointSecret",
     summary: "Show the secret",
     auth: secretWrite,
     responses: { 200: SecretBody, 404: "error" },

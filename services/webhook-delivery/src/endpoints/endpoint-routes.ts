@@ -32,10 +32,36 @@ const read = { scopes: ["webhooks:read"] } as const;
 const write = { scopes: ["webhooks:write"] } as const;
 
 /** What an owner does with endpoints; `endpoint-action-routes.ts` has what else happens to one. */
-export function endpointRoutes({ endpoints, endpointStore, pageLimits }: EndpointRoutes): Routes {
+export function endpointRoutes(parts: EndpointRoutes): Routes {
   const routes = createRoutes();
+  declareReads(routes, parts);
+  declareWrites(routes, parts);
+  return routes;
+}
 
+function declareReads(routes: Routes, { endpointStore, pageLimits }: EndpointRoutes): void {
+  routes.get(endpointsPath, {
+    operationId: "webhookEndpoints",
+    summary: "List endpoints, newest first",
+    auth: read,
+    query: z.object(pageParameters(pageLimits)),
+    responses: { 200: pageOf(WebhookEndpointResource) },
+    handle: ({ caller, query }) =>
+      listPage(query, (range) => endpointStore.list(caller.accountId, range), viewEndpoint),
+  });
+
+  routes.get(`${endpointsPath}/:id`, {
+    operationId: "webhookEndpoint",
+    summary: "Read an endpoint",
+    auth: read,
+    responses: { 200: WebhookEndpointResource, 404: "error" },
+    handle: async ({ caller, params }) => showFound(await endpointStore.find(caller.accountId, params.id)),
+  });
+}
+
+function declareWrites(routes: Routes, { endpoints, endpointStore }: EndpointRoutes): void {
   routes.post(endpointsPath, {
+    operationId: "createWebhookEndpoint",
     summary: "Create an endpoint",
     description: "The answer shows the secret, once. The endpoint gets the events committed from now on.",
     auth: write,
@@ -49,23 +75,8 @@ export function endpointRoutes({ endpoints, endpointStore, pageLimits }: Endpoin
     },
   });
 
-  routes.get(endpointsPath, {
-    summary: "List endpoints, newest first",
-    auth: read,
-    query: z.object(pageParameters(pageLimits)),
-    responses: { 200: pageOf(WebhookEndpointResource) },
-    handle: ({ caller, query }) =>
-      listPage(query, (range) => endpointStore.list(caller.accountId, range), viewEndpoint),
-  });
-
-  routes.get(`${endpointsPath}/:id`, {
-    summary: "Read an endpoint",
-    auth: read,
-    responses: { 200: WebhookEndpointResource, 404: "error" },
-    handle: async ({ caller, params }) => showFound(await endpointStore.find(caller.accountId, params.id)),
-  });
-
   routes.patch(`${endpointsPath}/:id`, {
+    operationId: "updateWebhookEndpoint",
     summary: "Update an endpoint",
     auth: write,
     body: { json: UpdateEndpointBody, mergePatch: true },
@@ -80,6 +91,7 @@ export function endpointRoutes({ endpoints, endpointStore, pageLimits }: Endpoin
   });
 
   routes.delete(`${endpointsPath}/:id`, {
+    operationId: "deleteWebhookEndpoint",
     summary: "Delete an endpoint with its deliveries",
     auth: write,
     responses: { 204: "empty", 404: "error", 409: "error" },
@@ -90,7 +102,6 @@ export function endpointRoutes({ endpoints, endpointStore, pageLimits }: Endpoin
       answer: () => noContent(),
     },
   });
-  return routes;
 }
 
 const etagOf = (endpoint: Endpoint): string => strongEtag(endpoint.revision, endpoint.id);

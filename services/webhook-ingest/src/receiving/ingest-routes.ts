@@ -15,6 +15,7 @@ export interface IngestRoutes {
 export function ingestRoutes({ receiveDelivery, recordRejection, webhookBytesMax }: IngestRoutes): Routes {
   const routes = createRoutes();
   routes.post("/ingest/:source_id", {
+    operationId: "receiveWebhook",
     summary: "Receive a webhook from a partner",
     description:
       "202 says that the delivery is stored. One that was received before is answered 202 again and has no second effect.",

@@ -41,6 +41,7 @@ export interface ReceivedRoutes {
 export function receivedRoutes({ sourceStore, receivingStore, pageLimits }: ReceivedRoutes): Routes {
   const routes = createRoutes();
   routes.get(`${path}/received`, {
+    operationId: "receivedWebhooks",
     summary: "List the webhooks that were received, newest first",
     auth: read,
     query: z.object(pageParameters(pageLimits)),
@@ -52,6 +53,7 @@ export function receivedRoutes({ sourceStore, receivingStore, pageLimits }: Rece
     },
   });
   routes.get(`${path}/rejections`, {
+    operationId: "rejectedWebhooks",
     summary: "List the webhooks that were refused, with the reason, newest first",
     auth: read,
     query: z.object(pageParameters(pageLimits)),

@@ -32,10 +32,35 @@ const read = { scopes: ["webhooks:read"] } as const;
 const write = { scopes: ["webhooks:write"] } as const;
 
 /** What an owner does with sources. */
-export function sourceRoutes({ sources, sourceStore, pageLimits }: SourceRoutes): Routes {
+export function sourceRoutes(parts: SourceRoutes): Routes {
   const routes = createRoutes();
+  declareReads(routes, parts);
+  declareWrites(routes, parts);
+  return routes;
+}
 
+function declareReads(routes: Routes, { sourceStore, pageLimits }: SourceRoutes): void {
+  routes.get(path, {
+    operationId: "webhookSources",
+    summary: "List sources, newest first",
+    auth: read,
+    query: z.object(pageParameters(pageLimits)),
+    responses: { 200: pageOf(WebhookSourceResource) },
+    handle: ({ caller, query }) => listPage(query, (range) => sourceStore.list(caller.accountId, range), viewSource),
+  });
+
+  routes.get(`${path}/:id`, {
+    operationId: "webhookSource",
+    summary: "Read a source",
+    auth: read,
+    responses: { 200: WebhookSourceResource, 404: "error" },
+    handle: async ({ caller, params }) => showFound(await sourceStore.find(caller.accountId, params.id)),
+  });
+}
+
+function declareWrites(routes: Routes, { sources, sourceStore }: SourceRoutes): void {
   routes.post(path, {
+    operationId: "createWebhookSource",
     summary: "Create a source",
     auth: write,
     body: CreateSourceBody,
@@ -48,22 +73,8 @@ export function sourceRoutes({ sources, sourceStore, pageLimits }: SourceRoutes)
     },
   });
 
-  routes.get(path, {
-    summary: "List sources, newest first",
-    auth: read,
-    query: z.object(pageParameters(pageLimits)),
-    responses: { 200: pageOf(WebhookSourceResource) },
-    handle: ({ caller, query }) => listPage(query, (range) => sourceStore.list(caller.accountId, range), viewSource),
-  });
-
-  routes.get(`${path}/:id`, {
-    summary: "Read a source",
-    auth: read,
-    responses: { 200: WebhookSourceResource, 404: "error" },
-    handle: async ({ caller, params }) => showFound(await sourceStore.find(caller.accountId, params.id)),
-  });
-
   routes.patch(`${path}/:id`, {
+    operationId: "updateWebhookSource",
     summary: "Update a source",
     auth: write,
     body: { json: UpdateSourceBody, mergePatch: true },
@@ -78,6 +89,7 @@ export function sourceRoutes({ sources, sourceStore, pageLimits }: SourceRoutes)
   });
 
   routes.delete(`${path}/:id`, {
+    operationId: "deleteWebhookSource",
     summary: "Delete a source with what it received",
     auth: write,
     responses: { 204: "empty", 404: "error", 409: "error" },
@@ -88,7 +100,6 @@ export function sourceRoutes({ sources, sourceStore, pageLimits }: SourceRoutes)
       answer: () => noContent(),
     },
   });
-  return routes;
 }
 
 const etagOf = (source: Source): string => strongEtag(source.revision, source.id);
