@@ -4,7 +4,7 @@ export { createApiKey, digestApiKey, looksLikeApiKey, parseApiKey, sameDigest } 
 export { type Authenticator, createAuthenticator } from "./authenticator.ts";
 export { credentialBytesMax, credentialFrom, type PresentedCredential } from "./credential.ts";
 export { internalTokenHeader, internalTokenMatches } from "./internal-token.ts";
-export { builtInIssuer, type Issuer, parseIssuers } from "./issuers.ts";
+export { builtInIssuer, type Issuer, ownRoleNames, parseIssuers } from "./issuers.ts";
 export type { KeySet } from "./local-keys.ts";
 export { createManagementAuthorizer } from "./management-authorizer.ts";
 export type { Caller, Principal, PrincipalCredential } from "./principal.ts";

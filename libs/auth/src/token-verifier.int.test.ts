@@ -4,7 +4,7 @@ import { type Clock, createManualClock, isAppError, minutes, seconds } from "@si
 import { createOidcIssuer, type OidcIssuer } from "@signalbox/testing";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { credentialBytesMax } from "./credential.ts";
-import { builtInIssuer, parseIssuers } from "./issuers.ts";
+import { builtInIssuer, ownRoleNames, parseIssuers } from "./issuers.ts";
 import { createTokenVerifier } from "./token-verifier.ts";
 
 let issuer: OidcIssuer;
@@ -208,7 +208,7 @@ const ownIssuer = {
   issuer: "https://signalbox.example/oauth",
   audience: "https://signalbox.example",
   algorithms: ["ES256" as const],
-  roles: {},
+  roles: ownRoleNames,
 };
 
 async function signingKey(kid: string) {
