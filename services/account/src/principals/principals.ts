@@ -127,6 +127,7 @@ export function createTokens(
     issuers,
     clock,
     clockSkewSeconds: configuration.get("auth.clock-skew"),
+    maxAgeSeconds: configuration.get("auth.tokens.max-age"),
     onKeysFailure: (issuer, error) => log.warn({ issuer, error }, "the keys of an issuer could not be read"),
     localKeys,
   });
