@@ -98,6 +98,19 @@ test("a token whose jti is no usable name is named after its subject", async () 
   }
 });
 
+test("a token has a name of its own, also one without a jti", async () => {
+  const { verify } = given();
+  const [first, second] = [
+    { jti: undefined, exp: secondsFromNow(100) },
+    { jti: undefined, exp: secondsFromNow(101) },
+  ];
+  const nameOf = async (claims: object) => (await verify(issuer.sign({ sub: "ada", ...claims }))).tokenId;
+  assert.match(await nameOf(first), /^digest:issuer-0:[\w-]{43}$/);
+  assert.equal(await nameOf(first), await nameOf(first));
+  assert.notEqual(await nameOf(first), await nameOf(second));
+  assert.equal(await nameOf({ jti: "one" }), "jti:issuer-0:one");
+});
+
 for (const flaw of ["unsigned", "foreignKey", "confused", "expired", "tampered", "truncated"] as const) {
   test(`a token that is ${flaw} is refused`, async () => {
     const { verify } = given();

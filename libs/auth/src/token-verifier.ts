@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { AppError, type Clock, isAppError, seconds } from "@signalbox/core";
 import { decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
 import { createIssuerKeys } from "./issuer-keys.ts";
@@ -13,6 +14,8 @@ export interface VerifiedToken extends TokenAccess {
   readonly subject: string;
   /** Fit for logs and audit: `jti:<issuer>:<jti>`, else `sub:<issuer>:<subject>`. */
   readonly id: string;
+  /** Names this one token: its `id`, or `digest:<issuer>:<SHA-256>` where it has no `jti`. */
+  readonly tokenId: string;
   /** `auth_time`; null when there is none, or none that can be true. */
   readonly authTimeMs: number | null;
   /** `exp` and the tolerated skew: the moment from which the token is refused. */
@@ -54,7 +57,11 @@ export function createTokenVerifier(dependencies: Dependencies): TokenVerifier {
       const trusted = byIdentifier.get(issuerOf(token));
       if (!trusted) throw refused("Its issuer is not trusted here.");
       const claims = await checkedClaims(token, trusted, tolerance);
-      return { ...describe(trusted.issuer.name, claims, tolerance), ...accessOfToken(trusted.issuer, claims) };
+      return {
+        ...describe(trusted.issuer.name, claims, tolerance),
+        ...namesOf(trusted.issuer.name, claims, token),
+        ...accessOfToken(trusted.issuer, claims),
+      };
     },
   };
 
@@ -104,13 +111,18 @@ function untimely({ iat, exp = 0 }: JWTPayload, { clock, clockSkewSeconds, maxAg
   return null;
 }
 
-function describe(issuer: string, claims: JWTPayload, tolerance: Tolerance): Omit<VerifiedToken, keyof TokenAccess> {
+type Names = Pick<VerifiedToken, "id" | "tokenId">;
+
+function describe(
+  issuer: string,
+  claims: JWTPayload,
+  tolerance: Tolerance,
+): Omit<VerifiedToken, keyof TokenAccess | keyof Names> {
   const subject = claims.sub ?? "";
   if (!isUsableName(subject)) throw refused("Its subject is not usable.");
   return {
     issuer,
     subject,
-    id: tokenId(issuer, subject, claims.jti),
     authTimeMs: pastTimeMs(claims.auth_time, tolerance),
     expiresAt: new Date(((claims.exp ?? 0) + tolerance.clockSkewSeconds) * 1000),
     claims,
@@ -123,8 +135,14 @@ function pastTimeMs(second: unknown, { clock, clockSkewSeconds }: Tolerance): nu
   return second * 1000 > clock.nowMs() + seconds(clockSkewSeconds) ? null : second * 1000;
 }
 
-function tokenId(issuer: string, subject: string, jti: unknown): string {
-  return typeof jti === "string" && isUsableName(jti) ? `jti:${issuer}:${jti}` : `sub:${issuer}:${subject}`;
+function namesOf(issuer: string, { sub, jti }: JWTPayload, token: string): Names {
+  if (typeof jti !== "string" || !isUsableName(jti)) {
+    // What was signed: a signature could be replaced by another that is as good (ECDSA has two).
+    const signed = token.slice(0, token.lastIndexOf("."));
+    return { id: `sub:${issuer}:${sub}`, tokenId: `digest:${issuer}:${hash("sha256", signed, "base64url")}` };
+  }
+  const id = `jti:${issuer}:${jti}`;
+  return { id, tokenId: id };
 }
 
 /** Names that can be stored and compared: not empty, bounded, well-formed, without control characters. */
