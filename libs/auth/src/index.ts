@@ -1,4 +1,11 @@
-export { requireScopes, requireState, requireStepUp, stateRefusal, stepUpMaxAgeMs } from "./access-rules.ts";
+export {
+  requireScopes,
+  requireState,
+  requireStepUp,
+  stateRefusal,
+  stepUpChallenge,
+  stepUpMaxAgeMs,
+} from "./access-rules.ts";
 export { type AccessStates, openAccessStates } from "./access-states.ts";
 export { createApiKey, digestApiKey, looksLikeApiKey, parseApiKey, sameDigest } from "./api-key.ts";
 export { type Authenticator, createAuthenticator } from "./authenticator.ts";
