@@ -1,5 +1,5 @@
 import { type AccessKind, mayAccess, type Scope } from "@signalbox/contracts";
-import { AppError, type Clock, minutes } from "@signalbox/core";
+import { AppError, type Clock, type ErrorDetail, minutes } from "@signalbox/core";
 import type { Principal } from "./principal.ts";
 
 /** How old a sign-in may be for a sensitive change. */
@@ -40,6 +40,19 @@ export function requireStepUp(principal: Principal, clock: Clock): void {
   if (kind === "api-key" && principal.scopes.has("account:security")) return;
   if (kind === "token" && authTimeMs !== null && clock.nowMs() - authTimeMs <= stepUpMaxAgeMs) return;
   throw new AppError("forbidden", "This change needs a recent sign-in.", {
-    details: [{ field: "authorization", code: "step_up_required", message: "Sign in again, then repeat the request." }],
+    details: [{ field: "authorization", code: stepUpRequired, message: "Sign in again, then repeat the request." }],
   });
+}
+
+const stepUpRequired = "step_up_required";
+
+/**
+ * Answers the challenge (RFC 9470 §3) that goes with a refusal for want of a recent sign-in; null for any other. A client
+ * that knows it asks its issuer again with this `max_age`.
+ */
+export function stepUpChallenge(details: readonly Pick<ErrorDetail, "code">[] = []): string | null {
+  if (!details.some(({ code }) => code === stepUpRequired)) return null;
+  const maxAge = stepUpMaxAgeMs / 1000;
+  const reason = 'error="insufficient_user_authentication", error_description="A recent sign-in is needed"';
+  return `Bearer realm="signalbox", ${reason}, max_age="${maxAge}"`;
 }

@@ -52,6 +52,18 @@ test("a credential is asked for once, however many requests wait and follow", as
   assert.equal(world.asked, 1);
 });
 
+test("what was good as a Bearer token is judged anew as an API key or a password", async () => {
+  const { authenticate, world } = given();
+  await authenticate(credential);
+  world.answer = () => {
+    throw new AppError("unauthorized", "This is not an API key.");
+  };
+  for (const kind of ["api-key", "basic"] as const) {
+    await assert.rejects(authenticate({ ...credential, kind }), unauthorized);
+  }
+  await authenticate(credential);
+});
+
 test("nobody is let in before the access states are read", async () => {
   const { authenticate, world } = given();
   world.caughtUp = false;

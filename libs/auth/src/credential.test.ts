@@ -40,8 +40,11 @@ for (const [what, headers] of Object.entries({
   });
 }
 
-test("the name of a credential in caches does not show it and does not depend on where it was sent", () => {
+test("the name of a credential in caches does not show it, and is another for each kind of credential", () => {
   const digest = digestCredential({ kind: "bearer", value: "sbx_secret" });
-  assert.equal(digest, digestCredential({ kind: "api-key", value: "sbx_secret" }));
+  assert.equal(digest, digestCredential({ kind: "bearer", value: "sbx_secret" }));
+  for (const kind of ["api-key", "basic"] as const) {
+    assert.notEqual(digest, digestCredential({ kind, value: "sbx_secret" }));
+  }
   assert.doesNotMatch(digest, /secret/);
 });

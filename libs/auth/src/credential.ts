@@ -28,9 +28,12 @@ export function credentialFrom(headers: IncomingHttpHeaders): PresentedCredentia
   return fromAuthorization(authorization);
 }
 
-/** The name of a credential in caches and look-ups: SHA-256, so that neither memory dumps nor rows show the credential. */
-export function digestCredential(credential: PresentedCredential): string {
-  return hash("sha256", credential.value, "base64url");
+/**
+ * The name of a credential in caches: SHA-256, so that no memory dump shows the credential. What is good as one kind is
+ * not yet good as another, so the kind is part of it.
+ */
+export function digestCredential({ kind, value }: PresentedCredential): string {
+  return hash("sha256", `${kind} ${value}`, "base64url");
 }
 
 function fromAuthorization(authorization: string): PresentedCredential {

@@ -1,10 +1,17 @@
-export { requireScopes, requireState, requireStepUp, stateRefusal, stepUpMaxAgeMs } from "./access-rules.ts";
+export {
+  requireScopes,
+  requireState,
+  requireStepUp,
+  stateRefusal,
+  stepUpChallenge,
+  stepUpMaxAgeMs,
+} from "./access-rules.ts";
 export { type AccessStates, openAccessStates } from "./access-states.ts";
 export { createApiKey, digestApiKey, looksLikeApiKey, parseApiKey, sameDigest } from "./api-key.ts";
 export { type Authenticator, createAuthenticator } from "./authenticator.ts";
 export { credentialBytesMax, credentialFrom, type PresentedCredential } from "./credential.ts";
 export { internalTokenHeader, internalTokenMatches } from "./internal-token.ts";
-export { builtInIssuer, type Issuer, parseIssuers } from "./issuers.ts";
+export { builtInIssuer, type Issuer, ownRoleNames, parseIssuers } from "./issuers.ts";
 export type { KeySet } from "./local-keys.ts";
 export { createManagementAuthorizer } from "./management-authorizer.ts";
 export type { Caller, Principal, PrincipalCredential } from "./principal.ts";

@@ -1,4 +1,4 @@
-import { roles, scopes } from "@signalbox/contracts";
+import { type Role, roles, scopes } from "@signalbox/contracts";
 import { z } from "zod";
 
 /** Only signatures that a public key checks: a shared secret or no signature at all is never a choice. */
@@ -18,6 +18,9 @@ const tokenAlgorithms = [
 /** Our name of the issuer that runs when no other is configured. */
 export const builtInIssuer = "signalbox";
 
+/** The roles of an issuer that calls them as we do. */
+export const ownRoleNames: Readonly<Record<string, Role>> = Object.fromEntries(roles.map((role) => [role, role]));
+
 const Issuer = z.strictObject({
   /** Our name of the issuer. Accounts are bound to it, so the issuer may move to another address. */
   name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "use a–z, 0–9 and hyphens"),
@@ -29,8 +32,8 @@ const Issuer = z.strictObject({
   "scopes-max": z.array(z.enum(scopes)).optional(),
   /** The claim that names roles: its name, or a path through nested claims such as `realm_access.roles`. */
   "roles-claim": z.string().min(1).optional(),
-  /** The issuer's role names and ours; a name that is one of ours needs no entry. */
-  roles: z.record(z.string(), z.enum(roles)).default({}),
+  /** The issuer's role names and ours. A name that is not here counts for nothing; without the member our own count. */
+  roles: z.record(z.string(), z.enum(roles)).default(ownRoleNames),
   /** The mark of a client's token: `claim` (present) or `claim=value`. Default: `sub` equals `client_id` or `azp`. */
   "client-claim": z.string().min(1).optional(),
 });

@@ -17,7 +17,7 @@ export interface PrincipalCredential {
   readonly kind: "token" | "api-key" | "client";
   /** The id of the key or client, or `jti:…` / `sub:…` of a token: fit for logs and audit, and what a revocation names. */
   readonly id: string;
-  /** `jti:…` of a client's token, whose revocation ends this one token and not the client. */
+  /** Names this one token where `id` names more: a client, or the person whose tokens have no `jti`. */
   readonly tokenId?: string;
   /** The last time that a person proved who they are (`auth_time`, OpenID Connect Core §2), in milliseconds. */
   readonly authTimeMs: number | null;

@@ -59,6 +59,17 @@ export const issuerProperties = defineProperties({
     secrecy: "public",
     reload: "restart",
     local: true,
-    effect: "How far an issuer's clock may differ from ours when exp, nbf and auth_time of a token are judged.",
+    effect: "How far an issuer's clock may differ from ours when exp, nbf, iat and auth_time of a token are judged.",
+  },
+  "auth.tokens.max-age": {
+    type: "integer",
+    default: 86_400,
+    unit: "s",
+    min: 60,
+    max: 2_678_400,
+    secrecy: "public",
+    reload: "restart",
+    local: true,
+    effect: "The longest life of a token, from iat to exp. One that lives longer is refused.",
   },
 });

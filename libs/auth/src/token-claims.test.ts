@@ -42,7 +42,18 @@ test("a mapped role brings its scopes, the privileged ones too", () => {
   const access = accessOfToken(issuer(roles), { sub: "u", realm_access: { roles: ["signalbox-boss", "other"] } });
   assert.deepEqual(access.roles, ["admin"]);
   assert.deepEqual([...access.scopes].sort(), [...scopes].sort());
-  assert.deepEqual(scopesOf(roles, { realm_access: { roles: ["viewer"] } }), [...scopesOfRole("viewer")].sort());
+});
+
+test("a given mapping is exhaustive: names that it does not list count for nothing, ours neither", () => {
+  const rolesOf = (mapping: object | undefined, ...names: string[]) =>
+    accessOfToken(issuer({ "roles-claim": "roles", ...(mapping && { roles: mapping }) }), { sub: "u", roles: names });
+  for (const name of ["admin", "operator", "viewer", "toString"]) {
+    const { roles, scopes } = rolesOf({ "sbx-admin": "admin" }, name);
+    assert.deepEqual([roles, [...scopes].sort()], [["owner"], [...scopesOfRole("owner")].sort()], name);
+  }
+  assert.deepEqual(rolesOf({ "sbx-admin": "admin" }, "viewer", "sbx-admin").roles, ["admin"]);
+  assert.deepEqual(rolesOf({}, "admin").roles, ["owner"]);
+  assert.deepEqual(rolesOf(undefined, "viewer", "other").roles, ["viewer"], "none given: our own names");
 });
 
 test("scopes that a token names narrow what its role could do", () => {

@@ -1,4 +1,4 @@
-import { isRole, isScope, privilegedScopes, type Role, type Scope, scopesOfRole } from "@signalbox/contracts";
+import { isScope, privilegedScopes, type Role, type Scope, scopesOfRole } from "@signalbox/contracts";
 import type { JWTPayload } from "jose";
 import type { Issuer } from "./issuers.ts";
 
@@ -34,9 +34,8 @@ function namedScopes(claims: JWTPayload): Scope[] {
 function mappedRoles(issuer: Issuer, claims: JWTPayload): Role[] {
   const path = issuer["roles-claim"];
   if (path === undefined) return [];
-  const names = words(claimAt(claims, path));
-  const ours = names.map((name) => (Object.hasOwn(issuer.roles, name) ? issuer.roles[name] : name));
-  return [...new Set(ours.filter((name) => name !== undefined))].filter(isRole);
+  const mapped = words(claimAt(claims, path)).filter((name) => Object.hasOwn(issuer.roles, name));
+  return [...new Set(mapped.map((name) => issuer.roles[name]))].filter((role) => role !== undefined);
 }
 
 function isClientToken(issuer: Issuer, claims: JWTPayload): boolean {

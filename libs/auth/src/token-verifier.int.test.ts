@@ -4,7 +4,7 @@ import { type Clock, createManualClock, isAppError, minutes, seconds } from "@si
 import { createOidcIssuer, type OidcIssuer } from "@signalbox/testing";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { credentialBytesMax } from "./credential.ts";
-import { builtInIssuer, parseIssuers } from "./issuers.ts";
+import { builtInIssuer, ownRoleNames, parseIssuers } from "./issuers.ts";
 import { createTokenVerifier } from "./token-verifier.ts";
 
 let issuer: OidcIssuer;
@@ -24,6 +24,7 @@ function given({ trusted = [issuer], clock = createManualClock(new Date()) as Cl
     ),
     clock,
     clockSkewSeconds: 30,
+    maxAgeSeconds: 86_400,
     onKeysFailure: (_issuer, error) => failures.push(error),
   });
   return { verify: verifier.verify, failures };
@@ -62,12 +63,32 @@ test("a sign-in may be ahead of our clock by the configured skew", async () => {
   assert.equal((await verify(issuer.sign({ sub: "ada", auth_time: authTime }))).authTimeMs, authTime * 1000);
 });
 
-test("a token that never ends, ends with the year 9999, so that its end can be written down", async () => {
+test("a token lives as long as is allowed, and no longer, whether it says when it was issued or not", async () => {
   const { verify } = given();
-  for (const exp of [253_402_300_799, 253_402_300_800, 8.64e12, 1e300]) {
-    const token = await verify(issuer.sign({ sub: "ada", exp }));
-    assert.equal(token.expiresAt.toISOString(), "9999-12-31T23:59:59.000Z", String(exp));
+  const now = secondsFromNow(0);
+  for (const [iat, exp] of [
+    [now, now + 86_400],
+    [now - 82_800, now + 3600],
+    [undefined, now + 86_400],
+  ]) {
+    await verify(issuer.sign({ iat, exp }));
   }
+  for (const [iat, exp] of [
+    [now, now + 86_401],
+    [now - 82_800, now + 3601],
+    [undefined, now + 86_500],
+    [now, 8.64e12],
+    [now, 1e300],
+  ]) {
+    await assert.rejects(verify(issuer.sign({ iat, exp })), /lives longer/, `${iat} ${exp}`);
+  }
+});
+
+test("a token that was issued in the future is refused, beyond the configured skew", async () => {
+  const { verify } = given();
+  await verify(issuer.sign({ iat: secondsFromNow(20) }));
+  await assert.rejects(verify(issuer.sign({ iat: secondsFromNow(40) })), /in the future/);
+  await assert.rejects(verify(issuer.sign({ iat: "now" })), refused);
 });
 
 test("a token whose jti is no usable name is named after its subject", async () => {
@@ -75,6 +96,19 @@ test("a token whose jti is no usable name is named after its subject", async () 
   for (const jti of ["", "a\u0000b", "j".repeat(256), 7]) {
     assert.equal((await verify(issuer.sign({ sub: "ada", jti }))).id, "sub:issuer-0:ada");
   }
+});
+
+test("a token has a name of its own, also one without a jti", async () => {
+  const { verify } = given();
+  const [first, second] = [
+    { jti: undefined, exp: secondsFromNow(100) },
+    { jti: undefined, exp: secondsFromNow(101) },
+  ];
+  const nameOf = async (claims: object) => (await verify(issuer.sign({ sub: "ada", ...claims }))).tokenId;
+  assert.match(await nameOf(first), /^digest:issuer-0:[\w-]{43}$/);
+  assert.equal(await nameOf(first), await nameOf(first));
+  assert.notEqual(await nameOf(first), await nameOf(second));
+  assert.equal(await nameOf({ jti: "one" }), "jti:issuer-0:one");
 });
 
 for (const flaw of ["unsigned", "foreignKey", "confused", "expired", "tampered", "truncated"] as const) {
@@ -108,10 +142,28 @@ test("clocks may differ by the configured skew, and no more", async () => {
   await assert.rejects(verify(issuer.sign({}, { expiresInSeconds: -40 })), refused);
 });
 
-test("a token made for another purpose is refused by its type", async () => {
+test("a token made for another purpose is refused, although its audience fits", async () => {
   const { verify } = given();
+  await assert.rejects(verify(issuer.sign({ nonce: "n-0S6_WzA2Mj" })), refused);
   await assert.rejects(verify(issuer.sign({}, { header: { typ: "logout+jwt" } })), refused);
-  await verify(issuer.sign({}, { header: { typ: "JWT" } }));
+  await verify(issuer.sign({ typ: "Bearer" }, { header: { typ: "JWT" } }));
+});
+
+test("a token has one spelling", async () => {
+  const signer = await createOidcIssuer();
+  signer.rotate("ES256");
+  const { verify } = given({ trusted: [signer] });
+  const token = signer.sign();
+  await verify(token);
+  // Of the last letter's six bits, four say nothing.
+  const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  const last = letters.indexOf(token.slice(-1));
+  const others = Array.from(letters.slice(last + 1, last + 16), (letter) => token.slice(0, -1) + letter);
+  assert.equal(others.length, 15);
+  for (const other of [...others, `${token}=`, `${token}==`, `${token} `, `${token}\n`]) {
+    await assert.rejects(verify(other), refused, other.slice(-4));
+  }
+  await signer.close();
 });
 
 test("a key that the token brings along is not used", async () => {
@@ -193,6 +245,7 @@ test("the keys of an issuer in this process are read at each token, without a re
     issuers: [ownIssuer],
     clock: createManualClock(new Date()),
     clockSkewSeconds: 30,
+    maxAgeSeconds: 86_400,
     onKeysFailure: () => assert.fail("nothing is fetched"),
     localKeys: { signalbox: () => published },
   });
@@ -208,7 +261,7 @@ const ownIssuer = {
   issuer: "https://signalbox.example/oauth",
   audience: "https://signalbox.example",
   algorithms: ["ES256" as const],
-  roles: {},
+  roles: ownRoleNames,
 };
 
 async function signingKey(kid: string) {

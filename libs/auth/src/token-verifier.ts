@@ -1,16 +1,11 @@
+import { hash } from "node:crypto";
 import { AppError, type Clock, isAppError, seconds } from "@signalbox/core";
-import {
-  decodeJwt,
-  errors,
-  type JWTPayload,
-  type JWTVerifyGetKey,
-  jwtVerify,
-  type ProtectedHeaderParameters,
-} from "jose";
+import { decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
 import { createIssuerKeys } from "./issuer-keys.ts";
 import type { Issuer } from "./issuers.ts";
 import { createLocalKeys, type KeySet } from "./local-keys.ts";
 import { accessOfToken, type TokenAccess } from "./token-claims.ts";
+import { otherPurposeOf } from "./token-purpose.ts";
 
 /** A token that was verified, and what it says. */
 export interface VerifiedToken extends TokenAccess {
@@ -19,6 +14,8 @@ export interface VerifiedToken extends TokenAccess {
   readonly subject: string;
   /** Fit for logs and audit: `jti:<issuer>:<jti>`, else `sub:<issuer>:<subject>`. */
   readonly id: string;
+  /** Names this one token: its `id`, or `digest:<issuer>:<SHA-256>` where it has no `jti`. */
+  readonly tokenId: string;
   /** `auth_time`; null when there is none, or none that can be true. */
   readonly authTimeMs: number | null;
   /** `exp` and the tolerated skew: the moment from which the token is refused. */
@@ -37,23 +34,21 @@ interface Dependencies {
   readonly clock: Clock;
   /** How far clocks may differ, both ways. */
   readonly clockSkewSeconds: number;
+  /** The longest life of a token. Whoever steals one that never ends would have it for ever. */
+  readonly maxAgeSeconds: number;
   readonly onKeysFailure: (issuer: string, error: unknown) => void;
   /** The keys of issuers that run in this process, by our name of them; the others are asked over HTTP. */
   readonly localKeys?: Readonly<Record<string, () => KeySet>>;
   readonly fetch?: (url: string) => Promise<unknown>;
 }
 
-/** Types of tokens made for another purpose (logout tokens, DPoP proofs, …) are refused: RFC 8725 §3.11. */
-const acceptedTypes = new Set(["jwt", "at+jwt", "application/at+jwt"]);
 /** OpenID Connect Core §2 bounds `sub`; a longer `jti` is not used as a name. */
 const nameLengthMax = 255;
-/** The last second of the year 9999: RFC 3339 writes no later one, and other services are told in its form. */
-const latestSecond = 253_402_300_799;
 
 /** Creates the verifier of access tokens from the configured issuers. */
 export function createTokenVerifier(dependencies: Dependencies): TokenVerifier {
-  const { issuers, clock, clockSkewSeconds, onKeysFailure, localKeys = {}, fetch } = dependencies;
-  const tolerance = { clock, clockSkewSeconds };
+  const { issuers, clock, clockSkewSeconds, maxAgeSeconds, onKeysFailure, localKeys = {}, fetch } = dependencies;
+  const tolerance = { clock, clockSkewSeconds, maxAgeSeconds };
   const byIdentifier = new Map(issuers.map((issuer) => [issuer.issuer, { issuer, keys: keysOf(issuer) }]));
 
   return {
@@ -62,7 +57,11 @@ export function createTokenVerifier(dependencies: Dependencies): TokenVerifier {
       const trusted = byIdentifier.get(issuerOf(token));
       if (!trusted) throw refused("Its issuer is not trusted here.");
       const claims = await checkedClaims(token, trusted, tolerance);
-      return { ...describe(trusted.issuer.name, claims, tolerance), ...accessOfToken(trusted.issuer, claims) };
+      return {
+        ...describe(trusted.issuer.name, claims, tolerance),
+        ...namesOf(trusted.issuer.name, claims, token),
+        ...accessOfToken(trusted.issuer, claims),
+      };
     },
   };
 
@@ -79,7 +78,7 @@ interface Trusted {
   readonly keys: JWTVerifyGetKey;
 }
 
-type Tolerance = Pick<Dependencies, "clock" | "clockSkewSeconds">;
+type Tolerance = Pick<Dependencies, "clock" | "clockSkewSeconds" | "maxAgeSeconds">;
 
 async function checkedClaims(token: string, trusted: Trusted, tolerance: Tolerance): Promise<JWTPayload> {
   const { issuer, audience, algorithms } = trusted.issuer;
@@ -92,7 +91,8 @@ async function checkedClaims(token: string, trusted: Trusted, tolerance: Toleran
       currentDate: tolerance.clock.now(),
       requiredClaims: ["exp", "sub"],
     });
-    checkType(protectedHeader);
+    const why = otherPurposeOf(protectedHeader, payload) ?? untimely(payload, tolerance);
+    if (why !== null) throw refused(why);
     return payload;
   } catch (error) {
     if (isAppError(error)) throw error;
@@ -102,15 +102,29 @@ async function checkedClaims(token: string, trusted: Trusted, tolerance: Toleran
   }
 }
 
-function describe(issuer: string, claims: JWTPayload, tolerance: Tolerance): Omit<VerifiedToken, keyof TokenAccess> {
+/** Says what is wrong with the time of a token that has neither to begin nor ended. */
+function untimely({ iat, exp = 0 }: JWTPayload, { clock, clockSkewSeconds, maxAgeSeconds }: Tolerance): string | null {
+  const latestNow = Math.floor(clock.nowMs() / 1000) + clockSkewSeconds;
+  if (iat !== undefined && iat > latestNow) return "It was issued in the future.";
+  // One that does not say when it was issued was issued now at the latest.
+  if (exp - (iat ?? latestNow) > maxAgeSeconds) return "It lives longer than is allowed here.";
+  return null;
+}
+
+type Names = Pick<VerifiedToken, "id" | "tokenId">;
+
+function describe(
+  issuer: string,
+  claims: JWTPayload,
+  tolerance: Tolerance,
+): Omit<VerifiedToken, keyof TokenAccess | keyof Names> {
   const subject = claims.sub ?? "";
   if (!isUsableName(subject)) throw refused("Its subject is not usable.");
   return {
     issuer,
     subject,
-    id: tokenId(issuer, subject, claims.jti),
     authTimeMs: pastTimeMs(claims.auth_time, tolerance),
-    expiresAt: new Date(Math.min((claims.exp ?? 0) + tolerance.clockSkewSeconds, latestSecond) * 1000),
+    expiresAt: new Date(((claims.exp ?? 0) + tolerance.clockSkewSeconds) * 1000),
     claims,
   };
 }
@@ -121,8 +135,14 @@ function pastTimeMs(second: unknown, { clock, clockSkewSeconds }: Tolerance): nu
   return second * 1000 > clock.nowMs() + seconds(clockSkewSeconds) ? null : second * 1000;
 }
 
-function tokenId(issuer: string, subject: string, jti: unknown): string {
-  return typeof jti === "string" && isUsableName(jti) ? `jti:${issuer}:${jti}` : `sub:${issuer}:${subject}`;
+function namesOf(issuer: string, { sub, jti }: JWTPayload, token: string): Names {
+  if (typeof jti !== "string" || !isUsableName(jti)) {
+    // What was signed: a signature could be replaced by another that is as good (ECDSA has two).
+    const signed = token.slice(0, token.lastIndexOf("."));
+    return { id: `sub:${issuer}:${sub}`, tokenId: `digest:${issuer}:${hash("sha256", signed, "base64url")}` };
+  }
+  const id = `jti:${issuer}:${jti}`;
+  return { id, tokenId: id };
 }
 
 /** Names that can be stored and compared: not empty, bounded, well-formed, without control characters. */
@@ -131,6 +151,7 @@ function isUsableName(text: string): boolean {
 }
 
 function issuerOf(token: string): string {
+  if (!token.split(".").every(isCanonical)) throw refused("It is not a token.");
   try {
     return decodeJwt(token).iss ?? "";
   } catch (error) {
@@ -138,9 +159,8 @@ function issuerOf(token: string): string {
   }
 }
 
-function checkType({ typ }: ProtectedHeaderParameters): void {
-  if (typ !== undefined && !acceptedTypes.has(typ.toLowerCase())) throw refused("It is not an access token.");
-}
+/** A signature that is spelled in another way (RFC 4648 §3.5) would be another credential for whoever counts them. */
+const isCanonical = (part: string): boolean => Buffer.from(part, "base64url").toString("base64url") === part;
 
 const refused = (why: string, cause?: unknown) =>
   new AppError("unauthorized", `The access token is not accepted. ${why}`, { cause });

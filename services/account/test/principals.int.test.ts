@@ -27,11 +27,30 @@ test("another service learns who a token is for, and the account is made on the 
   assert.ok(Date.parse(body.expires_at) > account.context.clock.nowMs());
 });
 
-test("a token with times that no calendar has is good in every service, and steps up in none", async (t) => {
+test("a token that was good as Bearer is no API key and no password, here and elsewhere", async (t) => {
+  const elsewhere = await startElsewhere(account);
+  t.after(elsewhere.close);
+  const person = account.person();
+  const token = tokenOf(person);
+  const basic = `Basic ${Buffer.from(`x:${token}`).toString("base64")}`;
+  for (const headers of [person, { "x-api-key": token }, { authorization: basic }]) {
+    const isGood = headers === person;
+    assert.equal((await account.send("GET", "/api/account/", { headers })).status, isGood ? 200 : 401);
+    assert.equal(await elsewhere.may(headers, "read"), isGood ? "yes" : "unauthorized");
+  }
+});
+
+test("an ID token for the right audience opens nothing", async () => {
+  const headers = account.person({ nonce: "n-0S6_WzA2Mj", at_hash: "77QmUPtjPfzWtF2AnpK9RQ" });
+  const { status, body } = await account.send("GET", "/api/account/", { headers });
+  assert.deepEqual([status, body.error.message], [401, "The access token is not accepted. It is an ID token (nonce)."]);
+});
+
+test("a token with a sign-in time that no calendar has is good in every service, and steps up in none", async (t) => {
   const elsewhere = await startElsewhere(account);
   t.after(elsewhere.close);
   for (const time of [4_102_444_800, 253_402_300_800, 8.64e12 + 1, 1e300]) {
-    const person = account.person({ auth_time: time, exp: Math.max(time, 253_402_300_800) });
+    const person = account.person({ auth_time: time });
     assert.equal((await elsewhere.principalOf(person)).credential.authTimeMs, null, String(time));
     const patch = { headers: person, body: { contact_address: "ada@example.org" } };
     assert.equal((await account.send("PATCH", "/api/account/", patch)).status, 403, String(time));

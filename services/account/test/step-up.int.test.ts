@@ -25,7 +25,9 @@ async function longSignedIn(claims: Record<string, unknown> = {}) {
   const person = { sub: crypto.randomUUID(), email: address, email_verified: true, auth_time, ...claims };
   const headers: Headers = account.person({ jti: crypto.randomUUID(), ...person });
   await contacts.read(headers);
-  return { address, headers, anotherToken: (): Headers => account.person({ jti: crypto.randomUUID(), ...person }) };
+  // Its claims differ: tokens of equal claims are one token.
+  const anotherToken = (): Headers => account.person({ jti: crypto.randomUUID(), uti: crypto.randomUUID(), ...person });
+  return { address, headers, anotherToken };
 }
 
 const stepUp = (headers: Headers, body: object = {}) =>
@@ -116,13 +118,27 @@ test("without a verified address there is nowhere to send a code", async () => {
   assert.deepEqual([status, body.error.code], [409, "conflict"]);
 });
 
-test("keys, clients and tokens without an id of their own cannot be raised", async () => {
+test("a token without a jti is raised by its digest, and no other token of that login with it", async () => {
+  const elsewhere = await startElsewhere(account, clock);
+  const { headers, address, anotherToken } = await longSignedIn({ jti: undefined });
+  const other = anotherToken();
+  assert.equal(await makeKey(headers), 403);
+  assert.equal((await stepUp(headers)).status, 202);
+  const code = codeIn(await account.mailbox.mailTo(address));
+  assert.deepEqual(detailOf(await stepUp(other, { code })), [422, "wrong_code"], "the code is the asking token's");
+  assert.equal((await stepUp(headers, { code })).status, 200);
+  await eventually(async () => (await makeKey(headers)) === 201, { timeoutMs: 2000 });
+  requireStepUp(await elsewhere.principalOf(headers), clock);
+  assert.equal(await makeKey(other), 403);
+  await elsewhere.close();
+});
+
+test("keys and clients cannot be raised", async () => {
   const headers = account.person({ email: freshAddress(), email_verified: true });
   const body = { name: "key", scopes: ["account:read"] };
   const { key } = (await account.send("POST", "/api/account/api-keys/", { headers, body })).body;
   const client = account.person({ sub: "machine", client_id: "machine", scope: "account:write" });
-  const nameless = account.person({ jti: "", email: freshAddress(), email_verified: true });
-  for (const each of [{ "x-api-key": key }, client, nameless]) {
+  for (const each of [{ "x-api-key": key }, client]) {
     assert.deepEqual(detailOf(await stepUp(each)), [403, "not_a_person"]);
     assert.deepEqual(detailOf(await stepUp(each, { code: "12345678" })), [403, "not_a_person"]);
   }

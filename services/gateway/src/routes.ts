@@ -1,4 +1,5 @@
-import { AppError, isAppError, MiB } from "@signalbox/core";
+import { stepUpChallenge } from "@signalbox/auth";
+import { AppError, type ErrorDetail, isAppError, MiB } from "@signalbox/core";
 import { type GraphqlRequest, graphqlCodeOf, graphqlRequestFrom } from "@signalbox/graphql";
 import { bytes, createRoutes, type HttpResponse, type RouteInput, type Routes } from "@signalbox/http";
 import { type ExecutionResult, GraphQLError } from "graphql";
@@ -66,9 +67,15 @@ async function answer(
     const extensions = { code: graphqlCodeOf(error.code), request_id: requestId };
     return { status: 400, result: { errors: [new GraphQLError(error.message, { extensions })] } };
   });
-  const headers = status === 405 ? { Allow: "POST" } : {};
+  const challenge = stepUpChallenge(result.errors?.flatMap(detailsOf));
+  const headers = {
+    ...(status === 405 && { Allow: "POST" }),
+    ...(challenge !== null && { "WWW-Authenticate": challenge }),
+  };
   return bytes(Buffer.from(JSON.stringify(result)), `${mediaType}; charset=utf-8`, { status, headers });
 }
+
+const detailsOf = ({ extensions }: GraphQLError) => (extensions.details ?? []) as readonly ErrorDetail[];
 
 /**
  * GraphQL over HTTP, "Status Codes": a client of `application/json` gets 200 for a well-formed request whose document is

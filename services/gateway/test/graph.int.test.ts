@@ -85,6 +85,16 @@ test("errors keep their stable code, and what is not for clients becomes INTERNA
   assert.ok(!/10\.1\.2\.3|ECONN|5432|account/.test(JSON.stringify(inner.body.errors)), inner.text);
 });
 
+test("a field that wants a recent sign-in challenges the client, as RFC 9470 says", async () => {
+  const mutation = "mutation { signOutEverywhere { account { id } } }";
+  const refused = await gateway.query(testPerson({ authTimeMs: 0 }), mutation);
+  assert.equal(refused.body.errors[0].extensions.details[0].code, "step_up_required");
+  const challenge = refused.headers.get("www-authenticate") ?? "";
+  assert.match(challenge, /^Bearer .*error="insufficient_user_authentication".* max_age="900"$/);
+  const good = await gateway.query(person, mutation);
+  assert.deepEqual([good.body.errors, good.headers.get("www-authenticate")], [undefined, null]);
+});
+
 test("the standard introspection query passes", async () => {
   const { status, body } = await gateway.query(null, getIntrospectionQuery());
   assert.equal(status, 200);

@@ -34,6 +34,7 @@ const resolvers: Record<SubgraphName, Resolvers<unknown>> = {
         account: { ...account("acc_1"), displayName: input.displayName },
         errors: [],
       })),
+      signOutEverywhere: field({ scopes: [], stepUp: true }, () => ({ account: account("acc_1"), errors: [] })),
     },
     Account: {
       __resolveReference: field(open, ({ id }: { id: string }) => account(id)),

@@ -108,6 +108,10 @@ test("a sensitive change needs a recent sign-in, and says so", async (t) => {
   const refusal = await as("old");
   assert.equal(refusal.status, 403);
   assert.equal((await errorOf(refusal)).details?.[0]?.code, "step_up_required");
+  const challenge = refusal.headers.get("www-authenticate") ?? "";
+  assert.match(challenge, /^Bearer .*error="insufficient_user_authentication".* max_age="900"$/);
+  const other = await request("/switched-off", { headers: { authorization: "Bearer old" } });
+  assert.deepEqual([other.status, other.headers.get("www-authenticate")], [403, null]);
 });
 
 test("an optional credential may be absent, but not bad", async (t) => {

@@ -1,3 +1,4 @@
+import { stepUpChallenge } from "@signalbox/auth";
 import type { Exchange } from "../app/exchange.ts";
 import { exposedHeaders } from "./cors.ts";
 import type { HttpResponse } from "./http-response.ts";
@@ -11,7 +12,8 @@ export function responseHeaders(exchange: Exchange, response: HttpResponse): str
   if (route.method === "get") headers.push("Vary", edge.cors.varies ? `${route.vary}, Origin` : route.vary);
   if (response.body.kind !== "listener") pushCors(headers, exchange);
   if (response.etag !== undefined) headers.push("ETag", response.etag);
-  if (response.status === 401) headers.push("WWW-Authenticate", challenge(exchange));
+  const challenge = challengeOf(exchange, response);
+  if (challenge !== null) headers.push("WWW-Authenticate", challenge);
   if (response.body.kind === "error" && response.body.error.retryAfterSeconds !== undefined) {
     headers.push("Retry-After", String(response.body.error.retryAfterSeconds));
   }
@@ -51,8 +53,10 @@ function pushCors(headers: string[], { edge, route, headers: { origin } }: Excha
   headers.push("Access-Control-Allow-Origin", allowed, "Access-Control-Expose-Headers", exposedHeaders);
 }
 
-/** RFC 6750 §3: without credentials only the scheme, with bad ones the reason. */
-function challenge({ headers }: Exchange): string {
+/** RFC 6750 §3: without credentials only the scheme, with bad ones the reason. RFC 9470: how recent a sign-in must be. */
+function challengeOf({ headers }: Exchange, { status, body }: HttpResponse): string | null {
+  if (status === 403) return body.kind === "error" ? stepUpChallenge(body.error.details) : null;
+  if (status !== 401) return null;
   const presented = headers.authorization !== undefined || headers["x-api-key"] !== undefined;
   return presented ? 'Bearer realm="signalbox", error="invalid_token"' : 'Bearer realm="signalbox"';
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { builtInIssuer, type Issuer } from "@signalbox/auth";
+import { builtInIssuer, type Issuer, ownRoleNames } from "@signalbox/auth";
 import { privilegedScopes, scopes } from "@signalbox/contracts";
 
 /** The address of the built-in issuer, as the world sees it: every URL it answers with begins here, whoever asks and how. */
@@ -44,6 +44,6 @@ export function trustedIssuer({ issuer, audience }: IssuerAddress): Issuer {
     algorithms: ["ES256"],
     "scopes-max": scopes.filter((scope) => !privilegedScopes.has(scope)),
     "roles-claim": "roles",
-    roles: {},
+    roles: ownRoleNames,
   };
 }

@@ -24,7 +24,7 @@ import type { ApiKey } from "../credentials/api-key.ts";
 import { type CredentialStatus, statusOf } from "../credentials/credential.ts";
 import type { CredentialStore } from "../credentials/credential-store.ts";
 import type { Configured } from "../properties.ts";
-import type { StepUpStore } from "../step-up/step-up-store.ts";
+import { type StepUpStore, steppedUp } from "../step-up/step-up-store.ts";
 
 interface Dependencies {
   readonly tokens: TokenVerifier;
@@ -90,7 +90,7 @@ export function createPrincipals(
 
   /** A code that the person was sent proves as much as a sign-in; the later of both counts. */
   async function withStepUp(credential: PrincipalCredential, accountId: string): Promise<PrincipalCredential> {
-    const stepUp = credential.kind === "token" ? await stepUpStore.find(accountId, credential.id) : null;
+    const stepUp = credential.kind === "token" ? await stepUpStore.find(accountId, steppedUp(credential)) : null;
     if (stepUp === null) return credential;
     return { ...credential, authTimeMs: Math.max(credential.authTimeMs ?? 0, stepUp.at.getTime()) };
   }
@@ -112,9 +112,9 @@ function endedKeyUsed({ id, accountId }: ApiKey, status: CredentialStatus): Refu
 }
 
 /** A client of ours is known by its own id, so that its tokens share one allowance and end with it. */
-function credentialOf({ issuer, kind, id, subject, authTimeMs }: VerifiedToken): PrincipalCredential {
-  if (issuer === builtInIssuer && kind === "client") return { kind, id: subject, tokenId: id, authTimeMs: null };
-  return { kind, id, authTimeMs };
+function credentialOf({ issuer, kind, id, tokenId, subject, authTimeMs }: VerifiedToken): PrincipalCredential {
+  if (issuer === builtInIssuer && kind === "client") return { kind, id: subject, tokenId, authTimeMs: null };
+  return { kind, id, ...(tokenId !== id && { tokenId }), authTimeMs };
 }
 
 /** Makes the verifier of the tokens of these issuers. `localKeys` has the keys of those that run in this process. */
@@ -127,6 +127,7 @@ export function createTokens(
     issuers,
     clock,
     clockSkewSeconds: configuration.get("auth.clock-skew"),
+    maxAgeSeconds: configuration.get("auth.tokens.max-age"),
     onKeysFailure: (issuer, error) => log.warn({ issuer, error }, "the keys of an issuer could not be read"),
     localKeys,
   });

@@ -62,6 +62,6 @@ function answerOf(result: RequestOutcome | CompleteOutcome): HttpResponse {
 }
 
 function notAPerson(): HttpResponse {
-  const message = "A code can raise only the access token of a person, with a `jti`.";
+  const message = "A code can raise only the access token of a person.";
   return refused(403, "forbidden", { message, details: [{ field: "authorization", code: "not_a_person", message }] });
 }

@@ -1,3 +1,4 @@
+import type { PrincipalCredential } from "@signalbox/auth";
 import { type Pool, sql, type Tx } from "@signalbox/storage";
 
 interface StepUp {
@@ -18,6 +19,9 @@ const saveStepUp = sql(
    on conflict (credential_id) do update set account_id = excluded.account_id, at = excluded.at`,
 );
 const endStepUps = sql("step-up.end-all", "delete from step_ups where account_id = $1");
+
+/** The name by which a token is raised: its own, so that the proof does not count for every token of that login. */
+export const steppedUp = ({ id, tokenId }: PrincipalCredential): string => tokenId ?? id;
 
 export type StepUpStore = ReturnType<typeof createStepUpStore>;
 

@@ -7,7 +7,7 @@ import type { CodePlace } from "../codes/one-time-code.ts";
 import type { OneTimeCodes, RedeemOutcome } from "../codes/one-time-codes.ts";
 import type { Mails } from "../mail/mails.ts";
 import type { Shared } from "../shared.ts";
-import type { StepUpStore } from "./step-up-store.ts";
+import { type StepUpStore, steppedUp } from "./step-up-store.ts";
 
 interface StepUpDependencies extends Pick<Shared, "accounts" | "access" | "auditRefusals" | "audit" | "clock"> {
   readonly oneTimeCodes: Pick<OneTimeCodes, "issue" | "redeem" | "endAll">;
@@ -54,7 +54,7 @@ export function createStepUps(dependencies: StepUpDependencies) {
         return { outcome: redeemed };
       }
       const at = clock.now();
-      await stepUps.save(tx, { credentialId: caller.credential.id, accountId: account.id, at });
+      await stepUps.save(tx, { credentialId: steppedUp(caller.credential), accountId: account.id, at });
       await accounts.save(tx, await access.invalidate(tx, account));
       await audit.record(tx, caller, { action: "account.step_up" });
       return { outcome: "completed", validUntil: new Date(at.getTime() + stepUpMaxAgeMs) };
@@ -69,15 +69,11 @@ export function createStepUps(dependencies: StepUpDependencies) {
   };
 }
 
-/**
- * A code can raise the token of a person that is told from other tokens. Without a `jti` the proof would count for every
- * token of that login, a stolen one too.
- */
-const canStepUp = ({ credential }: Principal): boolean =>
-  credential.kind === "token" && credential.id.startsWith("jti:");
+/** A key or a client has nobody behind it who could read a mail. */
+const canStepUp = ({ credential }: Principal): boolean => credential.kind === "token";
 
 /** A code raises the credential that asked for it and no other, so a thief's request cannot be answered by the owner. */
 const stepUpPlace = ({ accountId, credential }: Principal): CodePlace => ({
   purpose: "step-up",
-  subject: `${accountId} ${credential.id}`,
+  subject: `${accountId} ${steppedUp(credential)}`,
 });
