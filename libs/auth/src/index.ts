@@ -1,3 +1,4 @@
+export { AccessRecord, accessRecordOf } from "./access-record.ts";
 export { requireScopes, requireState, requireStepUp, stateRefusal, stepUpMaxAgeMs } from "./access-rules.ts";
 export { type AccessStates, openAccessStates } from "./access-states.ts";
 export { createApiKey, digestApiKey, looksLikeApiKey, parseApiKey, sameDigest } from "./api-key.ts";
