@@ -68,11 +68,12 @@ const principal: Principal = {
   expiresAt: null,
 };
 
-const accessStates: Pick<AccessStates, "stateOf" | "isRevoked" | "epochOfCredential" | "isCaughtUp"> = {
+const accessStates: Pick<AccessStates, "stateOf" | "isRevoked" | "epochOfCredential" | "isCaughtUp" | "ageMs"> = {
   stateOf: () => null,
   isRevoked: () => false,
   epochOfCredential: () => 0,
   isCaughtUp: () => true,
+  ageMs: () => 0,
 };
 
 /** Takes spans and forgets them. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Answer, ClientRequest } from "../journey/client.ts";
 
 /** How a service takes a caller who wants to write: lets them in, or refuses the account or the credential. */
-export type Verdict = "let in" | "account_suspended" | "unauthorized";
+export type Verdict = "let in" | "unauthorized" | `account_${"suspended" | "disabled" | "deleted"}`;
 
 type Attempt = readonly [path: string, request: ClientRequest];
 
@@ -21,13 +21,14 @@ export const attempts: Readonly<Record<string, Attempt>> = {
   ),
 };
 
-/** What an answer says about the caller. An outage says nothing, and is no answer. */
+/** What an answer says about the caller. An outage says nothing and a rate limit neither lets in nor refuses: both are no answer. */
 export function verdictOf({ status, json, bytes }: Answer): Verdict {
-  assert.ok(status < 500, `${status}: ${bytes}`);
+  assert.ok(status < 500 && status !== 429, `${status}: ${bytes}`);
   const code = json?.errors?.[0]?.extensions?.code ?? json?.error?.code;
   if (status === 401 || code === "UNAUTHENTICATED") return "unauthorized";
   if (status !== 403 && code !== "FORBIDDEN") return "let in";
   const text = bytes.toString("utf8");
-  assert.match(text, /account_suspended|The account is suspended/, text);
-  return "account_suspended";
+  const [, state] = /The account is (suspended|disabled|deleted)/.exec(text) ?? [];
+  assert.ok(state, text);
+  return `account_${state}` as Verdict;
 }

@@ -1,25 +1,35 @@
 import { type AccountState, accountStates, type EventData } from "@signalbox/contracts";
 import { decodeEvent, eventNameOf, type ReceivedRecord, UnreadableMessage } from "@signalbox/events";
+import { z } from "zod";
 
-/** One entry of the state topic: of an account, or that a credential changed or was revoked. */
-export type AccessRecord =
-  | { kind: "account"; id: string; accountId: string; epoch: number; state: AccountState }
-  | { kind: "credential"; id: string; accountId: string; epoch: number; revoked: boolean };
+const subject = { id: z.string(), accountId: z.string(), epoch: z.int() };
+
+/**
+ * One entry of the state topic: of an account (`acc_…`), or that a credential (the id of a key, client or token) changed
+ * or was revoked. In this form the answer to a mutation carries it to the gateway.
+ */
+export const AccessRecord = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("account"), ...subject, state: z.enum(accountStates) }),
+  z.object({ kind: z.literal("credential"), ...subject, revoked: z.boolean() }),
+]);
+export type AccessRecord = z.output<typeof AccessRecord>;
+
+/** Reads an event of the state topic as its entry; null where it makes no sense. */
+export function accessRecordOf(data: EventData<"access.changed">): AccessRecord | null {
+  const { kind, id, account_id: accountId, state, epoch } = data;
+  if (kind !== "account") return { kind: "credential", id, accountId, epoch, revoked: state === "revoked" };
+  return isAccountState(state) ? { kind, id, accountId, epoch, state } : null;
+}
 
 /** Reads a record of the state topic; null when it is none that we understand. */
 export function readAccessRecord(record: Pick<ReceivedRecord, "headers" | "value">): AccessRecord | null {
   try {
     if (eventNameOf(record.headers) !== "access.changed") return null;
-    return entryOf(decodeEvent("access.changed", record).data);
+    return accessRecordOf(decodeEvent("access.changed", record).data);
   } catch (error) {
     if (error instanceof UnreadableMessage) return null;
     throw error;
   }
-}
-
-function entryOf({ kind, id, account_id: accountId, state, epoch }: EventData<"access.changed">): AccessRecord | null {
-  if (kind !== "account") return { kind: "credential", id, accountId, epoch, revoked: state === "revoked" };
-  return isAccountState(state) ? { kind, id, accountId, epoch, state } : null;
 }
 
 function isAccountState(state: string): state is AccountState {

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type EventData, eventOf } from "@signalbox/contracts";
 import { uuidv7 } from "@signalbox/core";
-import { readAccessRecord } from "./access-record.ts";
-import { type AccessChange, createAccessTable } from "./access-states.ts";
+import { type AccessRecord, readAccessRecord } from "./access-record.ts";
+import { createAccessTable } from "./access-states.ts";
 
 const example = eventOf("access.changed").example as EventData<"access.changed">;
 
@@ -32,13 +32,13 @@ test("an account that never changed has no entry, and a revoked key is revoked",
 
 test("only a higher epoch changes an account: repeated and late records do nothing", () => {
   const table = createAccessTable();
-  const seen: AccessChange[] = [];
+  const seen: AccessRecord[] = [];
   table.onChange((change) => seen.push(change));
   apply(table, { kind: "account", id: "acc_1", account_id: "acc_1", state: "suspended", epoch: 4 });
   apply(table, { kind: "account", id: "acc_1", account_id: "acc_1", state: "active", epoch: 3 });
   apply(table, { kind: "account", id: "acc_1", account_id: "acc_1", state: "suspended", epoch: 4 });
   assert.deepEqual(table.stateOf("acc_1"), { state: "suspended", epoch: 4 });
-  assert.deepEqual(seen, [{ kind: "account", id: "acc_1", accountId: "acc_1" }]);
+  assert.deepEqual(seen, [{ kind: "account", id: "acc_1", accountId: "acc_1", state: "suspended", epoch: 4 }]);
 });
 
 test("what the topic forgets is forgotten, and nothing else", () => {
@@ -55,7 +55,7 @@ test("what the topic forgets is forgotten, and nothing else", () => {
 
 test("a listener that stopped hears no more", () => {
   const table = createAccessTable();
-  const seen: AccessChange[] = [];
+  const seen: AccessRecord[] = [];
   const stop = table.onChange((change) => seen.push(change));
   stop();
   apply(table, { kind: "key", id: "key_1", state: "revoked", epoch: 1 });

@@ -12,13 +12,6 @@ export interface AccessEntry {
   readonly epoch: number;
 }
 
-/** A change seen on the state topic: of an account (`acc_…`), or of a credential (the id of a key, client or token). */
-export interface AccessChange {
-  readonly kind: "account" | "credential";
-  readonly id: string;
-  readonly accountId: string;
-}
-
 /** The last known access of accounts and credentials, fed by the state topic. */
 export interface AccessStates {
   /** The last entry of an account; null when its access never changed. */
@@ -27,7 +20,9 @@ export interface AccessStates {
   /** Counts the changes of a credential, a change of its scopes included; 0 when it never changed. */
   epochOfCredential(credentialId: string): number;
   /** Calls back for every applied change; returns the way to stop. For streams that must end at once. */
-  onChange(listener: (change: AccessChange) => void): () => void;
+  onChange(listener: (change: AccessRecord) => void): () => void;
+  /** Applies a change that was committed here, or that another service's answer told of, before the topic brings it. */
+  apply(change: AccessRecord): void;
   /** Settles when the topic was read to the end it had at start. Until then nobody is let in. */
   readonly caughtUp: Promise<void>;
   isCaughtUp(): boolean;
@@ -91,13 +86,13 @@ export async function openAccessStates(dependencies: Dependencies): Promise<Acce
 export function createAccessTable() {
   const accounts = new Map<string, AccessEntry>();
   const credentials = new Map<string, { epoch: number; revoked: boolean }>();
-  const listeners = new Set<(change: AccessChange) => void>();
+  const listeners = new Set<(change: AccessRecord) => void>();
 
   return {
     stateOf: (accountId: string): AccessEntry | null => accounts.get(accountId) ?? null,
     isRevoked: (credentialId: string): boolean => credentials.get(credentialId)?.revoked ?? false,
     epochOfCredential: (credentialId: string): number => credentials.get(credentialId)?.epoch ?? 0,
-    onChange(listener: (change: AccessChange) => void): () => void {
+    onChange(listener: (change: AccessRecord) => void): () => void {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
@@ -112,8 +107,7 @@ export function createAccessTable() {
       if (known !== undefined && record.epoch <= known.epoch) return;
       if (record.kind === "account") accounts.set(record.id, { state: record.state, epoch: record.epoch });
       else credentials.set(record.id, { epoch: record.epoch, revoked: record.revoked });
-      const change = { kind: record.kind, id: record.id, accountId: record.accountId };
-      for (const listener of listeners) listener(change);
+      for (const listener of listeners) listener(record);
     },
   };
 }

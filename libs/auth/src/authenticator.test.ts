@@ -19,6 +19,7 @@ function given() {
     clock,
     asked: 0,
     caughtUp: true,
+    heardMsAgo: 0,
     answer: (): Principal => principalOf({ state: "active", epoch: 1 }),
     changeAccount: (entry: AccessEntry) => table.apply({ kind: "account", id: "acc_1", accountId: "acc_1", ...entry }),
     revoke: (id: string) => table.apply({ kind: "credential", id, accountId: "acc_1", epoch: 1, revoked: true }),
@@ -32,7 +33,7 @@ function given() {
       return world.answer();
     },
   };
-  const accessStates = { ...table, isCaughtUp: () => world.caughtUp };
+  const accessStates = { ...table, isCaughtUp: () => world.caughtUp, ageMs: () => world.heardMsAgo };
   return { ...createAuthenticator({ principals, accessStates, clock, cacheMax: 100 }), world };
 }
 
@@ -119,6 +120,56 @@ test("a revoked credential is refused although it is remembered", async () => {
   await authenticate(credential);
   world.revoke("jti:corp:1");
   await assert.rejects(authenticate(credential), unauthorized);
+});
+
+test("a change that comes while the answer is on its way is asked about once more, for all who wait", async () => {
+  const { authenticate, world } = given();
+  world.answer = () => {
+    world.changeAccount({ state: "active", epoch: 2 });
+    return principalOf({ state: "active", epoch: world.asked });
+  };
+  const found = await Promise.all([authenticate(credential), authenticate(credential)]);
+  assert.deepEqual([found.map(({ epoch }) => epoch), world.asked], [[2, 2], 2]);
+  await authenticate(credential);
+  assert.equal(world.asked, 2);
+});
+
+test("while the state topic is not heard, account is asked again every two seconds", async () => {
+  const { authenticate, world } = given();
+  await authenticate(credential);
+  world.heardMsAgo = seconds(60);
+  world.clock.advance(seconds(2));
+  await authenticate(credential);
+  assert.equal(world.asked, 1, "what is known is two seconds old");
+  world.clock.advance(1);
+  world.answer = () => {
+    throw new AppError("unauthorized", "It is revoked.");
+  };
+  await assert.rejects(authenticate(credential), unauthorized);
+  assert.equal(world.asked, 2);
+});
+
+test("a state topic that is heard spares account the questions", async () => {
+  const { authenticate, world } = given();
+  await authenticate(credential);
+  world.heardMsAgo = seconds(2);
+  world.clock.advance(seconds(30));
+  await authenticate(credential);
+  assert.equal(world.asked, 1);
+});
+
+test("with the state topic and account away, a remembered principal goes on and account is asked now and then", async () => {
+  const { authenticate, world } = given();
+  await authenticate(credential);
+  [world.heardMsAgo, world.answer] = [seconds(60), away];
+  world.clock.advance(seconds(3));
+  await authenticate(credential);
+  world.clock.advance(seconds(4));
+  await authenticate(credential);
+  assert.equal(world.asked, 2);
+  world.clock.advance(seconds(2));
+  await authenticate(credential);
+  assert.equal(world.asked, 3);
 });
 
 test("one token of a client is revoked without the client", async () => {

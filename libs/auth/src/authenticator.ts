@@ -14,7 +14,7 @@ export interface Authenticator {
 
 interface Dependencies {
   readonly principals: PrincipalSource;
-  readonly accessStates: Pick<AccessStates, "stateOf" | "isRevoked" | "epochOfCredential" | "isCaughtUp">;
+  readonly accessStates: Pick<AccessStates, "stateOf" | "isRevoked" | "epochOfCredential" | "isCaughtUp" | "ageMs">;
   readonly clock: Clock;
   /** How many principals are remembered, and as many refused credentials. */
   readonly cacheMax: number;
@@ -24,6 +24,8 @@ interface Known {
   principal: Principal;
   /** The time to ask again. */
   refreshAtMs: number;
+  /** The time to ask again while the state topic is not heard, by the steady clock. */
+  unheardUntilMs: number;
   /** The access changes that were known when this principal was asked for. */
   accountEpoch: number;
   credentialEpoch: number;
@@ -38,11 +40,14 @@ const refusalMs = seconds(10);
 const refreshAfterMs = { token: minutes(5), "api-key": minutes(1), client: minutes(1) } as const;
 /** How long a remembered principal is used without asking again, once the source turned out to be away. */
 const awayRetryMs = seconds(5);
+/** CONTRACT §1: how old may be what is known of a principal, from the state topic or from the source. */
+const knowledgeAgeMs = seconds(2);
 
 /**
  * Creates the authenticator of a service. A principal is remembered by the digest of its credential until it expires,
- * or until an access change makes it outdated. While the source is away, remembered principals keep working with the
- * state last read from the state topic, and unseen credentials are `unavailable`.
+ * or until an access change makes it outdated. While the state topic is not heard, the source is asked every two seconds.
+ * While the source is away, remembered principals keep working with the state last read from the state topic, and unseen
+ * credentials are `unavailable`.
  */
 export function createAuthenticator(dependencies: Dependencies): Authenticator {
   const principals = new RememberedPrincipals(dependencies);
@@ -85,8 +90,15 @@ class RememberedPrincipals implements Authenticator {
   async #resolve(credential: PresentedCredential, digest: string): Promise<Principal> {
     if ((this.#refusedUntilMs.get(digest) ?? 0) > this.#clock.nowMs()) throw refused();
     try {
-      const principal = await this.#principals.resolve(credential);
-      this.#remember(digest, principal, refreshAfterMs[principal.credential.kind]);
+      let askedAtMs = this.#clock.steadyMs();
+      let principal = await this.#principals.resolve(credential);
+      // The change came while the answer was on its way.
+      if (this.#newestEpoch(principal) > principal.epoch) {
+        askedAtMs = this.#clock.steadyMs();
+        principal = await this.#principals.resolve(credential);
+      }
+      const unheardUntilMs = askedAtMs + knowledgeAgeMs;
+      this.#remember(digest, principal, { usableMs: refreshAfterMs[principal.credential.kind], unheardUntilMs });
       return principal;
     } catch (error) {
       const known = this.#known.get(digest);
@@ -94,27 +106,37 @@ class RememberedPrincipals implements Authenticator {
         this.#known.delete(digest);
         this.#refusedUntilMs.set(digest, this.#clock.nowMs() + refusalMs);
       } else if (known && isAppError(error) && error.code === "unavailable") {
-        this.#remember(digest, known.principal, awayRetryMs);
+        const unheardUntilMs = this.#clock.steadyMs() + awayRetryMs;
+        this.#remember(digest, known.principal, { usableMs: awayRetryMs, unheardUntilMs });
         return known.principal;
       }
       throw error;
     }
   }
 
-  #remember(digest: string, principal: Principal, usableMs: number): void {
-    const { accountId, epoch, credential } = principal;
+  #remember(
+    digest: string,
+    principal: Principal,
+    { usableMs, unheardUntilMs }: { readonly usableMs: number; readonly unheardUntilMs: number },
+  ): void {
     this.#known.set(digest, {
       principal,
       refreshAtMs: this.#clock.nowMs() + usableMs,
-      accountEpoch: Math.max(epoch, this.#accessStates.stateOf(accountId)?.epoch ?? 0),
-      credentialEpoch: this.#accessStates.epochOfCredential(credential.id),
+      unheardUntilMs,
+      accountEpoch: Math.max(principal.epoch, this.#newestEpoch(principal)),
+      credentialEpoch: this.#accessStates.epochOfCredential(principal.credential.id),
     });
   }
 
-  #isStale({ principal, refreshAtMs, accountEpoch, credentialEpoch }: Known): boolean {
+  #isStale({ principal, refreshAtMs, unheardUntilMs, accountEpoch, credentialEpoch }: Known): boolean {
     if (this.#clock.nowMs() >= refreshAtMs) return true;
     if (this.#accessStates.epochOfCredential(principal.credential.id) > credentialEpoch) return true;
-    return (this.#accessStates.stateOf(principal.accountId)?.epoch ?? 0) > accountEpoch;
+    if (this.#newestEpoch(principal) > accountEpoch) return true;
+    return this.#accessStates.ageMs() > knowledgeAgeMs && this.#clock.steadyMs() > unheardUntilMs;
+  }
+
+  #newestEpoch({ accountId }: Principal): number {
+    return this.#accessStates.stateOf(accountId)?.epoch ?? 0;
   }
 
   /** The last word is with time, revocations and the account's newest state, whichever way the principal came. */

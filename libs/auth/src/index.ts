@@ -1,3 +1,4 @@
+export { AccessRecord, accessRecordOf } from "./access-record.ts";
 export {
   requireScopes,
   requireState,

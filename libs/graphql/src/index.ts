@@ -1,3 +1,4 @@
+export { takeAccessChanges } from "./access-changes.ts";
 export { type ConnectionSpec, connectionArguments, connectionField, type PageLimits } from "./connection-field.ts";
 export { graphqlCodeOf } from "./error-mapping.ts";
 export { type FieldAccess, field, isDeclared } from "./field.ts";

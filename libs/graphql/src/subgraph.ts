@@ -1,9 +1,11 @@
 import type { IncomingMessage, RequestListener } from "node:http";
 import { buildSubgraphSchema, type GraphQLResolverMap } from "@apollo/subgraph";
+import type { AccessStates } from "@signalbox/auth";
 import { isAppError } from "@signalbox/core";
 import type { ForbiddenRequest } from "@signalbox/http";
 import type { Logger } from "@signalbox/telemetry";
-import { type ExecutionResult, execute, GraphQLError, parse } from "graphql";
+import { type ExecutionResult, execute, GraphQLError, getOperationAST, parse } from "graphql";
+import { withAccessChanges } from "./access-changes.ts";
 import { createDocumentCache } from "./document-cache.ts";
 import { toGraphqlError } from "./error-mapping.ts";
 import { isDeclared, type Resolve } from "./field.ts";
@@ -22,6 +24,8 @@ export interface SubgraphOptions<Loaders> extends ContextParts<Loaders> {
   /** Told of every field that a known caller was not allowed to use, for an audit. */
   readonly onForbidden?: (request: ForbiddenRequest) => void;
   readonly documentCacheMaxEntries?: number;
+  /** What this process lets people in by: what a mutation changes of it is told to the gateway with the result. */
+  readonly accessStates?: Pick<AccessStates, "onChange">;
 }
 
 /**
@@ -38,13 +42,13 @@ export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): Requ
     const operation = await readGraphqlRequest(request);
     const checked = checkedDocument(operation.query);
     if ("errors" in checked) return { errors: checked.errors.map(toGraphqlError) };
-    const result = await execute({
-      schema,
-      document: checked.document,
-      variableValues: operation.variables,
-      operationName: operation.operationName,
-      contextValue: contextOf(request, options),
-    });
+    const { document } = checked;
+    const { variables: variableValues, operationName } = operation;
+    const contextValue = contextOf(request, options);
+    const run = async () => execute({ schema, document, variableValues, operationName, contextValue });
+    const isMutation = getOperationAST(document, operationName)?.operation === "mutation";
+    const { accessStates } = options;
+    const result = await (isMutation && accessStates ? withAccessChanges(accessStates, run) : run());
     return withMappedErrors(result, operation);
   }
 

@@ -115,7 +115,7 @@ export async function openService(
       const openapi = { title, version: "1" };
       const telling = onForbidden && { onForbidden };
       const edge = { context, pool, authenticator, rateLimits, idempotency, ...telling };
-      const subgraph: RequestListener = createSubgraph({ ...graph, log, clock, pool, ...telling });
+      const subgraph: RequestListener = createSubgraph({ ...graph, log, clock, pool, accessStates, ...telling });
       return {
         public: createHttpApp({ ...edge, routes, openapi, ...(mounts && { mounts }) }),
         internal: createInternalApp({

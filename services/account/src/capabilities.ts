@@ -1,4 +1,4 @@
-import { parseIssuers } from "@signalbox/auth";
+import { type AccessStates, parseIssuers } from "@signalbox/auth";
 import type { Outbox } from "@signalbox/events";
 import { createSealer, type Pool, prismaAdapter } from "@signalbox/storage";
 import { createAccessAnnouncements } from "./access/access-announcements.ts";
@@ -40,6 +40,8 @@ export type Capabilities = ReturnType<typeof createCapabilities>;
 interface Opened {
   readonly pool: Pool;
   readonly outbox: Outbox;
+  /** What this process lets people in by; left out where nobody comes in. */
+  readonly accessStates?: Pick<AccessStates, "apply">;
   /**
    * For statements that count whatever becomes of the transaction around them: a pool of its own, or transactions could take
    * all connections and then wait for one.
@@ -94,7 +96,7 @@ export function createCapabilities(context: Configured, opened: Opened) {
 type Shared = ReturnType<typeof createShared>;
 
 /** The accounts as they are stored, the audit, and the announcements of who may do what. */
-function createShared({ configuration, clock, log }: Configured, { pool, outbox }: Opened) {
+function createShared({ configuration, clock, log }: Configured, { pool, outbox, accessStates }: Opened) {
   const prisma = new PrismaClient({ adapter: prismaAdapter(pool) });
   const accountStore = createAccountStore(pool, prisma);
   const audit = createAudit({ clock });
@@ -112,7 +114,7 @@ function createShared({ configuration, clock, log }: Configured, { pool, outbox 
     auditStore: createAuditStore({ prisma, clock, retentionDays }),
     auditDayTables: createAuditDayTables({ pool, clock, retentionDays }),
     auditRefusals: createAuditRefusals({ pool, audit, clock, log }),
-    access: createAccessAnnouncements({ pool, outbox, clock }),
+    access: createAccessAnnouncements({ pool, outbox, clock, accessStates }),
   };
 }
 

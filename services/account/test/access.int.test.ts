@@ -5,7 +5,7 @@ import { createManualClock, hours } from "@signalbox/core";
 import { createOutbox, openEventLog } from "@signalbox/events";
 import { inTransaction, openPool, type Pool, sql } from "@signalbox/storage";
 import { createMetrics, createTracer } from "@signalbox/telemetry";
-import { eventually } from "@signalbox/testing";
+import { createTcpProxy, eventually } from "@signalbox/testing";
 import { type AccessAnnouncements, createAccessAnnouncements } from "../src/access/access-announcements.ts";
 import { startElsewhere } from "./elsewhere.ts";
 import { type Harness, startAccount } from "./harness.ts";
@@ -105,6 +105,21 @@ test("a revoked key stops in every service within two seconds, and the others of
   });
   assert.equal(await elsewhere.may({ "x-api-key": kept.key }, "read"), "yes");
   await elsewhere.close();
+});
+
+test("while the log is away a revoked key stops in every service all the same: account is asked again", async (t) => {
+  const proxy = await createTcpProxy({ port: Number(new URL(account.context.configuration.get("events.url")).port) });
+  t.after(proxy.close);
+  const elsewhere = await startElsewhere(account, { eventsUrl: proxy.urlFor });
+  t.after(elsewhere.close);
+  const headers = account.person();
+  const body = { name: "key", scopes: ["account:read"] };
+  const { id, key } = (await account.send("POST", "/api/account/api-keys/", { headers, body })).body;
+  assert.equal(await elsewhere.may({ "x-api-key": key }, "read"), "yes");
+  await proxy.refuse();
+  await account.send("DELETE", `/api/account/api-keys/${id}`, { headers });
+  await eventually(async () => (await elsewhere.may({ "x-api-key": key }, "read")) === "unauthorized");
+  assert.equal(elsewhere.accessStates.isRevoked(id), false, "the log has not told it");
 });
 
 test("another instance of this service that starts later knows what was said before", async () => {

@@ -13,11 +13,23 @@ import { openEventLog } from "@signalbox/events";
 import { testContext } from "@signalbox/testing";
 import type { Harness } from "./harness.ts";
 
+interface ElsewhereOptions {
+  readonly clock?: Clock;
+  /** The way to the log, for a test that cuts it. */
+  readonly eventsUrl?: (url: string) => string;
+}
+
 /** What any other service has: its own reader of the state topic, and account to ask for callers it has not seen. */
-export async function startElsewhere(account: Harness, clock: Clock = systemClock) {
+export async function startElsewhere(
+  account: Harness,
+  { clock = systemClock, eventsUrl = (url) => url }: ElsewhereOptions = {},
+) {
   const context = testContext("images", {}, {}, { clock });
   const { configuration } = account.context;
-  const eventLog = await openEventLog(configuration.get("events.url"), { ...context, clientId: "elsewhere" });
+  const eventLog = await openEventLog(eventsUrl(configuration.get("events.url")), {
+    ...context,
+    clientId: "elsewhere",
+  });
   context.runner.defer("event log", () => eventLog.close());
   const accessStates = await openAccessStates({ ...context, eventLog });
   await accessStates.caughtUp;
@@ -34,5 +46,5 @@ export async function startElsewhere(account: Harness, clock: Clock = systemCloc
       return error.details[0]?.code ?? error.code;
     }
   };
-  return { may, principalOf, close: context.close };
+  return { may, principalOf, accessStates, close: context.close };
 }

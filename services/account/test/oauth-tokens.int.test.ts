@@ -110,6 +110,18 @@ test("a revoked access token stops within two seconds in every service, and the 
   await Promise.all([elsewhere.close(), later.close()]);
 });
 
+test("of a hundred revoked tokens none is accepted by the very next request", async () => {
+  const client = await makeClient(account, administrator);
+  const statuses: number[] = [];
+  for (let round = 0; round < 100; round++) {
+    const { configuration, access_token: token } = await clientToken(account, client);
+    assert.equal(await readWith(token), 200);
+    await openid.tokenRevocation(configuration, token);
+    statuses.push(await readWith(token));
+  }
+  assert.deepEqual(new Set(statuses), new Set([401]));
+});
+
 test("a client revokes no token but its own, and learns nothing from the attempt", async () => {
   const [client, stranger] = [await makeClient(account, administrator), await makeClient(account, administrator)];
   const { access_token: token } = await clientToken(account, client);

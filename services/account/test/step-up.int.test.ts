@@ -39,7 +39,7 @@ const makeKey = async (headers: Headers) =>
     .status;
 
 test("with the code from the mail an old sign-in counts as new for 15 minutes, in every service", async () => {
-  const elsewhere = await startElsewhere(account, clock);
+  const elsewhere = await startElsewhere(account, { clock });
   const isFreshElsewhere = async (headers: Headers) => {
     try {
       requireStepUp(await elsewhere.principalOf(headers), clock);
@@ -76,7 +76,7 @@ test("a restarted service knows of it", async () => {
   const { headers, address } = await longSignedIn();
   await stepUp(headers);
   await stepUp(headers, { code: codeIn(await account.mailbox.mailTo(address)) });
-  const later = await startElsewhere(account, clock);
+  const later = await startElsewhere(account, { clock });
   requireStepUp(await later.principalOf(headers), clock);
   await later.close();
 });

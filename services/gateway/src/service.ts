@@ -18,11 +18,11 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const { configuration, log, tracer, runner, clock } = context;
   const eventLog = await openServiceLog(context);
   await followConfiguration(context, eventLog);
-  const { authenticator, authorizeManagement } = await openAccess(context, eventLog);
+  const { authenticator, accessStates, authorizeManagement } = await openAccess(context, eventLog);
   const { rateLimits } = await openEdgeLimits(context);
 
   const clients = new Map(subgraphs.map((name) => [name as string, openSubgraphClient(context, name)]));
-  const supergraph = await openSupergraph({ clients, tracer, log });
+  const supergraph = await openSupergraph({ clients, accessStates, tracer, log });
   runner.defer("supergraph", () => supergraph.close());
   const operations = createOperations({
     supergraph,

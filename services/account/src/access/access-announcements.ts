@@ -1,3 +1,4 @@
+import { type AccessStates, accessRecordOf } from "@signalbox/auth";
 import { draft, type EventData } from "@signalbox/contracts";
 import { type Clock, hours } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
@@ -19,6 +20,8 @@ interface AccessDependencies {
   readonly pool: Pool;
   readonly outbox: Pick<Outbox, "append" | "forget">;
   readonly clock: Clock;
+  /** What this process lets people in by; left out where nobody comes in. */
+  readonly accessStates?: Pick<AccessStates, "apply"> | undefined;
 }
 
 interface Row {
@@ -71,9 +74,9 @@ export type AccessAnnouncements = ReturnType<typeof createAccessAnnouncements>;
 
 /**
  * Announces on the state topic `signalbox.access.v1` who may do what. Rows are locked before their events are appended, so
- * epochs leave in order.
+ * epochs leave in order. This process knows of a change before the request that made it is answered.
  */
-export function createAccessAnnouncements({ pool, outbox, clock }: AccessDependencies) {
+export function createAccessAnnouncements({ pool, outbox, clock, accessStates }: AccessDependencies) {
   return {
     announce,
     announceAccount,
@@ -115,7 +118,10 @@ export function createAccessAnnouncements({ pool, outbox, clock }: AccessDepende
   async function announce(tx: Tx, { kind, id, accountId, state, epoch }: AccessChange): Promise<void> {
     const row: Row = { subject: `${kind}:${id}`, accountId, state, epoch, changedAt: clock.now() };
     await tx.query(saveEntry, [row.subject, accountId, state, epoch, row.changedAt]);
-    await outbox.append(tx, [accessChanged(row)]);
+    const event = accessChanged(row);
+    await outbox.append(tx, [event]);
+    const record = accessRecordOf(event.data);
+    if (record) tx.afterCommit(() => accessStates?.apply(record));
   }
 
   /** Announces the state that the account has now, in the transaction that saves it. */

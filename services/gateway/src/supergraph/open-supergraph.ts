@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { ApolloGateway } from "@apollo/gateway";
+import type { AccessStates } from "@signalbox/auth";
 import { setVariable } from "@signalbox/config";
 import type { InternalClient } from "@signalbox/net";
 import type { Logger, Tracer } from "@signalbox/telemetry";
@@ -23,10 +24,12 @@ export interface Supergraph {
  */
 export async function openSupergraph({
   clients,
+  accessStates,
   tracer,
   log,
 }: {
   clients: ReadonlyMap<string, InternalClient>;
+  accessStates: Pick<AccessStates, "apply">;
   tracer: Tracer;
   log: Logger;
 }): Promise<Supergraph> {
@@ -39,7 +42,7 @@ export async function openSupergraph({
     buildService: ({ name }) => {
       const client = clients.get(name);
       if (client === undefined) throw new Error(`the supergraph names a subgraph that is not configured: ${name}`);
-      return createSubgraphDataSource({ name, client, tracer });
+      return createSubgraphDataSource({ name, client, accessStates, tracer });
     },
   });
   const { schema, executor } = await gateway.load();

@@ -1,8 +1,10 @@
 import type { GraphQLDataSource } from "@apollo/gateway";
-import type { Principal } from "@signalbox/auth";
-import { clientAddressHeader, encodePrincipal, principalHeader } from "@signalbox/graphql";
+import type { AccessStates, Principal } from "@signalbox/auth";
+import { clientAddressHeader, encodePrincipal, principalHeader, takeAccessChanges } from "@signalbox/graphql";
 import type { InternalClient } from "@signalbox/net";
 import type { Tracer } from "@signalbox/telemetry";
+
+type SubgraphResult = Awaited<ReturnType<GraphQLDataSource["process"]>>;
 
 /** What travels with one operation to every subgraph it touches. */
 export interface OperationContext {
@@ -13,15 +15,18 @@ export interface OperationContext {
 
 /**
  * How @apollo/gateway reaches one subgraph. It replaces the default data source: a pooled client (four times its
- * throughput), the verified principal instead of the caller's credential, and one trace.
+ * throughput), the verified principal instead of the caller's credential, and one trace. What a mutation revokes is in
+ * force here before its answer leaves.
  */
 export function createSubgraphDataSource({
   name,
   client,
+  accessStates,
   tracer,
 }: {
   name: string;
   client: InternalClient;
+  accessStates: Pick<AccessStates, "apply">;
   tracer: Tracer;
 }): GraphQLDataSource<OperationContext> {
   return {
@@ -37,7 +42,7 @@ export function createSubgraphDataSource({
           ...(traceparent === undefined ? {} : { traceparent }),
         });
         if (answer.status !== 200) throw new Error(`subgraph ${name} answered ${answer.status}`);
-        return JSON.parse(answer.body.toString("utf8"));
+        return takeAccessChanges(JSON.parse(answer.body.toString("utf8")) as SubgraphResult, accessStates);
       });
     },
   };

@@ -1,0 +1,38 @@
+import { AccessRecord, type AccessStates } from "@signalbox/auth";
+import type { ExecutionResult } from "graphql";
+import { z } from "zod";
+
+/** The extension of a subgraph's answer that tells the gateway who may do what from now on. It goes no further. */
+const extension = "accessChanges";
+const AccessRecords = z.array(AccessRecord);
+
+/**
+ * Runs a mutation and adds every access change that this process learned of meanwhile to its result. The gateway answers
+ * the client, so it has to know of a revocation before it does. The changes of others that fell into the same moment are as
+ * true and do no harm.
+ */
+export async function withAccessChanges(
+  accessStates: Pick<AccessStates, "onChange">,
+  run: () => Promise<ExecutionResult>,
+): Promise<ExecutionResult> {
+  const changes: AccessRecord[] = [];
+  const stop = accessStates.onChange((change) => void changes.push(change));
+  try {
+    const result = await run();
+    return changes.length === 0 ? result : { ...result, extensions: { ...result.extensions, [extension]: changes } };
+  } finally {
+    stop();
+  }
+}
+
+/** Takes the access changes out of a subgraph's result and applies them. */
+export function takeAccessChanges<Result extends Pick<ExecutionResult, "extensions">>(
+  result: Result,
+  accessStates: Pick<AccessStates, "apply">,
+): Result {
+  if (result.extensions?.[extension] === undefined) return result;
+  const { [extension]: changes, ...extensions } = result.extensions;
+  // Those of another version that cannot be read come on the state topic too.
+  for (const change of AccessRecords.safeParse(changes).data ?? []) accessStates.apply(change);
+  return { ...result, extensions };
+}
