@@ -21,9 +21,9 @@ export const attempts: Readonly<Record<string, Attempt>> = {
   ),
 };
 
-/** What an answer says about the caller. An outage says nothing, and is no answer. */
+/** What an answer says about the caller. An outage says nothing, nor does a limit: both are no answer. */
 export function verdictOf({ status, json, bytes }: Answer): Verdict {
-  assert.ok(status < 500, `${status}: ${bytes}`);
+  assert.ok(status < 500 && status !== 429, `${status}: ${bytes}`);
   const code = json?.errors?.[0]?.extensions?.code ?? json?.error?.code;
   if (status === 401 || code === "UNAUTHENTICATED") return "unauthorized";
   if (status !== 403 && code !== "FORBIDDEN") return "let in";
