@@ -48,6 +48,7 @@ export async function startAccountService({ accounts }: { accounts: number }): P
     // What is measured is the work, not the allowance.
     "http.rate-limit.credential.requests": "1000000",
     "http.rate-limit.credential.burst": "1000000",
+    "http.rate-limit.account.requests": "1000000",
   });
   opened.defer(() => stop(process));
   const management = `http://127.0.0.1:${ports.management}/management/health/ready`;

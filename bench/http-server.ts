@@ -30,7 +30,7 @@ async function typed(exporting: boolean): Promise<RequestListener> {
   const { loadConfiguration } = await import("@signalbox/config");
   const log = telemetry.createLogger({ service: "account", instance: "bench", level: "info" });
   const metrics = telemetry.createMetrics({ service: "account" });
-  const argv = ["--http.rate-limit.credential.requests=1000000"];
+  const argv = ["credential", "account"].map((kind) => `--http.rate-limit.${kind}.requests=1000000`);
   const configuration = loadConfiguration({
     service: "account",
     properties: httpProperties,

@@ -1,4 +1,5 @@
 import { openAccessStates } from "@signalbox/auth";
+import { createRateLimiters } from "@signalbox/cache";
 import { topics } from "@signalbox/contracts";
 import { systemClock } from "@signalbox/core";
 import { openEventLog } from "@signalbox/events";
@@ -14,7 +15,7 @@ interface Process {
   readonly health: ProcessHealth;
 }
 
-/** One event log, one reader of access and one of configuration for all services of the process (DESIGN §3). */
+/** One event log, one reader of access, one of configuration and one count of requests for all services (DESIGN §3). */
 export async function openSharedParts({ url, log, metrics, runner, health }: Process): Promise<SharedParts> {
   const service = "embedded";
   const common = { service, instance: service, log, metrics, runner, health };
@@ -27,5 +28,5 @@ export async function openSharedParts({ url, log, metrics, runner, health }: Pro
     openAccessStates({ ...parts, eventLog }),
     openOverrides(parts, eventLog),
   ]);
-  return { eventLog, accessStates, overrides };
+  return { eventLog, accessStates, overrides, limiters: createRateLimiters(systemClock) };
 }

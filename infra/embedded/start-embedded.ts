@@ -159,14 +159,14 @@ async function build(
   { sources, runner, health }: StartEmbedded,
   services: Map<ServiceName, ServiceParts>,
   managed: ManagedService[],
-  { eventsUrl, ...shared }: SharedParts & { readonly eventsUrl: string },
+  { eventsUrl, limiters, ...shared }: SharedParts & { readonly eventsUrl: string },
 ): Promise<ServiceContext<RuntimeProperties>> {
   const configuration = loadServiceConfiguration(name, properties, embeddedDefaults(name, surroundings), sources);
   const context = createServiceContext({ service: name, configuration, runner, health, shared: true });
   managed.push({ service: name, configuration: configuration as never, metrics: context.metrics });
   const createService = await load();
-  // A service that is told to use another log opens that one for itself.
+  // A service that is told to use another log opens that one for itself; requests are counted for the process even then.
   const own = (configuration as unknown as Configuration<typeof eventsProperties>).get("events.url");
-  services.set(name, await createService({ ...context, ...(own === eventsUrl ? shared : {}) } as never));
+  services.set(name, await createService({ ...context, limiters, ...(own === eventsUrl ? shared : {}) } as never));
   return context;
 }

@@ -23,6 +23,7 @@ before(async () => {
       // What is refused here must be refused for what it is.
       "http.rate-limit.credential.requests": "1000000",
       "http.rate-limit.credential.burst": "1000000",
+      "http.rate-limit.account.requests": "1000000",
       "http.rate-limit.anonymous.requests": "1000000",
       "http.rate-limit.failed-sign-in.requests": "1000000",
     },

@@ -24,6 +24,7 @@ before(async () => {
       // The test sends more in a second than a person in a day; what is refused here must be refused for what it is.
       "http.rate-limit.credential.requests": "1000000",
       "http.rate-limit.credential.burst": "1000000",
+      "http.rate-limit.account.requests": "1000000",
       "http.rate-limit.anonymous.requests": "1000000",
       "http.rate-limit.failed-sign-in.requests": "1000000",
     },

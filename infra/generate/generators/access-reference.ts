@@ -102,8 +102,8 @@ A credential has the scopes of its token or key. The account it acts for has a s
 holds in every service within two seconds of its change, on credentials that are otherwise good, and in the service that answered
 the change at the very next request. Another account's things read as missing (404, or null). *Recent sign-in* is a sign-in or a confirmed code at most 15 minutes old, or an API key with
 \`account:security\`. Where only some changes want one, the route says which, and the graph's mutation of the same thing holds to the
-same; sending what is there already wants none. Whoever is allowed is still counted: 600 requests in 10 s for each credential,
-120 a minute for each address without one; other policies are named.
+same; sending what is there already wants none. Whoever is allowed is still counted, see [requests](requests.md); other policies are
+named.
 
 ${parts.join("\n\n")}
 

@@ -9,7 +9,7 @@ interface Lease {
 /**
  * Values that may be lost at any time. No call throws and none waits long: while the cache is away `get` finds nothing,
  * `set` and `delete` have no effect, `increment` counts in this process alone, `lease` and `takeShares` give none.
- * Keys belong to the service that opened the cache.
+ * Keys belong to the service that opened the cache, but for those of shares, which all services of a Redis count together.
  */
 export interface Cache {
   get(key: string): Promise<Buffer | null>;

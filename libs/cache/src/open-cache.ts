@@ -52,5 +52,6 @@ export async function openCache(options: CacheOptions): Promise<Cache> {
   });
   runner.defer("cache", async () => connection.close());
   const local = createMemoryCache({ bytesMax: localBytesMax, clock });
-  return measuredCache(createRedisCache({ connection, prefix: `signalbox:${metrics.service}`, local }), metrics);
+  const prefix = `signalbox:${metrics.service}`;
+  return measuredCache(createRedisCache({ connection, prefix, sharedPrefix: "signalbox", local }), metrics);
 }

@@ -4,14 +4,16 @@ import { incrementScript, leaseScript, releaseScript, takeSharesScript } from ".
 
 export interface RedisCacheOptions {
   readonly connection: RedisConnection;
-  /** Begins every key, so that services may share a Redis. */
+  /** Begins the keys of the service's own, so that services may share a Redis. */
   readonly prefix: string;
+  /** Begins the keys of what all services count together. */
+  readonly sharedPrefix: string;
   /** Counts while Redis is away. */
   readonly local: Pick<Cache, "increment">;
 }
 
-/** The cache that the instances of a service share. */
-export function createRedisCache({ connection, prefix, local }: RedisCacheOptions): Cache {
+/** The cache that the instances of a service share; shares are counted with all services. */
+export function createRedisCache({ connection, prefix, sharedPrefix, local }: RedisCacheOptions): Cache {
   // The braces keep the keys of one script on one node of a cluster.
   const keyOf = (kind: string, key: string) => `${prefix}:${kind}:{${key}}`;
 
@@ -47,7 +49,7 @@ export function createRedisCache({ connection, prefix, local }: RedisCacheOption
     async takeShares(key, { wanted, limit, windowMs }) {
       const answer = await connection.run(
         takeSharesScript,
-        [keyOf("shares", key)],
+        [`${sharedPrefix}:shares:{${key}}`],
         [wanted, limit, Math.ceil(windowMs)],
       );
       if (!answer) return null;

@@ -83,7 +83,9 @@ export function testLimiter(name: string, limit: number): RateLimiter {
 /** Limits that no test reaches by accident. */
 export function testLimits(changes: Partial<RateLimits> = {}): RateLimits {
   return {
+    credentialBurst: testLimiter("credential-burst", 1_000_000),
     credential: testLimiter("credential", 1_000_000),
+    account: testLimiter("account", 1_000_000),
     anonymous: testLimiter("anonymous", 1_000_000),
     failedSignIn: testLimiter("failed-sign-in", 1_000_000),
     named: {},

@@ -3,17 +3,21 @@ import { type TestContext as Running, test } from "node:test";
 import { cacheProperties } from "@signalbox/cache/properties";
 import { httpProperties } from "@signalbox/http/properties";
 import { runtimeProperties } from "@signalbox/runtime/properties";
-import { createTcpProxy, testContext, testRedis } from "@signalbox/testing";
+import { createTcpProxy, eventually, testContext, testRedis } from "@signalbox/testing";
 import { openEdgeLimits } from "./open-edge-limits.ts";
 
 const properties = { ...runtimeProperties, ...httpProperties, ...cacheProperties };
 const soon = { expiresInMs: 60_000 };
 
-async function openCache(t: Running, overrides: { readonly [name: string]: string | number }) {
-  const context = testContext("images", properties, overrides);
+type Overrides = { readonly [name: string]: string | number };
+
+function open(t: Running, service: "images" | "account" | "config", overrides: Overrides) {
+  const context = testContext(service, properties, overrides);
   t.after(context.close);
-  return (await openEdgeLimits(context)).cache;
+  return openEdgeLimits(context);
 }
+
+const openCache = async (t: Running, overrides: Overrides) => (await open(t, "images", overrides)).cache;
 
 test("a cache in memory keeps as many bytes as configured", async (t) => {
   const cache = await openCache(t, { "cache.url": "memory:", "cache.memory.bytes-max": 65_536 });
@@ -30,4 +34,31 @@ test("a Redis command may take as long as configured", async (t) => {
   await cache.set("slow", "value", soon);
   assert.equal(String(await cache.get("slow")), "value");
   assert.equal(cache.state, "up");
+});
+
+test("services in processes of their own count one allowance over Redis, failed sign-ins too, and keep their keys apart", async (t) => {
+  const { url } = await testRedis();
+  const overrides = {
+    "cache.url": url,
+    "cache.command-timeout": 10_000,
+    "http.rate-limit.credential.window": 3_600_000,
+  };
+  const names = ["images", "account", "config"] as const;
+  const services = await Promise.all(names.map((name) => open(t, name, overrides)));
+  for (const kind of ["credential", "failedSignIn"] as const) {
+    const { limit } = services[0]?.rateLimits[kind].policy ?? { limit: 0 };
+    let allowed = 0;
+    const askAll = () => {
+      const taken = services.map(({ rateLimits }) => rateLimits[kind].take("caller").allowed);
+      allowed += taken.filter(Boolean).length;
+      return !taken.includes(true);
+    };
+    await eventually(askAll, { message: `${kind}: all of it is used up` });
+    // Each may be on credit for what comes during one answer of Redis, and may keep a block that it does not use.
+    const block = Math.ceil(limit / 20);
+    assert.ok(allowed >= limit - services.length * block, `${allowed} of ${limit}`);
+    assert.ok(allowed <= limit + services.length, `${allowed} of ${limit}`);
+  }
+  await services[0]?.cache.set("own", "mine", soon);
+  assert.equal(await services[1]?.cache.get("own"), null);
 });

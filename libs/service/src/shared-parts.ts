@@ -1,4 +1,5 @@
 import type { AccessStates } from "@signalbox/auth";
+import type { RateLimiters } from "@signalbox/cache";
 import type { EventLog } from "@signalbox/events";
 import type { Overrides } from "./open-overrides.ts";
 
@@ -10,4 +11,6 @@ export interface SharedParts {
   readonly eventLog?: EventLog;
   readonly accessStates?: AccessStates;
   readonly overrides?: Overrides;
+  /** A limit counts for the whole process, whichever of its services is asked. */
+  readonly limiters?: RateLimiters;
 }

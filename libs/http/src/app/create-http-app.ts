@@ -2,6 +2,7 @@ import type { RequestListener } from "node:http";
 import type { Authenticator } from "@signalbox/auth";
 import type { Pool } from "@signalbox/storage";
 import type { IdempotencyStore } from "../idempotency/idempotency-store.ts";
+import { groupRateLimits } from "../limits/rate-limit-group.ts";
 import type { RateLimits } from "../limits/rate-limits.ts";
 import type { OpenApiInfo } from "../openapi/openapi-document.ts";
 import { openApiRoute } from "../openapi/openapi-route.ts";
@@ -50,7 +51,7 @@ export function createHttpApp(options: HttpAppOptions): RequestListener {
   const edge = createEdge(context, {
     clientAddress: createClientAddress(context.configuration.get("http.trusted-proxies")),
     authenticator,
-    rateLimits,
+    rateLimits: groupRateLimits(rateLimits),
     idempotency,
     pool: options.pool ?? null,
     onForbidden: options.onForbidden ?? null,

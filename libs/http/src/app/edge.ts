@@ -2,7 +2,7 @@ import type { Authenticator, Caller } from "@signalbox/auth";
 import type { Pool } from "@signalbox/storage";
 import type { Histogram } from "@signalbox/telemetry";
 import type { IdempotencyStore } from "../idempotency/idempotency-store.ts";
-import type { RateLimits } from "../limits/rate-limits.ts";
+import type { RateLimitGroups } from "../limits/rate-limit-group.ts";
 import type { ClientAddress } from "../request/client-address.ts";
 import type { Cors } from "../responses/cors.ts";
 import type { Refusal } from "../responses/http-response.ts";
@@ -22,7 +22,7 @@ export interface Edge {
   readonly clientAddress: ClientAddress;
   /** Null on the internal listener, whose callers have shown the internal token. */
   readonly authenticator: Authenticator | null;
-  readonly rateLimits: RateLimits | null;
+  readonly rateLimits: RateLimitGroups | null;
   readonly idempotency: IdempotencyStore | null;
   /** Null for a service without a database. */
   readonly pool: Pool | null;

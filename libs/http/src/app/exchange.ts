@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Caller, Principal } from "@signalbox/auth";
-import type { RateLimiter } from "@signalbox/cache";
 import type { AppError } from "@signalbox/core";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { Attributes, Labels, Logger } from "@signalbox/telemetry";
@@ -59,10 +58,9 @@ export class Exchange implements RouteInput {
   body: unknown = null;
   mediaType = "application/json";
   idempotency: IdempotencyClaim = noIdempotency;
-  /** The limiter this request was counted by, and what it had left. */
-  limiter: RateLimiter | null = null;
-  remaining = 0;
-  resetSeconds = 0;
+  /** The policies that this request was counted by, and what they had left, as their headers have them. */
+  rateLimitPolicy = "";
+  rateLimit = "";
   /** Set with the first answer; whatever comes later is dropped. */
   answered = false;
   status = 0;

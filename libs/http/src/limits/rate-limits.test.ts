@@ -15,14 +15,15 @@ async function limits(settings: readonly string[] = []) {
 }
 
 test("the allowances are those of the contract", async () => {
-  const { credential, credentialBurst, anonymous, failedSignIn, named } = (await limits()).limits;
-  const figures = [credential, credentialBurst, anonymous, failedSignIn, named.special].map((limiter) => [
+  const { credential, credentialBurst, account, anonymous, failedSignIn, named } = (await limits()).limits;
+  const figures = [credential, credentialBurst, account, anonymous, failedSignIn, named.special].map((limiter) => [
     limiter?.policy.limit,
     limiter?.policy.windowMs,
   ]);
   assert.deepEqual(figures, [
     [600, 10_000],
     [200, 1_000],
+    [600, 10_000],
     [120, 60_000],
     [30, 60_000],
     [5, 1_000],

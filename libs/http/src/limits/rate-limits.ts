@@ -1,12 +1,20 @@
-import { type Cache, createRateLimiter, type RateLimiter, type RateLimitPolicy } from "@signalbox/cache";
+import {
+  type Cache,
+  createRateLimiters,
+  type RateLimiter,
+  type RateLimiters,
+  type RateLimitPolicy,
+} from "@signalbox/cache";
 import { seconds } from "@signalbox/core";
 import type { HttpContext } from "../app/http-context.ts";
 
 /** The limiters of a service, by the name that routes use. */
 export interface RateLimits {
+  /** How much of the window's allowance one second may take. */
+  readonly credentialBurst: RateLimiter;
   readonly credential: RateLimiter;
-  /** How much of the window's allowance one second may take; left out, all of it. */
-  readonly credentialBurst?: RateLimiter;
+  /** Counts all credentials of an account together. */
+  readonly account: RateLimiter;
   readonly anonymous: RateLimiter;
   readonly failedSignIn: RateLimiter;
   readonly named: Readonly<Record<string, RateLimiter>>;
@@ -14,34 +22,35 @@ export interface RateLimits {
 
 export interface RateLimitOptions {
   readonly context: Pick<HttpContext, "configuration" | "clock">;
-  readonly cache: Cache;
+  readonly cache: Pick<Cache, "takeShares">;
+  /** Those of the process, where services share one; left out, limiters of this service's own. */
+  readonly limiters?: RateLimiters | undefined;
   /** Policies that routes name in `rateLimit`. */
   readonly policies?: readonly RateLimitPolicy[];
 }
 
 /** Creates the limiters of CONTRACT §2 from the properties. They count across services: a credential has one allowance. */
-export function createRateLimits({ context, cache, policies = [] }: RateLimitOptions): RateLimits {
-  const { configuration, clock } = context;
-  const limiter = (policy: RateLimitPolicy): RateLimiter => createRateLimiter({ cache, clock, policy });
+export function createRateLimits({
+  context: { configuration, clock },
+  cache,
+  limiters = createRateLimiters(clock),
+  policies = [],
+}: RateLimitOptions): RateLimits {
+  const limiter = (policy: RateLimitPolicy): RateLimiter => limiters(policy, cache);
+  const ofKind = (kind: "credential" | "account" | "anonymous" | "failed-sign-in"): RateLimiter =>
+    limiter({
+      name: kind,
+      limit: configuration.get(`http.rate-limit.${kind}.requests`),
+      windowMs: configuration.get(`http.rate-limit.${kind}.window`),
+    });
   const allowance = configuration.get("http.rate-limit.credential.requests");
   const burst = configuration.get("http.rate-limit.credential.burst") ?? Math.ceil(allowance / 3);
   return {
     credentialBurst: limiter({ name: "credential-burst", limit: burst, windowMs: seconds(1) }),
-    credential: limiter({
-      name: "credential",
-      limit: allowance,
-      windowMs: configuration.get("http.rate-limit.credential.window"),
-    }),
-    anonymous: limiter({
-      name: "anonymous",
-      limit: configuration.get("http.rate-limit.anonymous.requests"),
-      windowMs: configuration.get("http.rate-limit.anonymous.window"),
-    }),
-    failedSignIn: limiter({
-      name: "failed-sign-in",
-      limit: configuration.get("http.rate-limit.failed-sign-in.requests"),
-      windowMs: configuration.get("http.rate-limit.failed-sign-in.window"),
-    }),
+    credential: ofKind("credential"),
+    account: ofKind("account"),
+    anonymous: ofKind("anonymous"),
+    failedSignIn: ofKind("failed-sign-in"),
     named: Object.fromEntries(policies.map((policy) => [policy.name, limiter(policy)])),
   };
 }

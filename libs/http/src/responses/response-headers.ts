@@ -8,7 +8,9 @@ export function responseHeaders(exchange: Exchange, response: HttpResponse): str
   const { route, edge } = exchange;
   const headers = route.headers.slice();
   headers.push("X-Request-Id", exchange.requestId, "Cache-Control", cacheControl(exchange, response));
-  if (exchange.limiter) pushRateLimit(headers, exchange);
+  if (exchange.rateLimitPolicy !== "") {
+    headers.push("RateLimit-Policy", exchange.rateLimitPolicy, "RateLimit", exchange.rateLimit);
+  }
   if (route.method === "get") headers.push("Vary", edge.cors.varies ? `${route.vary}, Origin` : route.vary);
   if (response.body.kind !== "listener") pushCors(headers, exchange);
   if (response.etag !== undefined) headers.push("ETag", response.etag);
@@ -36,14 +38,6 @@ function cacheControl({ route }: Exchange, response: HttpResponse): string {
   if (response.status >= 400) return "no-store";
   if (route.spec.cache !== undefined) return route.spec.cache;
   return route.method === "get" && response.etag !== undefined ? "private, no-cache" : "no-store";
-}
-
-/** draft-ietf-httpapi-ratelimit-headers: the policy, then what is left of it. */
-function pushRateLimit(headers: string[], { limiter, remaining, resetSeconds }: Exchange): void {
-  if (!limiter) return;
-  const { name, limit, windowMs } = limiter.policy;
-  headers.push("RateLimit-Policy", `"${name}";q=${limit};w=${Math.ceil(windowMs / 1000)}`);
-  headers.push("RateLimit", `"${name}";r=${Math.max(0, remaining)};t=${resetSeconds}`);
 }
 
 /** What answers for a path without saying whose it is tells only the origins that are listed. */

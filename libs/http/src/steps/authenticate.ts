@@ -1,21 +1,20 @@
 import { credentialFrom, requireScopes, requireStepUp, stateRefusal } from "@signalbox/auth";
 import { AppError, isAppError } from "@signalbox/core";
 import type { Exchange, Step } from "../app/exchange.ts";
-import { addressBucket } from "../request/client-address.ts";
 import { queryTextOf, refuseCredentials } from "../request/query.ts";
-import { countRequest } from "./count-request.ts";
+import { countAddress, countCaller } from "./count-request.ts";
 
 /** Finds out who is asking, counts the request against its allowance, and checks that the route is theirs to call. */
 export const authenticate: Step = async (exchange) => {
   refuseCredentialsInQuery(exchange);
   const principal = await identify(exchange);
   if (principal === null) {
-    countRequest(exchange, "anonymous", addressBucket(exchange.clientAddress));
+    countAddress(exchange, "anonymous");
     if (exchange.route.auth.optional) return null;
     throw new AppError("unauthorized", "This needs credentials: a Bearer token or an API key.");
   }
   exchange.principal = principal;
-  countRequest(exchange, "credential", principal.credential.id);
+  countCaller(exchange, principal);
   const { access, scopes, stepUp } = exchange.route.auth;
   exchange.blocked = stateRefusal(principal, access);
   if (exchange.blocked && !mayBeRepeated(exchange)) throw exchange.blocked;
@@ -33,7 +32,7 @@ const mayBeRepeated = ({ edge, headers, route }: Exchange): boolean =>
 
 /** Routes for everyone are counted by address, whatever credentials come along. */
 export const countAnonymous: Step = (exchange) => {
-  countRequest(exchange, "anonymous", addressBucket(exchange.clientAddress));
+  countAddress(exchange, "anonymous");
   return null;
 };
 
@@ -44,7 +43,7 @@ function refuseCredentialsInQuery(exchange: Exchange): void {
     refuseCredentials(query, exchange.route.spec.query);
   } catch (error) {
     // Nobody is known yet, so it counts as what comes without credentials.
-    countRequest(exchange, "anonymous", addressBucket(exchange.clientAddress));
+    countAddress(exchange, "anonymous");
     throw error;
   }
 }
@@ -58,7 +57,7 @@ async function identify(exchange: Exchange) {
   } catch (error) {
     // Whoever keeps guessing is told to wait; good credentials from the same address keep working.
     if (isAppError(error) && error.code === "unauthorized") {
-      countRequest(exchange, "failedSignIn", addressBucket(exchange.clientAddress));
+      countAddress(exchange, "failedSignIn");
     }
     throw error;
   }

@@ -1,47 +1,56 @@
-import type { RateLimiter } from "@signalbox/cache";
+import type { Principal } from "@signalbox/auth";
 import { AppError } from "@signalbox/core";
 import type { Exchange, Step } from "../app/exchange.ts";
+import type { RateLimitGroup } from "../limits/rate-limit-group.ts";
 import { addressBucket } from "../request/client-address.ts";
 
-type Kind = "credential" | "anonymous" | "failedSignIn";
+/** Counts a request with credentials. A route may name another policy, or none. @throws AppError `rate_limited`. */
+export function countCaller(exchange: Exchange, { accountId, credential }: Principal): void {
+  const { edge, route } = exchange;
+  if (!edge.rateLimits || route.rateLimit === "none") return;
+  if (route.rateLimit === null) take(exchange, edge.rateLimits.caller, credential.id, credential.id, accountId);
+  else take(exchange, edge.rateLimits.named[route.rateLimit], credential.id);
+}
 
 /**
- * Counts the request and remembers the figures for its headers. A route may name another policy, or none; failed
- * sign-ins are always counted. @throws AppError `rate_limited`.
+ * Counts a request by its address: without credentials, or with bad ones. A route may name another policy, or none;
+ * failed sign-ins are always counted. @throws AppError `rate_limited`.
  */
-export function countRequest(exchange: Exchange, kind: Kind, key: string): void {
-  const { rateLimits } = exchange.edge;
-  const policy = exchange.route.rateLimit;
-  if (!rateLimits || (policy === "none" && kind !== "failedSignIn")) return;
-  if (policy !== null && kind !== "failedSignIn") {
-    take(exchange, rateLimits.named[policy], key);
-    return;
-  }
-  // First the burst: what it refuses is not taken from the window's allowance.
-  if (kind === "credential") take(exchange, rateLimits.credentialBurst, key);
-  take(exchange, rateLimits[kind], key);
+export function countAddress(exchange: Exchange, kind: "anonymous" | "failedSignIn"): void {
+  const { edge, route } = exchange;
+  if (!edge.rateLimits || (route.rateLimit === "none" && kind === "anonymous")) return;
+  const isNamed = route.rateLimit !== null && kind === "anonymous";
+  const group = isNamed ? edge.rateLimits.named[route.rateLimit] : edge.rateLimits[kind];
+  take(exchange, group, addressBucket(exchange.clientAddress));
 }
 
 /** Notes a failed sign-in that was answered already. */
 export function countFailedSignIn(exchange: Exchange): void {
-  exchange.edge.rateLimits?.failedSignIn.take(addressBucket(exchange.clientAddress));
+  failedSignIn(exchange)?.take(addressBucket(exchange.clientAddress));
 }
 
 /** Before somebody else judges credentials: whoever failed too often waits. @throws AppError `rate_limited`. */
 export const refuseGuessing: Step = (exchange) => {
-  const limiter = exchange.edge.rateLimits?.failedSignIn;
-  const { remaining, resetSeconds } = limiter?.take(addressBucket(exchange.clientAddress), 0) ?? { remaining: 1 };
+  const { remaining, resetSeconds } = failedSignIn(exchange)?.take(addressBucket(exchange.clientAddress), 0) ?? {
+    remaining: 1,
+  };
   if (remaining <= 0) throw tooMany(resetSeconds);
   return null;
 };
 
-function take(exchange: Exchange, limiter: RateLimiter | undefined, key: string): void {
-  if (!limiter) return;
-  const { allowed, remaining, resetSeconds } = limiter.take(key);
-  exchange.limiter = limiter;
-  exchange.remaining = remaining;
-  exchange.resetSeconds = resetSeconds;
-  if (!allowed) throw tooMany(resetSeconds);
+const failedSignIn = ({ edge }: Exchange) => edge.rateLimits?.failedSignIn.limiters[0];
+
+/** `keys` are those of the group's limiters, in their order. */
+function take(exchange: Exchange, group: RateLimitGroup | undefined, ...keys: readonly string[]): void {
+  if (!group) return;
+  const { limiters, policies } = group;
+  exchange.rateLimitPolicy = policies;
+  exchange.rateLimit = "";
+  for (const [at, limiter] of limiters.entries()) {
+    const { allowed, remaining, resetSeconds } = limiter.take(keys[at] ?? "");
+    exchange.rateLimit += `${at === 0 ? "" : ", "}"${limiter.policy.name}";r=${Math.max(0, remaining)};t=${resetSeconds}`;
+    if (!allowed) throw tooMany(resetSeconds);
+  }
 }
 
 const tooMany = (resetSeconds = 1) =>
