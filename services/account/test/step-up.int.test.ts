@@ -119,7 +119,7 @@ test("without a verified address there is nowhere to send a code", async () => {
 });
 
 test("a token without a jti is raised by its digest, and no other token of that login with it", async () => {
-  const elsewhere = await startElsewhere(account, clock);
+  const elsewhere = await startElsewhere(account, { clock });
   const { headers, address, anotherToken } = await longSignedIn({ jti: undefined });
   const other = anotherToken();
   assert.equal(await makeKey(headers), 403);
