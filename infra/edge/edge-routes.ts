@@ -14,6 +14,7 @@ interface EdgeRoute {
  */
 export const edgeRoutes: readonly EdgeRoute[] = [
   { prefix: "/graphql", service: "gateway", streams: true },
+  { prefix: "/docs/errors", service: "gateway" },
   { prefix: "/openapi.json", service: "gateway" },
   { prefix: "/openapi/gateway.json", service: "gateway" },
   { prefix: "/api/account", service: "account" },

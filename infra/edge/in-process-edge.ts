@@ -1,12 +1,15 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { type ServiceName, securityHeaders } from "@signalbox/core";
-import type { ServiceParts } from "@signalbox/runtime";
+import type { ServiceName } from "@signalbox/core";
+import type { ErrorResponses, ServiceParts } from "@signalbox/runtime";
 import { serviceOf } from "./edge-routes.ts";
 import { refuse } from "./refuse.ts";
 
 /** The edge of the embedded mode: hands each request to the service that owns its path, without a hop. */
-export function createInProcessEdge(services: ReadonlyMap<ServiceName, ServiceParts>): {
+export function createInProcessEdge(
+  services: ReadonlyMap<ServiceName, ServiceParts>,
+  errorResponse: ErrorResponses,
+): {
   listener: RequestListener;
   upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 } {
@@ -17,32 +20,34 @@ export function createInProcessEdge(services: ReadonlyMap<ServiceName, ServicePa
   return {
     listener: (request, response) => {
       const listener = partsOf(request)?.public;
-      if (listener === undefined) return refuseUnknown(request, response);
+      if (listener === undefined) return refuseUnknown(request, response, errorResponse);
       listener(request, response);
     },
     upgrade: (request, socket, head) => {
       const upgrade = partsOf(request)?.upgrade;
-      if (upgrade === undefined) return void socket.end(unknownUpgrade);
+      if (upgrade === undefined) return void socket.end(unknownUpgrade(errorResponse));
       upgrade(request, socket, head);
     },
   };
 }
 
 /** A socket has no response to write to. */
-const unknownUpgrade = [
-  "HTTP/1.1 404 Not Found",
-  "Connection: close",
-  "Content-Length: 0",
-  ...securityHeaders.map(([name, value]) => `${name}: ${value}`),
-  "\r\n",
-].join("\r\n");
+function unknownUpgrade(errorResponse: ErrorResponses): string {
+  const close = { headers: { connection: "close" } };
+  const { headers, body } = errorResponse(404, "not_found", "Nothing is published here.", close);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return `HTTP/1.1 404 Not Found\r\n${lines.join("\r\n")}\r\n\r\n${body}`;
+}
 
 /** The one internal listener of the embedded mode: `/<service>/rest` reaches `/rest` of that service. */
-export function createInternalEdge(services: ReadonlyMap<ServiceName, ServiceParts>): RequestListener {
+export function createInternalEdge(
+  services: ReadonlyMap<ServiceName, ServiceParts>,
+  errorResponse: ErrorResponses,
+): RequestListener {
   return (request, response) => {
     const [, name = "", ...rest] = (request.url ?? "/").split("/");
     const listener = services.get(name as ServiceName)?.internal;
-    if (listener === undefined) return refuseUnknown(request, response);
+    if (listener === undefined) return refuseUnknown(request, response, errorResponse);
     request.url = `/${rest.join("/")}`;
     listener(request, response);
   };
@@ -53,7 +58,7 @@ function pathOf(url: string): string {
   return end < 0 ? url : url.slice(0, end);
 }
 
-function refuseUnknown(request: IncomingMessage, response: ServerResponse): void {
+function refuseUnknown(request: IncomingMessage, response: ServerResponse, errorResponse: ErrorResponses): void {
   const message = `Nothing is published at ${pathOf(request.url ?? "/").slice(0, 200)}.`;
-  refuse(request, response, { status: 404, code: "not_found", message });
+  refuse(request, response, errorResponse, { status: 404, code: "not_found", message });
 }

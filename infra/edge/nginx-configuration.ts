@@ -1,4 +1,4 @@
-import { MiB, type ServiceName, securityHeaders } from "@signalbox/core";
+import { type ErrorCode, errorBody, MiB, type ServiceName, securityHeaders } from "@signalbox/core";
 import { edgeRoutes } from "./edge-routes.ts";
 
 export interface NginxOptions {
@@ -13,6 +13,8 @@ export interface NginxOptions {
   readonly accessLog: string;
   /** What `listen` gets: `127.0.0.1:8080` or `8080`. */
   readonly listen: string;
+  /** The page that explains the error codes, as the services have it in `http.error-docs`. */
+  readonly errorDocs?: string;
   /** A folder nginx may write to: its pid and temporary files. */
   readonly workDirectory: string;
 }
@@ -20,7 +22,7 @@ export interface NginxOptions {
 /** Above the largest upload (20 MiB) and its form; the services enforce the published limits themselves. */
 const bodyBytesMax = 24 * MiB;
 
-const refusals: ReadonlyArray<[nginxStatus: string, status: number, code: string, message: string]> = [
+const refusals: ReadonlyArray<[nginxStatus: string, status: number, code: ErrorCode, message: string]> = [
   ["400", 400, "invalid_request", "The request is not well formed."],
   ["404", 404, "not_found", "Nothing is published here."],
   ["413", 413, "payload_too_large", "The request body is too large."],
@@ -92,11 +94,11 @@ ${server(options)}
 `;
 }
 
-function server({ listen, upstreams }: NginxOptions): string {
+function server({ listen, upstreams, errorDocs = "/docs/errors" }: NginxOptions): string {
   return `  server {
     listen ${listen};
 ${proxying}
-${refusals.map(refusal).join("\n")}
+${refusals.map((one) => refusal(one, errorDocs)).join("\n")}
     location / { return 404; }
 ${edgeRoutes
   .filter(({ service }) => upstreams[service] !== undefined)
@@ -133,8 +135,8 @@ function upstream(service: string, targets: readonly string[], resolver: string 
   return `  upstream ${service} { zone ${service} 128k;${dns} ${servers.join(" ")} keepalive 64; }`;
 }
 
-function refusal([nginxStatus, status, code, message]: (typeof refusals)[number]): string {
-  const body = `{"error":{"code":"${code}","message":"${message}","request_id":"$edge_request_id"}}`;
+function refusal([nginxStatus, status, code, message]: (typeof refusals)[number], errorDocs: string): string {
+  const body = errorBody({ code, message, requestId: "$edge_request_id", docs: errorDocs });
   const rewritten = nginxStatus === String(status) ? "" : ` =${status}`;
   // A path and not a named location: a target that was too long left no path behind, which nginx takes for its own error.
   return `    error_page ${nginxStatus}${rewritten} /refused-by-the-edge/${status};

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { securityHeaders } from "@signalbox/core";
+import { createErrorResponses } from "@signalbox/runtime";
 import { eventually, type ServedListener, serveListener } from "@signalbox/testing";
 import { engineNamed, freePort, startOwnEngine } from "../engines/index.ts";
 import { createInProcessEdge } from "./in-process-edge.ts";
@@ -16,6 +17,7 @@ interface Arrived {
   bytes: number;
 }
 
+const errorResponse = createErrorResponses("/docs/errors");
 const arrived: Arrived[] = [];
 /** What the service answers on some paths. */
 const answerOf = new Map<string, RequestListener>();
@@ -219,7 +221,7 @@ test("both edges leave OPTIONS and what it answers to the service", async (t) =>
   const listener: RequestListener = ({ method, headers: { origin } }, response) =>
     void response.writeHead(204, { allow: `${method}`, "access-control-allow-origin": String(origin) }).end();
   const inProcess = await serveListener(
-    createInProcessEdge(new Map([["webhook-ingest", { public: listener }]])).listener,
+    createInProcessEdge(new Map([["webhook-ingest", { public: listener }]]), errorResponse).listener,
   );
   t.after(() => inProcess.close());
   answerOf.set("/ingest/options", listener);
@@ -234,17 +236,18 @@ test("both edges leave OPTIONS and what it answers to the service", async (t) =>
 });
 
 test("both edges answer a path that is not published alike", async (t) => {
-  const inProcess: ServedListener = await serveListener(createInProcessEdge(new Map()).listener);
+  const inProcess: ServedListener = await serveListener(createInProcessEdge(new Map(), errorResponse).listener);
   t.after(() => inProcess.close());
   for (const path of ["/", "/nothing", "/internal/principals", "/imagesx", "/management/env"]) {
     const headers = { "x-request-id": "asked-as-this" };
     const [one, other] = await Promise.all([url, inProcess.url].map((edge) => fetch(edge + path, { headers })));
     const bodies = (await Promise.all([one?.json(), other?.json()])) as {
-      error: { code: string; request_id: string };
+      error: { code: string; request_id: string; doc_url: string };
     }[];
     assert.deepEqual([one?.status, other?.status], [404, 404], path);
     for (const { error } of bodies) {
-      assert.deepEqual([error.code, error.request_id], ["not_found", "asked-as-this"]);
+      const { code, request_id, doc_url } = error;
+      assert.deepEqual([code, request_id, doc_url], ["not_found", "asked-as-this", "/docs/errors#not_found"]);
     }
     for (const [name, value] of securityHeaders) assert.equal(one?.headers.get(name), value);
     for (const name of ["content-type", "x-request-id", "cache-control", ...securityHeaders.map(([name]) => name)]) {

@@ -1,25 +1,20 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type ErrorCode, securityHeaders, uuidv7 } from "@signalbox/core";
+import { type ErrorCode, uuidv7 } from "@signalbox/core";
+import type { ErrorResponses } from "@signalbox/runtime";
 
-/** Answers for the edge itself, in the error shape of CONTRACT §2 and with the headers of every answer. */
+/** Answers for the edge itself. */
 export function refuse(
   request: IncomingMessage,
   response: ServerResponse,
-  { status, code, message, headers }: { status: number; code: ErrorCode; message: string; headers?: object },
+  errorResponse: ErrorResponses,
+  refusal: { status: number; code: ErrorCode; message: string; headers?: Readonly<Record<string, string>> },
 ): void {
-  const requestId = requestIdOf(request);
-  const body = JSON.stringify({ error: { code, message, request_id: requestId } });
-  for (const [name, value] of securityHeaders) response.setHeader(name, value);
-  response.writeHead(status, {
-    "content-type": "application/json; charset=utf-8",
-    "content-length": Buffer.byteLength(body),
-    "cache-control": "no-store",
-    "x-request-id": requestId,
-    // Nobody reads the rest of its body.
-    ...(request.complete ? {} : { connection: "close" }),
-    ...headers,
-  });
-  response.end(body);
+  const { status, code, message, headers = {} } = refusal;
+  // Nobody reads the rest of its body.
+  const closing: Record<string, string> = request.complete ? {} : { connection: "close" };
+  const options = { requestId: requestIdOf(request), headers: { ...closing, ...headers } };
+  const answer = errorResponse(status, code, message, options);
+  response.writeHead(status, answer.headers).end(answer.body);
 }
 
 function requestIdOf(request: IncomingMessage): string {

@@ -8,6 +8,7 @@ import type { Configuration } from "@signalbox/config";
 import type { ServiceName } from "@signalbox/core";
 import type { eventsProperties } from "@signalbox/events";
 import {
+  createErrorResponses,
   createServiceContext,
   describeProcess,
   listenerLimits,
@@ -126,9 +127,10 @@ async function openDoors(
   managed: readonly ManagedService[],
   processMetrics: Metrics,
 ) {
-  const edge = createInProcessEdge(services);
-  const front = whileStarting(edge.listener);
   const limits = listenerLimits(configuration);
+  const errorResponse = createErrorResponses(limits.errorDocs);
+  const edge = createInProcessEdge(services, errorResponse);
+  const front = whileStarting(edge.listener, errorResponse);
   const management = await openManagementServer({
     runner,
     log,
@@ -149,7 +151,7 @@ async function openDoors(
       upgrade,
     });
   const http = await listen("http", front.listener, edge.upgrade);
-  const internal = await listen("internal", createInternalEdge(services));
+  const internal = await listen("internal", createInternalEdge(services, errorResponse));
   return { http, internal, management, front };
 }
 

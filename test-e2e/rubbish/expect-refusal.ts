@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { detailCodes } from "@signalbox/core";
 import type { Answer } from "../journey/client.ts";
 
 /** CONTRACT §2, the table of codes. */
@@ -44,6 +45,25 @@ function expectError({ status, headers, json: { error } }: Answer, shown: string
     assert.equal(error.correlationId, error.request_id, shown);
   }
   if (status === 405) assert.ok(headers.get("allow"), shown);
+  assert.equal(error.doc_url, `/docs/errors#${error.code}`, shown);
+  expectDetails(error.details ?? [], shown);
+}
+
+interface Detail {
+  readonly field: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** How a library begins the sentences that were not meant for clients. */
+const foreignSentence = /^(Invalid|Too (big|small)|Unrecognized|Expected)\b/;
+
+function expectDetails(details: readonly Detail[], shown: string): void {
+  assert.equal(new Set(details.map(({ field }) => field)).size, details.length, `each field once: ${shown}`);
+  for (const { code, message } of details) {
+    assert.ok((detailCodes as readonly string[]).includes(code), shown);
+    assert.doesNotMatch(message, foreignSentence, shown);
+  }
 }
 
 /** GraphQL answers in its own shape (CONTRACT §8), and under `application/json` with 200 also when it refuses. */

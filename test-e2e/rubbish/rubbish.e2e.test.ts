@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { detailCodes, errorCodes } from "@signalbox/core";
 import { createOidcIssuer, type OidcIssuer, readFixture } from "@signalbox/testing";
 import { type Answer, type ClientRequest, createClient, expectStatus } from "../journey/client.ts";
 import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
@@ -136,6 +137,17 @@ test("a method that a route does not have is refused with the ones it has", asyn
     expectRefusal(answer, `PROPFIND ${path}`, path);
     expectStatus(answer, 405);
   }
+});
+
+test("the page that every error links to explains every code", async () => {
+  const send = createClient(system.baseUrl, system.apiKey);
+  const refusal = expectStatus(await send("/images?unknown=1"), 400).json.error;
+  const answer = await fetch(new URL(refusal.doc_url, `${system.baseUrl}/images`), {
+    headers: { accept: "text/html" },
+  });
+  assert.deepEqual([answer.status, answer.headers.get("content-type")], [200, "text/html; charset=utf-8"]);
+  const page = await answer.text();
+  for (const code of [...errorCodes, ...detailCodes]) assert.ok(page.includes(`<tr id="${code}">`), code);
 });
 
 test("the same rubbish leaves the system as it was: it still works", async () => {

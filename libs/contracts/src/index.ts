@@ -1,4 +1,11 @@
-export { type ServiceName, serviceNames } from "@signalbox/core";
+export {
+  type DetailCode,
+  detailCodes,
+  type ErrorCode,
+  errorCodes,
+  type ServiceName,
+  serviceNames,
+} from "@signalbox/core";
 export {
   type AccessKind,
   type AccountState,
@@ -21,9 +28,12 @@ export {
   parseEventType,
 } from "./catalogue.ts";
 export { asyncApiDocument } from "./documents/asyncapi.ts";
+export { errorsReference } from "./documents/errors-reference.ts";
 export { eventsReference } from "./documents/events-reference.ts";
 export { eventJsonSchema } from "./documents/json-schema.ts";
 export { draft, draftProblems, type EventDraft } from "./draft.ts";
+export { detailCatalogue } from "./errors/detail-catalogue.ts";
+export { type CodeExplanation, errorCatalogue } from "./errors/error-catalogue.ts";
 export { RenditionRequest, RenditionResult } from "./events/image-render-events.ts";
 export { publishedProperties } from "./published-properties.ts";
 export {

@@ -1,31 +1,9 @@
-/** The stable error codes of CONTRACT §2. Clients branch on them, so a code is never renamed. */
-export const errorCodes = [
-  "invalid_request",
-  "unauthorized",
-  "forbidden",
-  "not_found",
-  "method_not_allowed",
-  "not_acceptable",
-  "request_timeout",
-  "conflict",
-  "payload_too_large",
-  "image_too_large",
-  "unsupported_media_type",
-  "validation_error",
-  "rate_limited",
-  "server_error",
-  "bad_gateway",
-  "unavailable",
-  "configuration_unavailable",
-  "timeout",
-] as const;
-
-export type ErrorCode = (typeof errorCodes)[number];
+import type { DetailCode, ErrorCode } from "./error-codes.ts";
 
 /** One failing field: `field` is its path in the request, `code` a stable word, `message` a sentence for a person. */
 export interface ErrorDetail {
   readonly field: string;
-  readonly code: string;
+  readonly code: DetailCode;
   readonly message: string;
 }
 

@@ -1,6 +1,8 @@
-export { AppError, type ErrorCode, type ErrorDetail, errorCodes, isAppError } from "./app-error.ts";
+export { AppError, type ErrorDetail, isAppError } from "./app-error.ts";
 export { base62 } from "./base62.ts";
 export { type Clock, createManualClock, type ManualClock, systemClock } from "./clock.ts";
+export { errorBody } from "./error-body.ts";
+export { type DetailCode, detailCodes, type ErrorCode, errorCodes } from "./error-codes.ts";
 export { newId, randomId, uuidv7 } from "./ids.ts";
 export { changedMembers, type Patch, patched } from "./patch.ts";
 export { isSecretName, masked, maskText } from "./secrets.ts";

@@ -77,7 +77,7 @@ test("a mutation judges its input by the rules of REST, and answers what fails i
         throw refusalError({
           code: "validation_error",
           message: "",
-          details: [{ field: "display_name", code: "taken", message: "Is taken." }],
+          details: [{ field: "display_name", code: "unsupported", message: "Is taken." }],
         });
       if (name === "x") throw new AppError("conflict", "Somebody was quicker.");
       return { name };
@@ -87,10 +87,13 @@ test("a mutation judges its input by the rules of REST, and answers what fails i
   assert.deepEqual(await run({ displayName: "Ada" }), { account: { name: "Ada" }, errors: [] });
   assert.deepEqual(await run({ displayName: "no" }), {
     account: null,
-    errors: [{ field: "displayName", message: "Is taken." }],
+    errors: [{ field: "displayName", code: "unsupported", message: "Is taken." }],
   });
-  const failed = (await run({ displayName: "Grace", expiresAt: 1 })) as { errors: { field: string }[] };
-  assert.deepEqual(failed.errors.map((error) => error.field).sort(), ["displayName", "expiresAt"]);
+  const failed = (await run({ displayName: "Grace", expiresAt: 1 })) as { errors: object[] };
+  assert.deepEqual(failed.errors, [
+    { field: "displayName", code: "too_big", message: "Must have at most 3 characters." },
+    { field: "expiresAt", code: "invalid_type", message: "Must be a text." },
+  ]);
   await assert.rejects(async () => run({ displayName: "x" }), { code: "conflict" });
   await assert.rejects(async () => rename(null, { input: {} }, contextOf({ anonymous: true })), {
     code: "unauthorized",

@@ -1,4 +1,4 @@
-import { type AppError, type ErrorCode, isAppError } from "@signalbox/core";
+import { type AppError, type DetailCode, type ErrorCode, isAppError } from "@signalbox/core";
 import type { z } from "zod";
 import { declare, type Field, type FieldAccess, isLetIn } from "./field.ts";
 import { parseInput } from "./parse-input.ts";
@@ -7,6 +7,8 @@ import type { SubgraphContext } from "./subgraph-context.ts";
 /** One refused field of a mutation; `field` is null when the refusal is about the whole input. */
 interface MutationError {
   readonly field: string | null;
+  /** The code of the detail, or of the whole refusal. */
+  readonly code: DetailCode | ErrorCode;
   readonly message: string;
 }
 
@@ -44,6 +46,6 @@ export function mutation<Loaders, Input, Result, Args = unknown>(
 const fieldFailures: ReadonlySet<ErrorCode> = new Set(["validation_error", "invalid_request", "image_too_large"]);
 
 function errorsOf(error: AppError): MutationError[] {
-  if (error.details.length === 0) return [{ field: error.field ?? null, message: error.message }];
-  return error.details.map(({ field, message }) => ({ field, message }));
+  const { code, message, field = null, details } = error;
+  return details.length === 0 ? [{ field, code, message }] : [...details];
 }

@@ -1,5 +1,5 @@
 import { AppError, type ErrorDetail } from "@signalbox/core";
-import type { Refusal } from "@signalbox/http";
+import { judge, onePerField, type Refusal, textFlaws } from "@signalbox/http";
 import type { z } from "zod";
 
 /**
@@ -7,12 +7,11 @@ import type { z } from "zod";
  * names there, in snake case; what fails goes back under the input's own. @throws AppError `validation_error`
  */
 export function parseInput<Output>(schema: z.ZodType<Output>, input: object): Output {
-  const body = toWire(input) as Record<string, unknown>;
-  const flawed = Object.keys(body).filter((name) => hasFlaw(body[name]));
-  const result = schema.safeParse(body);
-  if (result.success && flawed.length === 0) return result.data;
-  const refused = result.success ? [] : result.error.issues.map(refusedMember);
-  throw invalidInput([...flawed.map(unstorable), ...refused.filter(({ field }) => !flawed.includes(field))]);
+  const body = toWire(input);
+  const flaws = textFlaws(body);
+  const result = judge(schema, body);
+  if (result.success && flaws.length === 0) return result.data;
+  throw invalidInput(onePerField([...flaws, ...(result.success ? [] : result.details)]));
 }
 
 /** A refusal in the words of REST as the error of a resolver; the members of an input get their own names back. */
@@ -21,7 +20,7 @@ export function refusalError({ code, message, details = [] }: Refusal): AppError
 }
 
 function invalidInput(details: readonly ErrorDetail[]): AppError {
-  const named = details.map((detail) => ({ ...detail, field: camelCase(detail.field) }));
+  const named = details.map((detail) => ({ ...detail, field: camelCase(detail.field) || "input" }));
   return new AppError("validation_error", "A member of the input is not valid.", { details: named });
 }
 
@@ -31,24 +30,6 @@ export function toWire(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [snakeCase(name), toWire(member)]));
 }
-
-/** What no database would take. The REST edge refuses it as well. */
-function hasFlaw(value: unknown): boolean {
-  if (typeof value === "string") return value.includes("\u0000") || !value.isWellFormed();
-  return typeof value === "object" && value !== null && Object.values(value).some(hasFlaw);
-}
-
-const refusedMember = ({ path, message }: z.core.$ZodIssue): ErrorDetail => ({
-  field: String(path[0] ?? "input"),
-  code: "invalid",
-  message,
-});
-
-const unstorable = (field: string): ErrorDetail => ({
-  field,
-  code: "invalid",
-  message: "Must contain neither NUL nor half of a surrogate pair.",
-});
 
 const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());

@@ -1,5 +1,6 @@
 import { defineProperties } from "@signalbox/config";
 import { limitProperties } from "@signalbox/contracts/properties";
+import { runtimeProperties } from "@signalbox/runtime/properties";
 
 const rate = (requests: number, what: string) =>
   ({
@@ -82,6 +83,7 @@ export const httpProperties = defineProperties({
   "http.rate-limit.anonymous.window": window(60_000, "without credentials"),
   "http.rate-limit.failed-sign-in.requests": rate(30, "with bad credentials from one address"),
   "http.rate-limit.failed-sign-in.window": window(60_000, "with bad credentials"),
+  "http.error-docs": runtimeProperties["http.error-docs"],
   "limits.requestTimeoutSeconds": limitProperties["limits.requestTimeoutSeconds"],
   "limits.maxRequestBytes": limitProperties["limits.maxRequestBytes"],
 });

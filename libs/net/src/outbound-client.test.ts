@@ -125,7 +125,7 @@ test("a port that becomes this process's own is refused although a connection to
   const client = clientWith({ refusePorts: () => own });
   assert.equal((await client.request(get(url))).status, 200);
   own.push(port);
-  assert.equal((await failure(client.request(get(url)))).code, "own-port");
+  assert.equal((await failure(client.request(get(url)))).code, "own_port");
 });
 
 test("connections are kept and used again", async () => {

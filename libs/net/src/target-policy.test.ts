@@ -100,11 +100,11 @@ test("the process's own ports are refused on every address of this machine, allo
   const policy = createTargetPolicy({ allow: ["127.0.0.1:*", "[::1]:*"], refusePorts: () => [8080] });
   const own = Object.values(networkInterfaces()).flatMap((list) => list?.map((item) => item.address) ?? []);
   for (const address of ["127.0.0.1", "127.9.9.9", "0.0.0.0", "::1", "::", "::ffff:127.0.0.1", ...own]) {
-    assert.equal(policy.judgeAddress(address, 8080)?.code, "own-port", address);
+    assert.equal(policy.judgeAddress(address, 8080)?.code, "own_port", address);
   }
   assert.equal(policy.judgeAddress("127.0.0.1", 8081), null);
   assert.equal(policy.judgeAddress("8.8.8.8", 8080), null);
-  assert.equal(policy.judgeUrl(new URL("http://localhost:8080/"))?.code, "own-port");
+  assert.equal(policy.judgeUrl(new URL("http://localhost:8080/"))?.code, "own_port");
 });
 
 test("an allow entry that is a name, a range, or a wildcard beyond loopback is refused with the reason", () => {

@@ -5,7 +5,7 @@ import { nonPublicRange } from "./non-public-address.ts";
 
 /** The reason why a URL or an address is refused. `message` names what the caller wrote, nothing that a resolver answered. */
 export interface TargetProblem {
-  readonly code: "malformed" | "scheme" | "credentials" | "address" | "own-port";
+  readonly code: "malformed" | "scheme" | "credentials" | "address" | "own_port";
   readonly message: string;
 }
 
@@ -32,7 +32,7 @@ export function createTargetPolicy({ allow, refusePorts = () => [] }: TargetPoli
   function judgeAddress(address: string, port: number): TargetProblem | null {
     const range = nonPublicRange(address);
     if (refusePorts().includes(port) && isOwnAddress(address, range)) {
-      return { code: "own-port", message: "The URL leads back to this service." };
+      return { code: "own_port", message: "The URL leads back to this service." };
     }
     if (range === null || isAllowed(entries, address, port)) return null;
     return { code: "address", message: `The address is not public (${range}).` };

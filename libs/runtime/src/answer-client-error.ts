@@ -1,19 +1,19 @@
 import type { Duplex } from "node:stream";
-import { errorResponse } from "./error-response.ts";
+import type { ErrorResponses } from "./error-response.ts";
 
 /** Answers a request that could not be parsed, in the shape of every other error, and ends the connection. */
-export function answerClientError(error: Error, socket: Duplex): void {
+export function answerClientError(error: Error, socket: Duplex, errorResponse: ErrorResponses): void {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
   }
-  const { status, statusText, headers, body } = responseFor(code);
+  const { status, statusText, headers, body } = responseFor(code, errorResponse);
   const lines = Object.entries({ ...headers, connection: "close" }).map(([name, value]) => `${name}: ${value}`);
   socket.end(`HTTP/1.1 ${status} ${statusText}\r\n${lines.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
 }
 
-function responseFor(code: string | undefined) {
+function responseFor(code: string | undefined, errorResponse: ErrorResponses) {
   switch (code) {
     case "HPE_HEADER_OVERFLOW":
       return errorResponse(431, "invalid_request", "The request headers are larger than this server accepts.");

@@ -1,48 +1,45 @@
-import { type ErrorCode, randomId, securityHeaders } from "@signalbox/core";
-
-const statusTexts = {
-  400: "Bad Request",
-  401: "Unauthorized",
-  403: "Forbidden",
-  404: "Not Found",
-  405: "Method Not Allowed",
-  408: "Request Timeout",
-  413: "Payload Too Large",
-  417: "Expectation Failed",
-  431: "Request Header Fields Too Large",
-  500: "Internal Server Error",
-  503: "Service Unavailable",
-} as const;
+import { STATUS_CODES } from "node:http";
+import { type ErrorCode, errorBody, randomId, securityHeaders } from "@signalbox/core";
 
 const security = Object.fromEntries(securityHeaders);
 
 export interface ErrorResponse {
-  readonly status: keyof typeof statusTexts;
+  readonly status: number;
   readonly statusText: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** An error in the one shape of CONTRACT §2, for what answers below the routes of a service. */
-export function errorResponse(
-  status: keyof typeof statusTexts,
+interface ErrorResponseOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The id that the request came with; left out, a new one. */
+  readonly requestId?: string | undefined;
+}
+
+/** Makes an error of a status, a code and a sentence. */
+export type ErrorResponses = (
+  status: number,
   code: ErrorCode,
   message: string,
-  headers: Readonly<Record<string, string>> = {},
-): ErrorResponse {
-  const requestId = randomId("req");
-  const body = JSON.stringify({ error: { code, message, request_id: requestId } });
-  return {
-    status,
-    statusText: statusTexts[status],
-    headers: {
-      "content-type": "application/json; charset=utf-8",
-      "content-length": String(Buffer.byteLength(body)),
-      "cache-control": "no-store",
-      ...security,
-      "x-request-id": requestId,
-      ...headers,
-    },
-    body,
+  options?: ErrorResponseOptions,
+) => ErrorResponse;
+
+/** The errors of what answers below the routes of a service. `docs` is the page that they name, `http.error-docs`. */
+export function createErrorResponses(docs: string): ErrorResponses {
+  return (status, code, message, { headers = {}, requestId = randomId("req") } = {}) => {
+    const body = errorBody({ code, message, requestId, docs });
+    return {
+      status,
+      statusText: STATUS_CODES[status] ?? "Error",
+      headers: {
+        "content-type": "application/json; charset=utf-8",
+        "content-length": String(Buffer.byteLength(body)),
+        "cache-control": "no-store",
+        ...security,
+        "x-request-id": requestId,
+        ...headers,
+      },
+      body,
+    };
   };
 }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { type Metrics, mergeMetrics, openMetricsContentType } from "@signalbox/telemetry";
-import { errorResponse } from "./error-response.ts";
+import type { ErrorResponses } from "./error-response.ts";
 import type { Health, Verdict } from "./health.ts";
 import { findProperty, listSources, type ManagedService } from "./management-env.ts";
 import type { AuthorizeManagement } from "./service-context.ts";
@@ -11,6 +11,7 @@ export interface Management {
   /** More metrics of the process, beside those of its services. */
   readonly processMetrics?: Metrics;
   readonly info: () => object;
+  readonly errorResponse: ErrorResponses;
   /** Asked at each request, because it is known only once the service has been built. `null` refuses everybody. */
   readonly authorize: () => AuthorizeManagement | null | undefined;
 }
@@ -68,7 +69,7 @@ async function answerMetrics({ services, processMetrics }: Management): Promise<
   return { status: 200, headers: { "content-type": openMetricsContentType, "cache-control": "no-store" }, body };
 }
 
-function answerProperty({ services }: Management, encoded: string): ManagementResponse {
+function answerProperty({ services, errorResponse }: Management, encoded: string): ManagementResponse {
   let name: string;
   try {
     name = decodeURIComponent(encoded);
@@ -84,14 +85,15 @@ async function authorized(
   headers: IncomingHttpHeaders,
   answer: () => ManagementResponse,
 ): Promise<ManagementResponse> {
+  const { errorResponse } = management;
   const authorize = management.authorize();
   if (authorize === undefined) {
-    return errorResponse(503, "unavailable", "The service is starting.", { "retry-after": "1" });
+    return errorResponse(503, "unavailable", "The service is starting.", { headers: { "retry-after": "1" } });
   }
   const decision = authorize === null ? "forbidden" : await authorize(headers);
   if (decision === "ok") return answer();
   if (decision === "forbidden") return errorResponse(403, "forbidden", "The scope management:read is needed.");
   return errorResponse(401, "unauthorized", "Valid credentials are needed.", {
-    "www-authenticate": 'Bearer realm="signalbox", Basic realm="signalbox"',
+    headers: { "www-authenticate": 'Bearer realm="signalbox", Basic realm="signalbox"' },
   });
 }

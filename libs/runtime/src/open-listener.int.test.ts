@@ -11,7 +11,14 @@ import { type OpenListener, openListener } from "./open-listener.ts";
 
 async function open(listener: RequestListener, options: Partial<OpenListener> = {}) {
   const runner = createRunner({ log: quietLog().log, clock: systemClock });
-  const { port, url } = await openListener(runner, { name: "http", host: "127.0.0.1", port: 0, listener, ...options });
+  const { port, url } = await openListener(runner, {
+    name: "http",
+    host: "127.0.0.1",
+    port: 0,
+    errorDocs: "/docs/errors",
+    listener,
+    ...options,
+  });
   return { runner, port, url };
 }
 
@@ -79,6 +86,7 @@ for (const { kind, sent, status, code, options } of [
     const { error } = JSON.parse(answer.body) as { error: Record<string, string> };
     assert.equal(error.code, code);
     assert.ok(error.message && error.request_id?.startsWith("req_"));
+    assert.equal(error.doc_url, `/docs/errors#${code}`);
     assert.match(answer.headers, /content-type: application\/json; charset=utf-8/i);
     assert.match(answer.headers, /connection: close/i);
     for (const [name, value] of securityHeaders) assert.ok(answer.headers.includes(`${name}: ${value}`), name);

@@ -3,6 +3,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ConfigurationError } from "@signalbox/config";
 import { KiB, seconds } from "@signalbox/core";
+import { createErrorResponses } from "./error-response.ts";
 import type { Runner } from "./runner.ts";
 import type { UpgradeListener } from "./service-context.ts";
 import { Traffic } from "./traffic.ts";
@@ -19,6 +20,8 @@ export interface OpenListener {
   readonly stallTimeoutMs?: number;
   readonly keepAliveTimeoutMs?: number;
   readonly headerBytesMax?: number;
+  /** The page that explains the error codes. */
+  readonly errorDocs: string;
   /** Keeps answering while the runner drains, until it closes: for health checks. */
   readonly openWhileDraining?: boolean;
 }
@@ -50,7 +53,7 @@ export async function openListener(runner: Runner, options: OpenListener): Promi
     shouldUpgradeCallback: ({ headers }) => upgrade !== undefined && headers.upgrade?.toLowerCase() === "websocket",
   });
   server.timeout = options.stallTimeoutMs ?? seconds(30);
-  const traffic = new Traffic(server, options.listener, upgrade);
+  const traffic = new Traffic(server, options.listener, upgrade, createErrorResponses(options.errorDocs));
   // Clients move to other instances while this one still answers, so that none of them meets a closed connection.
   if (!options.openWhileDraining) runner.leaving.addEventListener("abort", () => traffic.leave());
   await listen(server, options);

@@ -44,6 +44,7 @@ before(async () => {
     log,
     host: "127.0.0.1",
     port: 0,
+    errorDocs: "/docs/errors",
     health,
     info: () => ({ release: "1" }),
     authorize: () => authorize,

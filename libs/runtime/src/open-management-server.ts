@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { isAppError, randomId } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
-import { errorResponse } from "./error-response.ts";
+import { createErrorResponses, type ErrorResponses } from "./error-response.ts";
 import {
   type Management,
   type ManagementResponse,
@@ -11,7 +11,7 @@ import {
 import { type Listener, openListener } from "./open-listener.ts";
 import type { Runner } from "./runner.ts";
 
-export interface OpenManagementServer extends Management {
+export interface OpenManagementServer extends Omit<Management, "errorResponse"> {
   readonly runner: Runner;
   readonly log: Logger;
   readonly host: string;
@@ -19,23 +19,32 @@ export interface OpenManagementServer extends Management {
   readonly basePath: string;
   /** Ids of the endpoints that answer; `*` for all. */
   readonly exposure: readonly string[];
+  /** The page that explains the error codes. */
+  readonly errorDocs: string;
 }
 
 /** Opens the management server of a process. It answers until the very end, so that a drain can be watched. */
 export function openManagementServer(options: OpenManagementServer): Promise<Listener> {
-  const { runner, host, port } = options;
+  const { runner, host, port, errorDocs } = options;
   const listener = createManagementListener(options);
-  return openListener(runner, { name: "management.server", host, port, listener, openWhileDraining: true });
+  return openListener(runner, { name: "management.server", host, port, listener, errorDocs, openWhileDraining: true });
 }
 
 type ListenerOptions = Omit<OpenManagementServer, "runner" | "host" | "port">;
 
 /** The request listener alone, without a port. */
-function createManagementListener({ log, basePath, exposure, ...management }: ListenerOptions): RequestListener {
+function createManagementListener({
+  log,
+  basePath,
+  exposure,
+  errorDocs,
+  ...management
+}: ListenerOptions): RequestListener {
+  const errorResponse = createErrorResponses(errorDocs);
   const isExposed = (id: string) => exposure.includes(id) || exposure.includes("*");
-  const routes = managementRoutes(management).filter((route) => isExposed(route.id));
+  const routes = managementRoutes({ ...management, errorResponse }).filter((route) => isExposed(route.id));
   return (request, response) => {
-    void answer(request, basePath, routes)
+    void answer(request, basePath, routes, errorResponse)
       .catch((error: unknown) => {
         if (isAppError(error) && error.code === "unavailable") return errorResponse(503, error.code, error.message);
         log.error({ error, path: request.url }, "A management request failed");
@@ -49,6 +58,7 @@ async function answer(
   request: IncomingMessage,
   basePath: string,
   routes: readonly ManagementRoute[],
+  errorResponse: ErrorResponses,
 ): Promise<ManagementResponse> {
   // Not decoded: an encoded slash belongs to the name of a property, not to the path.
   const [path = "/"] = (request.url ?? "/").split("?");
@@ -57,7 +67,8 @@ async function answer(
     const match = below === null ? null : route.path.exec(below);
     if (!match) continue;
     if (request.method === "GET" || request.method === "HEAD") return route.answer(match, request.headers);
-    return errorResponse(405, "method_not_allowed", "Only GET and HEAD are answered here.", { allow: "GET, HEAD" });
+    const headers = { allow: "GET, HEAD" };
+    return errorResponse(405, "method_not_allowed", "Only GET and HEAD are answered here.", { headers });
   }
   return errorResponse(404, "not_found", "There is nothing at this path.");
 }

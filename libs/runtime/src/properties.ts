@@ -60,6 +60,15 @@ export const runtimeProperties = defineProperties({
     reload: "restart",
     effect: "Size of all request headers together above which the answer is 431.",
   },
+  "http.error-docs": {
+    type: "string",
+    default: "/docs/errors",
+    pattern: "(https?://[^/?#\\s]+)?(/[^/?#\\s]+)*",
+    secrecy: "public",
+    reload: "restart",
+    effect:
+      "Page that explains the error codes, which every error links to; a path belongs to the address that was asked.",
+  },
   "management.server.host": {
     type: "string",
     default: "127.0.0.1",

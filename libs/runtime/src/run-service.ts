@@ -115,6 +115,7 @@ export function managementAddress(configuration: Pick<Configuration<RuntimePrope
     port: configuration.get("management.server.port"),
     basePath: configuration.get("management.endpoints.web.base-path"),
     exposure: configuration.get("management.endpoints.web.exposure.include"),
+    errorDocs: configuration.get("http.error-docs"),
   };
 }
 
@@ -125,6 +126,7 @@ export function listenerLimits(configuration: Pick<Configuration<RuntimeProperti
     stallTimeoutMs: configuration.get("http.stall-timeout"),
     keepAliveTimeoutMs: configuration.get("http.keep-alive-timeout"),
     headerBytesMax: configuration.get("http.header-max-bytes"),
+    errorDocs: configuration.get("http.error-docs"),
   };
 }
 

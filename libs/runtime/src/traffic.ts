@@ -4,7 +4,7 @@ import { Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { answerClientError } from "./answer-client-error.ts";
-import { errorResponse } from "./error-response.ts";
+import type { ErrorResponses } from "./error-response.ts";
 import type { UpgradeListener } from "./service-context.ts";
 
 /** How long a request may take from a client that had not heard of the stop to us. Longer than a round trip in one region. */
@@ -13,6 +13,7 @@ const requestOnItsWayMs = 100;
 /** Knows which requests are in hand, so that a drain can wait for them and a bad request cannot tear an answer apart. */
 export class Traffic {
   readonly #server: Server;
+  readonly #errorResponse: ErrorResponses;
   // By connection: one Set for all, added to and deleted from all the time, leaves a chain of dead tables behind. They keep
   // requests that are long over alive through every small collection, and each of these then takes twice as long.
   readonly #connections = new Map<Duplex, ServerResponse[]>();
@@ -21,12 +22,18 @@ export class Traffic {
   #leaving = false;
   #draining = false;
 
-  constructor(server: Server, listener: RequestListener, upgrade: UpgradeListener | undefined) {
+  constructor(
+    server: Server,
+    listener: RequestListener,
+    upgrade: UpgradeListener | undefined,
+    errorResponse: ErrorResponses,
+  ) {
     this.#server = server;
+    this.#errorResponse = errorResponse;
     server.on("connection", (socket) => this.#onConnection(socket));
     server.on("request", (request, response) => this.#onRequest(request, response, listener));
     server.on("checkExpectation", (_request, response) =>
-      refuse(response, 417, "Only Expect: 100-continue is understood."),
+      this.#refuse(response, 417, "Only Expect: 100-continue is understood."),
     );
     server.on("checkContinue", (request, response) => this.#onExpectation(request, response, listener));
     server.on("timeout", (socket) => this.#onStandstill(socket));
@@ -80,8 +87,8 @@ export class Traffic {
       if (this.#inHand().length === 0) this.#drained.resolve();
     });
     const hosts = countHosts(request);
-    if (hosts > 1) refuse(response, 400, "There is more than one Host header.");
-    else if (hosts === 0 && request.httpVersion === "1.1") refuse(response, 400, "The Host header is missing.");
+    if (hosts > 1) this.#refuse(response, 400, "There is more than one Host header.");
+    else if (hosts === 0 && request.httpVersion === "1.1") this.#refuse(response, 400, "The Host header is missing.");
     else listener(request, response);
   }
 
@@ -111,7 +118,13 @@ export class Traffic {
     const answers = this.#connections.get(socket) ?? [];
     const isAnswering = answers.some((response) => response.socket === socket && response.headersSent);
     if (isAnswering) socket.destroy();
-    else answerClientError(error, socket);
+    else answerClientError(error, socket, this.#errorResponse);
+  }
+
+  #refuse(response: ServerResponse, status: 400 | 417, message: string): void {
+    const close = { headers: { connection: "close" } };
+    const { headers, body } = this.#errorResponse(status, "invalid_request", message, close);
+    response.writeHead(status, headers).end(body);
   }
 
   #onUpgrade([request, socket, head]: Parameters<UpgradeListener>, upgrade: UpgradeListener): void {
@@ -132,9 +145,4 @@ function countHosts({ rawHeaders }: IncomingMessage): number {
     if (name.length === 4 && name.toLowerCase() === "host") count++;
   }
   return count;
-}
-
-function refuse(response: ServerResponse, status: 400 | 417, message: string): void {
-  const { headers, body } = errorResponse(status, "invalid_request", message, { connection: "close" });
-  response.writeHead(status, headers).end(body);
 }

@@ -13,11 +13,11 @@ const codeOf = ({ errors }: { errors?: { extensions: { code: string } }[] }) => 
 const query: Harness["query"] = (headers, text, variables) => account.query(headers, text, variables);
 const stale = () => Math.floor(account.context.clock.nowMs() / 1000) - 901;
 const create = `mutation($input: CreateApiKeyInput!) {
-  createApiKey(input: $input) { apiKey { id name scopes expiresAt replaces } key errors { field message } } }`;
+  createApiKey(input: $input) { apiKey { id name scopes expiresAt replaces } key errors { field code message } } }`;
 const newKey = async (person: Headers, input: object = {}) =>
   (await query(person, create, { input: { name: "deploy", scopes: ["account:read"], ...input } })).data.createApiKey;
 const rotate = `mutation($input: RotateApiKeyInput!) {
-  rotateApiKey(input: $input) { apiKey { id replaces } key errors { field message } } }`;
+  rotateApiKey(input: $input) { apiKey { id replaces } key errors { field code message } } }`;
 
 test("a key is made, renamed, rotated and revoked in the graph; it is shown when it is made and never again", async () => {
   const person = account.person();
@@ -46,15 +46,17 @@ test("a key is made, renamed, rotated and revoked in the graph; it is shown when
   assert.deepEqual(revoked.data.revokeApiKey.apiKey, { status: "revoked", replacedBy: rotated.apiKey.id });
 });
 
-test("what is wrong with a key is in the payload under the input's names", async () => {
+test("what is wrong with a key is in the payload under the input's names, with the codes of REST", async () => {
   const person = account.person();
-  const fieldsOf = ({ errors }: { errors: { field: string }[] }) => errors.map(({ field }) => field);
-  assert.deepEqual(fieldsOf(await newKey(person, { name: "", scopes: ["everything"] })), ["name", "scopes"]);
-  assert.deepEqual(fieldsOf(await newKey(person, { expiresAt: "2020-01-01T00:00:00Z" })), ["expiresAt"]);
-  assert.deepEqual(fieldsOf(await newKey(person, { scopes: ["account:admin"] })), ["scopes"]);
+  const fieldsOf = ({ errors }: { errors: { field: string; code: string }[] }) =>
+    errors.map(({ field, code }) => `${field} ${code}`);
+  const wrong = { name: "", scopes: ["everything"] };
+  assert.deepEqual(fieldsOf(await newKey(person, wrong)), ["name invalid", "scopes[0] invalid_value"]);
+  assert.deepEqual(fieldsOf(await newKey(person, { expiresAt: "2020-01-01T00:00:00Z" })), ["expiresAt passed"]);
+  assert.deepEqual(fieldsOf(await newKey(person, { scopes: ["account:admin"] })), ["scopes beyond_creator"]);
   const { apiKey } = await newKey(person);
   const long = await query(person, rotate, { input: { id: apiKey.id, overlapSeconds: 604_801 } });
-  assert.deepEqual(fieldsOf(long.data.rotateApiKey), ["overlapSeconds"]);
+  assert.deepEqual(fieldsOf(long.data.rotateApiKey), ["overlapSeconds too_big"]);
 });
 
 test("keys in the graph need a recent sign-in, as they do over REST", async () => {

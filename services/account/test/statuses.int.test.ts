@@ -42,7 +42,7 @@ for (const from of accountStates) {
         assert.deepEqual([body.status, body.status_changed_by, body.status_reason], [to, "administrator", `to ${to}`]);
       } else {
         assert.equal(status, 409, to);
-        assert.deepEqual([body.error.code, body.error.details[0].code], ["conflict", `from_${from}`]);
+        assert.deepEqual([body.error.code, body.error.details[0].code], ["conflict", "transition_not_allowed"]);
         assert.equal((await get(administrator, `/api/accounts/${id}`)).body.status, from);
       }
     }

@@ -60,7 +60,7 @@ test("a value that the property would refuse is told in the payload, with what w
     ["limits.maxPageSize", "fifty", "value", /limits\.maxPageSize must be/],
     ["defaults.locale", ["en"], "value", /defaults\.locale must be/],
     ["features.reports", "on", "value", /enabled/],
-    ["server.name", "a\u0000b", "value", /NUL/],
+    ["server.name", "a\u0000b", "value", /U\+0000/],
     ["server.name", "\ud800", "value", /half/],
   ] as const;
   for (const [name, value, field, message] of wrong) {

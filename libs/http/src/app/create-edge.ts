@@ -5,7 +5,10 @@ import type { HttpContext } from "./http-context.ts";
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** Completes what all routes of an app share: its histogram and the live limits, read without a look-up per request. */
-export function createEdge(context: HttpContext, parts: Omit<Edge, "context" | "duration" | "live">): Edge {
+export function createEdge(
+  context: HttpContext,
+  parts: Omit<Edge, "context" | "errorDocs" | "duration" | "live">,
+): Edge {
   const { configuration, metrics } = context;
   const live = {
     requestTimeoutMs: configuration.get("limits.requestTimeoutSeconds") * 1000,
@@ -23,5 +26,5 @@ export function createEdge(context: HttpContext, parts: Omit<Edge, "context" | "
     ["method", "route", "status"],
     durationBuckets,
   );
-  return { context, ...parts, duration, live };
+  return { context, ...parts, errorDocs: configuration.get("http.error-docs"), duration, live };
 }

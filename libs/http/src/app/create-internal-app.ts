@@ -59,7 +59,7 @@ export function createInternalApp(options: InternalAppOptions): RequestListener 
       "no internal token",
     );
     const refusal = { code: "unauthorized", message: "The internal token is needed." } as const;
-    const body = errorText(refusal, 401, "plain", requestId);
+    const body = errorText(refusal, 401, { style: "plain", requestId, docs: edge.errorDocs });
     response.writeHead(401, [...securityHeaders.flat(), "X-Request-Id", requestId, "Content-Type", "application/json"]);
     response.end(body);
   };

@@ -29,6 +29,8 @@ export interface Edge {
   readonly onForbidden: ((request: ForbiddenRequest) => void) | null;
   readonly cors: Cors;
   readonly strict: boolean;
+  /** The page that explains the error codes. */
+  readonly errorDocs: string;
   readonly duration: Histogram<"method" | "route" | "status">;
   /** Values of live properties, kept current. */
   readonly live: { requestTimeoutMs: number; requestBytesMax: number };

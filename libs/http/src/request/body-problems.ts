@@ -1,5 +1,6 @@
-import { AppError, type ErrorDetail } from "@signalbox/core";
+import { AppError, type DetailCode, detailCodes, type ErrorDetail } from "@signalbox/core";
 import type { z } from "zod";
+import { sentenceOf } from "./sentences.ts";
 
 /** The path of a failing member as clients write it: `settings.tags[2]`. */
 export function fieldPath(path: readonly PropertyKey[]): string {
@@ -10,10 +11,32 @@ export function fieldPath(path: readonly PropertyKey[]): string {
 }
 
 type Issue = z.core.$ZodIssue;
+type Judgement<Output> =
+  | { readonly success: true; readonly data: Output }
+  | { readonly success: false; readonly details: readonly ErrorDetail[] };
 
-/** Lists what a schema refused in a JSON body, one entry per failing member; `readOnly` names members that only we write. */
-export function bodyDetails(issues: readonly Issue[], value: unknown, readOnly: ReadonlySet<string>): ErrorDetail[] {
-  return issues.flatMap((issue) => detailsOf(issue, value, readOnly));
+const none: ReadonlySet<string> = new Set();
+
+/**
+ * Judges what a client sent. Every member that fails is named once, with one sentence of ours: its first fault. `readOnly`
+ * are members that only we write.
+ */
+export function judge<Output>(
+  schema: z.ZodType<Output>,
+  value: unknown,
+  readOnly: ReadonlySet<string> = none,
+): Judgement<Output> {
+  const result = schema.safeParse(value, { error: sentenceOf });
+  if (result.success) return result;
+  return {
+    success: false,
+    details: onePerField(result.error.issues.flatMap((issue) => detailsOf(issue, value, readOnly))),
+  };
+}
+
+/** Keeps what was said first of each field. */
+export function onePerField(details: readonly ErrorDetail[]): ErrorDetail[] {
+  return [...new Map(details.toReversed().map((detail) => [detail.field, detail])).values()].reverse();
 }
 
 /**
@@ -24,16 +47,6 @@ export function bodyRefusal(method: string, details: readonly ErrorDetail[]): Ap
     return new AppError("invalid_request", "A required member is absent.", { details });
   }
   return new AppError("validation_error", "A member of the body is not valid.", { details });
-}
-
-/** The refusal of query parameters: always 400. */
-export function queryRefusal(issues: readonly Issue[]): AppError {
-  const details = issues.map((issue) => ({
-    field: fieldPath(issue.path),
-    code: codeOf(issue),
-    message: issue.message,
-  }));
-  return new AppError("invalid_request", "A query parameter is not valid.", { details });
 }
 
 function detailsOf(issue: Issue, value: unknown, readOnly: ReadonlySet<string>): ErrorDetail[] {
@@ -53,8 +66,8 @@ function unknownMember(field: string, readOnly: ReadonlySet<string>): ErrorDetai
 }
 
 /** A check of our own may name its code; the rest follows from what kind of check failed. */
-function codeOf(issue: Issue): string {
-  if (issue.code === "custom" && typeof issue.params?.code === "string") return issue.params.code;
+function codeOf(issue: Issue): DetailCode {
+  if (issue.code === "custom" && isDetailCode(issue.params?.code)) return issue.params.code;
   switch (issue.code) {
     case "invalid_type":
       return "invalid_type";
@@ -70,6 +83,8 @@ function codeOf(issue: Issue): string {
       return "invalid";
   }
 }
+
+const isDetailCode = (code: unknown): code is DetailCode => detailCodes.includes(code as DetailCode);
 
 /** Absent is not null: only a member that is not there at all counts. The body itself is never absent here. */
 function isAbsent(value: unknown, path: readonly PropertyKey[]): boolean {

@@ -26,7 +26,7 @@ export function parseJsonBody(bytes: Buffer): JsonBody {
       details: [{ field: flaw.path, code: flaw.code, message: flaw.message }],
     });
   }
-  return { value, flaws: textFlaws(text, value) };
+  return { value, flaws: textFlaws(value, text) };
 }
 
 function parsed(text: string): unknown {

@@ -1,6 +1,6 @@
 import { AppError, type ErrorDetail } from "@signalbox/core";
 import type { z } from "zod";
-import { queryRefusal } from "./body-problems.ts";
+import { judge, onePerField } from "./body-problems.ts";
 import { isBadText } from "./text-flaws.ts";
 
 /** Names under which people try to send credentials in URLs, where logs and histories keep them. */
@@ -32,8 +32,8 @@ export function queryTextOf(url: string): string {
 export function parseQuery(text: string, schema: z.ZodObject | undefined): Record<string, unknown> {
   const values = text === "" ? {} : readPairs(text, schema);
   if (!schema) return values;
-  const result = schema.safeParse(values);
-  if (!result.success) throw queryRefusal(result.error.issues);
+  const result = judge(schema, values);
+  if (!result.success) throw queryRefusal(result.details);
   return result.data;
 }
 
@@ -66,8 +66,7 @@ function readPairs(text: string, schema: z.ZodObject | undefined): Record<string
     if (problem) problems.push(problem);
     else values[name as string] = value as string;
   }
-  if (problems.length > 0)
-    throw new AppError("invalid_request", "A query parameter is not valid.", { details: problems });
+  if (problems.length > 0) throw queryRefusal(onePerField(problems));
   return values;
 }
 
@@ -85,6 +84,9 @@ function problemOf(
     return { field: name, code: "invalid_text", message: "Is not readable text." };
   return null;
 }
+
+const queryRefusal = (details: readonly ErrorDetail[]): AppError =>
+  new AppError("invalid_request", "A query parameter is not valid.", { details });
 
 function undeclared(name: string): ErrorDetail {
   return credentialNames.has(name.toLowerCase())

@@ -8,11 +8,11 @@ const suspicious = /\\u(?:0000|005[fF]|[dD][89a-fA-F])|__proto__/;
 
 /**
  * Every text, names included, that PostgreSQL or UTF-8 cannot hold: U+0000 and lone surrogates. And every member named
- * `__proto__`, which half of all programs would lose or take for something else. `text` is the JSON that
- * `value` came from: nearly always one look at it is enough.
+ * `__proto__`, which half of all programs would lose or take for something else. `json` is the text that
+ * `value` came from, where there is one: nearly always one look at it is enough.
  */
-export function textFlaws(text: string, value: unknown): ErrorDetail[] {
-  if (!suspicious.test(text)) return [];
+export function textFlaws(value: unknown, json?: string): ErrorDetail[] {
+  if (json !== undefined && !suspicious.test(json)) return [];
   const flaws: ErrorDetail[] = [];
   visit(value, "", flaws);
   return flaws;

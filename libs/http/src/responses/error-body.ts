@@ -1,4 +1,4 @@
-import { errorCodes } from "@signalbox/core";
+import { detailCodes, errorCodes } from "@signalbox/contracts";
 import { z } from "zod";
 
 /** The body of every refusal (CONTRACT §2). */
@@ -11,9 +11,18 @@ export const ErrorBody = z
       request_id: z.string(),
       correlationId: z.string().optional().describe("The request id again, on configuration routes."),
       details: z
-        .array(z.object({ field: z.string(), code: z.string(), message: z.string() }))
+        .array(
+          z.object({
+            field: z.string().describe("Its path in the request, such as `settings.tags[2]`."),
+            code: z.enum(detailCodes).describe("Stable; branch on this."),
+            message: z.string().describe("One sentence for people; may change."),
+          }),
+        )
         .optional()
-        .describe("Every failing field."),
+        .describe("Every failing field, each once."),
+      doc_url: z
+        .string()
+        .describe("The page that explains the codes, at `code`; a path belongs to the address that was asked."),
     }),
   })
   .meta({ id: "Error", description: "A refusal." });

@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode, isAppError } from "@signalbox/core";
+import { AppError, type ErrorCode, errorBody, isAppError } from "@signalbox/core";
 import { toAppError } from "@signalbox/storage";
 import type { ErrorStyle } from "../routes/route-spec.ts";
 import { defaultMessages, type HttpResponse, type Refusal } from "./http-response.ts";
@@ -50,17 +50,12 @@ export function styledCode(code: ErrorCode, status: number, style: ErrorStyle): 
   return code;
 }
 
-/** The body of a refusal, members in the order of the contract. */
-export function errorText(refusal: Refusal, status: number, style: ErrorStyle, requestId: string): string {
-  const field = refusal.field ?? refusal.details?.[0]?.field;
-  return JSON.stringify({
-    error: {
-      code: styledCode(refusal.code, status, style),
-      message: refusal.message,
-      ...(field ? { field } : {}),
-      request_id: requestId,
-      ...(style === "configuration" ? { correlationId: requestId } : {}),
-      ...(refusal.details && refusal.details.length > 0 ? { details: refusal.details } : {}),
-    },
-  });
+/** The body of a refusal as the area of the route writes it. */
+export function errorText(
+  { code, message, field, details }: Refusal,
+  status: number,
+  { style, requestId, docs }: { readonly style: ErrorStyle; readonly requestId: string; readonly docs: string },
+): string {
+  const isCorrelated = style === "configuration";
+  return errorBody({ code: styledCode(code, status, style), message, field, details, requestId, isCorrelated, docs });
 }

@@ -56,7 +56,10 @@ function minimal({ route, headers }: Exchange, answer: HttpResponse): HttpRespon
 function payloadOf({ route, edge, requestId }: Exchange, response: HttpResponse): string | Uint8Array | null {
   const { body } = response;
   if (body.kind === "json") return jsonText(route, edge.strict, response);
-  if (body.kind === "error") return errorText(body.error, response.status, route.errors, requestId);
+  if (body.kind === "error") {
+    const written = { style: route.errors, requestId, docs: edge.errorDocs };
+    return errorText(body.error, response.status, written);
+  }
   return body.kind === "bytes" ? body.bytes : null;
 }
 

@@ -2,7 +2,7 @@ import { AppError, type ErrorCode } from "@signalbox/core";
 import type { z } from "zod";
 import type { CompiledBody } from "../app/compile-body.ts";
 import type { Exchange, Step } from "../app/exchange.ts";
-import { bodyDetails, bodyRefusal } from "../request/body-problems.ts";
+import { bodyRefusal, judge, onePerField } from "../request/body-problems.ts";
 import { type JsonBody, parseJsonBody } from "../request/json-body.ts";
 import { announcesBody, readBody, refuseAnnouncedSize } from "../request/read-body.ts";
 import { styledCode } from "../responses/error-status.ts";
@@ -42,19 +42,17 @@ const isLeftOut = ({ request }: Exchange, { mayBeLeftOut }: CompiledBody): boole
   mayBeLeftOut && request.method === "POST" && !announcesBody(request);
 
 async function parseMembers(exchange: Exchange, body: CompiledBody, { value, flaws }: JsonBody): Promise<unknown> {
-  const result = await judge(exchange, body, value);
+  const result = await judgeFor(exchange, body, value);
   if (result.success && flaws.length === 0) return result.data;
-  const flawed = new Set(flaws.map(({ field }) => field));
-  const refused = result.success ? [] : bodyDetails(result.error.issues, value, body.readOnly);
-  const details = [...flaws, ...refused.filter(({ field }) => !flawed.has(field))];
-  throw bodyRefusal(exchange.request.method ?? "", details);
+  const refused = result.success ? [] : result.details;
+  throw bodyRefusal(exchange.request.method ?? "", onePerField([...flaws, ...refused]));
 }
 
 /** Judges a body, and one that fails once more as the caller's own: only a refusal pays for it. */
-async function judge({ principal }: Exchange, { schema, forCaller }: CompiledBody, value: unknown) {
-  const result = (schema as z.ZodType).safeParse(value);
+async function judgeFor({ principal }: Exchange, { schema, forCaller, readOnly }: CompiledBody, value: unknown) {
+  const result = judge(schema as z.ZodType, value, readOnly);
   if (result.success || !forCaller || !principal) return result;
-  return (await forCaller(principal)).safeParse(value);
+  return judge(await forCaller(principal), value, readOnly);
 }
 
 /** Decoding would let a few bytes become gigabytes, and no client needs it for bodies of this size. */

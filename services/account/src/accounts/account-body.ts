@@ -1,4 +1,5 @@
 import type { Principal } from "@signalbox/auth";
+import type { DetailCode } from "@signalbox/core";
 import { z } from "zod";
 import type { Account } from "./account.ts";
 import { checkContactAddress, checkDisplayName, checkLocale, checkTimezone, type FieldRule } from "./account-fields.ts";
@@ -6,7 +7,7 @@ import type { AccountStore } from "./account-store.ts";
 import type { AccountChanges } from "./change-account.ts";
 
 /** A text in one Unicode form that keeps a rule of ours. `code` is the stable word in `details`. */
-export function ruledText(rule: FieldRule, code = "invalid") {
+export function ruledText(rule: FieldRule, code: DetailCode = "invalid") {
   return z
     .string()
     .normalize("NFC")

@@ -1,5 +1,5 @@
 import { timestamp } from "@signalbox/contracts";
-import { AppError } from "@signalbox/core";
+import { AppError, type DetailCode } from "@signalbox/core";
 import type { Refusal } from "@signalbox/http";
 import { z } from "zod";
 import type { Actor, Refusal as RefusalEntry } from "../audit/audit.ts";
@@ -38,8 +38,9 @@ export function codeRefusal(
   return { accountId, operation, reason: reasonOf(outcome), fields: ["code"], by };
 }
 
-const reasonOf = (outcome: keyof typeof messages): string =>
-  outcome === "wrong" ? "wrong_code" : `code_${outcome.replace("-", "_")}`;
+const reasons = { wrong: "wrong_code", expired: "code_expired", "used-up": "code_used_up" } as const;
+
+const reasonOf = (outcome: keyof typeof messages): DetailCode => reasons[outcome];
 
 /** The error for who has had five codes within the hour. The oldest of them is at most that old. */
 export const tooManyCodes = (field?: string) =>

@@ -1,5 +1,5 @@
 import type { Scope } from "@signalbox/contracts";
-import type { ErrorDetail } from "@signalbox/core";
+import type { DetailCode, ErrorDetail } from "@signalbox/core";
 import type { Refusal } from "@signalbox/http";
 import type { RotateKeyOutcome } from "./api-keys.ts";
 import type { Credential } from "./credential.ts";
@@ -71,7 +71,7 @@ const beyondCreator = (scope: Scope, noun: string): ErrorDetail => ({
 const tooManyKeys = (max: number): Refusal =>
   conflict("api_keys", "too_many", `The account has ${max} keys; revoke one that is not needed.`);
 
-const conflict = (field: string, code: string, message: string): Refusal =>
+const conflict = (field: string, code: DetailCode, message: string): Refusal =>
   refusal("conflict", [{ field, code, message }]);
 
 const refusal = (code: Refusal["code"], details: readonly ErrorDetail[]): Refusal => ({

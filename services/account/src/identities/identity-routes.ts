@@ -110,7 +110,7 @@ function answerUnproven(outcome: Exclude<ProvenLogin["outcome"], "proven">): Htt
   }
 }
 
-const tokenRefused = (code: string, message: string) =>
+const tokenRefused = (code: "not_accepted" | "no_login", message: string) =>
   refused(422, "validation_error", { message, details: [{ field: "token", code, message }] });
 
 function answerLink(result: LinkOutcome, current: Identity | null): HttpResponse {

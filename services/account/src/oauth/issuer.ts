@@ -73,7 +73,8 @@ export function createIssuer(
   const provider = onePerKeyRing(signingKeys, (keys) => {
     const applications = parseApplications(configuration.get("account.oauth.applications")).map(metadataOfApplication);
     const configured = providerConfiguration({ ...settings, applications, signingKeys: keys });
-    return createProvider({ ...parts, address, configuration: configured, providerClients, clientAddress });
+    const errorDocs = configuration.get("http.error-docs");
+    return createProvider({ ...parts, address, configuration: configured, providerClients, clientAddress, errorDocs });
   });
   const answerSignIn = createSignInListener({ ...parts, address, cookieKeys, clientAddress });
 

@@ -1,4 +1,4 @@
-import { isAppError } from "@signalbox/core";
+import { errorBody, isAppError } from "@signalbox/core";
 import type { ClientAddress } from "@signalbox/http";
 import { toAppError } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
@@ -12,19 +12,21 @@ interface Dependencies {
   readonly configuration: Configuration;
   readonly providerClients: Pick<ProviderClients, "accepts" | "noteRefused">;
   readonly clientAddress: ClientAddress;
+  /** The page that explains the error codes. */
+  readonly errorDocs: string;
   readonly log: Logger;
 }
 
 /** Makes an OpenID provider of our configuration, with our steps before it and our log and audit behind it. */
 export function createProvider(dependencies: Dependencies): Provider {
-  const { address, configuration, providerClients } = dependencies;
+  const { address, configuration, providerClients, errorDocs } = dependencies;
   const provider = new Provider(address.issuer, configuration);
   // Its address is set on every request before it sees it.
   provider.proxy = true;
   provider.Client.prototype.compareClientSecret = function compareClientSecret(secret) {
     return providerClients.accepts(this.clientId, secret);
   };
-  const steps = [underPath(address), nothingHere, cachedForMinutes, consentGiven, withoutScript];
+  const steps = [underPath(address), nothingHere(errorDocs), cachedForMinutes, consentGiven, withoutScript];
   for (const step of steps) provider.use(step);
   watchRefusals(provider, dependencies);
   watchFailures(provider, dependencies);
@@ -49,13 +51,16 @@ function underPath({ path }: IssuerAddress): Step {
   };
 }
 
-const nothingHere: Step = async (ctx, next) => {
-  await next();
-  if (ctx.status !== 404 || ctx.body) return;
-  const error = { code: "not_found", message: "There is nothing here.", request_id: ctx.response.get("X-Request-Id") };
-  ctx.body = { error };
-  ctx.status = 404;
-};
+function nothingHere(docs: string): Step {
+  return async (ctx, next) => {
+    await next();
+    if (ctx.status !== 404 || ctx.body) return;
+    const requestId = ctx.response.get("X-Request-Id");
+    ctx.body = errorBody({ code: "not_found", message: "There is nothing here.", requestId, docs });
+    ctx.type = "application/json";
+    ctx.status = 404;
+  };
+}
 
 const publicDocuments = new Set([
   "/jwks",

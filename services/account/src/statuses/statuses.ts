@@ -82,5 +82,5 @@ export function createStatuses({ accounts, access, outbox, audit, clock }: Statu
 /** Says why a change of status was not made. */
 export function refusedTransition({ from, to }: NoTransition): Refusal {
   const message = `An account that is ${from} cannot become ${to}.`;
-  return { code: "conflict", message, details: [{ field: "status", code: `from_${from}`, message }] };
+  return { code: "conflict", message, details: [{ field: "status", code: "transition_not_allowed", message }] };
 }

@@ -11,7 +11,7 @@ function prose(max: number, { lines }: { lines: boolean }) {
     .normalize("NFC")
     .refine((text) => characters(text) <= max, {
       message: `Must have at most ${max} characters.`,
-      params: { code: "too_long" },
+      params: { code: "too_big" },
     })
     .refine((text) => !control.test(text), {
       message: "Must not hold control or direction-changing characters.",
@@ -22,7 +22,7 @@ function prose(max: number, { lines }: { lines: boolean }) {
 export const filename = prose(255, { lines: false })
   .refine((name) => Buffer.byteLength(name) <= 255, {
     message: "Must have at most 255 bytes.",
-    params: { code: "too_long" },
+    params: { code: "too_big" },
   })
   .refine((name) => name.trim() !== "" && !/[/\\]/.test(name) && name !== "." && name !== "..", {
     message: "Must be the name of a file, without folders.",

@@ -1,5 +1,5 @@
 import { PassThrough } from "node:stream";
-import { AppError } from "@signalbox/core";
+import { AppError, type DetailCode, detailCodes } from "@signalbox/core";
 import { isOutboundError, type OutboundClient, type OutboundError } from "@signalbox/net";
 import type { ArrivedFile, StagingArea } from "./staging-area.ts";
 
@@ -47,7 +47,7 @@ export async function fetchFile(source: FileSource, sourceUrl: string, signal: A
 function refusalOf(error: OutboundError): AppError {
   switch (error.stage) {
     case "forbidden":
-      return refusedUrl(error.message, error.code, error);
+      return refusedUrl(error.message, isDetailCode(error.code) ? error.code : "address", error);
     case "too-large":
       return new AppError("image_too_large", error.message, { cause: error });
     default:
@@ -55,7 +55,10 @@ function refusalOf(error: OutboundError): AppError {
   }
 }
 
-function refusedUrl(message: string, code: string, cause?: unknown): AppError {
+/** Whatever forbids a target, where it is or how it is written, has a code that clients know. */
+const isDetailCode = (code: string): code is DetailCode => detailCodes.some((known) => known === code);
+
+function refusedUrl(message: string, code: DetailCode, cause?: unknown): AppError {
   const details = [{ field: "source_url", code, message }];
   return new AppError("validation_error", "The image cannot be imported from there.", { details, cause });
 }

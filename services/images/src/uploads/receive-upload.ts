@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { Busboy, type BusboyHeaders, type BusboyInstance } from "@fastify/busboy";
-import { AppError, type ErrorDetail, KiB } from "@signalbox/core";
+import { AppError, type DetailCode, type ErrorDetail, KiB } from "@signalbox/core";
 import type { ArrivedFile, StagedFile, StagingArea } from "./staging-area.ts";
 
 export interface ReceivedUpload extends ArrivedFile {
@@ -92,7 +92,7 @@ class Form {
   }
 
   #takeText(name: string, value: string, isCut: boolean): void {
-    if (isCut) this.#refuse(badRequest(name, "too_long", "The part is too long."));
+    if (isCut) this.#refuse(badRequest(name, "too_big", "The part is too long."));
     this.#texts.set(name, [...(this.#texts.get(name) ?? []), value]);
   }
 
@@ -110,7 +110,7 @@ function openBusboy(request: IncomingMessage): BusboyInstance {
   }
 }
 
-function badRequest(field: string, code: string, message: string): AppError {
+function badRequest(field: string, code: DetailCode, message: string): AppError {
   return new AppError("invalid_request", message, { details: [{ field, code, message }] });
 }
 

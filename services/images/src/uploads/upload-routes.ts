@@ -118,8 +118,9 @@ async function discarding<T>(file: StagedFile, work: () => Promise<T>): Promise<
 function refusalOf(result: Exclude<StoreOutcome, { outcome: "stored" }>): HttpResponse {
   switch (result.outcome) {
     case "not-accepted": {
-      const details = [{ field: "file", code: "type_not_accepted", message: result.advice }];
-      return refused(415, "unsupported_media_type", { message: result.advice, details });
+      const { advice: message } = result;
+      const details = [{ field: "file", code: "type_not_accepted", message } as const];
+      return refused(415, "unsupported_media_type", { message, details });
     }
     case "over-limit": {
       const { kind, code, message } = result.problem;
@@ -128,8 +129,9 @@ function refusalOf(result: Exclude<StoreOutcome, { outcome: "stored" }>): HttpRe
       return refused(422, "validation_error", { message, details });
     }
     case "broken": {
-      const details = [{ field: "file", code: "not_an_image", message: result.message }];
-      return refused(422, "validation_error", { message: result.message, details });
+      const { message } = result;
+      const details = [{ field: "file", code: "not_an_image", message } as const];
+      return refused(422, "validation_error", { message, details });
     }
   }
 }

@@ -1,0 +1,48 @@
+import { detailCodes, type ErrorCode, errorCodes } from "@signalbox/core";
+import { detailCatalogue } from "../errors/detail-catalogue.ts";
+import { errorCatalogue } from "../errors/error-catalogue.ts";
+
+/** The text of `docs/reference/errors.md`: the body, then every code with its meaning and what to do. */
+export function errorsReference(statusOf: Readonly<Record<ErrorCode, number>>): string {
+  const errorRows = errorCodes.map((code) => row([anchored(code), statusOf[code], ...explained(errorCatalogue[code])]));
+  const detailRows = detailCodes.map((code) => row([anchored(code), ...explained(detailCatalogue[code])]));
+  return `# Error codes
+
+Generated from \`libs/contracts\`. Every error has the same body, from every service and from the edge:
+
+\`\`\`json
+{
+  "error": {
+    "code": "validation_error",
+    "message": "A member of the body is not valid.",
+    "field": "display_name",
+    "request_id": "…",
+    "details": [{ "field": "display_name", "code": "invalid", "message": "The name has 1–100 characters." }],
+    "doc_url": "/docs/errors#validation_error"
+  }
+}
+\`\`\`
+
+Branch on \`code\`: it is never renamed. \`message\` is for people and may change. Quote \`request_id\` when you report a problem.
+\`details\` has every failing field once, with its first fault. \`field\` is the first of them.
+\`doc_url\` leads to this text, which every deployment serves at \`/docs/errors\`; \`http.error-docs\` names another place.
+
+GraphQL has codes of its own for whole errors ([GraphQL](graphql.md)). The failures of fields in a payload have those of \`details\`.
+
+## Codes
+
+| code | status | what it means | what to do |
+|---|---|---|---|
+${errorRows.join("\n")}
+
+## Codes in \`details\`
+
+| code | what it means | what to do |
+|---|---|---|
+${detailRows.join("\n")}
+`;
+}
+
+const anchored = (code: string): string => `<a id="${code}"></a>\`${code}\``;
+const explained = ({ meaning, remedy }: { meaning: string; remedy: string }) => [meaning, remedy] as const;
+const row = (cells: readonly (string | number)[]): string => `| ${cells.join(" | ")} |`;

@@ -1,0 +1,243 @@
+import type { DetailCode } from "@signalbox/core";
+import type { CodeExplanation } from "./error-catalogue.ts";
+
+/** Every code in `details[]`, the reasons why one field failed. A new code without a line here does not compile. */
+export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
+  required: {
+    meaning: "It is absent and has no default.",
+    remedy: "Send it.",
+  },
+  invalid_type: {
+    meaning: "It has another type of JSON than this member takes; `null` is a type of its own.",
+    remedy: "Send the type that the message names.",
+  },
+  invalid_value: {
+    meaning: "It is none of the values that are allowed.",
+    remedy: "Send one of those that the message lists.",
+  },
+  invalid_format: {
+    meaning: "It is a text that is not written in the form it must have.",
+    remedy: "Write it as the message says.",
+  },
+  invalid_text: {
+    meaning:
+      "It holds U+0000, half of a surrogate pair, a control character or a mark that changes the direction of writing, or is named `__proto__`.",
+    remedy: "Take those characters out.",
+  },
+  too_small: {
+    meaning: "It is a number, a text or a list below the minimum.",
+    remedy: "Stay at or above the bound in the message.",
+  },
+  too_big: {
+    meaning: "It is a number, a text or a list above the maximum.",
+    remedy: "Stay at or below the bound in the message.",
+  },
+  out_of_range: {
+    meaning: "The parameter is not a whole number between its bounds.",
+    remedy: "Send one within the bounds in the message.",
+  },
+  invalid: {
+    meaning: "It breaks a rule of its own, which the message states.",
+    remedy: "Change the value so that it keeps the rule.",
+  },
+  unsupported: {
+    meaning: "It is well formed and this deployment does not support it.",
+    remedy: "Choose one of those that the message names.",
+  },
+  unknown_member: {
+    meaning: "The resource has no member, and the form no part, of this name.",
+    remedy: "Correct the name or leave it out.",
+  },
+  read_only: {
+    meaning: "Only the server writes it.",
+    remedy: "Leave it out.",
+  },
+  not_allowed: {
+    meaning: "It may not be sent together with what else the request says.",
+    remedy: "Leave it out, or change what it goes with.",
+  },
+  unknown_parameter: {
+    meaning: "The route has no query parameter of this name.",
+    remedy: "Correct the name or leave it out.",
+  },
+  repeated: {
+    meaning: "It came more than once.",
+    remedy: "Send it once.",
+  },
+  invalid_cursor: {
+    meaning: "The cursor was not made by this list.",
+    remedy: "Send `next_cursor` of an earlier page as it is, or begin without a cursor.",
+  },
+  credential_in_query: {
+    meaning: "A credential stands in the URL, where logs and histories keep it.",
+    remedy: "Replace that credential and send the new one in a header.",
+  },
+  key_reused: {
+    meaning: "The `Idempotency-Key` belongs to another request.",
+    remedy: "Use a new key for a new request.",
+  },
+  duplicate_member: {
+    meaning: "An object has two members of this name, and programs disagree about which one counts.",
+    remedy: "Send it once.",
+  },
+  number_out_of_range: {
+    meaning: "The number has more digits, or is larger, than most programs can keep.",
+    remedy: "Send it as text, or a smaller one.",
+  },
+  too_deep: {
+    meaning: "Values nest deeper than 64 levels.",
+    remedy: "Send a flatter value.",
+  },
+  scope_required: {
+    meaning: "The credential lacks the scope in the message.",
+    remedy: "Use a credential that has it.",
+  },
+  step_up_required: {
+    meaning: "The change needs proof that is at most 15 minutes old of who is asking.",
+    remedy: "Sign in again or confirm a one-time code, then repeat the request.",
+  },
+  account_pending: {
+    meaning: "The account waits for its contact address to be verified.",
+    remedy: "Verify the address.",
+  },
+  account_active: {
+    meaning: "The account is active, which leaves nothing of this kind to do.",
+    remedy: "Read the account before you ask again.",
+  },
+  account_suspended: {
+    meaning: "An administrator suspended the account; it can only be read.",
+    remedy: "Ask the operator.",
+  },
+  account_disabled: {
+    meaning: "The account is disabled.",
+    remedy: "Ask for it back with `POST /api/account/recovery/`.",
+  },
+  account_deleted: {
+    meaning: "The account is deleted.",
+    remedy: "Ask an administrator to restore it before it is purged.",
+  },
+  privileged: {
+    meaning: "The scope comes from a role or an API key, never from a client.",
+    remedy: "Leave the scope out.",
+  },
+  beyond_creator: {
+    meaning: "You ask for more than you have yourself.",
+    remedy: "Ask for less, or use a credential that has it.",
+  },
+  not_owner: {
+    meaning: "It belongs to a person, and only that person may change it.",
+    remedy: "Leave it to its owner.",
+  },
+  not_a_person: {
+    meaning: "A code can only be sent to a person who signed in.",
+    remedy: "Use a token of a person, or an API key with `account:security`.",
+  },
+  too_many: {
+    meaning: "There are as many as are allowed.",
+    remedy: "Remove one that is not needed, or send fewer.",
+  },
+  transition_not_allowed: {
+    meaning: "The status of the account does not lead to the one asked for.",
+    remedy: "Read the account; its status decides what is possible.",
+  },
+  last_way_in: {
+    meaning: "It is the only way left into the account.",
+    remedy: "Add another one first.",
+  },
+  passed: {
+    meaning: "The time has passed.",
+    remedy: "Send one that is to come.",
+  },
+  revoked: {
+    meaning: "The credential is revoked.",
+    remedy: "Make a new one.",
+  },
+  expired: {
+    meaning: "The credential has expired.",
+    remedy: "Make a new one.",
+  },
+  not_active: {
+    meaning: "The client is revoked or has expired.",
+    remedy: "Make a new one.",
+  },
+  already_replaced: {
+    meaning: "The key has been replaced by a newer one.",
+    remedy: "Rotate the newer one.",
+  },
+  already_rotated: {
+    meaning: "A secret before the last rotation is still good.",
+    remedy: "Wait until it ends, or rotate with an overlap of 0 seconds.",
+  },
+  wrong_code: {
+    meaning: "The code is wrong.",
+    remedy: "Type it again as the mail shows it.",
+  },
+  code_expired: {
+    meaning: "The code has expired.",
+    remedy: "Request a new one.",
+  },
+  code_used_up: {
+    meaning: "The code was used, or tried too often.",
+    remedy: "Request a new one.",
+  },
+  not_accepted: {
+    meaning: "The token is no good access token of a trusted issuer.",
+    remedy: "Sign in there again and send the new token.",
+  },
+  no_login: {
+    meaning: "The token belongs to a program and not to the login of a person.",
+    remedy: "Send the token of a person.",
+  },
+  type_not_accepted: {
+    meaning: "The file has a type that is not taken, judged by its bytes.",
+    remedy: "Send one of the types that `/api/v1/config/` lists.",
+  },
+  not_an_image: {
+    meaning: "The file is broken or is no image.",
+    remedy: "Send a file that other programs can open.",
+  },
+  side: {
+    meaning: "One side of the image is too long.",
+    remedy: "Make the image smaller.",
+  },
+  pixels: {
+    meaning: "The image has too many pixels.",
+    remedy: "Make the image smaller.",
+  },
+  frames: {
+    meaning: "The animation has too many frames.",
+    remedy: "Send fewer frames.",
+  },
+  frame_pixels: {
+    meaning: "All frames together have too many pixels.",
+    remedy: "Send fewer or smaller frames.",
+  },
+  aspect_ratio: {
+    meaning: "One side is too many times as long as the other.",
+    remedy: "Crop the image.",
+  },
+  malformed: {
+    meaning: "It is not an absolute URL.",
+    remedy: "Send one with scheme and host.",
+  },
+  scheme: {
+    meaning: "The URL has a scheme that is not taken.",
+    remedy: "Use `https`.",
+  },
+  credentials: {
+    meaning: "The URL holds a user name or a password.",
+    remedy: "Take them out.",
+  },
+  address: {
+    meaning: "The address is not public.",
+    remedy: "Use an address that the internet can reach, or have the operator allow this one.",
+  },
+  own_port: {
+    meaning: "The URL leads back to this deployment.",
+    remedy: "Use another address.",
+  },
+  invalid_secret: {
+    meaning: "The secret does not fit the scheme of the source.",
+    remedy: "Send one in the form that the message names.",
+  },
+};

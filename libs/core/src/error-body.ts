@@ -1,0 +1,30 @@
+import type { ErrorDetail } from "./app-error.ts";
+import type { ErrorCode } from "./error-codes.ts";
+
+interface ErrorMembers {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly field?: string | undefined;
+  readonly requestId: string;
+  /** The configuration routes give the request id a second time, under the name that the specification has there. */
+  readonly isCorrelated?: boolean;
+  readonly details?: readonly ErrorDetail[] | undefined;
+  /** The page that explains the codes: `http.error-docs`. */
+  readonly docs: string;
+}
+
+/** Writes the body of a refusal: the one shape of CONTRACT §2, from every service and from the edge. */
+export function errorBody({ code, message, field, requestId, isCorrelated, details = [], docs }: ErrorMembers): string {
+  const firstField = field ?? details[0]?.field;
+  return JSON.stringify({
+    error: {
+      code,
+      message,
+      ...(firstField ? { field: firstField } : {}),
+      request_id: requestId,
+      ...(isCorrelated ? { correlationId: requestId } : {}),
+      ...(details.length > 0 ? { details } : {}),
+      doc_url: `${docs}#${code}`,
+    },
+  });
+}
