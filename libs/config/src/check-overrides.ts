@@ -1,9 +1,9 @@
 import type { Addresses } from "./addresses.ts";
 import type { Problem } from "./configuration.ts";
 import { expected } from "./expected.ts";
-import { mask } from "./mask.ts";
+import { maskRefused } from "./mask.ts";
 import { checkValue } from "./parse-value.ts";
-import type { PropertyDeclaration, PropertyDeclarations, PropertyScalar } from "./property-declaration.ts";
+import type { PropertyDeclaration, PropertyDeclarations } from "./property-declaration.ts";
 import type { SourceEntry } from "./value-source.ts";
 
 /**
@@ -25,7 +25,7 @@ export function checkOverrides(
     const refusal = refusalOfOverride(declaration, raw);
     if (refusal === null) entries.set(address, { raw, origin: `revision ${revision}` });
     else {
-      const value = JSON.stringify(mask(property, raw as PropertyScalar, declaration)) ?? "undefined";
+      const value = maskRefused(property, raw, declaration);
       problems.push({ property, source: "overrides", value, expected: refusal });
     }
   }

@@ -3,9 +3,9 @@ import type { Addresses } from "./addresses.ts";
 import { closestName } from "./closest-name.ts";
 import type { Problem } from "./configuration.ts";
 import { expected } from "./expected.ts";
-import { createSanitizer, mask } from "./mask.ts";
+import { createSanitizer, maskRefused } from "./mask.ts";
 import { parseText } from "./parse-value.ts";
-import type { PropertyDeclaration, PropertyDeclarations, PropertyScalar } from "./property-declaration.ts";
+import type { PropertyDeclarations, PropertyScalar } from "./property-declaration.ts";
 import type { SourceEntry, ValueSource } from "./value-source.ts";
 
 /** The property whose value names more names to mask. Read here and by the management view. */
@@ -56,7 +56,12 @@ function checkEntry(
   }
   const parsed = parseText(declaration, raw);
   if (!parsed.ok) {
-    return { property: name, source: origin, value: shown(name, raw, declaration), expected: expected(declaration) };
+    return {
+      property: name,
+      source: origin,
+      value: maskRefused(name, raw, declaration),
+      expected: expected(declaration),
+    };
   }
   if (name === sanitizeProperty && !canSanitize(parsed.value)) {
     return { property: name, source: origin, value: String(parsed.value), expected: "endings or regular expressions" };
@@ -73,10 +78,6 @@ function knownName(address: string, addresses: Addresses): string {
   return closest === undefined
     ? "a property of this service, or a name with the prefix of the service it belongs to"
     : `a known property; did you mean ${closest}?`;
-}
-
-function shown(name: string, raw: unknown, declaration: PropertyDeclaration): string {
-  return JSON.stringify(mask(name, raw as PropertyScalar, declaration));
 }
 
 function canSanitize(patterns: PropertyScalar): boolean {

@@ -127,6 +127,31 @@ test("every problem of every source stops the start at once, each with its place
   );
 });
 
+test("a name that sounds like a secret hides no number and nothing public from who wrote it wrong", () => {
+  const shared = { default: null, reload: "restart", effect: "Something." } as const;
+  const named = defineProperties({
+    "limit.per.credential.requests": { ...shared, type: "integer", secrecy: "internal" },
+    "public.key": { ...shared, type: "string", pattern: "[a-z]+", secrecy: "public" },
+    "inner.key": { ...shared, type: "string", pattern: "[a-z]+", secrecy: "internal" },
+    "hidden.count": { ...shared, type: "integer", secrecy: "sensitive" },
+  });
+  const argv = [
+    "--limit.per.credential.requests=many",
+    "--public.key=A7",
+    "--inner.key=B8",
+    "--hidden.count=C9",
+    // A secret that was put into the wrong place is told by its looks.
+    "--account.limit.per.credential.requests=sbx_dev_D0",
+  ];
+  const problems = problemsOf(() =>
+    loadConfiguration({ service: "account", properties: named, argv, environment: {}, directory: null }),
+  );
+  assert.deepEqual(
+    problems.map(({ value }) => value),
+    ['"many"', '"A7"', '"******"', '"******"', '"******"'],
+  );
+});
+
 test("a wrong value stops the start even where another source would outvote it", () => {
   const problems = problemsOf(() => load({ argv: ["--http.port=1"], environment: { SIGNALBOX_HTTP_PORT: "" } }));
   assert.equal(problems[0]?.source, "SIGNALBOX_HTTP_PORT");

@@ -16,7 +16,25 @@ export function mask(
   if (declaration.secrecy === "secret" || declaration.secrecy === "sensitive") return masked;
   if (typeof value === "number" || typeof value === "boolean") return value;
   if (isSecretName(name)) return masked;
-  return typeof value === "string" ? maskText(value) : value.map(maskText);
+  return maskLooks(value);
+}
+
+/**
+ * A refused value as the message about it shows it. Whoever wrote it has to see it, so the name alone hides nothing that is
+ * declared public or that is no text when it is right, such as a number of requests per credential.
+ */
+export function maskRefused(name: string, value: unknown, declaration: PropertyDeclaration): string {
+  const { secrecy, type } = declaration;
+  const isOpen = secrecy === "public" || (secrecy === "internal" && type !== "string" && type !== "list");
+  const shown = isOpen ? maskLooks(value) : mask(name, value as PropertyScalar, declaration);
+  return JSON.stringify(shown);
+}
+
+/** Hides the parts that look like a secret. An override may hold any JSON; what no property could have is hidden whole. */
+function maskLooks(value: unknown): PropertyScalar {
+  if (typeof value === "string") return maskText(value);
+  if (Array.isArray(value)) return value.map((item) => (typeof item === "string" ? maskText(item) : masked));
+  return value === null || typeof value === "number" || typeof value === "boolean" ? value : masked;
 }
 
 /**
