@@ -95,7 +95,7 @@ test("a key is neither made nor replaced once the account's row says so, whateve
   assert.equal((await account.send("GET", path, { headers })).body.items.length, 1);
 });
 
-test("a key has a validator that moves with all it shows, and a client that has it already gets 304", async () => {
+test("a key has a validator that moves with what can be changed, and a client that has it already gets 304", async () => {
   const headers = account.person();
   const made = await newKey(headers);
   const at = `${path}${made.body.id}`;
@@ -111,8 +111,18 @@ test("a key has a validator that moves with all it shows, and a client that has 
   assert.deepEqual([(await read(first)).status, (await read(second)).status], [200, 304]);
   const unchanged = await account.send("PATCH", at, { headers, body: { name: "other" } });
   assert.equal(unchanged.headers.get("etag"), second);
+});
+
+test("the use of a key leaves its validator, so a key in use is changed under If-Match", async () => {
+  const headers = account.person();
+  const made = await newKey(headers);
+  const at = `${path}${made.body.id}`;
+  const etag = made.headers.get("etag") ?? "";
   await account.send("GET", "/api/account/", { headers: { "x-api-key": made.body.key } });
-  await eventually(async () => (await read(second)).status === 200, { message: "the use of a key is not hidden" });
+  await eventually(async () => (await account.send("GET", at, { headers })).body.last_used_at !== null);
+  assert.equal((await account.send("GET", at, { headers })).headers.get("etag"), etag);
+  const conditional = { ...headers, "if-match": etag };
+  assert.equal((await account.send("PATCH", at, { headers: conditional, body: { name: "other" } })).status, 200);
 });
 
 test("who read another state of a key neither renames, replaces nor revokes it", async () => {

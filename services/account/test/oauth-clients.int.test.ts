@@ -270,10 +270,11 @@ test("clients are listed newest first, renamed, and their use is noted", async (
   const renamed = await account.send("PATCH", path + client.id, { headers: administrator, body: { name: "Ω" } });
   assert.deepEqual([renamed.status, renamed.body.name, renamed.body.last_used_at], [200, "Ω", null]);
   await clientToken(account, client);
-  await eventually(async () => {
-    const { body } = await account.send("GET", path + client.id, { headers: administrator });
-    return body.last_used_at !== null;
+  const used = await eventually(async () => {
+    const answer = await account.send("GET", path + client.id, { headers: administrator });
+    return answer.body.last_used_at !== null && answer;
   });
+  assert.equal(used.headers.get("etag"), renamed.headers.get("etag"), "use moves no validator");
   const audit = (await account.send("GET", "/api/account/audit/?limit=5", { headers: administrator })).body.items;
   const actions = audit.map(({ action, fields }: { action: string; fields: string[] }) => [action, fields.join(" ")]);
   assert.deepEqual(actions.slice(0, 2), [

@@ -7,7 +7,7 @@ import type { z } from "zod";
 import type { Account } from "../accounts/account.ts";
 import { type ApiKey, viewApiKey } from "./api-key.ts";
 import type { ApiKeys } from "./api-keys.ts";
-import type { Credential, NewCredential } from "./credential.ts";
+import type { Credential, CredentialView, NewCredential } from "./credential.ts";
 import {
   ApiKeyRotation,
   ClientSecretRotation,
@@ -33,7 +33,7 @@ export interface CredentialDoor<C extends Credential> {
   readonly path: string;
   readonly idParameter: string;
   readonly store: CredentialStore<C>;
-  readonly view: (credential: C) => { readonly id: string };
+  readonly view: (credential: C) => CredentialView;
   /** The view of a new one, with its secret. */
   readonly viewIssued: (issued: Issued<C>) => object;
   readonly resource: z.ZodType;

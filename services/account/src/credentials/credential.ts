@@ -28,11 +28,18 @@ export function statusOf({ revokedAt, expiresAt }: Credential, now: Date): Crede
 }
 
 /**
- * The validator of all that is shown of a credential, and of its secret, which is not: whoever rotates must know of the last
- * time. Its use moves it too, once a minute at most: no 304 hides when it was last used.
+ * The validator of what is shown of a credential, and of its secret, which is not: whoever rotates must know of the last
+ * time. Its use is no change of it: else a key in use could never be changed under `If-Match`.
  */
-export const etagOfCredential = (view: object, { digest }: Credential): string =>
-  strongEtag(`${JSON.stringify(view)} ${Buffer.from(digest).toString("base64url")}`, "credential");
+export function etagOfCredential({ last_used_at: _, ...state }: CredentialView, { digest }: Credential): string {
+  return strongEtag(`${JSON.stringify(state)} ${Buffer.from(digest).toString("base64url")}`, "credential");
+}
+
+/** A credential as its owner sees it. */
+export interface CredentialView {
+  readonly id: string;
+  readonly last_used_at: string | null;
+}
 
 /** What somebody asks for when they create a credential. */
 export interface NewCredential {
