@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { lintOpenApi } from "@signalbox/infra/checks/lint-openapi.ts";
+import { openApiDocuments } from "@signalbox/infra/generate/openapi/openapi-documents.ts";
 import { createClient, expectStatus } from "../journey/client.ts";
 import { documentedServices } from "../rubbish/published-routes.ts";
 import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
@@ -25,6 +26,23 @@ for (const path of documents) {
     assert.deepEqual(await lintOpenApi(path, answer.bytes.toString("utf8")), []);
   });
 }
+
+test("a service shows the document that its declarations give, whatever it runs with", async () => {
+  for (const [service, { paths, components }] of await openApiDocuments()) {
+    const shown = expectStatus(await createClient(system.baseUrl, system.apiKey)(`/openapi/${service}.json`), 200).json;
+    // The gateway's own route to the merged document is not among its declared ones.
+    const { "/openapi.json": _, ...shownPaths } = shown.paths;
+    assert.deepEqual(
+      withoutLimits([shownPaths, shown.components.schemas]),
+      withoutLimits([paths, components.schemas]),
+      service,
+    );
+  }
+});
+
+/** The largest page is a live property: declarations alone do not know it. */
+const withoutLimits = (part: object): unknown =>
+  JSON.parse(JSON.stringify(part, (name, value) => (name === "maximum" ? undefined : value)));
 
 test("the linter does look: a document with faults has problems", async () => {
   const faulty = { openapi: "3.1.0", info: { title: "Faulty" }, paths: { "/things/{id}": { get: { responses: {} } } } };

@@ -41,13 +41,19 @@ export {
   AccountSettingsResource,
   AdministeredAccountResource,
   accountExample,
+  accountSettingsExample,
 } from "./resources/account.ts";
-export { ApiKeyResource } from "./resources/api-key.ts";
-export { AuditEntryResource } from "./resources/audit-entry.ts";
+export { ApiKeyResource, apiKeyExample } from "./resources/api-key.ts";
+export { AuditEntryResource, auditEntryExample } from "./resources/audit-entry.ts";
+export { examples } from "./resources/examples.ts";
 export { identifier, timestamp } from "./resources/fields.ts";
 export { ImageResource, imageExample, imageVisibilities } from "./resources/image.ts";
-export { ServiceClientResource } from "./resources/service-client.ts";
-export { WebhookDeliveryResource, webhookDeliveryStatuses } from "./resources/webhook-delivery.ts";
+export { ServiceClientResource, serviceClientExample } from "./resources/service-client.ts";
+export {
+  WebhookDeliveryResource,
+  webhookDeliveryExample,
+  webhookDeliveryStatuses,
+} from "./resources/webhook-delivery.ts";
 export { WebhookEndpointResource, webhookEndpointExample } from "./resources/webhook-endpoint.ts";
 export { WebhookSourceResource, webhookSchemes, webhookSourceExample } from "./resources/webhook-source.ts";
 export { type SubscriptionEvent, subscriptions } from "./subscriptions.ts";

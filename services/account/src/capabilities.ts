@@ -2,7 +2,6 @@ import { type AccessStates, parseIssuers } from "@signalbox/auth";
 import type { Outbox } from "@signalbox/events";
 import { createSealer, type Pool, prismaAdapter } from "@signalbox/storage";
 import { createAccessAnnouncements } from "./access/access-announcements.ts";
-import { createAccountBodies } from "./accounts/account-body.ts";
 import { createAccountStore } from "./accounts/account-store.ts";
 import { createAccounts } from "./accounts/accounts.ts";
 import { createProvisioning } from "./accounts/provisioning.ts";
@@ -79,7 +78,7 @@ export function createCapabilities(context: Configured, opened: Opened) {
     contactLinks,
     contactChanges,
     accounts,
-    accountBodies: createAccountBodies({ accounts, supportedLocales }),
+    supportedLocales,
     accountPurge: createAccountPurge({
       ...shared,
       purgeStore: createPurgeStore(shared),

@@ -1,4 +1,5 @@
 import type { Configuration } from "@signalbox/config";
+import { examples } from "@signalbox/contracts";
 import type { Runner } from "@signalbox/runtime";
 import { z } from "zod";
 import { type Properties, properties } from "./properties.ts";
@@ -18,7 +19,17 @@ export const EnvironmentResource = z
     configuration: z.record(z.string(), z.json()).describe("Effective values; what is sensitive is shown as ******."),
     links: z.object({ self: z.string(), config: z.string(), status: z.string() }),
   })
-  .meta({ id: "Environment", description: "Permitted metadata about the deployment." });
+  .meta({ id: "Environment", description: "Permitted metadata about the deployment." })
+  .register(examples, {
+    example: {
+      environment: "production",
+      deployment: { release: "2026.1", commit: "4b825dc642cb", region: "eu-central-1", platform: "linux/x64" },
+      status: "up",
+      updated_at: "2026-01-01T09:00:00.000Z",
+      configuration: { "limits.maxPageSize": 100, "internal.token": "******" },
+      links: { self: "/api/v1/env/", config: "/api/v1/config/", status: "/api/v1/status/config" },
+    },
+  });
 
 type EnvironmentResource = z.output<typeof EnvironmentResource>;
 

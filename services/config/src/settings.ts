@@ -1,5 +1,6 @@
 import type { Principal } from "@signalbox/auth";
 import type { Configuration } from "@signalbox/config";
+import { examples } from "@signalbox/contracts";
 import { strongEtag } from "@signalbox/http";
 import { z } from "zod";
 import type { Properties } from "./properties.ts";
@@ -14,7 +15,16 @@ export const SettingsResource = z
     features: z.record(z.string(), z.boolean()).optional().describe("Only a true turns dependent behaviour on."),
     enabledIntegrations: z.array(z.string()).optional(),
   })
-  .meta({ id: "Settings", description: "Server settings. Anonymous callers get server, locale and limits." });
+  .meta({ id: "Settings", description: "Server settings. Anonymous callers get server, locale and limits." })
+  .register(examples, {
+    example: {
+      server: { name: "Signalbox", baseUrl: "https://signalbox.example", supportUrl: null },
+      locale: "en",
+      limits: { pageSize: 100 },
+      features: { integrations: true },
+      enabledIntegrations: ["webhooks"],
+    },
+  });
 
 type SettingsResource = z.output<typeof SettingsResource>;
 

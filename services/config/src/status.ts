@@ -1,4 +1,5 @@
 import type { Configuration } from "@signalbox/config";
+import { examples } from "@signalbox/contracts";
 import { z } from "zod";
 import type { Properties } from "./properties.ts";
 import type { AppliedReports } from "./published/applied-reports.ts";
@@ -24,7 +25,18 @@ export const ConfigStatusResource = z
       z.object({ name: z.string(), instance: z.string(), revision: z.string(), lag_seconds: z.int().nonnegative() }),
     ),
   })
-  .meta({ id: "ConfigStatus", description: "The resolved configuration's state, never its values." });
+  .meta({ id: "ConfigStatus", description: "The resolved configuration's state, never its values." })
+  .register(examples, {
+    example: {
+      status: "ok",
+      revision: "7",
+      loaded_at: "2026-01-01T09:00:00.000Z",
+      sources: ["command line", "environment", "overrides", "defaults"],
+      validation: { valid: true, problems: [] },
+      pending_restart: [],
+      services: [{ name: "images", instance: "images-1", revision: "7", lag_seconds: 0 }],
+    },
+  });
 
 export interface StatusDependencies {
   readonly configuration: Configuration<Properties>;

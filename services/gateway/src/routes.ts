@@ -6,11 +6,42 @@ import { type ExecutionResult, GraphQLError } from "graphql";
 import { z } from "zod";
 import type { Operations } from "./operations/operations.ts";
 
+/** For the documentation (GraphQL over HTTP, "Request" and "Response"); `graphqlRequestFrom` reads the body. */
+const GraphqlBody = z
+  .object({
+    query: z.string(),
+    variables: z.looseObject({}).nullable().optional(),
+    operationName: z.string().nullable().optional(),
+    extensions: z.looseObject({}).nullable().optional(),
+  })
+  .meta({
+    id: "GraphqlRequest",
+    examples: [{ query: "query Name { viewer { id displayName } }", operationName: "Name" }],
+  });
+
+const GraphqlAnswer = z
+  .object({
+    data: z.looseObject({}).nullable().optional(),
+    errors: z
+      .array(
+        z.object({
+          message: z.string(),
+          path: z.array(z.union([z.string(), z.int()])).optional(),
+          extensions: z.looseObject({ code: z.string() }).optional(),
+        }),
+      )
+      .optional(),
+  })
+  .meta({
+    id: "GraphqlResponse",
+    examples: [{ data: { viewer: { id: "acc_5Yb0cPq7TnV2sKxW9mRdLh", displayName: "Ada Byron" } } }],
+  });
+
 const mediaTypes = ["application/json", "application/graphql-response+json"] as const;
 const responses = {
-  200: { content: mediaTypes },
-  400: { content: mediaTypes },
-  405: { content: mediaTypes },
+  200: { content: mediaTypes, schema: GraphqlAnswer },
+  400: { content: mediaTypes, schema: GraphqlAnswer },
+  405: { content: mediaTypes, schema: GraphqlAnswer },
   415: "error",
 } as const;
 /** Whoever may see their own account, a disabled one too. What else a state leaves is judged by each field itself. */
@@ -24,7 +55,7 @@ export function publicRoutes(operations: Operations): Routes {
     operationId: "runOperation",
     summary: "Run an operation",
     auth,
-    body: { raw: { maxBytes: MiB, description: "JSON with query, variables and operationName." } },
+    body: { raw: { maxBytes: MiB, json: GraphqlBody } },
     responses,
     handle: (input) =>
       answer(input, async () => {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { accountStates } from "../access/account-state.ts";
+import { examples } from "./examples.ts";
 import { identifier, timestamp } from "./fields.ts";
 
 const links = z
@@ -39,6 +40,8 @@ export const accountExample: AccountResource = {
   links: { self: "/api/account/", settings: "/api/account/settings/", api_keys: "/api/account/api-keys/" },
 };
 
+examples.add(AccountResource, { example: accountExample });
+
 /** An account as `GET /api/accounts/{id}` shows it to administrators. */
 export const AdministeredAccountResource = AccountResource.extend({
   status_changed_at: timestamp.nullable().describe("When the status last changed; null when it never did."),
@@ -52,6 +55,23 @@ export const AdministeredAccountResource = AccountResource.extend({
 }).meta({ id: "AdministeredAccount", description: "An account, as administrators see it." });
 
 export type AdministeredAccountResource = z.output<typeof AdministeredAccountResource>;
+
+examples.add(AdministeredAccountResource, {
+  example: {
+    ...accountExample,
+    status: "suspended",
+    status_changed_at: "2026-01-03T08:15:00.000Z",
+    status_changed_by: "administrator",
+    status_reason: "Payment failed three times.",
+    recovery_requested_at: null,
+    purged_at: null,
+    links: {
+      self: `/api/accounts/${accountExample.id}`,
+      status: `/api/accounts/${accountExample.id}/status`,
+      audit: `/api/accounts/${accountExample.id}/audit/`,
+    },
+  },
+});
 
 /** The settings of an account; locale and time zone are the account's own values. */
 export const AccountSettingsResource = z
@@ -73,3 +93,5 @@ export const accountSettingsExample: AccountSettingsResource = {
   updated_at: "2026-01-02T10:30:00.000Z",
   links: { self: "/api/account/settings/", account: "/api/account/" },
 };
+
+examples.add(AccountSettingsResource, { example: accountSettingsExample });

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { roles } from "../access/roles.ts";
 import { scopes } from "../access/scopes.ts";
+import { examples } from "./examples.ts";
 import { identifier, timestamp } from "./fields.ts";
 
 /** An API key without its secret, which is shown once, on creation and rotation. */
@@ -37,3 +38,5 @@ export const apiKeyExample: ApiKeyResource = {
   replaces: null,
   replaced_by: null,
 };
+
+examples.add(ApiKeyResource, { example: apiKeyExample });

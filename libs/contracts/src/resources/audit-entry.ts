@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { examples } from "./examples.ts";
 import { identifier, timestamp } from "./fields.ts";
 
 const actor = z.object({
@@ -27,3 +28,22 @@ export const AuditEntryResource = z
   .meta({ id: "AuditEntry", description: "Who did what to an account, or was refused, when and why." });
 
 export type AuditEntryResource = z.output<typeof AuditEntryResource>;
+
+export const auditEntryExample: AuditEntryResource = {
+  id: "aud_6mPq1Zc8XfKsR0bYxLtVgd",
+  action: "api_key.create",
+  outcome: "done",
+  fields: [],
+  reason: null,
+  subject: "key_2hTq8LcN5wYfKb0ZrVxPsd",
+  actor: {
+    kind: "owner",
+    account_id: "acc_5Yb0cPq7TnV2sKxW9mRdLh",
+    credential: "key_7cJk2RsM9vXeHa4UzTwQbn",
+    address: "192.0.2.10",
+  },
+  request_id: "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b",
+  created_at: "2026-01-01T09:00:00.000Z",
+};
+
+examples.add(AuditEntryResource, { example: auditEntryExample });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { examples } from "./examples.ts";
 import { identifier, timestamp } from "./fields.ts";
 
 export const imageVisibilities = ["private", "public"] as const;
@@ -66,3 +67,5 @@ export const imageExample: ImageResource = {
   created_at: "2026-01-01T09:00:00.000Z",
   updated_at: "2026-01-01T09:00:00.000Z",
 };
+
+examples.add(ImageResource, { example: imageExample });

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { scopes } from "../access/scopes.ts";
+import { examples } from "./examples.ts";
 import { identifier, timestamp } from "./fields.ts";
 
 /** A service client without its secret, which is shown once, on creation and rotation. */
@@ -32,3 +33,5 @@ export const serviceClientExample: ServiceClientResource = {
   last_used_at: null,
   revoked_at: null,
 };
+
+examples.add(ServiceClientResource, { example: serviceClientExample });

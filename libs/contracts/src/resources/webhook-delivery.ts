@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { examples } from "./examples.ts";
 import { identifier, timestamp } from "./fields.ts";
 
 export const webhookDeliveryStatuses = ["pending", "held", "parked", "succeeded", "exhausted"] as const;
@@ -35,3 +36,5 @@ export const webhookDeliveryExample: WebhookDeliveryResource = {
   last_attempt_at: "2026-01-04T12:36:05.000Z",
   next_attempt_at: null,
 };
+
+examples.add(WebhookDeliveryResource, { example: webhookDeliveryExample });

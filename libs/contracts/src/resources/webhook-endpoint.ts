@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { examples } from "./examples.ts";
 import { identifier, timestamp } from "./fields.ts";
 
 const webhookEndpointStatuses = ["enabled", "paused", "disabled"] as const;
@@ -46,3 +47,5 @@ export const webhookEndpointExample: WebhookEndpointResource = {
   created_at: "2026-01-01T09:00:00.000Z",
   updated_at: "2026-01-01T09:00:00.000Z",
 };
+
+examples.add(WebhookEndpointResource, { example: webhookEndpointExample });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { examples } from "./examples.ts";
 import { identifier, jsonValue, timestamp } from "./fields.ts";
 
 export const webhookSchemes = ["standard-webhooks", "stripe", "github", "slack", "shopify", "hmac"] as const;
@@ -34,3 +35,5 @@ export const webhookSourceExample: WebhookSourceResource = {
   created_at: "2026-01-01T09:00:00.000Z",
   updated_at: "2026-01-01T09:00:00.000Z",
 };
+
+examples.add(WebhookSourceResource, { example: webhookSourceExample });

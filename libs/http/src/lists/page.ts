@@ -16,7 +16,7 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
   return z.object({
     items: z.array(item),
     next_cursor: z.string().optional().describe("Opaque; send it as `cursor` to get the next page."),
-    has_more: z.boolean(),
+    has_more: z.boolean().meta({ examples: [false] }),
   });
 }
 

@@ -9,7 +9,9 @@ import { allMembersMayBeLeftOut } from "../app/compile-body.ts";
 import { ErrorBody } from "../responses/error-body.ts";
 import type { Routes } from "../routes/create-routes.ts";
 import { pathParamNames } from "../routes/path-params.ts";
-import type { BodySpec, Method, Route, RouteAuth } from "../routes/route-spec.ts";
+import type { BodySpec, Method, RawBody, Route, RouteAuth } from "../routes/route-spec.ts";
+import { documented } from "./openapi-examples.ts";
+import { headersOf } from "./openapi-parameters.ts";
 import { responsesOf } from "./openapi-responses.ts";
 
 export interface OpenApiInfo {
@@ -23,6 +25,9 @@ type Document = Record<string, unknown>;
 /** The paths of a document begin where it was read from. */
 const servers = [{ url: "/" }];
 
+/** None that SPDX knows: each customer has a contract. */
+const license = { name: "By contract with the customer", identifier: "LicenseRef-contract" };
+
 const securitySchemes = {
   bearer: { type: "http", scheme: "bearer", description: "A JWT of a configured issuer, or an API key." },
   apiKey: { type: "apiKey", in: "header", name: "X-API-Key" },
@@ -30,15 +35,15 @@ const securitySchemes = {
 } as const;
 
 /** The OpenAPI 3.1 document of a route table: every status, every error, and the schemas by name. */
-export function openApiDocument(routes: Routes, info: OpenApiInfo): Document {
+export function openApiDocument(routes: Pick<Routes, "list">, info: OpenApiInfo): Document {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const route of routes.list) {
-    const path = route.path.replace(/:([A-Za-z_]\w*)/g, "{$1}");
+    const path = documentedPath(route.path);
     paths[path] = { ...paths[path], [route.method]: operationOf(route) };
   }
   const document: ZodOpenApiObject = {
     openapi: "3.1.0",
-    info: { ...info },
+    info: { ...info, license },
     servers,
     paths: paths as ZodOpenApiPathsObject,
     components: { schemas: { Error: ErrorBody }, securitySchemes },
@@ -46,33 +51,44 @@ export function openApiDocument(routes: Routes, info: OpenApiInfo): Document {
   return createDocument(document, {
     // Answers may grow new members, so a document must not forbid them.
     override: ({ jsonSchema, zodSchema, io }) => {
-      if (io === "output" && zodSchema instanceof z.ZodObject) delete jsonSchema.additionalProperties;
+      if (!(zodSchema instanceof z.ZodObject)) return;
+      if (io === "output") delete jsonSchema.additionalProperties;
+      // It is shown where the schema is used.
+      delete jsonSchema.examples;
     },
     allowEmptySchema: { custom: true, transform: true, unknown: true },
   }) as unknown as Document;
 }
 
+/** `/things/{id}` of `/things/:id/`. Every path answers with and without a slash at its end; documents have the latter. */
+const documentedPath = (path: string): string => path.replace(/:([A-Za-z_]\w*)/g, "{$1}").replace(/(?<=.)\/$/, "");
+
 /** One document of several services' documents. Equal names must mean equal schemas. */
 export function mergeOpenApi(documents: readonly Document[], info: OpenApiInfo): Document {
-  const merged = { paths: {} as Document, schemas: {} as Document };
+  const paths: Document = {};
+  const components: Record<string, Document> = {};
   for (const document of documents) {
-    const components = document.components as { schemas?: Document } | undefined;
-    Object.assign(merged.paths, document.paths);
-    for (const [name, schema] of Object.entries(components?.schemas ?? {})) {
-      const known = merged.schemas[name];
-      if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema)) {
-        throw new Error(`two services mean different things by the schema ${name}`);
-      }
-      merged.schemas[name] = schema;
+    Object.assign(paths, document.paths);
+    for (const [kind, named] of Object.entries((document.components ?? {}) as Record<string, Document>)) {
+      components[kind] = mergeComponents(kind, components[kind] ?? {}, named);
     }
   }
   return {
     openapi: "3.1.0",
-    info,
+    info: { ...info, license },
     servers,
-    paths: merged.paths,
-    components: { schemas: merged.schemas, securitySchemes },
+    paths,
+    components: { ...components, securitySchemes },
   };
+}
+
+function mergeComponents(kind: string, known: Document, more: Document): Document {
+  for (const [name, component] of Object.entries(more)) {
+    if (name in known && JSON.stringify(known[name]) !== JSON.stringify(component)) {
+      throw new Error(`two services mean different things by ${kind}/${name}`);
+    }
+  }
+  return { ...known, ...more };
 }
 
 function operationOf(route: Route): ZodOpenApiOperationObject {
@@ -102,44 +118,31 @@ function securityOf(auth: RouteAuth) {
 }
 
 function pathSchema({ path, spec }: Route): z.ZodObject {
-  if (spec.params instanceof z.ZodObject) return spec.params;
-  return z.object(Object.fromEntries(pathParamNames(path).map((name) => [name, z.string()])));
-}
-
-function headersOf({ method, spec }: Route): z.ZodObject {
-  return z.object({
-    "X-Request-Id": z
-      .string()
-      .optional()
-      .describe("Comes back with the answer; one that is absent, long or odd is replaced by a new one."),
-    ...(spec.idempotent
-      ? {
-          "Idempotency-Key": z
-            .string()
-            .regex(/^[\x21-\x7e]{1,255}$/)
-            .optional()
-            .describe("The same request is done once in 24 hours."),
-        }
-      : {}),
-    ...(method === "get" ? { "If-None-Match": z.string().optional() } : {}),
-    ...(["put", "patch", "delete"].includes(method) ? { "If-Match": z.string().optional() } : {}),
-    ...(["put", "patch"].includes(method)
-      ? { Prefer: z.string().optional().describe("`return=minimal` gives 204.") }
-      : {}),
+  const { params, exampleIds = {} } = spec;
+  const shape = params instanceof z.ZodObject ? params.shape : {};
+  const members = pathParamNames(path).map((name) => {
+    const [schema, example] = [shape[name] ?? z.string(), exampleIds[name]];
+    return [name, example === undefined ? schema : schema.meta({ param: { example } })];
   });
+  return z.object(Object.fromEntries(members));
 }
 
 function requestBodyOf(body: BodySpec, method: Method) {
   const schema = body instanceof z.ZodType ? body : "multipart" in body || "raw" in body ? null : body.json;
   const required = method !== "post" || !allMembersMayBeLeftOut(schema);
-  if (body instanceof z.ZodType) return { required, content: { "application/json": { schema: body } } };
-  if ("raw" in body) return { required: true, content: { "*/*": { schema: z.string() } } };
-  const json = body.json ? { "application/json": { schema: body.json } } : {};
+  if (body instanceof z.ZodType) return { required, content: jsonOf(body) };
+  if ("raw" in body) return { required: true, ...rawBodyOf(body.raw) };
+  const json = body.json ? jsonOf(body.json) : {};
   if ("multipart" in body) {
-    return { required: true, content: { "multipart/form-data": { schema: body.form ?? z.looseObject({}) }, ...json } };
+    return { required: true, content: { "multipart/form-data": documented(body.form ?? z.looseObject({})), ...json } };
   }
-  return {
-    required,
-    content: body.mergePatch ? { ...json, "application/merge-patch+json": { schema: body.json } } : json,
-  };
+  if (!body.mergePatch) return { required, content: json };
+  return { required, content: { ...json, "application/merge-patch+json": documented(body.json) } };
+}
+
+const jsonOf = (schema: z.ZodType) => ({ "application/json": documented(schema) });
+
+function rawBodyOf({ description, json, example }: RawBody) {
+  const bytes = { schema: z.string(), ...(example === undefined ? {} : { example }) };
+  return { ...(description ? { description } : {}), content: json ? jsonOf(json) : { "*/*": bytes } };
 }

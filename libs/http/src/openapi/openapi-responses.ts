@@ -1,7 +1,12 @@
+import { STATUS_CODES } from "node:http";
+import type { ErrorCode } from "@signalbox/core";
 import { z } from "zod";
-import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from "zod-openapi";
+import type { ZodOpenApiMediaTypeObject, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from "zod-openapi";
 import { ErrorBody } from "../responses/error-body.ts";
+import { statusOf } from "../responses/error-status.ts";
+import { defaultMessages } from "../responses/http-response.ts";
 import type { ResponseSpec, Route } from "../routes/route-spec.ts";
+import { documented } from "./openapi-examples.ts";
 
 const phrases: Readonly<Record<number, string>> = {
   200: "Success.",
@@ -20,26 +25,33 @@ const phrases: Readonly<Record<number, string>> = {
   413: "The body is too large.",
   415: "The media type of the body is not supported.",
   422: "A member of the body is not valid.",
-
   429: "Too many requests; see Retry-After.",
+  431: "The headers are too large.",
   500: "Something went wrong on our side.",
   502: "Another server failed.",
   503: "Not available right now; see Retry-After.",
   504: "The request took too long.",
 };
 
+const header = (id: string, description: string) => z.string().optional().meta({ header: { id }, description });
+
 const alwaysPresent = z.object({
-  "X-Request-Id": z.string().optional(),
-  "RateLimit-Policy": z.string().optional(),
-  RateLimit: z.string().optional(),
+  "X-Request-Id": header("RequestId", "The id of the request, to be quoted in reports."),
+  "RateLimit-Policy": header("RateLimitPolicy", "The allowances that the request counts against."),
+  RateLimit: header("RateLimit", "What is left of them."),
 });
-const withValidator = alwaysPresent.extend({ ETag: z.string().optional(), "Cache-Control": z.string().optional() });
-const withWait = alwaysPresent.extend({ "Retry-After": z.string().optional() });
+const entityTag = header("ETag", "The entity tag of what is shown, for `If-Match` and `If-None-Match`.");
+const cacheControl = header("CacheControl", "How long the answer may be kept, and by whom.");
+const location = header("Location", "The path of what was made.");
+const authenticate = header("WWWAuthenticate", "How to authenticate.");
+const retryAfter = header("RetryAfter", "Seconds to wait before the next try.");
 
 /** Every answer of a route: those it declares, and those the framework gives. */
 export function responsesOf(route: Route): ZodOpenApiResponsesObject {
   const responses: Record<string, ZodOpenApiResponseObject> = {};
-  for (const status of impliedStatuses(route)) responses[String(status)] = described(status, "error", route);
+  for (const status of impliedStatuses(route)) {
+    responses[String(status)] = status < 400 ? withoutBody(status, route.method) : refusal(status);
+  }
   for (const [status, response] of Object.entries(route.spec.responses)) {
     responses[status] = described(Number(status), response, route);
   }
@@ -59,20 +71,69 @@ function impliedStatuses({ method, path, spec }: Route): number[] {
 }
 
 function described(status: number, response: ResponseSpec, { method }: Route): ZodOpenApiResponseObject {
-  const description = phrases[status] ?? "An answer.";
-  if (status >= 400) {
-    const headers = [429, 503].includes(status) ? withWait : alwaysPresent;
-    // A page says so to people, and whatever comes before the handler still refuses as everywhere.
-    return { description, headers, content: { ...bytesOf(response), "application/json": { schema: ErrorBody } } };
-  }
-  const headers = method === "get" ? withValidator : alwaysPresent;
-  if (response === "empty" || response === "error") return { description, headers };
-  if ("content" in response) return { description, headers, content: bytesOf(response) };
-  return { description, headers, content: { "application/json": { schema: response as z.ZodType } } };
+  if (response === "error") return refusal(status);
+  if (response === "empty") return withoutBody(status, method);
+  const description = phraseOf(status);
+  const headers = headersOf(status, method);
+  // A page says so to people, and whatever comes before the handler still refuses as everywhere.
+  const refused = status < 400 ? {} : refusedJson(status, "schema" in response ? response.schema : undefined);
+  return { description, headers, content: { ...contentOf(response), ...refused } };
 }
 
-function bytesOf(response: ResponseSpec) {
-  if (typeof response === "string" || !("content" in response)) return {};
-  const binary = { schema: z.string().meta({ format: "binary" }) };
-  return Object.fromEntries(response.content.map((type) => [type, binary]));
+const phraseOf = (status: number): string => phrases[status] ?? "An answer.";
+
+/** One response for each status: the document names them, and every operation refers to them. */
+const refusals = new Map<number, ZodOpenApiResponseObject>();
+
+function refusal(status: number): ZodOpenApiResponseObject {
+  const known = refusals.get(status);
+  if (known) return known;
+  const made = {
+    id: nameOf(status),
+    description: phraseOf(status),
+    headers: headersOf(status, "post"),
+    content: refusedJson(status),
+  };
+  refusals.set(status, made);
+  return made;
+}
+
+/** The body of every refusal, and what the route itself may say in its stead. */
+const refusedJson = (status: number, own?: z.ZodType) => ({
+  "application/json": { schema: own ? z.union([ErrorBody, own]) : ErrorBody, example: exampleOfRefusal(status) },
+});
+
+const bodiless = new Map<string, ZodOpenApiResponseObject>();
+
+function withoutBody(status: number, method: string): ZodOpenApiResponseObject {
+  const id = nameOf(status);
+  const made = bodiless.get(id) ?? { id, description: phraseOf(status), headers: headersOf(status, method) };
+  bodiless.set(id, made);
+  return made;
+}
+
+/** `NotFound` of 404, as RFC 9110 calls it. */
+const nameOf = (status: number): string => (STATUS_CODES[status] ?? String(status)).replace(/[^A-Za-z]/g, "");
+
+function headersOf(status: number, method: string): z.ZodObject {
+  if (status === 401) return alwaysPresent.extend({ "WWW-Authenticate": authenticate });
+  if (status === 429 || status === 503) return alwaysPresent.extend({ "Retry-After": retryAfter });
+  if (status === 201) return alwaysPresent.extend({ Location: location, ETag: entityTag });
+  if (status >= 400 || status === 202) return alwaysPresent;
+  const shown = alwaysPresent.extend({ ETag: entityTag });
+  return method === "get" ? shown.extend({ "Cache-Control": cacheControl }) : shown;
+}
+
+function contentOf(response: Exclude<ResponseSpec, string>): Record<string, ZodOpenApiMediaTypeObject> {
+  if (response instanceof z.ZodType) return { "application/json": documented(response) };
+  const { content, schema, example } = response as Exclude<ResponseSpec, string | z.ZodType>;
+  const bytes = { schema: z.string().meta({ format: "binary" }), ...(example === undefined ? {} : { example }) };
+  return Object.fromEntries(content.map((type) => [type, schema ? documented(schema) : bytes]));
+}
+
+function exampleOfRefusal(status: number): ErrorBody {
+  const codes = Object.entries(statusOf) as [ErrorCode, number][];
+  const code = codes.find(([, itsStatus]) => itsStatus === status)?.[0] ?? "invalid_request";
+  const request_id = "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b";
+  return { error: { code, message: defaultMessages[code], request_id } };
 }

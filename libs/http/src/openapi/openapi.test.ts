@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { AccountResource } from "@signalbox/contracts";
+import { AccountResource, accountExample } from "@signalbox/contracts";
 import { z } from "zod";
 import { serveRoutes } from "../edge-fixture.ts";
 import { pageOf, pageParameters } from "../lists/page.ts";
@@ -56,10 +56,10 @@ test("the document names schemas, statuses, security and parameters of every rou
   ]);
   assert.deepEqual((patch.security as unknown as object[])[0], { bearer: ["account:admin"] });
   const list = document.paths?.["/accounts"]?.get as Node;
-  const parameters = (list.parameters as unknown as { name: string }[]).map(({ name }) => name);
+  const parameters = list.parameters as unknown as { name?: string; $ref?: string }[];
   assert.deepEqual(
-    parameters.filter((name) => !name.includes("-")),
-    ["limit", "cursor"],
+    parameters.map(({ name, $ref }) => name ?? $ref?.split("/").at(-1)),
+    ["limit", "cursor", "RequestId", "IfNoneMatch"],
   );
   assert.deepEqual(Object.keys(document.components?.schemas as Node).sort(), ["Account", "Error"]);
 });
@@ -77,6 +77,32 @@ test("a refusal that is a page is documented beside the refusals of every route"
   const get = document.paths?.["/page"]?.get as Node;
   assert.deepEqual(Object.keys(get.responses?.["200"]?.content as Node), ["text/html"]);
   assert.deepEqual(Object.keys(get.responses?.["404"]?.content as Node), ["text/html", "application/json"]);
+});
+
+test("answers, headers and examples that are the same everywhere are written once", () => {
+  const { paths, components } = openApiDocument(routes(), info) as unknown as Node;
+  const patch = paths?.["/accounts/{account_id}"]?.patch as Node;
+  const reference = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });
+  assert.deepEqual(patch.responses?.["404"], reference("responses", "NotFound"));
+  assert.deepEqual(components?.responses?.NotFound?.headers?.["X-Request-Id"], reference("headers", "RequestId"));
+  const shown = patch.responses?.["200"]?.content?.["application/json"] as Node;
+  assert.deepEqual(shown.examples, { Account: reference("examples", "Account") });
+  assert.deepEqual(components?.examples?.Account?.value, accountExample);
+});
+
+test("a list shows a page of what it lists, and a path what an id looks like", () => {
+  const table = createRoutes({ exampleIds: { account_id: accountExample.id } });
+  table.get("/accounts/:account_id/friends/", {
+    summary: "List",
+    auth: "anonymous",
+    responses: { 200: pageOf(AccountResource) },
+    handle: () => noContent(),
+  });
+  const { paths } = openApiDocument(table, info) as unknown as Node;
+  const get = paths?.["/accounts/{account_id}/friends"]?.get as Node;
+  const shown = get.responses?.["200"]?.content?.["application/json"] as Node;
+  assert.deepEqual(shown.example, { items: [accountExample], has_more: false });
+  assert.equal((get.parameters as unknown as { example?: string }[])[0]?.example, accountExample.id);
 });
 
 test("every reference of the document leads somewhere", () => {
@@ -101,5 +127,5 @@ test("documents merge into one, unless one name means two things", () => {
   const merged = mergeOpenApi([document, openApiDocument(createRoutes(), info)], info) as unknown as Node;
   assert.deepEqual(Object.keys(merged.paths as Node), Object.keys(document.paths as object));
   const other = { paths: {}, components: { schemas: { Account: { type: "string" } } } };
-  assert.throws(() => mergeOpenApi([document, other], info), /the schema Account/);
+  assert.throws(() => mergeOpenApi([document, other], info), /schemas\/Account/);
 });

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { BodySpec, ErrorStyle, Method, Route, RouteAuth, RouteSpec } from "./route-spec.ts";
+import type { BodySpec, Method, Route, RouteAuth, RouteSpec } from "./route-spec.ts";
 
 type Declare = <
   const Path extends string,
@@ -21,8 +21,11 @@ export type Routes = Readonly<Record<Method, Declare>> & {
   include(routes: Routes): void;
 };
 
-/** Creates an empty route table; `errors` is the style of all its routes that name none. */
-export function createRoutes(defaults: { readonly errors?: ErrorStyle } = {}): Routes {
+/** What all routes of a table have that do not say otherwise. */
+type Defaults = Pick<RouteSpec, "errors" | "exampleIds">;
+
+/** Creates an empty route table. */
+export function createRoutes(defaults: Defaults = {}): Routes {
   const list: Route[] = [];
   const declare =
     (method: Method): Declare =>

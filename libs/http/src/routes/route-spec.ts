@@ -51,10 +51,26 @@ export type BodySpec =
       readonly form?: z.ZodType;
       readonly maxBytes?: ByteLimit;
     }
-  | { readonly raw: { readonly maxBytes: ByteLimit; readonly description?: string } };
+  | { readonly raw: RawBody };
 
-/** The body of a status: JSON of a schema, nothing, our error body, or bytes of one of several media types. */
-export type ResponseSpec = z.ZodType | "empty" | "error" | { readonly content: readonly string[] };
+/** Bytes as they came. What is besides the limit is for the documentation. */
+export interface RawBody {
+  readonly maxBytes: ByteLimit;
+  readonly description?: string;
+  /** The JSON that the bytes should be. */
+  readonly json?: z.ZodType;
+  readonly example?: string;
+}
+
+/**
+ * The body of a status: JSON of a schema, nothing, our error body, or bytes of one of several media types. Their schema and
+ * example are for the documentation.
+ */
+export type ResponseSpec =
+  | z.ZodType
+  | "empty"
+  | "error"
+  | { readonly content: readonly string[]; readonly schema?: z.ZodType; readonly example?: string };
 
 /** Which house style errors of a route have (CONTRACT §2): the area decides some codes and members. */
 export type ErrorStyle = "plain" | "account" | "configuration" | "image";
@@ -170,6 +186,8 @@ export interface RouteSpec<
   /** The handler reads `Accept` itself: it knows more about what it can make than the list of media types says. */
   readonly ownNegotiation?: true;
   readonly errors?: ErrorStyle;
+  /** Examples of path parameters by their names, for the documentation. */
+  readonly exampleIds?: Readonly<Record<string, string>>;
   /** Since when it is deprecated and when it goes (RFC 9745, RFC 8594), each a time. */
   readonly deprecated?: { readonly since: Date; readonly sunset: Date };
   /** Set by the framework alone, on the route that answers for paths nobody declared. */

@@ -1,5 +1,6 @@
 import type { Principal } from "@signalbox/auth";
 import type { DetailCode } from "@signalbox/core";
+import { accountExample, examples } from "@signalbox/contracts";
 import { z } from "zod";
 import type { Account } from "./account.ts";
 import { checkContactAddress, checkDisplayName, checkLocale, checkTimezone, type FieldRule } from "./account-fields.ts";
@@ -26,8 +27,6 @@ interface BodyDependencies {
   readonly supportedLocales: () => readonly string[];
 }
 
-export type AccountBodies = ReturnType<typeof createAccountBodies>;
-
 /**
  * The bodies that change an account or its settings. A body that fails is judged once more by what its account has: a value
  * that is there already may be sent back.
@@ -35,28 +34,33 @@ export type AccountBodies = ReturnType<typeof createAccountBodies>;
 export function createAccountBodies({ accounts, supportedLocales }: BodyDependencies) {
   return {
     /** PATCH: what is absent stays. */
-    patch: body((present) => z.strictObject(accountMembers(present)).partial()),
+    patch: body({ display_name: "Ada King" }, (present) => z.strictObject(accountMembers(present)).partial()),
 
     /** PUT: the whole writable representation; the nullable contact address may be absent, which clears it. */
-    replacement: body((present) => {
+    replacement: body(replacementExample, (present) => {
       const { contact_address, ...required } = accountMembers(present);
       return z.strictObject({ ...required, contact_address: contact_address.default(null) });
     }),
 
     /** PATCH: what is absent stays, inside `notifications` too. */
-    settingsPatch: body((present) =>
+    settingsPatch: body({ notifications: { product_updates: true } }, (present) =>
       z.strictObject({ ...sharedMembers(present), notifications: z.strictObject(notifications).partial() }).partial(),
     ),
 
     /** PUT: nothing of the settings is nullable, so everything is required. */
-    settingsReplacement: body((present) =>
+    settingsReplacement: body(settingsExample, (present) =>
       z.strictObject({ ...sharedMembers(present), notifications: z.strictObject(notifications) }),
     ),
   };
 
-  function body<Schema extends z.ZodType>(schemaWith: (present: Present) => Schema) {
+  function body<Schema extends z.ZodType>(
+    example: z.input<NoInfer<Schema>> & object,
+    schemaWith: (present: Present) => Schema,
+  ) {
+    const json = schemaWith(null);
+    examples.add<z.ZodType>(json, { example });
     return {
-      json: schemaWith(null),
+      json,
       forCaller: async ({ accountId }: Pick<Principal, "accountId">) => schemaWith(await accounts.find(accountId)),
     };
   }
@@ -83,6 +87,10 @@ export function createAccountBodies({ accounts, supportedLocales }: BodyDependen
     };
   }
 }
+
+const { display_name, contact_address, locale, timezone } = accountExample;
+const replacementExample = { display_name, contact_address, locale, timezone };
+const settingsExample = { locale, timezone, notifications: { product_updates: true } };
 
 const notifications = { product_updates: z.boolean().describe("True to get news about the product.") };
 

@@ -2,12 +2,12 @@ import type { Principal } from "@signalbox/auth";
 import { AccountResource, AccountSettingsResource } from "@signalbox/contracts";
 import { createRoutes, type HttpResponse, ok, type RouteInput, type RouteWrite, refused } from "@signalbox/http";
 import { type Account, etagOfAccount, etagOfSettings, viewAccount, viewSettings } from "./account.ts";
-import { type AccountBodies, type AccountBody, changesFrom } from "./account-body.ts";
+import { type AccountBody, changesFrom, createAccountBodies } from "./account-body.ts";
 import type { Accounts } from "./accounts.ts";
 
 interface AccountRouteDependencies {
   readonly accounts: Pick<Accounts, "find" | "lock" | "update">;
-  readonly accountBodies: AccountBodies;
+  readonly supportedLocales: () => readonly string[];
 }
 
 type Input = RouteInput<Principal, unknown, unknown, AccountBody>;
@@ -16,10 +16,11 @@ const read = { scopes: ["account:read"], access: "own-account:read" } as const;
 const write = { scopes: ["account:write"], access: "own-account:write" } as const;
 
 /** `/api/account/`: the caller's own account. */
-export function accountRoutes({ accounts, accountBodies }: AccountRouteDependencies) {
+export function accountRoutes({ accounts, supportedLocales }: AccountRouteDependencies) {
   const routes = createRoutes({ errors: "account" });
   const show = (account: Account) => ok(viewAccount(account), { etag: etagOfAccount(account) });
   const responses = { 200: AccountResource, 204: "empty", 404: "error", 409: "error" } as const;
+  const bodies = createAccountBodies({ accounts, supportedLocales });
   const auth = { ...write, stepUpFor: "another contact address or none" } as const;
 
   routes.get("/api/account/", {
@@ -36,7 +37,7 @@ export function accountRoutes({ accounts, accountBodies }: AccountRouteDependenc
     description:
       "A merge patch: absent members stay, null clears `contact_address`, unless it is the last login method of the account (409).",
     auth,
-    body: { ...accountBodies.patch, mergePatch: true },
+    body: { ...bodies.patch, mergePatch: true },
     responses,
     idempotent: true,
     write: updateOf(accounts, etagOfAccount, show),
@@ -47,7 +48,7 @@ export function accountRoutes({ accounts, accountBodies }: AccountRouteDependenc
     summary: "Replace the account's writable members",
     description: "An absent `contact_address` is cleared; any other absent member is refused.",
     auth,
-    body: accountBodies.replacement,
+    body: bodies.replacement,
     responses,
     write: updateOf(accounts, etagOfAccount, show),
   });
@@ -68,9 +69,10 @@ const settingsPaths = [
 ] as const;
 
 /** The caller's own settings. */
-export function settingsRoutes({ accounts, accountBodies }: AccountRouteDependencies) {
+export function settingsRoutes({ accounts, supportedLocales }: AccountRouteDependencies) {
   const routes = createRoutes({ errors: "account" });
   const show = (account: Account) => ok(viewSettings(account), { etag: etagOfSettings(account) });
+  const bodies = createAccountBodies({ accounts, supportedLocales });
   const responses = { 200: AccountSettingsResource, 204: "empty", 404: "error", 409: "error" } as const;
 
   for (const { path, operations } of settingsPaths) {
@@ -87,7 +89,7 @@ export function settingsRoutes({ accounts, accountBodies }: AccountRouteDependen
       summary: "Change the account's settings",
       description: "A merge patch: absent members stay, inside `notifications` too.",
       auth: write,
-      body: { ...accountBodies.settingsPatch, mergePatch: true },
+      body: { ...bodies.settingsPatch, mergePatch: true },
       responses,
       idempotent: true,
       write: updateOf(accounts, etagOfSettings, show),
@@ -97,7 +99,7 @@ export function settingsRoutes({ accounts, accountBodies }: AccountRouteDependen
       operationId: operations.replace,
       summary: "Replace the account's settings",
       auth: write,
-      body: accountBodies.settingsReplacement,
+      body: bodies.settingsReplacement,
       responses,
       write: updateOf(accounts, etagOfSettings, show),
     });

@@ -1,4 +1,4 @@
-import { AdministeredAccountResource } from "@signalbox/contracts";
+import { AdministeredAccountResource, accountExample } from "@signalbox/contracts";
 import { createRoutes, listPage, ok, pageOf, pageParameters, refused, refusedWith, strongEtag } from "@signalbox/http";
 import { z } from "zod";
 import { type Account, viewAccount } from "../accounts/account.ts";
@@ -16,7 +16,7 @@ interface AdministrationDependencies {
 
 /** `/api/accounts/`: every account, for administrators. */
 export function administrationRoutes({ accounts, accountSearch, statuses, pageLimits }: AdministrationDependencies) {
-  const routes = createRoutes({ errors: "account" });
+  const routes = createRoutes({ errors: "account", exampleIds: { account_id: accountExample.id } });
   const show = (account: Account) => ok(viewAdministered(account), { etag: etagOfAdministered(account) });
 
   routes.get("/api/accounts/", {

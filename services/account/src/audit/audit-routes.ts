@@ -1,4 +1,4 @@
-import { AuditEntryResource } from "@signalbox/contracts";
+import { AuditEntryResource, accountExample } from "@signalbox/contracts";
 import { createRoutes, listPage, pageOf, pageParameters, refused } from "@signalbox/http";
 import { z } from "zod";
 import type { AccountStore } from "../accounts/account-store.ts";
@@ -13,7 +13,7 @@ interface AuditRouteDependencies {
 
 /** The audit of the caller's own account, and of any account for administrators. */
 export function auditRoutes({ accounts, auditStore, pageLimits }: AuditRouteDependencies) {
-  const routes = createRoutes({ errors: "account" });
+  const routes = createRoutes({ errors: "account", exampleIds: { account_id: accountExample.id } });
   const query = z.object(pageParameters(pageLimits));
 
   routes.get("/api/account/audit/", {

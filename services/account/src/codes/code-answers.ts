@@ -1,4 +1,4 @@
-import { timestamp } from "@signalbox/contracts";
+import { examples, timestamp } from "@signalbox/contracts";
 import { AppError, type DetailCode } from "@signalbox/core";
 import type { Refusal } from "@signalbox/http";
 import { z } from "zod";
@@ -6,7 +6,11 @@ import type { Actor, Refusal as RefusalEntry } from "../audit/audit.ts";
 import type { RedeemOutcome } from "./one-time-codes.ts";
 
 /** A code as somebody typed it. One of any form may be tried; only the right one is good. */
-export const typedCodeField = z.string().min(1).max(32).describe("The code from the mail, with or without blanks.");
+export const typedCodeField = z
+  .string()
+  .min(1)
+  .max(32)
+  .meta({ description: "The code from the mail, with or without blanks.", examples: ["8330 8925"] });
 
 /** The answer that a code is on its way. */
 export const SentCode = z
@@ -14,7 +18,8 @@ export const SentCode = z
     sent_to: z.string().describe("Where the code was sent, not readable in full."),
     expires_at: timestamp.describe("When the code expires."),
   })
-  .meta({ id: "SentCode" });
+  .meta({ id: "SentCode" })
+  .register(examples, { example: { sent_to: "a…@example.org", expires_at: "2026-01-01T10:00:00.000Z" } });
 
 const messages: Readonly<Record<Exclude<RedeemOutcome, "good">, string>> = {
   wrong: "The code is wrong.",

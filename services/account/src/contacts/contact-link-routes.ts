@@ -13,7 +13,7 @@ interface Dependencies {
   readonly clock: Clock;
 }
 
-const page = { content: ["text/html"] } as const;
+const page = { content: ["text/html"], example: "<!doctype html><title>Confirm your address</title>" } as const;
 const responses = { 200: page, 403: page, 404: page, 410: page };
 
 /**
@@ -21,7 +21,7 @@ const responses = { 200: page, 403: page, 404: page, 410: page };
  * mail follow links too; its button does it.
  */
 export function contactLinkRoutes({ accounts, contactLinks, contactChanges, clock }: Dependencies) {
-  const routes = createRoutes({ errors: "account" });
+  const routes = createRoutes({ errors: "account", exampleIds: { token: "6mPq1Zc8XfKsR0bYxLtVgd4NnWcJuEa2" } });
 
   routes.get("/api/account/contact-links/:token", {
     operationId: "contactLink",

@@ -1,16 +1,32 @@
-import { ApiKeyResource, ServiceClientResource, scopes } from "@signalbox/contracts";
+import {
+  ApiKeyResource,
+  apiKeyExample,
+  examples,
+  ServiceClientResource,
+  scopes,
+  serviceClientExample,
+} from "@signalbox/contracts";
 import { z } from "zod";
 import { ruledText } from "../accounts/account-body.ts";
 import { checkDisplayName } from "../accounts/account-fields.ts";
 
-const name = ruledText(checkDisplayName).meta({ description: "For people.", minLength: 1, maxLength: 100 });
+const name = ruledText(checkDisplayName).meta({
+  description: "For people.",
+  minLength: 1,
+  maxLength: 100,
+  examples: ["deploy"],
+});
 const overlapSecondsMax = 7 * 24 * 3600;
 const overlapSecondsDefault = 24 * 3600;
 
 const newCredential = (noun: string, scopesMeaning: string) =>
   z.strictObject({
     name,
-    scopes: z.array(z.enum(scopes)).min(1).max(scopes.length).describe(scopesMeaning),
+    scopes: z
+      .array(z.enum(scopes))
+      .min(1)
+      .max(scopes.length)
+      .meta({ description: scopesMeaning, examples: [apiKeyExample.scopes] }),
     expires_at: z.iso
       .datetime({ offset: true })
       .transform((text) => new Date(text))
@@ -26,7 +42,10 @@ const rotation = (noun: string) =>
       .min(0)
       .max(overlapSecondsMax)
       .default(overlapSecondsDefault)
-      .describe(`How long the old ${noun} works beside the new one; 0 ends it at once.`),
+      .meta({
+        description: `How long the old ${noun} works beside the new one; 0 ends it at once.`,
+        examples: [3600],
+      }),
   });
 
 export const NewApiKey = newCredential("key", "No more than the creator's own.");
@@ -42,9 +61,21 @@ export const CredentialPatch = z.strictObject({ name }).partial();
 
 export const IssuedApiKey = ApiKeyResource.extend({
   key: z.string().describe("The key itself. It is shown this once."),
-}).meta({ id: "IssuedApiKey" });
+})
+  .meta({ id: "IssuedApiKey" })
+  .register(examples, {
+    example: { ...apiKeyExample, hint: "sbx_live_0Sig", key: "sbx_live_0Signalbox0Example0Key000000002VAzzd" },
+  });
 
 export const IssuedServiceClient = ServiceClientResource.extend({
   client_id: z.string().describe("The id again, by the name that OAuth libraries ask for."),
   client_secret: z.string().describe("The secret. It is shown this once."),
-}).meta({ id: "IssuedServiceClient" });
+})
+  .meta({ id: "IssuedServiceClient" })
+  .register(examples, {
+    example: {
+      ...serviceClientExample,
+      client_id: serviceClientExample.id,
+      client_secret: "sbx_client_0Signalbox0Example0Secret00000000",
+    },
+  });

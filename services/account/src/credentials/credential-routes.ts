@@ -1,3 +1,4 @@
+import { apiKeyExample, serviceClientExample } from "@signalbox/contracts";
 import {
   created,
   createRoutes,
@@ -34,7 +35,10 @@ const security = { scopes: ["account:security"], stepUp: true } as const;
 
 /** `/api/account/api-keys/` and `/api/account/clients/`: what acts for the caller's account. */
 export function credentialRoutes({ accounts, pageLimits, ...parts }: Dependencies): Routes {
-  const routes = createRoutes({ errors: "account" });
+  const routes = createRoutes({
+    errors: "account",
+    exampleIds: { key_id: apiKeyExample.id, client_id: serviceClientExample.id },
+  });
   const { keyDoor, clientDoor } = createCredentialDoors(parts);
   addRoutes(keyDoor);
   addRoutes(clientDoor);

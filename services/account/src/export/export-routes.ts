@@ -3,6 +3,11 @@ import {
   AccountSettingsResource,
   ApiKeyResource,
   AuditEntryResource,
+  accountExample,
+  accountSettingsExample,
+  apiKeyExample,
+  auditEntryExample,
+  examples,
   ImageResource,
   ServiceClientResource,
   timestamp,
@@ -32,7 +37,23 @@ const ExportDocument = z
     webhook_endpoints: z.array(WebhookEndpointResource).optional(),
     complete: z.literal(true).describe("The last member. Without it the document was cut off."),
   })
-  .meta({ id: "AccountExport", description: "Everything an account has, without secrets and the bytes of images." });
+  .meta({ id: "AccountExport", description: "Everything an account has, without secrets and the bytes of images." })
+  .register(examples, {
+    example: {
+      exported_at: "2026-01-03T08:15:00.000Z",
+      left_out: [],
+      account: accountExample,
+      settings: accountSettingsExample,
+      identities: [{ issuer: "corp", subject: "9f31c2", created_at: "2026-01-01T09:00:00.000Z" }],
+      api_keys: [apiKeyExample],
+      service_clients: [],
+      audit: [auditEntryExample],
+      images: [],
+      webhook_sources: [],
+      webhook_endpoints: [],
+      complete: true,
+    },
+  });
 
 /** `/api/account/export/`: everything the account has. */
 export function exportRoutes({ accountExport }: { readonly accountExport: AccountExport }) {

@@ -3,14 +3,14 @@ import { field, mutation, type SubgraphContext, toWire } from "@signalbox/graphq
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
-import { type AccountBodies, type AccountBody, changesFrom } from "../accounts/account-body.ts";
+import { type AccountBody, changesFrom, createAccountBodies } from "../accounts/account-body.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import type { SignIns } from "../sign-ins/sign-ins.ts";
 import type { AccountContext, AccountLoaders } from "./loaders.ts";
 
 interface AccountResolverDependencies {
   readonly accounts: Pick<Accounts, "find" | "lock" | "update">;
-  readonly accountBodies: Pick<AccountBodies, "patch" | "settingsPatch">;
+  readonly supportedLocales: () => readonly string[];
   readonly signIns: Pick<SignIns, "signOutEverywhere">;
 }
 
@@ -29,7 +29,8 @@ export function writeOwnAccount<Result>(
 }
 
 /** The account of the caller with its settings and sign-ins. */
-export function accountResolvers({ accounts, accountBodies, signIns }: AccountResolverDependencies) {
+export function accountResolvers({ accounts, supportedLocales, signIns }: AccountResolverDependencies) {
+  const bodies = createAccountBodies({ accounts, supportedLocales });
   return {
     Query: {
       viewer: field<AccountLoaders, unknown, unknown>(read, async (_parent, _args, { caller, loaders }) => {
@@ -43,13 +44,13 @@ export function accountResolvers({ accounts, accountBodies, signIns }: AccountRe
         {
           ...write,
           stepUpFor: "another contact address or none",
-          input: inputOf(accountBodies.patch),
+          input: inputOf(bodies.patch),
           payload: "account",
         },
         update,
       ),
       updateAccountSettings: mutation<AccountLoaders, AccountBody, Account>(
-        { ...write, input: inputOf(accountBodies.settingsPatch), payload: "settings" },
+        { ...write, input: inputOf(bodies.settingsPatch), payload: "settings" },
         update,
       ),
       signOutEverywhere: mutation<AccountLoaders, object, Account>(

@@ -12,7 +12,14 @@ interface Dependencies {
 }
 
 const NewIdentity = z.strictObject({
-  token: z.string().min(1).max(credentialBytesMax).describe("A good access token of the other login."),
+  token: z
+    .string()
+    .min(1)
+    .max(credentialBytesMax)
+    .meta({
+      description: "A good access token of the other login.",
+      examples: ["eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiI5ZjMxIn0.c2lnbmF0dXJl"],
+    }),
 });
 
 const path = "/api/account/identities/";
@@ -21,7 +28,7 @@ const mayChange = { scopes: ["account:security"], stepUp: true } as const;
 
 /** The logins of the account: a person may have several. */
 export function identityRoutes(dependencies: Dependencies): Routes {
-  const routes = createRoutes({ errors: "account" });
+  const routes = createRoutes({ errors: "account", exampleIds: { identity_id: "idn_3dWq9LcN5wYfKb0ZrVxPsd" } });
   addReading(routes, dependencies);
   addLinking(routes, dependencies);
   return routes;

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { timestamp } from "@signalbox/contracts";
+import { examples, timestamp } from "@signalbox/contracts";
 import { base62 } from "@signalbox/core";
 import { z } from "zod";
 import type { Identity } from "../accounts/account-store.ts";
@@ -28,7 +28,16 @@ export const IdentityResource = z
     current: z.boolean().describe("True when this request came with a token of this login."),
     created_at: timestamp,
   })
-  .meta({ id: "Identity", description: "A login of the account." });
+  .meta({ id: "Identity", description: "A login of the account." })
+  .register(examples, {
+    example: {
+      id: "idn_3dWq9LcN5wYfKb0ZrVxPsd",
+      issuer: "corp",
+      subject_hint: "9f31…",
+      current: true,
+      created_at: "2026-01-01T09:00:00.000Z",
+    },
+  });
 
 export type IdentityResource = z.output<typeof IdentityResource>;
 

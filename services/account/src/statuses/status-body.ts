@@ -1,4 +1,4 @@
-import { accountStates } from "@signalbox/contracts";
+import { accountStates, examples } from "@signalbox/contracts";
 import { z } from "zod";
 import { ruledText } from "../accounts/account-body.ts";
 import type { FieldRule } from "../accounts/account-fields.ts";
@@ -14,13 +14,17 @@ const checkReason: FieldRule = (reason) => {
 const reason = ruledText(checkReason).meta({ minLength: 1, maxLength: reasonLengthMax });
 
 /** The change that an administrator sends. No account goes back to `pending`. */
-export const StatusByAdministrator = z.strictObject({
-  status: z.enum(accountStates).exclude(["pending"]),
-  reason: reason.describe("Why. The owner reads it in the audit."),
-});
+export const StatusByAdministrator = z
+  .strictObject({
+    status: z.enum(accountStates).exclude(["pending"]),
+    reason: reason.describe("Why. The owner reads it in the audit."),
+  })
+  .register(examples, { example: { status: "suspended", reason: "Payment failed three times." } });
 
 /** The change that an owner sends. An owner deletes the account with DELETE. */
-export const StatusByOwner = z.strictObject({
-  status: z.literal("disabled"),
-  reason: reason.nullable().default(null).describe("Why, for the audit."),
-});
+export const StatusByOwner = z
+  .strictObject({
+    status: z.literal("disabled"),
+    reason: reason.nullable().default(null).describe("Why, for the audit."),
+  })
+  .register(examples, { example: { status: "disabled", reason: "I moved to another product." } });

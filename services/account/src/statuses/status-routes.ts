@@ -1,4 +1,4 @@
-import { AccountResource, timestamp } from "@signalbox/contracts";
+import { AccountResource, examples, timestamp } from "@signalbox/contracts";
 import { accepted, createRoutes, noContent, ok, refused, refusedWith } from "@signalbox/http";
 import { z } from "zod";
 import { etagOfAccount, viewAccount } from "../accounts/account.ts";
@@ -13,7 +13,8 @@ interface StatusRouteDependencies {
 
 const RecoveryRequest = z
   .object({ requested_at: timestamp.describe("Since when administrators see the request.") })
-  .meta({ id: "RecoveryRequest" });
+  .meta({ id: "RecoveryRequest" })
+  .register(examples, { example: { requested_at: "2026-01-03T08:15:00.000Z" } });
 
 /** How an owner disables the account, asks to have it back, and deletes it. */
 export function statusRoutes({ accounts, statuses }: StatusRouteDependencies) {

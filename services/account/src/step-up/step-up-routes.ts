@@ -1,4 +1,4 @@
-import { timestamp } from "@signalbox/contracts";
+import { examples, timestamp } from "@signalbox/contracts";
 import { accepted, createRoutes, type HttpResponse, ok, refused, refusedWith } from "@signalbox/http";
 import { z } from "zod";
 import type { AccountStore } from "../accounts/account-store.ts";
@@ -15,7 +15,8 @@ const StepUpBody = z.strictObject({ code: typedCodeField.optional() });
 
 const StepUp = z
   .object({ valid_until: timestamp.describe("Until then this token counts as freshly signed in.") })
-  .meta({ id: "StepUp" });
+  .meta({ id: "StepUp" })
+  .register(examples, { example: { valid_until: "2026-01-01T09:15:00.000Z" } });
 
 /** How somebody whose sign-in is too old proves who they are. */
 export function stepUpRoutes({ accounts, stepUps }: Dependencies) {

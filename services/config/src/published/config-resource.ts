@@ -1,3 +1,4 @@
+import { examples } from "@signalbox/contracts";
 import { z } from "zod";
 
 const count = z.int().nonnegative();
@@ -21,7 +22,26 @@ export const ConfigResource = z
     defaults: z.object({ pageSize: count, locale: z.string() }),
     supported: z.object({ locales: z.array(z.string()), imageTypes: z.array(z.string()) }),
   })
-  .meta({ id: "Config", description: "What a client adapts to. Every limit here is the one that is enforced." });
+  .meta({ id: "Config", description: "What a client adapts to. Every limit here is the one that is enforced." })
+  .register(examples, {
+    example: {
+      apiVersion: "v1",
+      baseUrl: "https://signalbox.example",
+      capabilities: { imageImport: true, imageDirectUpload: true, signedUrls: false, webhooks: true },
+      features: { integrations: "enabled" },
+      limits: {
+        maxPageSize: 100,
+        requestTimeoutSeconds: 30,
+        maxRequestBytes: 1_048_576,
+        maxUploadBytes: 52_428_800,
+        maxImagePixels: 100_000_000,
+        maxImageSide: 16_384,
+        maxWebhookBytes: 1_048_576,
+      },
+      defaults: { pageSize: 20, locale: "en" },
+      supported: { locales: ["en", "de"], imageTypes: ["image/jpeg", "image/png", "image/webp"] },
+    },
+  });
 
 export type ConfigResource = z.output<typeof ConfigResource>;
 

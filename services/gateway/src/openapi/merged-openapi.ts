@@ -3,6 +3,8 @@ import { createRoutes, mergeOpenApi, ok, type Routes } from "@signalbox/http";
 import type { InternalClient } from "@signalbox/net";
 import { z } from "zod";
 
+const OpenApi = z.looseObject({ openapi: z.string().meta({ examples: ["3.1.0"] }) });
+
 interface Dependencies {
   /** The internal listeners that publish a document, by the name of their service. */
   readonly clients: ReadonlyMap<string, InternalClient>;
@@ -42,7 +44,7 @@ export function openapiRoutes(readMerged: () => Promise<Record<string, unknown>>
     operationId: "openApiDocument",
     summary: "Read the OpenAPI document of all services",
     auth: "anonymous",
-    responses: { 200: z.looseObject({}), 503: "error" },
+    responses: { 200: OpenApi, 503: "error" },
     cache: "public, max-age=60",
     handle: async () => ok(await readMerged()),
   });

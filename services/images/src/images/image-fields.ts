@@ -1,4 +1,4 @@
-import { imageVisibilities } from "@signalbox/contracts";
+import { examples, imageExample, imageVisibilities } from "@signalbox/contracts";
 import { z } from "zod";
 
 const characters = (text: string): number => [...text].length;
@@ -68,7 +68,8 @@ export type NewImageFields = z.output<typeof NewImageFields>;
 export const ImagePatch = z
   .strictObject({ title, caption, alt_text: altText, filename, tags, visibility, focal_point: focalPoint })
   .partial()
-  .meta({ id: "ImagePatch" });
+  .meta({ id: "ImagePatch" })
+  .register(examples, { example: { title: imageExample.title, tags: imageExample.tags, caption: null } });
 
 /** The whole writable representation; visibility and focal point stay when they are absent. */
 export const ImageReplacement = z
@@ -81,7 +82,10 @@ export const ImageReplacement = z
     visibility: visibility.optional(),
     focal_point: focalPoint.optional(),
   })
-  .meta({ id: "ImageReplacement" });
+  .meta({ id: "ImageReplacement" })
+  .register(examples, {
+    example: { filename: imageExample.filename, title: imageExample.title, alt_text: imageExample.alt_text },
+  });
 
 /** The changes of a PATCH or PUT. */
 export type ImageChanges = z.output<typeof ImagePatch>;

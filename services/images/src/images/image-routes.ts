@@ -1,5 +1,5 @@
 import type { Caller } from "@signalbox/auth";
-import { ImageResource, imageVisibilities } from "@signalbox/contracts";
+import { ImageResource, imageExample, imageVisibilities } from "@signalbox/contracts";
 import {
   createRoutes,
   listPage,
@@ -29,7 +29,7 @@ interface Dependencies {
 
 /** The records: list, read, update, replace, delete. */
 export function imageRoutes(dependencies: Dependencies) {
-  const routes = createRoutes({ errors: "image" });
+  const routes = createRoutes({ errors: "image", exampleIds: { image_id: imageExample.id } });
   declareReads(routes, dependencies);
   declareWrites(routes, dependencies);
   return routes;

@@ -1,4 +1,5 @@
 import type { Principal } from "@signalbox/auth";
+import { imageExample } from "@signalbox/contracts";
 import {
   bytes,
   createRoutes,
@@ -36,7 +37,7 @@ type Input<Who, Query = unknown> = RouteInput<Who, { readonly image_id: string }
 
 /** The bytes: re-encoded for everyone who may see them, and the original for the owner alone. */
 export function contentRoutes(dependencies: Dependencies) {
-  const routes = createRoutes({ errors: "image" });
+  const routes = createRoutes({ errors: "image", exampleIds: { image_id: imageExample.id } });
 
   routes.get("/images/:image_id/content", {
     operationId: "imageContent",

@@ -1,5 +1,5 @@
 import type { Principal } from "@signalbox/auth";
-import { ImageResource } from "@signalbox/contracts";
+import { examples, ImageResource, imageExample } from "@signalbox/contracts";
 import { KiB } from "@signalbox/core";
 import { created, createRoutes, type HttpResponse, type RouteInput, refused } from "@signalbox/http";
 import { z } from "zod";
@@ -21,12 +21,20 @@ interface Dependencies {
 
 const ImportBody = NewImageFields.extend({
   source_url: z.string().min(1).max(4096).describe("An http or https URL of a public address."),
-}).meta({ id: "ImageImport" });
+})
+  .meta({ id: "ImageImport" })
+  .register(examples, {
+    example: { source_url: "https://pictures.example/harbour.jpg", title: imageExample.title, visibility: "public" },
+  });
 
-const UploadForm = z.strictObject({
-  file: z.string().describe("The image's bytes.").meta({ format: "binary" }),
-  ...NewImageFields.shape,
-});
+const UploadForm = z
+  .strictObject({
+    file: z.string().describe("The image's bytes.").meta({ format: "binary" }),
+    ...NewImageFields.shape,
+  })
+  .register(examples, {
+    example: { file: "the bytes of harbour.jpg", title: imageExample.title, visibility: "private" },
+  });
 
 /** What may stand around the file: the other parts, boundaries, part headers. */
 const framingBytesMax = 512 * KiB;

@@ -1,7 +1,9 @@
 import {
+  examples,
   identifier,
   timestamp,
   WebhookDeliveryResource,
+  webhookDeliveryExample,
   webhookDeliveryStatuses,
   webhookEventTypes,
 } from "@signalbox/contracts";
@@ -28,7 +30,20 @@ const AttemptResource = z
     error: z.string().nullable().describe("Why no answer came, in a stable word."),
     response: z.string().nullable().describe("The first bytes of the answer."),
   })
-  .meta({ id: "WebhookAttempt" });
+  .meta({ id: "WebhookAttempt" })
+  .register(examples, {
+    example: {
+      id: "wha_01kdzq7c9p4r6s8t0v2w5x7y1z",
+      delivery_id: webhookDeliveryExample.id,
+      endpoint_id: webhookDeliveryExample.endpoint_id,
+      number: 1,
+      started_at: webhookDeliveryExample.created_at,
+      duration_ms: 84,
+      status: 503,
+      error: "status",
+      response: "down for maintenance",
+    },
+  });
 
 const EventTypeResource = z
   .object({ name: z.string(), description: z.string(), example: z.unknown() })
@@ -38,12 +53,14 @@ const subscribable = webhookEventTypes
   .filter(({ audience }) => audience === "account")
   .map(({ name, description, example }) => ({ name, description, example }));
 
+for (const example of subscribable.slice(0, 1)) examples.add(EventTypeResource, { example });
+
 const read = { scopes: ["webhooks:read"] } as const;
 const base = "/api/v1/webhooks";
 
 /** What was delivered, what was tried, and what there is to subscribe to. */
 export function deliveryRoutes({ deliveryStore, pageLimits }: DeliveryRoutes): Routes {
-  const routes = createRoutes();
+  const routes = createRoutes({ exampleIds: { id: webhookDeliveryExample.id } });
 
   routes.get(`${base}/deliveries`, {
     operationId: "webhookDeliveries",

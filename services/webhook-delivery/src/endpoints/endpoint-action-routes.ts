@@ -1,8 +1,8 @@
-import { WebhookEndpointResource } from "@signalbox/contracts";
+import { WebhookEndpointResource, webhookEndpointExample } from "@signalbox/contracts";
 import { createRoutes, type HttpResponse, ok, type Routes, refused } from "@signalbox/http";
 import { z } from "zod";
 import { viewEndpoint } from "./endpoint.ts";
-import { EndpointWithSecret } from "./endpoint-bodies.ts";
+import { EndpointWithSecret, secretExample } from "./endpoint-bodies.ts";
 import { endpointsPath, ownEndpoint, showEndpoint } from "./endpoint-routes.ts";
 import type { EndpointStatus, StatusOutcome } from "./endpoint-status.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
@@ -18,7 +18,9 @@ const write = { scopes: ["webhooks:write"] } as const;
 /** A secret opens the door to forged deliveries: whoever wants one has to prove who they are. */
 const secretWrite = { scopes: ["webhooks:write"], stepUp: true } as const;
 
-const SecretBody = z.object({ secret: z.string() }).meta({ id: "WebhookEndpointSecret" });
+const SecretBody = z
+  .object({ secret: z.string().meta({ examples: [secretExample] }) })
+  .meta({ id: "WebhookEndpointSecret" });
 const statusActions = [
   ["pause", "pauseWebhookEndpoint", "Pause an endpoint and hold its deliveries"],
   ["resume", "resumeWebhookEndpoint", "Resume a paused endpoint, held deliveries first"],
@@ -27,7 +29,7 @@ const statusActions = [
 
 /** What an owner does to an endpoint besides writing its fields. */
 export function endpointActionRoutes({ endpoints, endpointStatus, endpointStore }: EndpointActionRoutes): Routes {
-  const routes = createRoutes();
+  const routes = createRoutes({ exampleIds: { id: webhookEndpointExample.id } });
 
   for (const [action, operationId, summary] of statusActions) {
     routes.post(`${endpointsPath}/:id/${action}`, {

@@ -1,4 +1,4 @@
-import { WebhookEndpointResource, webhookEventTypes } from "@signalbox/contracts";
+import { examples, WebhookEndpointResource, webhookEndpointExample, webhookEventTypes } from "@signalbox/contracts";
 import { z } from "zod";
 
 const url = z.string().min(1).max(2048).describe("Where deliveries are posted to: https, on a public address.");
@@ -33,15 +33,27 @@ export const CreateEndpointBody = z
     event_types: eventTypes,
     settings: settings.optional(),
   })
-  .meta({ id: "CreateWebhookEndpoint" });
+  .meta({ id: "CreateWebhookEndpoint" })
+  .register(examples, {
+    example: {
+      url: webhookEndpointExample.url,
+      description: webhookEndpointExample.description,
+      event_types: webhookEndpointExample.event_types,
+    },
+  });
 
 /** A merge patch: an absent member stays as it is; so does one of `settings`. */
 export const UpdateEndpointBody = z
   .strictObject({ url, description, event_types: eventTypes, settings })
   .partial()
-  .meta({ id: "UpdateWebhookEndpoint" });
+  .meta({ id: "UpdateWebhookEndpoint" })
+  .register(examples, { example: { event_types: ["image.*", "webhook.received"], settings: { timeout_seconds: 10 } } });
+
+export const secretExample = "whsec_ZXhhbXBsZSBvZiBhIHNlY3JldCBvZiAzMiBi";
 
 /** An endpoint with its secret, on creation, rotation and reveal. */
 export const EndpointWithSecret = WebhookEndpointResource.extend({
   secret: z.string().describe("What verifies deliveries. Shown on creation, rotation and reveal only."),
-}).meta({ id: "WebhookEndpointWithSecret" });
+})
+  .meta({ id: "WebhookEndpointWithSecret" })
+  .register(examples, { example: { ...webhookEndpointExample, secret: secretExample } });

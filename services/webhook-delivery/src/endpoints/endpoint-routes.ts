@@ -1,5 +1,5 @@
 import type { Caller } from "@signalbox/auth";
-import { WebhookEndpointResource } from "@signalbox/contracts";
+import { WebhookEndpointResource, webhookEndpointExample } from "@signalbox/contracts";
 import type { PageLimits } from "@signalbox/graphql";
 import {
   created,
@@ -33,7 +33,7 @@ const write = { scopes: ["webhooks:write"] } as const;
 
 /** What an owner does with endpoints; `endpoint-action-routes.ts` has what else happens to one. */
 export function endpointRoutes(parts: EndpointRoutes): Routes {
-  const routes = createRoutes();
+  const routes = createRoutes({ exampleIds: { id: webhookEndpointExample.id } });
   declareReads(routes, parts);
   declareWrites(routes, parts);
   return routes;

@@ -1,3 +1,4 @@
+import { webhookSourceExample } from "@signalbox/contracts";
 import { accepted, bytes, createRoutes, type HttpResponse, type Routes, refused } from "@signalbox/http";
 import { z } from "zod";
 import type { createReceiveDelivery, ReceiveDeliveryOutcome } from "./receive-delivery.ts";
@@ -13,7 +14,7 @@ export interface IngestRoutes {
 
 /** Where partners post. Anonymous: the signature is the credential. */
 export function ingestRoutes({ receiveDelivery, recordRejection, webhookBytesMax }: IngestRoutes): Routes {
-  const routes = createRoutes();
+  const routes = createRoutes({ exampleIds: { source_id: webhookSourceExample.id } });
   routes.post("/ingest/:source_id", {
     operationId: "receiveWebhook",
     summary: "Receive a webhook from a partner",
@@ -25,9 +26,15 @@ export function ingestRoutes({ receiveDelivery, recordRejection, webhookBytesMax
     // Whatever a partner says it accepts: the answer is its status, and a delivery must not be lost to a header.
     ownNegotiation: true,
     params: z.object({ source_id: z.string().max(64) }),
-    body: { raw: { maxBytes: webhookBytesMax, description: "The webhook as its scheme sends it." } },
+    body: {
+      raw: {
+        maxBytes: webhookBytesMax,
+        description: "The webhook as its scheme sends it.",
+        example: '{"id":"d-1","type":"order.created"}',
+      },
+    },
     responses: {
-      200: { content: ["text/plain"] },
+      200: { content: ["text/plain"], example: "3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P" },
       202: "empty",
       400: "error",
       401: "error",

@@ -1,4 +1,4 @@
-import { identifier, timestamp } from "@signalbox/contracts";
+import { examples, identifier, timestamp, webhookSourceExample } from "@signalbox/contracts";
 import type { PageLimits } from "@signalbox/graphql";
 import { createRoutes, listPage, pageOf, pageParameters, type Routes, refused } from "@signalbox/http";
 import { z } from "zod";
@@ -15,7 +15,17 @@ const ReceivedResource = z
     body_bytes: z.int(),
     received_at: timestamp,
   })
-  .meta({ id: "ReceivedWebhook" });
+  .meta({ id: "ReceivedWebhook" })
+  .register(examples, {
+    example: {
+      id: "rcv_5nVq2Yc8WfKsR0bZxLtPgd",
+      delivery_id: "d-1",
+      event_type: "order.created",
+      content_type: "application/json",
+      body_bytes: 38,
+      received_at: "2026-01-01T09:00:00.000Z",
+    },
+  });
 
 const RejectionResource = z
   .object({
@@ -26,7 +36,17 @@ const RejectionResource = z
     address: z.string(),
     rejected_at: timestamp,
   })
-  .meta({ id: "WebhookRejection" });
+  .meta({ id: "WebhookRejection" })
+  .register(examples, {
+    example: {
+      id: "rej_8tHq4LcN5wYfKb0ZrVxPsd",
+      reason: "signature_mismatch",
+      status: 401,
+      body_bytes: 38,
+      address: "192.0.2.10",
+      rejected_at: "2026-01-01T09:00:00.000Z",
+    },
+  });
 
 const read = { scopes: ["webhooks:read"] } as const;
 const path = "/api/v1/webhooks/sources/:id";
@@ -39,7 +59,7 @@ export interface ReceivedRoutes {
 
 /** What a partner sent: taken and refused, newest first. */
 export function receivedRoutes({ sourceStore, receivingStore, pageLimits }: ReceivedRoutes): Routes {
-  const routes = createRoutes();
+  const routes = createRoutes({ exampleIds: { id: webhookSourceExample.id } });
   routes.get(`${path}/received`, {
     operationId: "receivedWebhooks",
     summary: "List the webhooks that were received, newest first",

@@ -1,4 +1,4 @@
-import { webhookSchemes } from "@signalbox/contracts";
+import { examples, webhookSchemes } from "@signalbox/contracts";
 import { z } from "zod";
 import { SettingsBody, SettingsPatchBody } from "./source-settings.ts";
 
@@ -21,7 +21,8 @@ export const CreateSourceBody = z
     forward: forward.default(true),
     settings: SettingsBody.default({}),
   })
-  .meta({ id: "CreateWebhookSource" });
+  .meta({ id: "CreateWebhookSource" })
+  .register(examples, { example: { name: "Shop", scheme: "hmac", secret: "a secret of the shop" } });
 
 /** A merge patch: an absent member stays as it is. The scheme is fixed, because a secret belongs to it. */
 export const UpdateSourceBody = z
@@ -34,4 +35,5 @@ export const UpdateSourceBody = z
     status: z.enum(["enabled", "paused"]).describe("While paused, the partner is answered 503 and tries again."),
   })
   .partial()
-  .meta({ id: "UpdateWebhookSource" });
+  .meta({ id: "UpdateWebhookSource" })
+  .register(examples, { example: { event_types: ["order.created"], status: "paused" } });

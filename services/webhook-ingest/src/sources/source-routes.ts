@@ -1,5 +1,5 @@
 import type { Caller } from "@signalbox/auth";
-import { WebhookSourceResource } from "@signalbox/contracts";
+import { WebhookSourceResource, webhookSourceExample } from "@signalbox/contracts";
 import type { PageLimits } from "@signalbox/graphql";
 import {
   created,
@@ -33,7 +33,7 @@ const write = { scopes: ["webhooks:write"] } as const;
 
 /** What an owner does with sources. */
 export function sourceRoutes(parts: SourceRoutes): Routes {
-  const routes = createRoutes();
+  const routes = createRoutes({ exampleIds: { id: webhookSourceExample.id } });
   declareReads(routes, parts);
   declareWrites(routes, parts);
   return routes;

@@ -1,0 +1,34 @@
+import { serviceDoors } from "../access/service-doors.ts";
+
+/** An OpenAPI document, as far as it is read here. */
+export interface OpenApiDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
+  readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+export interface OpenApiOperation {
+  readonly operationId: string;
+  readonly parameters?: readonly object[];
+  readonly requestBody?: { readonly content: OpenApiContent };
+  readonly responses: Readonly<Record<string, { readonly $ref?: string; readonly content?: OpenApiContent }>>;
+}
+
+export type OpenApiContent = Readonly<Record<string, OpenApiMediaType>>;
+
+interface OpenApiMediaType {
+  readonly schema: object;
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { readonly $ref: string }>>;
+}
+
+/** The OpenAPI document of every service by the service's name, from its declarations alone. */
+export async function openApiDocuments(): Promise<ReadonlyMap<string, OpenApiDocument>> {
+  const { openApiDocument } = await import("@signalbox/http");
+  const services = await serviceDoors();
+  return new Map(
+    services.map(({ service, routes }) => {
+      const info = { title: `Signalbox ${service}`, version: "1" };
+      return [service, openApiDocument({ list: routes }, info) as unknown as OpenApiDocument];
+    }),
+  );
+}
