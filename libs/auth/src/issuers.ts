@@ -30,11 +30,13 @@ const Issuer = z.strictObject({
   algorithms: z.array(z.enum(tokenAlgorithms)).min(1).default(["RS256", "PS256", "ES256", "EdDSA"]),
   /** The most that `scope` may grant; default: all that the role `owner` has. */
   "scopes-max": z.array(z.enum(scopes)).optional(),
+  /** A claim that names scopes, besides `scope` and `scp`: Auth0's `permissions`, Entra ID's `roles`. */
+  "scopes-claim": z.string().min(1).optional(),
   /** The claim that names roles: its name, or a path through nested claims such as `realm_access.roles`. */
   "roles-claim": z.string().min(1).optional(),
   /** The issuer's role names and ours. A name that is not here counts for nothing; without the member our own count. */
   roles: z.record(z.string(), z.enum(roles)).default(ownRoleNames),
-  /** The mark of a client's token: `claim` (present) or `claim=value`. Default: `sub` equals `client_id` or `azp`. */
+  /** The mark of a client's token: `claim` (present) or `claim=value`. Default: `sub` equals `client_id`, `azp` or `cid`. */
   "client-claim": z.string().min(1).optional(),
 });
 

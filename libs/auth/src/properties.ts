@@ -48,7 +48,7 @@ export const issuerProperties = defineProperties({
     reload: "restart",
     local: true,
     effect:
-      "Trusted OIDC issuers, a JSON list of { name, issuer, audience, algorithms?, scopes-max?, roles-claim?, roles?, client-claim? }.",
+      "Trusted OIDC issuers, a JSON list of { name, issuer, audience, algorithms?, scopes-max?, scopes-claim?, roles-claim?, roles?, client-claim? }.",
   },
   "auth.clock-skew": {
     type: "integer",

@@ -17,7 +17,7 @@ export function accessOfToken(issuer: Issuer, claims: JWTPayload): TokenAccess {
   const mapped = mappedRoles(issuer, claims);
   const byRole = new Set(mapped.flatMap((role) => scopesOfRole(role)));
   const max = new Set<Scope>(issuer["scopes-max"] ?? scopesOfRole("owner"));
-  const named = namedScopes(claims);
+  const named = namedScopes(issuer, claims);
   const fromNames = named.filter((scope) => (privilegedScopes.has(scope) ? byRole.has(scope) : max.has(scope)));
 
   if (isClientToken(issuer, claims)) return { kind: "client", scopes: new Set(fromNames), roles: mapped };
@@ -26,21 +26,24 @@ export function accessOfToken(issuer: Issuer, claims: JWTPayload): TokenAccess {
   return { kind: "token", scopes: new Set(scopesOfRole("owner").filter((scope) => max.has(scope))), roles: ["owner"] };
 }
 
-/** `scope` (RFC 8693 §4.2: words apart) or `scp` (words or a list), as far as they are ours. */
-function namedScopes(claims: JWTPayload): Scope[] {
-  return [claims.scope, claims.scp].flatMap(words).filter(isScope);
+/** `scope` (RFC 8693 §4.2: words apart), `scp` (words or a list) and the issuer's own claim, as far as they are ours. */
+function namedScopes(issuer: Issuer, claims: JWTPayload): Scope[] {
+  const path = issuer["scopes-claim"];
+  const own = path === undefined ? undefined : claimAt(claims, path);
+  return [claims.scope, claims.scp, own].flatMap(words).filter(isScope);
 }
 
 function mappedRoles(issuer: Issuer, claims: JWTPayload): Role[] {
   const path = issuer["roles-claim"];
   if (path === undefined) return [];
-  const mapped = words(claimAt(claims, path)).filter((name) => Object.hasOwn(issuer.roles, name));
+  const mapped = namesIn(claimAt(claims, path)).filter((name) => Object.hasOwn(issuer.roles, name));
   return [...new Set(mapped.map((name) => issuer.roles[name]))].filter((role) => role !== undefined);
 }
 
 function isClientToken(issuer: Issuer, claims: JWTPayload): boolean {
   const rule = issuer["client-claim"];
-  if (rule === undefined) return claims.sub === claims.client_id || claims.sub === claims.azp;
+  // Okta calls the client `cid`.
+  if (rule === undefined) return [claims.client_id, claims.azp, claims.cid].includes(claims.sub);
   const [claim = "", value] = rule.split("=", 2);
   const found = claimAt(claims, claim);
   return value === undefined ? found !== undefined && found !== null && found !== false : String(found) === value;
@@ -53,6 +56,12 @@ function claimAt(claims: Record<string, unknown>, path: string): unknown {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
     return (value as Record<string, unknown>)[step];
   }, claims);
+}
+
+/** Zitadel names roles by the members of an object: `{ "admin": { "<organization>": "<domain>" } }`. */
+function namesIn(value: unknown): string[] {
+  const isRecord = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isRecord ? Object.keys(value) : words(value);
 }
 
 function words(value: unknown): string[] {

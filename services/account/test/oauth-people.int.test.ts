@@ -233,6 +233,19 @@ test("who is signed in is not asked again, by another application neither, and b
   await second.close();
 });
 
+test("a program on this machine gets no code in silence, whatever port it listens at", async () => {
+  const { visitor, idClaims } = await signedIn(account);
+  const more = { prompt: "none" };
+  for (const redirect of ["http://127.0.0.1:51234/back", "http://127.0.0.1/back"]) {
+    const native = await startSignIn(account, { client: nativeApplication.client_id, redirect, more });
+    const back = (await visitor.open(native.url)).url;
+    assert.equal(back.href.startsWith(redirect), true);
+    assert.deepEqual([back.searchParams.get("error"), back.searchParams.get("code")], ["interaction_required", null]);
+  }
+  const web = await startSignIn(account, { more });
+  assert.equal((await web.finish((await visitor.open(web.url)).url)).claims()?.sub, idClaims?.sub);
+});
+
 test("somebody else who signs in in the same browser ends the session before", async () => {
   const { visitor, idClaims } = await signedIn(account);
   const { url, finish } = await startSignIn(account, { more: { prompt: "login" } });

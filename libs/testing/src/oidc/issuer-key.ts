@@ -1,6 +1,6 @@
 import { constants, generateKeyPairSync, type KeyObject, randomUUID, sign } from "node:crypto";
 
-export type SigningAlgorithm = "RS256" | "PS256" | "ES256" | "EdDSA";
+export type SigningAlgorithm = "RS256" | "PS256" | "ES256" | "ES384" | "EdDSA";
 
 export interface IssuerKey {
   readonly id: string;
@@ -29,6 +29,8 @@ function generate(algorithm: SigningAlgorithm): { privateKey: KeyObject; publicK
   switch (algorithm) {
     case "ES256":
       return generateKeyPairSync("ec", { namedCurve: "P-256" });
+    case "ES384":
+      return generateKeyPairSync("ec", { namedCurve: "P-384" });
     case "EdDSA":
       return generateKeyPairSync("ed25519");
     default:
@@ -41,6 +43,8 @@ function signText(algorithm: SigningAlgorithm, key: KeyObject, text: string): Bu
   switch (algorithm) {
     case "ES256":
       return sign("sha256", bytes, { key, dsaEncoding: "ieee-p1363" });
+    case "ES384":
+      return sign("sha384", bytes, { key, dsaEncoding: "ieee-p1363" });
     case "EdDSA":
       return sign(null, bytes, key);
     case "PS256":

@@ -15,18 +15,27 @@ type Token = AccessToken | ClientCredentials | RefreshToken;
 export function signInPolicy(): interactionPolicy.DefaultPolicy {
   const policy = interactionPolicy.base();
   policy.get("consent")?.checks.clear();
-  policy
-    .get("login")
-    ?.checks.add(
-      new interactionPolicy.Check(
-        "account_unusable",
-        "the account of this session can no longer be used",
-        "login_required",
-        ({ oidc }) => oidc.session?.accountId !== undefined && oidc.account === undefined,
-      ),
-    );
+  for (const check of [accountUnusable, unseenByAnybody]) policy.get("login")?.checks.add(check);
   return policy;
 }
+
+const accountUnusable = new interactionPolicy.Check(
+  "account_unusable",
+  "the account of this session can no longer be used",
+  "login_required",
+  ({ oidc }) => oidc.session?.accountId !== undefined && oidc.account === undefined,
+);
+
+/**
+ * Any program of this machine can listen at a loopback port or take a scheme, and say that it is the application. It gets
+ * no code that nobody sees leave (RFC 8252 §8.6).
+ */
+const unseenByAnybody = new interactionPolicy.Check(
+  "native_application",
+  "an application on this machine gets no code in silence",
+  "interaction_required",
+  ({ oidc }) => oidc.prompts.has("none") && !String(oidc.params?.redirect_uri).startsWith("https:"),
+);
 
 /**
  * Grants an application all that it asks for, without asking the person, since the applications are our own. The grant of
