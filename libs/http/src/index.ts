@@ -17,7 +17,7 @@ export { cursorOf, positionOf } from "./lists/cursor.ts";
 export { listPage, type Page, pageOf, pageParameters, positionByCreation } from "./lists/page.ts";
 export { mergeOpenApi, type OpenApiInfo, openApiDocument } from "./openapi/openapi-document.ts";
 export { type HttpProperties, httpProperties } from "./properties.ts";
-export { type ClientAddress, createClientAddress } from "./request/client-address.ts";
+export { addressBucket, type ClientAddress, createClientAddress } from "./request/client-address.ts";
 export { booleanParameter, integerParameter, timeParameter } from "./request/parameters.ts";
 export { ifMatch, isNotModified } from "./responses/conditional.ts";
 export { ErrorBody } from "./responses/error-body.ts";
