@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { AccessStates, Principal } from "@signalbox/auth";
+import type { RateLimitPolicy } from "@signalbox/cache";
 import { AccountResource, accountExample, scopes } from "@signalbox/contracts";
 import { systemClock } from "@signalbox/core";
 
@@ -26,7 +27,7 @@ async function typed(exporting: boolean): Promise<RequestListener> {
   }
   const { createHttpApp, createRateLimits, createRoutes, httpProperties, ok } = await import("@signalbox/http");
   const { createAuthenticator } = await import("@signalbox/auth");
-  const { openCache } = await import("@signalbox/cache");
+  const { createRateLimiters, openCache } = await import("@signalbox/cache");
   const { loadConfiguration } = await import("@signalbox/config");
   const log = telemetry.createLogger({ service: "account", instance: "bench", level: "info" });
   const metrics = telemetry.createMetrics({ service: "account" });
@@ -42,6 +43,8 @@ async function typed(exporting: boolean): Promise<RequestListener> {
   const context = { service: "account" as const, configuration, log, metrics, tracer, clock: systemClock };
   const runner = { defer: () => {}, worker: () => {}, onDrain: () => {}, stopping: new AbortController().signal };
   const cache = await openCache({ url: "memory:", runner, log, metrics, clock: systemClock });
+  const limiters = createRateLimiters(systemClock);
+  const limiterOf = (policy: RateLimitPolicy) => limiters(policy, cache);
   const routes = createRoutes();
   routes.get("/accounts/:account_id", {
     summary: "An account",
@@ -55,7 +58,7 @@ async function typed(exporting: boolean): Promise<RequestListener> {
     clock: systemClock,
     cacheMax: 1000,
   });
-  return createHttpApp({ context, routes, authenticator, rateLimits: createRateLimits({ context, cache }) });
+  return createHttpApp({ context, routes, authenticator, rateLimits: createRateLimits({ context, limiterOf }) });
 }
 
 const principal: Principal = {

@@ -18,7 +18,7 @@ export { listPage, type Page, pageOf, pageParameters, positionByCreation } from 
 export { mergeOpenApi, type OpenApiInfo, openApiDocument } from "./openapi/openapi-document.ts";
 export { type HttpProperties, httpProperties } from "./properties.ts";
 export { judge, onePerField } from "./request/body-problems.ts";
-export { type ClientAddress, createClientAddress } from "./request/client-address.ts";
+export { addressBucket, type ClientAddress, createClientAddress } from "./request/client-address.ts";
 export { booleanParameter, integerParameter, timeParameter } from "./request/parameters.ts";
 export { textFlaws } from "./request/text-flaws.ts";
 export { ifMatch, isNotModified } from "./responses/conditional.ts";

@@ -25,7 +25,7 @@ import type { commonProperties } from "./common-properties.ts";
 import { followConfiguration } from "./follow-configuration.ts";
 import { openStates } from "./open-access.ts";
 import { openDatabase } from "./open-database.ts";
-import { openEdgeLimits } from "./open-edge-limits.ts";
+import { type EdgeLimits, openEdgeLimits } from "./open-edge-limits.ts";
 import { openOutbox } from "./open-outbox.ts";
 import { openServiceLog } from "./open-service-log.ts";
 import type { SharedParts } from "./shared-parts.ts";
@@ -67,6 +67,7 @@ export interface OpenedService {
   readonly deadLetters: DeadLetters;
   readonly accessStates: AccessStates;
   readonly cache: Cache;
+  readonly limiterOf: EdgeLimits["limiterOf"];
   /** How many rows a page of any list has, at most and when nobody says. */
   readonly pageLimits: PageLimits;
   /** Starts a consumer group of this service's database. */
@@ -89,7 +90,7 @@ export async function openService(
   await followConfiguration(context, eventLog);
   const { outbox, deadLetters } = openOutbox(context, pool, eventLog);
   const accessStates = await openStates(context, eventLog);
-  const { rateLimits, cache } = await openEdgeLimits(context);
+  const { rateLimits, cache, limiterOf } = await openEdgeLimits(context);
   const idempotency = createIdempotencyStore({ service, pool, clock, ...(sealer && { sealer }) });
   startRetention({ runner, pool, clock }, [idempotencyRetention]);
 
@@ -100,6 +101,7 @@ export async function openService(
     deadLetters,
     accessStates,
     cache,
+    limiterOf,
     pageLimits: {
       maxPageSize: () => configuration.get("limits.maxPageSize"),
       pageSize: () => configuration.get("defaults.pageSize"),

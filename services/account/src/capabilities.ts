@@ -1,4 +1,5 @@
 import { type AccessStates, parseIssuers } from "@signalbox/auth";
+import { createRateLimiters } from "@signalbox/cache";
 import type { Outbox } from "@signalbox/events";
 import { createSealer, type Pool, prismaAdapter } from "@signalbox/storage";
 import { createAccessAnnouncements } from "./access/access-announcements.ts";
@@ -25,6 +26,7 @@ import { createIdentityStore } from "./identities/identity-store.ts";
 import { createMails } from "./mail/mails.ts";
 import { createIssuedTokens } from "./oauth/issued-tokens.ts";
 import { createIssuer } from "./oauth/issuer.ts";
+import type { LimiterOf } from "./oauth/request-limits.ts";
 import { createStateStore } from "./oauth/state-store.ts";
 import { createPrincipals, createTokens } from "./principals/principals.ts";
 import type { Configured } from "./properties.ts";
@@ -46,15 +48,18 @@ interface Opened {
    * all connections and then wait for one.
    */
   readonly counting?: Pool;
+  /** Counts requests over all services; left out, there is no listener whose requests could be counted. */
+  readonly limiterOf?: LimiterOf;
 }
 
 /** Builds everything that the service can do, each part from those above it. */
 export function createCapabilities(context: Configured, opened: Opened) {
   const { configuration } = context;
+  const { limiterOf = countingAlone(context) } = opened;
   const shared = createShared(context, opened);
   const proofs = createProofs(context, opened, shared);
   const credentials = createCredentialKinds(context, shared);
-  const logins = createLogins(context, { ...shared, ...proofs, ...credentials });
+  const logins = createLogins(context, { ...shared, ...proofs, ...credentials, limiterOf });
 
   const statuses = createStatuses(shared);
   const contactLinks = createContactLinkStore(shared.pool);
@@ -142,7 +147,14 @@ function createCredentialKinds({ configuration }: Configured, shared: Shared) {
   return { keys, apiKeys, clients, serviceClients };
 }
 
-type LoginParts = Shared & ReturnType<typeof createProofs> & ReturnType<typeof createCredentialKinds>;
+function countingAlone({ clock }: Configured): LimiterOf {
+  const limiters = createRateLimiters(clock);
+  return (policy) => limiters(policy, { takeShares: async () => null });
+}
+
+type LoginParts = Shared &
+  ReturnType<typeof createProofs> &
+  ReturnType<typeof createCredentialKinds> & { readonly limiterOf: LimiterOf };
 
 /** The logins of accounts, the built-in issuer where no other is configured, and the principals of credentials. */
 function createLogins(context: Configured, parts: LoginParts) {

@@ -9,6 +9,18 @@ import { mailboxPattern } from "./mail/mail.ts";
 const count = (value: number, max: number, unit: string, effect: string) =>
   ({ type: "integer", default: value, min: 1, max, unit, secrecy: "public", reload: "live", effect }) as const;
 
+const requests = (value: number, whose: string) =>
+  ({
+    type: "integer",
+    default: value,
+    min: 1,
+    max: 1_000_000,
+    unit: "requests",
+    secrecy: "internal",
+    reload: "restart",
+    effect: `Requests of ${whose}; above it the answer is 429.`,
+  }) as const;
+
 const exportUrl = (service: string) =>
   ({
     type: "string",
@@ -107,6 +119,16 @@ export const properties = defineProperties({
     reload: "restart",
     effect: "How long an access token of the built-in issuer is good.",
   },
+  "account.oauth.client-requests": requests(
+    600,
+    "one client to the built-in issuer in 10 seconds; of an application those from one address",
+  ),
+  "account.oauth.client-failures": requests(
+    30,
+    "one client, or of one address for clients that are not there, with a wrong secret in a minute",
+  ),
+  "account.oauth.sign-in-requests": requests(60, "the browser of one sign-in for its pages in a minute"),
+  "account.oauth.sign-ins": requests(3_000, "one address to begin a sign-in to one application in 10 minutes"),
   "account.oauth.key-rotation-days": count(
     30,
     365,

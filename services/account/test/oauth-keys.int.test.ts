@@ -107,10 +107,14 @@ test("after a restart with another sealing key before it the old one can be give
   for (const instance of [alone, both, first]) await instance.close();
 });
 
-test("what is published may be kept for minutes, and tokens for no time at all", async () => {
+test("what is published may be kept for minutes and is asked for again by its ETag, and tokens for no time at all", async () => {
   for (const path of ["/oauth/jwks", "/oauth/.well-known/openid-configuration"]) {
-    const { headers } = await account.send("GET", path);
-    assert.equal(headers.get("cache-control"), "public, max-age=300");
+    const first = await account.send("GET", path);
+    assert.equal(first.headers.get("cache-control"), "public, max-age=300");
+    const again = await account.send("GET", path, { headers: { "if-none-match": first.headers.get("etag") ?? "" } });
+    assert.deepEqual([again.status, again.body], [304, null]);
+    assert.equal(again.headers.get("cache-control"), "public, max-age=300");
+    assert.equal((await account.send("GET", path, { headers: { "if-none-match": '"other"' } })).status, 200);
   }
   const body = new URLSearchParams({
     grant_type: "client_credentials",

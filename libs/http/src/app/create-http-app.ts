@@ -27,7 +27,7 @@ export interface HttpAppOptions {
   readonly idempotency?: IdempotencyStore;
   /** Served at `/openapi/<service>.json`; left out, it is not. */
   readonly openapi?: OpenApiInfo;
-  /** Other listeners by path prefix, such as an OpenID provider; they are counted and logged as any route. */
+  /** Other listeners by path prefix, such as an OpenID provider; logged as any route, counted by themselves. */
   readonly mounts?: Mounts;
   /** Told of every 403 `forbidden` of a known caller, for an audit. The answer does not wait for it. */
   readonly onForbidden?: (request: ForbiddenRequest) => void;

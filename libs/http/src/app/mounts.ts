@@ -1,7 +1,5 @@
 import type { IncomingMessage, RequestListener } from "node:http";
 import { leftTo } from "../responses/http-response.ts";
-import { countAnonymous } from "../steps/authenticate.ts";
-import { refuseGuessing } from "../steps/count-request.ts";
 import { compileRoute } from "./compile-route.ts";
 import type { Edge } from "./edge.ts";
 import { serve } from "./serve.ts";
@@ -19,7 +17,10 @@ export function withMounts(app: RequestListener, mounts: Mounts): RequestListene
   };
 }
 
-/** The listeners behind the public edge: counted by address, with the common headers, a span and a log line. */
+/**
+ * The listeners behind the public edge, with the common headers, a span and a log line. Each counts its requests itself:
+ * it alone knows whose they are.
+ */
 export function guarded(edge: Edge, mounts: Mounts): Mounts {
   return Object.fromEntries(
     Object.entries(mounts).map(([prefix, listener]) => [prefix, guard(edge, prefix, listener)]),
@@ -30,7 +31,7 @@ function guard(edge: Edge, prefix: string, listener: RequestListener): RequestLi
   const handled = leftTo(listener);
   const spec = { summary: "", auth: "anonymous", responses: { 200: "empty" }, handle: () => handled } as const;
   const route = compileRoute({ method: "get", path: prefix, spec });
-  const guarded = { ...route, steps: [refuseGuessing, countAnonymous, () => handled] };
+  const guarded = { ...route, steps: [() => handled] };
   return (request, response) => void serve(edge, guarded, request, response, {});
 }
 

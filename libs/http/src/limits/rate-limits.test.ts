@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { openCache } from "@signalbox/cache";
+import { createRateLimiters, openCache } from "@signalbox/cache";
 import { createManualClock } from "@signalbox/core";
 import { testContext } from "../edge-fixture.ts";
 import { createRateLimits } from "./rate-limits.ts";
@@ -10,8 +10,9 @@ async function limits(settings: readonly string[] = []) {
   const { context } = testContext(settings, clock);
   const runner = { defer: () => {}, worker: () => {}, onDrain: () => {}, stopping: new AbortController().signal };
   const cache = await openCache({ url: "memory:", runner, clock, log: context.log, metrics: context.metrics });
+  const limiters = createRateLimiters(clock);
   const policies = [{ name: "special", limit: 5, windowMs: 1_000 }];
-  return { clock, limits: createRateLimits({ context, cache, policies }) };
+  return { clock, limits: createRateLimits({ context, limiterOf: (policy) => limiters(policy, cache), policies }) };
 }
 
 test("the allowances are those of the contract", async () => {

@@ -1,10 +1,4 @@
-import {
-  type Cache,
-  createRateLimiters,
-  type RateLimiter,
-  type RateLimiters,
-  type RateLimitPolicy,
-} from "@signalbox/cache";
+import type { RateLimiter, RateLimitPolicy } from "@signalbox/cache";
 import { seconds } from "@signalbox/core";
 import type { HttpContext } from "../app/http-context.ts";
 
@@ -21,24 +15,20 @@ export interface RateLimits {
 }
 
 export interface RateLimitOptions {
-  readonly context: Pick<HttpContext, "configuration" | "clock">;
-  readonly cache: Pick<Cache, "takeShares">;
-  /** Those of the process, where services share one; left out, limiters of this service's own. */
-  readonly limiters?: RateLimiters | undefined;
+  readonly context: Pick<HttpContext, "configuration">;
+  readonly limiterOf: (policy: RateLimitPolicy) => RateLimiter;
   /** Policies that routes name in `rateLimit`. */
   readonly policies?: readonly RateLimitPolicy[];
 }
 
 /** Creates the limiters of CONTRACT §2 from the properties. They count across services: a credential has one allowance. */
 export function createRateLimits({
-  context: { configuration, clock },
-  cache,
-  limiters = createRateLimiters(clock),
+  context: { configuration },
+  limiterOf,
   policies = [],
 }: RateLimitOptions): RateLimits {
-  const limiter = (policy: RateLimitPolicy): RateLimiter => limiters(policy, cache);
   const ofKind = (kind: "credential" | "account" | "anonymous" | "failed-sign-in"): RateLimiter =>
-    limiter({
+    limiterOf({
       name: kind,
       limit: configuration.get(`http.rate-limit.${kind}.requests`),
       windowMs: configuration.get(`http.rate-limit.${kind}.window`),
@@ -46,11 +36,11 @@ export function createRateLimits({
   const allowance = configuration.get("http.rate-limit.credential.requests");
   const burst = configuration.get("http.rate-limit.credential.burst") ?? Math.ceil(allowance / 3);
   return {
-    credentialBurst: limiter({ name: "credential-burst", limit: burst, windowMs: seconds(1) }),
+    credentialBurst: limiterOf({ name: "credential-burst", limit: burst, windowMs: seconds(1) }),
     credential: ofKind("credential"),
     account: ofKind("account"),
     anonymous: ofKind("anonymous"),
     failedSignIn: ofKind("failed-sign-in"),
-    named: Object.fromEntries(policies.map((policy) => [policy.name, limiter(policy)])),
+    named: Object.fromEntries(policies.map((policy) => [policy.name, limiterOf(policy)])),
   };
 }

@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders, RequestListener } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { KiB } from "@signalbox/core";
 import type { Exchange } from "../app/exchange.ts";
-import { countFailedSignIn } from "../steps/count-request.ts";
 import { isNotModified } from "./conditional.ts";
 import { discardBody } from "./discard-body.ts";
 import { errorText } from "./error-status.ts";
@@ -101,7 +100,6 @@ async function sendByListener(
   listener(request, response);
   await closed;
   exchange.status = response.statusCode;
-  if (exchange.status === 401) countFailedSignIn(exchange);
 }
 
 async function sendStream(exchange: Exchange, { status, body }: HttpResponse, headers: string[]): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Principal } from "@signalbox/auth";
 import { AppError } from "@signalbox/core";
-import type { Exchange, Step } from "../app/exchange.ts";
+import type { Exchange } from "../app/exchange.ts";
 import type { RateLimitGroup } from "../limits/rate-limit-group.ts";
 import { addressBucket } from "../request/client-address.ts";
 
@@ -24,22 +24,6 @@ export function countAddress(exchange: Exchange, kind: "anonymous" | "failedSign
   take(exchange, group, addressBucket(exchange.clientAddress));
 }
 
-/** Notes a failed sign-in that was answered already. */
-export function countFailedSignIn(exchange: Exchange): void {
-  failedSignIn(exchange)?.take(addressBucket(exchange.clientAddress));
-}
-
-/** Before somebody else judges credentials: whoever failed too often waits. @throws AppError `rate_limited`. */
-export const refuseGuessing: Step = (exchange) => {
-  const { remaining, resetSeconds } = failedSignIn(exchange)?.take(addressBucket(exchange.clientAddress), 0) ?? {
-    remaining: 1,
-  };
-  if (remaining <= 0) throw tooMany(resetSeconds);
-  return null;
-};
-
-const failedSignIn = ({ edge }: Exchange) => edge.rateLimits?.failedSignIn.limiters[0];
-
 /** `keys` are those of the group's limiters, in their order. */
 function take(exchange: Exchange, group: RateLimitGroup | undefined, ...keys: readonly string[]): void {
   if (!group) return;
@@ -53,7 +37,7 @@ function take(exchange: Exchange, group: RateLimitGroup | undefined, ...keys: re
   }
 }
 
-const tooMany = (resetSeconds = 1) =>
+const tooMany = (resetSeconds: number) =>
   new AppError("rate_limited", "Too many requests. Try again later.", {
     retryAfterSeconds: Math.max(1, resetSeconds),
   });

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import { IncomingMessage } from "node:http";
 import { KiB } from "@signalbox/core";
 
 /** As much as the provider itself takes. */
@@ -21,4 +21,18 @@ export async function readFormBody(request: IncomingMessage): Promise<Buffer | n
 export function isForm({ headers }: IncomingMessage): boolean {
   const [type = ""] = (headers["content-type"] ?? "").split(";", 1);
   return type.trim().toLowerCase() === "application/x-www-form-urlencoded";
+}
+
+/** Copies a request with another body. The one that came has been read. */
+export function withBody(request: IncomingMessage, body: Buffer): IncomingMessage {
+  const copy = new IncomingMessage(request.socket);
+  const { "transfer-encoding": _chunked, ...headers } = request.headers;
+  copy.headers = { ...headers, "content-length": String(body.length) };
+  copy.method = request.method;
+  copy.url = request.url;
+  // Else its end would be taken for a connection that broke.
+  copy.complete = true;
+  copy.push(body);
+  copy.push(null);
+  return copy;
 }

@@ -22,6 +22,7 @@ import { createPresentedToken } from "./presented-token.ts";
 import { createProvider } from "./provider.ts";
 import { createProviderClients } from "./provider-clients.ts";
 import { providerConfiguration } from "./provider-configuration.ts";
+import { createRequestLimits, type LimiterOf } from "./request-limits.ts";
 import { createSignInListener } from "./sign-in-listener.ts";
 import { type StateStore, stateRetention } from "./state-store.ts";
 
@@ -42,6 +43,7 @@ interface Dependencies extends Pick<Shared, "pool" | "accounts" | "auditRefusals
   readonly issuedTokens: IssuedTokens;
   readonly signIns: SignIns;
   readonly clients: Pick<ServiceClientStore, "findUsable" | "findById" | "touch">;
+  readonly limiterOf: LimiterOf;
 }
 
 /** Makes the issuer that runs where no other is configured, an OpenID provider over our tables; null where one is. */
@@ -61,6 +63,13 @@ export function createIssuer(
 
   const cookieKeys = cookieKeysFrom(configuration.get("secrets.keys"));
   const clientAddress = createClientAddress(configuration.get("http.trusted-proxies"));
+  const applications = parseApplications(configuration.get("account.oauth.applications"));
+  const limits = createRequestLimits({
+    ...parts,
+    configuration,
+    clientAddress,
+    applications: new Set(applications.map(({ client_id }) => client_id)),
+  });
   const providerClients = createProviderClients(parts);
   const presentedToken = createPresentedToken(tokens);
   const settings = {
@@ -71,16 +80,17 @@ export function createIssuer(
     cookieKeys,
   };
   const provider = onePerKeyRing(signingKeys, (keys) => {
-    const applications = parseApplications(configuration.get("account.oauth.applications")).map(metadataOfApplication);
-    const configured = providerConfiguration({ ...settings, applications, signingKeys: keys });
+    const metadata = applications.map(metadataOfApplication);
+    const configured = providerConfiguration({ ...settings, applications: metadata, signingKeys: keys });
     const errorDocs = configuration.get("http.error-docs");
-    return createProvider({ ...parts, address, configuration: configured, providerClients, clientAddress, errorDocs });
+    const edge = { clientAddress, limits, errorDocs };
+    return createProvider({ ...parts, address, configuration: configured, providerClients, ...edge });
   });
-  const answerSignIn = createSignInListener({ ...parts, address, cookieKeys, clientAddress });
+  const answerSignIn = createSignInListener({ ...parts, address, cookieKeys, clientAddress, limits });
 
   return {
     tokens,
-    listener: createListener({ address, provider, presentedToken, answerSignIn, log }),
+    listener: createListener({ address, provider, presentedToken, answerSignIn, limits, log }),
     async open() {
       await signingKeys.keep();
       provider();

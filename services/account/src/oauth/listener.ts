@@ -1,13 +1,16 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { isAppError } from "@signalbox/core";
+import { defaultMessages } from "@signalbox/http";
 import { toAppError } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import type Provider from "oidc-provider";
 import { sendPage } from "../pages/page.ts";
-import { readFormBody } from "./form-body.ts";
+import { claimedClientId } from "./claimed-client-id.ts";
+import { readFormBody, withBody } from "./form-body.ts";
 import { type IssuerAddress, mountPath } from "./issuer-address.ts";
-import { failedPage } from "./pages.ts";
+import { failedPage, tooManyPage } from "./pages.ts";
 import type { PresentedToken } from "./presented-token.ts";
+import { type Count, type RequestLimits, tellCount, tooManyRequests } from "./request-limits.ts";
 import type { SignInListener } from "./sign-in-listener.ts";
 
 interface Dependencies {
@@ -16,15 +19,24 @@ interface Dependencies {
   readonly provider: () => Provider;
   readonly presentedToken: Pick<PresentedToken, "present">;
   readonly answerSignIn: SignInListener;
+  readonly limits: RequestLimits;
   readonly log: Logger;
 }
 
-const signInPath = `${mountPath}/sign-in/`;
-const takesTokens = new Set([`${mountPath}/revoke`, `${mountPath}/introspect`]);
+/** What a path below the mount is, which decides how it is counted; anything else leads nowhere. */
+const kinds: readonly (readonly [RegExp, Kind])[] = [
+  [/^\/sign-in\/./, "sign-in"],
+  [/^\/(token|introspect|revoke)$/, "client"],
+  [/^\/(jwks|\.well-known\/[^/]+)$/, "document"],
+  [/^\/authorize$/, "start"],
+  [/^\/(authorize\/[^/]+|end-session(\/[^/]+)?)$/, "page"],
+];
+
+type Kind = "sign-in" | "client" | "document" | "start" | "page";
 
 /** Answers everything under `/oauth`. */
 export function createListener(dependencies: Dependencies): RequestListener {
-  const { address, provider, presentedToken, answerSignIn, log } = dependencies;
+  const { address, provider, presentedToken, answerSignIn, limits, log } = dependencies;
   const handlers = new WeakMap<Provider, RequestListener>();
 
   return (request, response) => {
@@ -33,42 +45,91 @@ export function createListener(dependencies: Dependencies): RequestListener {
   };
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const handOn = (handed: IncomingMessage) => handlerOf(provider())(handed, response as never);
     const path = pathOf(request);
-    if (path.startsWith(signInPath)) {
-      return answerSignIn(provider(), path.slice(signInPath.length), request, response);
+    // A browser asks by itself whether a page may call; it is not the page that asks too often.
+    const kind = request.method === "OPTIONS" ? "document" : kindOf(path);
+    switch (kind) {
+      case "sign-in":
+        return answerSignIn(provider(), path.slice("/sign-in/".length), request, response);
+      case "client":
+        return answerClient(path, request, response);
+      case "document":
+        return handOn(request, response);
+      case "start":
+        return unlessTooMany(limits.start(request, queriedClientId(request)), request, response);
+      case "page":
+        return unlessTooMany(limits.page(request), request, response);
+      default:
+        return unlessTooMany(limits.stray(request), request, response);
     }
-    if (request.method !== "POST" || !takesTokens.has(path.toLowerCase())) return handOn(request);
-    const body = await readFormBody(request);
-    if (body === null) return endWith(response, 413, "invalid_request");
-    await presentedToken.present(request, body, handOn);
   }
 
-  function handlerOf(current: Provider): RequestListener {
+  /** Who it says it is from is in the form; the provider is handed a request that can be read again. */
+  async function answerClient(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method !== "POST") return unlessTooMany(limits.stray(request), request, response);
+    const body = await readFormBody(request);
+    if (body === null) return endWith(response, 413, { error: "invalid_request" });
+    const inForm = new URLSearchParams(body.toString()).get("client_id") ?? undefined;
+    const count = limits.application(request, claimedClientId(inForm, request.headers.authorization));
+    if (count) tellCount(response, count);
+    if (count && !count.allowed) return refuseApplication(response);
+    if (path.toLowerCase() === "/token") return handOn(withBody(request, body), response);
+    await presentedToken.present(request, body, (handed) => handOn(handed, response));
+  }
+
+  function unlessTooMany(count: Count, request: IncomingMessage, response: ServerResponse): void {
+    tellCount(response, count);
+    if (count.allowed) handOn(request, response);
+    else if (kindOf(pathOf(request)) === undefined) refuseStray(response);
+    else sendPage(response, tooManyPage);
+  }
+
+  function handOn(request: IncomingMessage, response: ServerResponse): void {
+    const current = provider();
     const handler = handlers.get(current) ?? (current.callback() as RequestListener);
     handlers.set(current, handler);
-    return handler;
+    handler(request as never, response as never);
   }
+}
+
+/** A page of the application may read when to try again. */
+function refuseApplication(response: ServerResponse): void {
+  response.setHeader("Access-Control-Allow-Origin", "*");
+  response.setHeader("Access-Control-Expose-Headers", "Retry-After");
+  endWith(response, 429, tooManyRequests);
+}
+
+/** In the words of every other route, like the 404 that it stands for. */
+function refuseStray(response: ServerResponse): void {
+  const request_id = response.getHeader("X-Request-Id");
+  endWith(response, 429, { error: { code: "rate_limited", message: defaultMessages.rate_limited, request_id } });
 }
 
 function fail(request: IncomingMessage, response: ServerResponse, error: unknown, log: Logger): void {
   // A client that went away in the middle of its request is no failure of ours.
   if (request.destroyed && !request.complete) return;
-  log.error({ error, path: pathOf(request) }, "the issuer could not answer");
+  log.error({ error, path: `${mountPath}${pathOf(request)}` }, "the issuer could not answer");
   if (response.headersSent) return;
   const away = isAppError(error) && error.code === "unavailable";
   if (away) response.setHeader("Retry-After", String(error.retryAfterSeconds ?? 1));
   const status = away ? 503 : 500;
-  if (pathOf(request).startsWith(signInPath)) sendPage(response, failedPage(status));
-  else endWith(response, status, "server_error");
+  if (kindOf(pathOf(request)) === "sign-in") sendPage(response, failedPage(status));
+  else endWith(response, status, { error: "server_error" });
 }
 
+/** The provider takes its paths in any case. */
+const kindOf = (path: string): Kind | undefined => kinds.find(([pattern]) => pattern.test(path.toLowerCase()))?.[1];
+
+/** The path below the mount. */
 function pathOf({ url = "" }: IncomingMessage): string {
   const [path = ""] = url.split("?", 1);
-  return path.replace(/\/$/, "");
+  return path.slice(mountPath.length).replace(/\/$/, "");
 }
 
-function endWith(response: ServerResponse, status: number, error: string): void {
+const queriedClientId = ({ url = "" }: IncomingMessage): string | null =>
+  new URLSearchParams(url.slice(url.indexOf("?") + 1)).get("client_id");
+
+function endWith(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { "Content-Type": "application/json", Connection: "close" });
-  response.end(JSON.stringify({ error }));
+  response.end(JSON.stringify(body));
 }

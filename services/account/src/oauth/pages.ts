@@ -89,6 +89,13 @@ export const refusedPage: Page = {
   content: html`<p>Go back to the application and start again.</p>`,
 };
 
+/** The browser, or those who share its network, asked too often. */
+export const tooManyPage: Page = {
+  status: 429,
+  title: "Too many requests",
+  content: html`<p>Too many requests came from your network. Wait a minute and try again.</p>`,
+};
+
 /** Something of ours is away or broken; what was typed is not lost. */
 export const failedPage = (status: number): Page => ({
   status,

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { TokenVerifier, VerifiedToken } from "@signalbox/auth";
 import { isAppError } from "@signalbox/core";
-import { isForm } from "./form-body.ts";
+import { isForm, withBody } from "./form-body.ts";
 
 export type PresentedToken = ReturnType<typeof createPresentedToken>;
 
@@ -33,11 +33,11 @@ export function createPresentedToken(tokens: TokenVerifier) {
       const [text, ...more] = form.getAll("token");
       // Whatever is wrong with the form, the provider says so.
       if (!isForm(request) || text === undefined || more.length > 0 || !looksLikeJwt(text)) {
-        return handOn(copyOf(request, body));
+        return handOn(withBody(request, body));
       }
       const token = await verified(text, tokens);
       form.set("token", token ? String(token.claims.jti) : unknownToken);
-      const copy = copyOf(request, Buffer.from(form.toString()));
+      const copy = withBody(request, Buffer.from(form.toString()));
       if (token) storage.run(token, () => handOn(copy));
       else handOn(copy);
     },
@@ -62,18 +62,4 @@ function looksLikeJwt(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Copies a request with another body. The one that came has been read. */
-function copyOf(request: IncomingMessage, body: Buffer): IncomingMessage {
-  const copy = new IncomingMessage(request.socket);
-  const { "transfer-encoding": _chunked, ...headers } = request.headers;
-  copy.headers = { ...headers, "content-length": String(body.length) };
-  copy.method = request.method;
-  copy.url = request.url;
-  // Else its end would be taken for a connection that broke.
-  copy.complete = true;
-  copy.push(body);
-  copy.push(null);
-  return copy;
 }

@@ -1,17 +1,20 @@
 import { errorBody, isAppError } from "@signalbox/core";
-import type { ClientAddress } from "@signalbox/http";
+import { type ClientAddress, isNotModified, strongEtag } from "@signalbox/http";
 import { toAppError } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
-import Provider, { type Configuration, type errors, type KoaContextWithOIDC } from "oidc-provider";
+import Provider, { type Configuration, errors, type KoaContextWithOIDC } from "oidc-provider";
+import { claimedClientId } from "./claimed-client-id.ts";
 import { type IssuerAddress, mountPath } from "./issuer-address.ts";
 import { continueSignedOut } from "./pages.ts";
-import type { ProviderClients } from "./provider-clients.ts";
+import { type ProviderClients, serviceClientOf } from "./provider-clients.ts";
+import { type RequestLimits, tellCount, tooManyRequests } from "./request-limits.ts";
 
 interface Dependencies {
   readonly address: IssuerAddress;
   readonly configuration: Configuration;
   readonly providerClients: Pick<ProviderClients, "accepts" | "noteRefused">;
   readonly clientAddress: ClientAddress;
+  readonly limits: RequestLimits;
   /** The page that explains the error codes. */
   readonly errorDocs: string;
   readonly log: Logger;
@@ -19,14 +22,23 @@ interface Dependencies {
 
 /** Makes an OpenID provider of our configuration, with our steps before it and our log and audit behind it. */
 export function createProvider(dependencies: Dependencies): Provider {
-  const { address, configuration, providerClients, errorDocs } = dependencies;
+  const { address, configuration, providerClients, limits, errorDocs } = dependencies;
   const provider = new Provider(address.issuer, configuration);
   // Its address is set on every request before it sees it.
   provider.proxy = true;
-  provider.Client.prototype.compareClientSecret = function compareClientSecret(secret) {
-    return providerClients.accepts(this.clientId, secret);
+  provider.Client.prototype.compareClientSecret = async function compareClientSecret(secret) {
+    if (!(await providerClients.accepts(this.clientId, secret))) return false;
+    if (!limits.client(this.clientId).allowed) throw new TooManyRequests();
+    return true;
   };
-  const steps = [underPath(address), nothingHere(errorDocs), cachedForMinutes, consentGiven, withoutScript];
+  const steps = [
+    underPath(address),
+    nothingHere(errorDocs),
+    countClients(limits),
+    cachedForMinutes,
+    consentGiven,
+    withoutScript,
+  ];
   for (const step of steps) provider.use(step);
   watchRefusals(provider, dependencies);
   watchFailures(provider, dependencies);
@@ -62,6 +74,39 @@ function nothingHere(docs: string): Step {
   };
 }
 
+class TooManyRequests extends errors.CustomOIDCProviderError {
+  override status = 429;
+  override statusCode = 429;
+
+  constructor() {
+    super(tooManyRequests.error, tooManyRequests.error_description);
+  }
+}
+
+const takesClients = new Set(["/token", "/introspect", "/revoke"]);
+
+/**
+ * Counts who fails to say who they are once that was judged, so that nobody with the right secret is refused because
+ * others try the same name; and tells a service client what it has left.
+ */
+function countClients(limits: RequestLimits): Step {
+  return async (ctx, next) => {
+    await next();
+    if (!takesClients.has(ctx.path.toLowerCase()) || ctx.method !== "POST") return;
+    const client = ctx.oidc?.client;
+    if (ctx.status === 401 || (ctx.status === 400 && !client)) {
+      const count = limits.failure(ctx.req, client?.clientId ?? null);
+      tellCount(ctx.res, count);
+      if (count.allowed) return;
+      ctx.status = 429;
+      ctx.body = tooManyRequests;
+      ctx.remove("WWW-Authenticate");
+    } else if (client && serviceClientOf(client)) {
+      tellCount(ctx.res, { ...limits.clientRemains(client.clientId), allowed: ctx.status !== 429 });
+    }
+  };
+}
+
 const publicDocuments = new Set([
   "/jwks",
   "/.well-known/openid-configuration",
@@ -72,7 +117,10 @@ const publicDocuments = new Set([
 const cachedForMinutes: Step = async (ctx, next) => {
   const isPublic = publicDocuments.has(ctx.path);
   await next();
-  if (isPublic && ctx.status === 200) ctx.set("Cache-Control", "public, max-age=300");
+  if (!isPublic || ctx.status !== 200) return;
+  const etag = strongEtag(JSON.stringify(ctx.body), ctx.path);
+  ctx.set({ "Cache-Control": "public, max-age=300", ETag: etag });
+  if (isNotModified(ctx, etag)) ctx.status = 304;
 };
 
 /**
@@ -111,7 +159,7 @@ function watchRefusals(provider: Provider, { providerClients, clientAddress, log
     // The events differ in their names alone.
     provider.on(event as "grant.error", (ctx, error) => {
       log.info(refusal(ctx, error), "the issuer refused a request");
-      const clientId = error.error === "invalid_client" ? claimedClientId(ctx) : null;
+      const clientId = error.error === "invalid_client" ? serviceClientIdOf(ctx) : null;
       if (clientId === null) return;
       const from = { address: clientAddress(ctx.req), requestId: ctx.response.get("X-Request-Id") || null };
       providerClients
@@ -125,13 +173,9 @@ function refusal({ path }: KoaContextWithOIDC, error: errors.OIDCProviderError) 
   return { path, reason: error.error, detail: error.error_description };
 }
 
-const basic = /^basic +([A-Za-z0-9+/]+=*)$/i;
-
-/** The service client that a request says it is from, rightly or not (RFC 6749 §2.3.1); null for anybody else. */
-function claimedClientId({ oidc, headers }: KoaContextWithOIDC): string | null {
-  const [, encoded = ""] = basic.exec(headers.authorization ?? "") ?? [];
-  const [named = ""] = Buffer.from(encoded, "base64").toString().split(":", 1);
-  const id = String(oidc.params?.client_id ?? named);
+/** The service client that a request says it is from, rightly or not; null for anybody else. */
+function serviceClientIdOf({ oidc, headers }: KoaContextWithOIDC): string | null {
+  const id = claimedClientId(oidc.params?.client_id, headers.authorization) ?? "";
   return /^cli_[0-9A-Za-z]{1,60}$/.test(id) ? id : null;
 }
 

@@ -7,7 +7,8 @@ import type { RedeemOutcome } from "../codes/one-time-codes.ts";
 import { type Page, sendPage } from "../pages/page.ts";
 import type { SignIns } from "../sign-ins/sign-ins.ts";
 import type { IssuerAddress } from "./issuer-address.ts";
-import { addressPage, codePage, deletedPage, lostPage, refusedPage } from "./pages.ts";
+import { addressPage, codePage, deletedPage, lostPage, refusedPage, tooManyPage } from "./pages.ts";
+import { type RequestLimits, tellCount } from "./request-limits.ts";
 import { finish, guardedFields, openVisit, remember, sentCodeOf, type Visit } from "./sign-in-visit.ts";
 
 export type SignInListener = ReturnType<typeof createSignInListener>;
@@ -18,10 +19,13 @@ interface Dependencies {
   readonly signIns: Pick<SignIns, "sendCode" | "complete">;
   readonly cookieKeys: readonly string[];
   readonly clientAddress: ClientAddress;
+  readonly limits: Pick<RequestLimits, "signIn" | "stray">;
 }
 
 /** The pages on which a person signs in: an address, then the code that was mailed there. */
 export function createSignInListener(dependencies: Dependencies) {
+  const { limits } = dependencies;
+
   /** Answers a request below `/oauth/sign-in/`; `uid` is the rest of its path. */
   return async function answerSignIn(
     provider: Provider,
@@ -30,6 +34,9 @@ export function createSignInListener(dependencies: Dependencies) {
     response: ServerResponse,
   ): Promise<void> {
     const visit = await openVisit(provider, uid, request, response, dependencies);
+    const count = visit ? limits.signIn(uid) : limits.stray(request);
+    tellCount(response, count);
+    if (!count.allowed) return sendPage(response, tooManyPage);
     if (!visit) return sendPage(response, lostPage);
     if (request.method === "GET" || request.method === "HEAD") return sendPage(response, pageOf(visit));
     const fields = await guardedFields(visit);
