@@ -1,6 +1,6 @@
 import type { Principal } from "@signalbox/auth";
-import type { DetailCode } from "@signalbox/core";
 import { accountExample, examples } from "@signalbox/contracts";
+import type { DetailCode } from "@signalbox/core";
 import { z } from "zod";
 import type { Account } from "./account.ts";
 import { checkContactAddress, checkDisplayName, checkLocale, checkTimezone, type FieldRule } from "./account-fields.ts";
