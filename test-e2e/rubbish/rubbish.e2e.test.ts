@@ -130,6 +130,37 @@ test("rubbish in a path is refused by every route", async () => {
   );
 });
 
+test("every list takes limit and cursor, and its pages together are the list", async () => {
+  const send = createClient(system.baseUrl, system.apiKey);
+  const lists = routes.filter(({ listParameters }) => listParameters !== null);
+  assert.ok(lists.length > 10, "the documents say which routes are lists");
+  for (const { path, listParameters } of lists) {
+    assert.deepEqual([path, listParameters?.includes("limit"), listParameters?.includes("cursor")], [path, true, true]);
+    const at = filled(path);
+    const first = await send(`${at}?limit=5`);
+    if (first.status === 404) continue;
+    const idsOf = ({ json }: Answer) => expectList(json).map((item) => JSON.stringify(item.id ?? item.name ?? item));
+    const paged: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = expectStatus(await send(`${at}?limit=1${cursor === undefined ? "" : `&cursor=${cursor}`}`), 200);
+      paged.push(...idsOf(page));
+      cursor = page.json.next_cursor;
+    } while (cursor !== undefined && paged.length < 5);
+    assert.deepEqual(paged, idsOf(expectStatus(first, 200)), path);
+  }
+});
+
+interface Listed {
+  readonly id?: string;
+  readonly name?: string;
+}
+
+function expectList(json: { readonly items: readonly Listed[] }): readonly Listed[] {
+  assert.ok(Array.isArray(json.items));
+  return json.items;
+}
+
 test("a method that a route does not have is refused with the ones it has", async () => {
   const send = createClient(system.baseUrl, system.apiKey);
   for (const { path } of routes) {
