@@ -9,12 +9,14 @@ export interface PublishedRoute {
   readonly methods: readonly string[];
   /** The methods that cannot do without a body. */
   readonly needBody: readonly string[];
+  /** POST takes a JSON body, of which no member has to be there. */
+  readonly mayBeEmpty: boolean;
   /** The query parameters of GET, where that answers with a list. */
   readonly listParameters: readonly string[] | null;
 }
 
 interface Operation {
-  readonly requestBody?: { readonly required?: boolean };
+  readonly requestBody?: { readonly required?: boolean; readonly content?: Reference };
   readonly parameters?: readonly Reference[];
   readonly responses?: Readonly<Record<string, Reference>>;
 }
@@ -31,21 +33,30 @@ export async function publishedRoutes(system: System): Promise<PublishedRoute[]>
     Object.entries(paths as Record<string, Record<string, Operation>>).map(([path, item]) => {
       const methods = Object.keys(item).filter((method) => known.includes(method));
       const needBody = methods.filter((method) => item[method]?.requestBody?.required === true);
-      return { path, methods, needBody, listParameters: listParametersOf(item.get, components) };
+      const resolve = (node: Reference) => resolved(node, components);
+      const mayBeEmpty = isWithoutNeeds(item.post, resolve);
+      return { path, methods, needBody, mayBeEmpty, listParameters: listParametersOf(item.get, resolve) };
     }),
   );
 }
 
+type Resolve = (node: Reference) => Reference;
+
+function isWithoutNeeds(post: Operation | undefined, resolve: Resolve): boolean {
+  const schema = resolve(post?.requestBody?.content?.["application/json"]?.schema);
+  return schema?.type === "object" && (schema.required ?? []).length === 0;
+}
+
 /** A list says in its schema that there may be more of it. */
-function listParametersOf(get: Operation | undefined, components: Reference): readonly string[] | null {
-  const resolved = (node: Reference): Reference =>
-    node?.$ref === undefined
-      ? node
-      : node.$ref
-          .split("/")
-          .slice(2)
-          .reduce((within: Reference, name: string) => within[name], components);
-  const schema = resolved(resolved(get?.responses?.["200"])?.content?.["application/json"]?.schema);
+function listParametersOf(get: Operation | undefined, resolve: Resolve): readonly string[] | null {
+  const schema = resolve(resolve(get?.responses?.["200"])?.content?.["application/json"]?.schema);
   if (get === undefined || schema?.properties?.has_more === undefined) return null;
-  return (get.parameters ?? []).map(resolved).flatMap((one: Reference) => (one.in === "query" ? [one.name] : []));
+  return (get.parameters ?? []).map(resolve).flatMap((one: Reference) => (one.in === "query" ? [one.name] : []));
+}
+
+/** What `$ref` points to: `#/components/schemas/Account`. */
+function resolved(node: Reference, components: Reference): Reference {
+  if (node?.$ref === undefined) return node;
+  const names: string[] = node.$ref.split("/").slice(2);
+  return names.reduce((within, name) => within[name], components);
 }

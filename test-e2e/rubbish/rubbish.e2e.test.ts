@@ -170,6 +170,19 @@ test("a method that a route does not have is refused with the ones it has", asyn
   }
 });
 
+test("a body whose members may all be absent may be absent itself, on every route", async () => {
+  const send = createClient(system.baseUrl, system.apiKey);
+  const open = routes.filter(({ mayBeEmpty }) => mayBeEmpty);
+  assert.ok(open.length > 1, "the documents say which bodies need nothing");
+  for (const { path, needBody } of open) {
+    assert.ok(!needBody.includes("post"), path);
+    const absent = await send(filledWith(path, "rubbish"), { method: "POST" });
+    const empty = await send(filledWith(path, "rubbish"), { method: "POST", body: {} });
+    assert.deepEqual([path, absent.status, absent.json?.error?.code], [path, empty.status, empty.json?.error?.code]);
+    assert.ok(absent.status !== 400 && absent.status !== 415, path);
+  }
+});
+
 test("the page that every error links to explains every code", async () => {
   const send = createClient(system.baseUrl, system.apiKey);
   const refusal = expectStatus(await send("/images?unknown=1"), 400).json.error;
