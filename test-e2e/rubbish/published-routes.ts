@@ -9,7 +9,19 @@ export interface PublishedRoute {
   readonly methods: readonly string[];
   /** The methods that cannot do without a body. */
   readonly needBody: readonly string[];
+  /** POST takes a JSON body, of which no member has to be there. */
+  readonly mayBeEmpty: boolean;
+  /** The query parameters of GET, where that answers with a list. */
+  readonly listParameters: readonly string[] | null;
 }
+
+interface Operation {
+  readonly requestBody?: { readonly required?: boolean; readonly content?: Reference };
+  readonly parameters?: readonly Reference[];
+  readonly responses?: Readonly<Record<string, Reference>>;
+}
+// biome-ignore lint/suspicious/noExplicitAny: a document has any depth, and what is read of it is asserted.
+type Reference = any;
 
 /** Every route of the OpenAPI documents: what a client can know, it can get wrong. */
 export async function publishedRoutes(system: System): Promise<PublishedRoute[]> {
@@ -17,12 +29,34 @@ export async function publishedRoutes(system: System): Promise<PublishedRoute[]>
   const documents = documentedServices.map(
     async (service) => expectStatus(await send(`/openapi/${service}.json`), 200).json,
   );
-  return (await Promise.all(documents)).flatMap(({ paths }) =>
-    Object.entries(paths as Record<string, Record<string, { requestBody?: { required?: boolean } }>>).map(
-      ([path, item]) => {
-        const methods = Object.keys(item).filter((method) => known.includes(method));
-        return { path, methods, needBody: methods.filter((method) => item[method]?.requestBody?.required === true) };
-      },
-    ),
+  return (await Promise.all(documents)).flatMap(({ paths, components }) =>
+    Object.entries(paths as Record<string, Record<string, Operation>>).map(([path, item]) => {
+      const methods = Object.keys(item).filter((method) => known.includes(method));
+      const needBody = methods.filter((method) => item[method]?.requestBody?.required === true);
+      const resolve = (node: Reference) => resolved(node, components);
+      const mayBeEmpty = isWithoutNeeds(item.post, resolve);
+      return { path, methods, needBody, mayBeEmpty, listParameters: listParametersOf(item.get, resolve) };
+    }),
   );
+}
+
+type Resolve = (node: Reference) => Reference;
+
+function isWithoutNeeds(post: Operation | undefined, resolve: Resolve): boolean {
+  const schema = resolve(post?.requestBody?.content?.["application/json"]?.schema);
+  return schema?.type === "object" && (schema.required ?? []).length === 0;
+}
+
+/** A list says in its schema that there may be more of it. */
+function listParametersOf(get: Operation | undefined, resolve: Resolve): readonly string[] | null {
+  const schema = resolve(resolve(get?.responses?.["200"])?.content?.["application/json"]?.schema);
+  if (get === undefined || schema?.properties?.has_more === undefined) return null;
+  return (get.parameters ?? []).map(resolve).flatMap((one: Reference) => (one.in === "query" ? [one.name] : []));
+}
+
+/** What `$ref` points to: `#/components/schemas/Account`. */
+function resolved(node: Reference, components: Reference): Reference {
+  if (node?.$ref === undefined) return node;
+  const names: string[] = node.$ref.split("/").slice(2);
+  return names.reduce((within, name) => within[name], components);
 }

@@ -130,12 +130,56 @@ test("rubbish in a path is refused by every route", async () => {
   );
 });
 
+test("every list takes limit and cursor, and its pages together are the list", async () => {
+  const send = createClient(system.baseUrl, system.apiKey);
+  const lists = routes.filter(({ listParameters }) => listParameters !== null);
+  assert.ok(lists.length > 10, "the documents say which routes are lists");
+  for (const { path, listParameters } of lists) {
+    assert.deepEqual([path, listParameters?.includes("limit"), listParameters?.includes("cursor")], [path, true, true]);
+    const at = filled(path);
+    const first = await send(`${at}?limit=5`);
+    if (first.status === 404) continue;
+    const idsOf = ({ json }: Answer) => expectList(json).map((item) => JSON.stringify(item.id ?? item.name ?? item));
+    const paged: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = expectStatus(await send(`${at}?limit=1${cursor === undefined ? "" : `&cursor=${cursor}`}`), 200);
+      paged.push(...idsOf(page));
+      cursor = page.json.next_cursor;
+    } while (cursor !== undefined && paged.length < 5);
+    assert.deepEqual(paged, idsOf(expectStatus(first, 200)), path);
+  }
+});
+
+interface Listed {
+  readonly id?: string;
+  readonly name?: string;
+}
+
+function expectList(json: { readonly items: readonly Listed[] }): readonly Listed[] {
+  assert.ok(Array.isArray(json.items));
+  return json.items;
+}
+
 test("a method that a route does not have is refused with the ones it has", async () => {
   const send = createClient(system.baseUrl, system.apiKey);
   for (const { path } of routes) {
     const answer = await send(filled(path), { method: "PROPFIND" });
     expectRefusal(answer, `PROPFIND ${path}`, path);
     expectStatus(answer, 405);
+  }
+});
+
+test("a body whose members may all be absent may be absent itself, on every route", async () => {
+  const send = createClient(system.baseUrl, system.apiKey);
+  const open = routes.filter(({ mayBeEmpty }) => mayBeEmpty);
+  assert.ok(open.length > 1, "the documents say which bodies need nothing");
+  for (const { path, needBody } of open) {
+    assert.ok(!needBody.includes("post"), path);
+    const absent = await send(filledWith(path, "rubbish"), { method: "POST" });
+    const empty = await send(filledWith(path, "rubbish"), { method: "POST", body: {} });
+    assert.deepEqual([path, absent.status, absent.json?.error?.code], [path, empty.status, empty.json?.error?.code]);
+    assert.ok(absent.status !== 400 && absent.status !== 415, path);
   }
 });
 

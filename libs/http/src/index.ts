@@ -14,7 +14,7 @@ export type { IdempotencyOptions } from "./idempotency/keyed-request.ts";
 export { httpMigrations } from "./library-migrations.ts";
 export { createRateLimits, type RateLimits } from "./limits/rate-limits.ts";
 export { cursorOf, positionOf } from "./lists/cursor.ts";
-export { listPage, type Page, pageOf, pageParameters, positionByCreation } from "./lists/page.ts";
+export { listPage, type Page, pageOf, pageParameters, positionByCreation, rangeOf } from "./lists/page.ts";
 export { mergeOpenApi, type OpenApiInfo, openApiDocument } from "./openapi/openapi-document.ts";
 export { type HttpProperties, httpProperties } from "./properties.ts";
 export { judge, onePerField } from "./request/body-problems.ts";

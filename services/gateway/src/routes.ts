@@ -4,6 +4,7 @@ import { type GraphqlRequest, graphqlCodeOf, graphqlRequestFrom } from "@signalb
 import { bytes, createRoutes, type HttpResponse, type RouteInput, type Routes } from "@signalbox/http";
 import { type ExecutionResult, GraphQLError } from "graphql";
 import { z } from "zod";
+import { errorPageRoutes } from "./docs/error-page.ts";
 import type { Operations } from "./operations/operations.ts";
 
 /** For the documentation (GraphQL over HTTP, "Request" and "Response"); `graphqlRequestFrom` reads the body. */
@@ -83,6 +84,7 @@ export function publicRoutes(operations: Operations): Routes {
         return operations.execute(requestFromQuery(input.query), input, { queriesOnly: true });
       }),
   });
+  routes.include(errorPageRoutes());
   return routes;
 }
 

@@ -4,7 +4,6 @@ import { createHttpApp, openApiDocument } from "@signalbox/http";
 import { createInternalClient, type InternalClient } from "@signalbox/net";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { followConfiguration, openAccess, openEdgeLimits, openServiceLog } from "@signalbox/service";
-import { errorPageRoutes } from "./docs/error-page.ts";
 import { createMergedOpenapi, openapiRoutes } from "./openapi/merged-openapi.ts";
 import { createOperations } from "./operations/operations.ts";
 import type { Properties } from "./properties.ts";
@@ -40,7 +39,6 @@ export async function createService(context: ServiceContext<Properties>): Promis
 
   const openapi = { title: "Signalbox query endpoint", version: "1" };
   const routes = publicRoutes(operations);
-  routes.include(errorPageRoutes());
   const own = openApiDocument(routes, openapi);
   routes.include(openapiRoutes(createMergedOpenapi({ clients, own, clock })));
   return {

@@ -2,8 +2,8 @@ import { AppError } from "@signalbox/core";
 import type { TimePosition } from "@signalbox/storage";
 import { z } from "zod";
 
-/** An id of ours holds plain characters; what else stands in a forged cursor, such as U+0000, no database would take. */
-const Position = z.tuple([z.iso.datetime(), z.string().regex(/^[\w-]{1,128}$/)]);
+/** An id or a name of ours holds plain characters; what else stands in a forged cursor, such as U+0000, no database would take. */
+const Position = z.tuple([z.iso.datetime(), z.string().regex(/^[\w.-]{1,128}$/)]);
 
 /** Writes a place in a list as an opaque cursor. REST and GraphQL use the same. */
 export function cursorOf({ at, id }: TimePosition): string {

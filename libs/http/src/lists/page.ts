@@ -73,3 +73,20 @@ export async function listPage(
   const last = rows.length > limit ? rows[limit - 1] : undefined;
   return ok(last ? { items, next_cursor: cursorOf(position(last)), has_more: true } : { items, has_more: false });
 }
+
+/** The range of a list that is at hand as a whole, the first in time first; ids decide between equal times. */
+export function rangeOf<Row>(
+  rows: readonly Row[],
+  { after, limit }: ListRange,
+  position: (row: Row) => TimePosition,
+): Row[] {
+  const placed = rows.map((row) => ({ row, place: position(row) })).toSorted((a, b) => compare(a.place, b.place));
+  const rest = after === null ? placed : placed.filter(({ place }) => compare(place, after) > 0);
+  return rest.slice(0, limit).map(({ row }) => row);
+}
+
+function compare(one: TimePosition, other: TimePosition): number {
+  const apart = one.at.getTime() - other.at.getTime();
+  if (apart !== 0 || one.id === other.id) return apart;
+  return one.id < other.id ? -1 : 1;
+}

@@ -1,14 +1,27 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { credentialBytesMax, credentialFrom } from "@signalbox/auth";
-import { created, createRoutes, type HttpResponse, noContent, ok, pageOf, type Routes, refused } from "@signalbox/http";
+import {
+  created,
+  createRoutes,
+  type HttpResponse,
+  listPage,
+  noContent,
+  ok,
+  pageOf,
+  pageParameters,
+  type Routes,
+  rangeOf,
+  refused,
+} from "@signalbox/http";
 import { z } from "zod";
 import type { AccountStore, Identity } from "../accounts/account-store.ts";
 import type { Identities, LinkOutcome, ProvenLogin } from "./identities.ts";
-import { IdentityResource, identityId, viewIdentity } from "./identity.ts";
+import { IdentityResource, identityId, type LinkedIdentity, viewIdentity } from "./identity.ts";
 
 interface Dependencies {
   readonly accounts: Pick<AccountStore, "lock">;
   readonly identities: Pick<Identities, "list" | "prove" | "link" | "unlink">;
+  readonly pageLimits: Parameters<typeof pageParameters>[0];
 }
 
 const NewIdentity = z.strictObject({
@@ -34,15 +47,23 @@ export function identityRoutes(dependencies: Dependencies): Routes {
   return routes;
 }
 
-function addReading(routes: Routes, { identities }: Dependencies): void {
+const placeOf = (identity: LinkedIdentity) => ({ at: identity.createdAt, id: identityId(identity) });
+
+function addReading(routes: Routes, { identities, pageLimits }: Dependencies): void {
   routes.get(path, {
     operationId: "identities",
     summary: "List the logins of the account, the oldest first",
     auth: mayRead,
+    query: z.object(pageParameters(pageLimits)),
     responses: { 200: pageOf(IdentityResource) },
-    async handle({ principal, headers }) {
-      const [linked, current] = [await identities.list(principal.accountId), await currentOf(headers, identities)];
-      return ok({ items: linked.map((identity) => viewIdentity(identity, current)), has_more: false });
+    async handle({ principal, headers, query }) {
+      const current = await currentOf(headers, identities);
+      return listPage(
+        query,
+        async (range) => rangeOf(await identities.list(principal.accountId), range, placeOf),
+        (identity) => viewIdentity(identity, current),
+        placeOf,
+      );
     },
   });
 

@@ -9,9 +9,10 @@ export function errorPageRoutes(): Routes {
   const routes = createRoutes();
   const page = Buffer.from(errorPage());
   routes.get("/docs/errors", {
+    operationId: "errorCodes",
     summary: "Read what the error codes mean",
     auth: "anonymous",
-    responses: { 200: { content: [mediaType] } },
+    responses: { 200: { content: [mediaType], example: "<!doctype html><title>Error codes</title>" } },
     cache: "public, max-age=300",
     handle: () => bytes(page, `${mediaType}; charset=utf-8`, { headers: { "Content-Security-Policy": policy } }),
   });

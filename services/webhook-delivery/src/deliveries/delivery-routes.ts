@@ -8,7 +8,7 @@ import {
   webhookEventTypes,
 } from "@signalbox/contracts";
 import type { PageLimits } from "@signalbox/graphql";
-import { createRoutes, listPage, ok, pageOf, pageParameters, type Routes, refused } from "@signalbox/http";
+import { createRoutes, listPage, ok, pageOf, pageParameters, type Routes, rangeOf, refused } from "@signalbox/http";
 import { z } from "zod";
 import { type Attempt, viewDelivery } from "./delivery.ts";
 import type { DeliveryStore } from "./delivery-store.ts";
@@ -54,6 +54,8 @@ const subscribable = webhookEventTypes
   .map(({ name, description, example }) => ({ name, description, example }));
 
 for (const example of subscribable.slice(0, 1)) examples.add(EventTypeResource, { example });
+/** All were always there, so the name alone orders them. */
+const placeOfType = ({ name }: { readonly name: string }) => ({ at: new Date(0), id: name });
 
 const read = { scopes: ["webhooks:read"] } as const;
 const base = "/api/v1/webhooks";
@@ -111,10 +113,17 @@ export function deliveryRoutes({ deliveryStore, pageLimits }: DeliveryRoutes): R
 
   routes.get(`${base}/event-types`, {
     operationId: "webhookEventTypes",
-    summary: "List what endpoints can subscribe to",
+    summary: "List what endpoints can subscribe to, by name",
     auth: read,
-    responses: { 200: z.object({ items: z.array(EventTypeResource), has_more: z.literal(false) }) },
-    handle: () => ok({ items: subscribable, has_more: false }),
+    query: z.object(pageParameters(pageLimits)),
+    responses: { 200: pageOf(EventTypeResource) },
+    handle: ({ query }) =>
+      listPage(
+        query,
+        async (range) => rangeOf(subscribable, range, placeOfType),
+        (type) => type,
+        placeOfType,
+      ),
   });
   return routes;
 }
