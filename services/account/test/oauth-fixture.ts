@@ -9,25 +9,33 @@ export const baseUrl = "https://signalbox.example/house";
 export const issuer = `${baseUrl}/oauth`;
 
 type Overrides = NonNullable<Parameters<typeof startAccount>[0]>;
+type Options = NonNullable<Parameters<typeof startAccount>[1]>;
 
 /** The account service with no other issuer than its own. */
-export const startIssuer = (overrides: Overrides = {}): Promise<Harness> =>
-  startAccount({
+export const startIssuer = (overrides: Overrides = {}, options: Options = {}): Promise<Harness> => {
+  const given = {
     "auth.issuers": "[]",
     "http.base-url": baseUrl,
     // All of a test's people come from one address.
     "http.rate-limit.anonymous.requests": 10_000,
     "http.rate-limit.failed-sign-in.requests": 10_000,
     ...overrides,
-  });
+  };
+  return startAccount(given, options);
+};
 
 /** Another instance of the service over the same tables and log. */
-export function startSecond({ context: { configuration } }: Harness, overrides: Overrides = {}): Promise<Harness> {
-  return startIssuer({
+export function startSecond(
+  { context: { configuration } }: Harness,
+  overrides: Overrides = {},
+  options: Options = {},
+): Promise<Harness> {
+  const shared = {
     "database.url": configuration.get("database.url"),
     "events.url": configuration.get("events.url"),
     ...overrides,
-  });
+  };
+  return startIssuer(shared, options);
 }
 
 /** What an edge does: takes the path of the deployment away and asks the instance. */

@@ -22,6 +22,7 @@ import { createPresentedToken } from "./presented-token.ts";
 import { createProvider } from "./provider.ts";
 import { createProviderClients } from "./provider-clients.ts";
 import { providerConfiguration } from "./provider-configuration.ts";
+import { createRefreshTokens } from "./refresh-tokens.ts";
 import { createSignInListener } from "./sign-in-listener.ts";
 import { type StateStore, stateRetention } from "./state-store.ts";
 
@@ -63,10 +64,11 @@ export function createIssuer(
   const clientAddress = createClientAddress(configuration.get("http.trusted-proxies"));
   const providerClients = createProviderClients(parts);
   const presentedToken = createPresentedToken(tokens);
+  const refreshTokens = createRefreshTokens(parts);
   const settings = {
     ...parts,
     address,
-    adapter: createAdapter({ ...parts, providerClients, presentedToken }),
+    adapter: createAdapter({ ...parts, providerClients, presentedToken, refreshTokens }),
     accessTokenSeconds: configuration.get("account.oauth.access-token-minutes") * 60,
     cookieKeys,
   };
@@ -74,7 +76,8 @@ export function createIssuer(
     const applications = parseApplications(configuration.get("account.oauth.applications")).map(metadataOfApplication);
     const configured = providerConfiguration({ ...settings, applications, signingKeys: keys });
     const errorDocs = configuration.get("http.error-docs");
-    return createProvider({ ...parts, address, configuration: configured, providerClients, clientAddress, errorDocs });
+    const shared = { ...parts, address, providerClients, refreshTokens, clientAddress, errorDocs };
+    return createProvider({ ...shared, configuration: configured });
   });
   const answerSignIn = createSignInListener({ ...parts, address, cookieKeys, clientAddress });
 

@@ -6,11 +6,13 @@ import Provider, { type Configuration, type errors, type KoaContextWithOIDC } fr
 import { type IssuerAddress, mountPath } from "./issuer-address.ts";
 import { continueSignedOut } from "./pages.ts";
 import type { ProviderClients } from "./provider-clients.ts";
+import { type RefreshTokens, RepeatedRefresh } from "./refresh-tokens.ts";
 
 interface Dependencies {
   readonly address: IssuerAddress;
   readonly configuration: Configuration;
   readonly providerClients: Pick<ProviderClients, "accepts" | "noteRefused">;
+  readonly refreshTokens: Pick<RefreshTokens, "keepAnswer">;
   readonly clientAddress: ClientAddress;
   /** The page that explains the error codes. */
   readonly errorDocs: string;
@@ -19,14 +21,19 @@ interface Dependencies {
 
 /** Makes an OpenID provider of our configuration, with our steps before it and our log and audit behind it. */
 export function createProvider(dependencies: Dependencies): Provider {
-  const { address, configuration, providerClients, errorDocs } = dependencies;
+  const { address, configuration, providerClients, refreshTokens, errorDocs, log } = dependencies;
   const provider = new Provider(address.issuer, configuration);
   // Its address is set on every request before it sees it.
   provider.proxy = true;
   provider.Client.prototype.compareClientSecret = function compareClientSecret(secret) {
     return providerClients.accepts(this.clientId, secret);
   };
-  const steps = [underPath(address), nothingHere(errorDocs), cachedForMinutes, consentGiven, withoutScript];
+  const refreshedOnce: Step = async (ctx, next) => {
+    await next();
+    await refreshTokens.keepAnswer(ctx).catch((error) => log.warn({ error }, "the answer to a refresh was not kept"));
+  };
+  const nothing = nothingHere(errorDocs);
+  const steps = [underPath(address), nothing, cachedForMinutes, consentGiven, withoutScript, refreshedOnce];
   for (const step of steps) provider.use(step);
   watchRefusals(provider, dependencies);
   watchFailures(provider, dependencies);
@@ -110,6 +117,7 @@ function watchRefusals(provider: Provider, { providerClients, clientAddress, log
   for (const event of refusals) {
     // The events differ in their names alone.
     provider.on(event as "grant.error", (ctx, error) => {
+      if (error instanceof RepeatedRefresh) return answerAgain(ctx, error);
       log.info(refusal(ctx, error), "the issuer refused a request");
       const clientId = error.error === "invalid_client" ? claimedClientId(ctx) : null;
       if (clientId === null) return;
@@ -119,6 +127,12 @@ function watchRefusals(provider: Provider, { providerClients, clientAddress, log
         .catch((failure) => log.error({ error: failure }, "a refused client could not be written to the audit"));
     });
   }
+}
+
+/** The provider has written a refusal, which has not left yet. */
+function answerAgain(ctx: KoaContextWithOIDC, { answer }: RepeatedRefresh): void {
+  ctx.status = 200;
+  ctx.body = answer;
 }
 
 function refusal({ path }: KoaContextWithOIDC, error: errors.OIDCProviderError) {
