@@ -38,13 +38,17 @@ export function startSecond(
   return startIssuer(shared, options);
 }
 
-/** What an edge does: takes the path of the deployment away and asks the instance. */
+/** What an edge does: takes the path of the deployment away, where it stands in front, and asks the instance. */
 export function through(instance: Harness, changed: Record<string, string> = {}) {
   return (url: string, options: object = {}): Promise<Response> => {
     const { headers, ...rest } = options as RequestInit;
     const all = new Headers(headers);
     for (const [name, value] of Object.entries(changed)) all.set(name, value);
-    return fetch(url.replace(baseUrl, instance.url), { redirect: "manual", ...rest, headers: all });
+    return fetch(url.replace(baseUrl, instance.url).replace(new URL(baseUrl).origin, instance.url), {
+      redirect: "manual",
+      ...rest,
+      headers: all,
+    });
   };
 }
 
@@ -53,8 +57,10 @@ export function discover(
   instance: Harness,
   clientId: string,
   authentication: openid.ClientAuth,
+  algorithm: "oidc" | "oauth2" = "oidc",
 ): Promise<openid.Configuration> {
   return openid.discovery(new URL(issuer), clientId, undefined, authentication, {
+    algorithm,
     [openid.customFetch]: through(instance) as openid.CustomFetch,
   });
 }

@@ -3,7 +3,7 @@ import type { ClientAddress } from "@signalbox/http";
 import { toAppError } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import Provider, { type Configuration, type errors, type KoaContextWithOIDC } from "oidc-provider";
-import { type IssuerAddress, mountPath } from "./issuer-address.ts";
+import { type IssuerAddress, metadataPrefix, mountPath } from "./issuer-address.ts";
 import { continueSignedOut } from "./pages.ts";
 import type { ProviderClients } from "./provider-clients.ts";
 import { type RefreshTokens, RepeatedRefresh } from "./refresh-tokens.ts";
@@ -44,11 +44,15 @@ export function createProvider(dependencies: Dependencies): Provider {
 type Step = (ctx: KoaContextWithOIDC, next: () => Promise<void>) => Promise<void>;
 
 /** The provider routes by the path below the mount, and writes URLs with the one that is seen outside. */
-function underPath({ path }: IssuerAddress): Step {
+function underPath({ path, metadataPaths }: IssuerAddress): Step {
+  const below = (whole: string): string => {
+    if (metadataPaths.has(whole)) return metadataPrefix;
+    return whole.startsWith(mountPath) ? whole.slice(mountPath.length) : "";
+  };
   return async (ctx, next) => {
     const { path: whole } = ctx;
     ctx.mountPath = path;
-    ctx.path = whole.slice(mountPath.length) || "/";
+    ctx.path = below(whole) || "/";
     try {
       await next();
     } finally {
@@ -69,11 +73,7 @@ function nothingHere(docs: string): Step {
   };
 }
 
-const publicDocuments = new Set([
-  "/jwks",
-  "/.well-known/openid-configuration",
-  "/.well-known/oauth-authorization-server",
-]);
+const publicDocuments = new Set(["/jwks", "/.well-known/openid-configuration", metadataPrefix]);
 
 /** Five minutes are much shorter than a key is published before it signs. */
 const cachedForMinutes: Step = async (ctx, next) => {
