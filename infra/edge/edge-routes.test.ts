@@ -9,6 +9,8 @@ test("every published area reaches the service that owns it", () => {
     "/api/account/settings/": "account",
     "/api/accounts/acc_1": "account",
     "/api/settings/": "account",
+    "/oauth/token": "account",
+    "/.well-known/oauth-authorization-server/oauth": "account",
     "/images": "images",
     "/images/img_1/content": "images",
     "/api/v1/config/": "config",

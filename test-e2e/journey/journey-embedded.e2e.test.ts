@@ -1,15 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createMailbox } from "@signalbox/testing";
 import { removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
 import { createClient, expectStatus } from "./client.ts";
-import { runJourney } from "./journey.ts";
+import { journeyProperties, runJourney } from "./journey.ts";
 import { assertEvents } from "./read-events.ts";
 
 test("embedded: a new user's journey through every service, and the data are there after a restart", async () => {
-  const properties = { "webhook-delivery.outbound.allow": "127.0.0.1:*" };
+  const mailbox = await createMailbox();
+  const properties = journeyProperties(mailbox);
   const first = await startEmbeddedSystem({ properties });
   try {
-    const record = await runJourney(first);
+    const record = await runJourney(first, mailbox);
     await assertEvents(first.eventsUrl, record);
     assert.deepEqual([...(await first.stop()).values()], [0], "a stop drains and exits with 0");
 
@@ -22,5 +24,6 @@ test("embedded: a new user's journey through every service, and the data are the
   } finally {
     await first.process.kill();
     await removeData(first);
+    await mailbox.close();
   }
 });

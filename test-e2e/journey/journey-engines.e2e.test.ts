@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createOtlpReceiver } from "@signalbox/testing";
+import { createMailbox, createOtlpReceiver } from "@signalbox/testing";
 import { startEnginesSystem } from "../systems/engines-system.ts";
 import { assertOneTrace } from "./assert-trace.ts";
-import { runJourney } from "./journey.ts";
+import { journeyProperties, runJourney } from "./journey.ts";
 import { assertEvents } from "./read-events.ts";
 import { assertPlainKafka } from "./read-kafka.ts";
 
@@ -11,14 +11,16 @@ test("engines: the same journey with a process per service on Kafka, PostgreSQL,
   await using opened = new AsyncDisposableStack();
   const collector = await createOtlpReceiver();
   opened.defer(() => collector.close());
+  const mailbox = await createMailbox();
+  opened.defer(() => mailbox.close());
   const properties = {
-    "webhook-delivery.outbound.allow": "127.0.0.1:*",
+    ...journeyProperties(mailbox),
     "telemetry.otlp-endpoint": collector.endpoint,
   };
   const system = await startEnginesSystem({ properties });
   opened.defer(() => system.close());
 
-  const record = await runJourney(system);
+  const record = await runJourney(system, mailbox);
   await assertEvents(system.eventsUrl, record);
   await assertPlainKafka(system.eventsUrl, record);
   await assertOneTrace(collector, record);

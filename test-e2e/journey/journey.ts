@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { createHmac, randomBytes } from "node:crypto";
-import { createReceiver, eventually, readFixture } from "@signalbox/testing";
+import { createReceiver, eventually, type Mailbox, readFixture } from "@signalbox/testing";
 import type { System } from "../systems/system.ts";
-import { actsAsAClient } from "./act-as-a-client.ts";
 import { type Client, createClient, expectStatus } from "./client.ts";
+import { openidProperties, usesOpenidClient } from "./use-openid-client.ts";
 import { verifiesBoth, withOneByteChanged } from "./verify-delivery.ts";
 
 type Receiver = Awaited<ReturnType<typeof createReceiver>>;
@@ -16,8 +16,14 @@ export interface JourneyRecord {
   readonly uploadTraceId: string;
 }
 
+/** What a system is started with for the journey. */
+export const journeyProperties = (mailbox: Mailbox) => ({
+  "webhook-delivery.outbound.allow": "127.0.0.1:*",
+  ...openidProperties(mailbox),
+});
+
 /** The journey of a new user through every service, over HTTP alone. Each step is a promise of the README's tour. */
-export async function runJourney(system: System): Promise<JourneyRecord> {
+export async function runJourney(system: System, mailbox: Mailbox): Promise<JourneyRecord> {
   const send = createClient(system.baseUrl, system.apiKey);
   const receiver = await createReceiver();
   try {
@@ -29,7 +35,7 @@ export async function runJourney(system: System): Promise<JourneyRecord> {
     await acceptsAPartnersWebhookOnce(system, send, receiver);
     await readsConfiguration(send, system);
     await queriesEverythingAtOnce(send, imageId);
-    await actsAsAClient(system, send, imageId);
+    await usesOpenidClient(system, send, mailbox, imageId);
     await refusesStrangers(system);
     await exportsEverything(send, { accountId, imageId, secret });
     return { accountId, imageId, uploadTraceId };

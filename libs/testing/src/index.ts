@@ -2,6 +2,7 @@ export { freePort } from "@signalbox/infra/engines/index.ts";
 export { startAccountStandIn, type TestPerson, testPerson } from "./account-stand-in.ts";
 export { eventually } from "./eventually.ts";
 export { type FixtureName, fixtureNames, readFixture } from "./fixtures.ts";
+export { createFormVisitor } from "./form-visitor.ts";
 export { internalToken } from "./internal-headers.ts";
 export { createMailbox, type Mailbox, type ReceivedMail } from "./mailbox.ts";
 export { createOidcIssuer, type OidcIssuer } from "./oidc/oidc-issuer.ts";

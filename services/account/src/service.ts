@@ -6,6 +6,7 @@ import { refusalOf } from "./audit/audit-refusals.ts";
 import { createCapabilities } from "./capabilities.ts";
 import { createAccountExport, openRemoteSections } from "./export/account-export.ts";
 import { openGraph } from "./graphql/resolvers.ts";
+import { metadataPrefix, mountPath } from "./oauth/issuer-address.ts";
 import { principalRoutes } from "./principals/principal-routes.ts";
 import type { Properties } from "./properties.ts";
 import { publicRoutes } from "./routes.ts";
@@ -36,7 +37,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
     routes: publicRoutes({ ...capabilities, accountExport }),
     internalRoutes: principalRoutes(capabilities),
     graph: await openGraph(capabilities),
-    mounts: issuer ? { "/oauth": issuer.listener } : {},
+    mounts: issuer ? { [mountPath]: issuer.listener, [metadataPrefix]: issuer.listener } : {},
     onForbidden: (request) => capabilities.auditRefusals.record(refusalOf(request)),
   });
 }

@@ -9,34 +9,46 @@ export const baseUrl = "https://signalbox.example/house";
 export const issuer = `${baseUrl}/oauth`;
 
 type Overrides = NonNullable<Parameters<typeof startAccount>[0]>;
+type Options = NonNullable<Parameters<typeof startAccount>[1]>;
 
 /** The account service with no other issuer than its own. */
-export const startIssuer = (overrides: Overrides = {}): Promise<Harness> =>
-  startAccount({
+export const startIssuer = (overrides: Overrides = {}, options: Options = {}): Promise<Harness> => {
+  const given = {
     "auth.issuers": "[]",
     "http.base-url": baseUrl,
     // All of a test's people come from one address.
     "http.rate-limit.anonymous.requests": 10_000,
     "http.rate-limit.failed-sign-in.requests": 10_000,
     ...overrides,
-  });
+  };
+  return startAccount(given, options);
+};
 
 /** Another instance of the service over the same tables and log. */
-export function startSecond({ context: { configuration } }: Harness, overrides: Overrides = {}): Promise<Harness> {
-  return startIssuer({
+export function startSecond(
+  { context: { configuration } }: Harness,
+  overrides: Overrides = {},
+  options: Options = {},
+): Promise<Harness> {
+  const shared = {
     "database.url": configuration.get("database.url"),
     "events.url": configuration.get("events.url"),
     ...overrides,
-  });
+  };
+  return startIssuer(shared, options);
 }
 
-/** What an edge does: takes the path of the deployment away and asks the instance. */
+/** What an edge does: takes the path of the deployment away, where it stands in front, and asks the instance. */
 export function through(instance: Harness, changed: Record<string, string> = {}) {
   return (url: string, options: object = {}): Promise<Response> => {
     const { headers, ...rest } = options as RequestInit;
     const all = new Headers(headers);
     for (const [name, value] of Object.entries(changed)) all.set(name, value);
-    return fetch(url.replace(baseUrl, instance.url), { redirect: "manual", ...rest, headers: all });
+    return fetch(url.replace(baseUrl, instance.url).replace(new URL(baseUrl).origin, instance.url), {
+      redirect: "manual",
+      ...rest,
+      headers: all,
+    });
   };
 }
 
@@ -45,8 +57,10 @@ export function discover(
   instance: Harness,
   clientId: string,
   authentication: openid.ClientAuth,
+  algorithm: "oidc" | "oauth2" = "oidc",
 ): Promise<openid.Configuration> {
   return openid.discovery(new URL(issuer), clientId, undefined, authentication, {
+    algorithm,
     [openid.customFetch]: through(instance) as openid.CustomFetch,
   });
 }

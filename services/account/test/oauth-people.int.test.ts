@@ -349,18 +349,6 @@ test("a refresh token works once: its successor does too, until an old one is us
   await eventually(async () => (await readWith(third.access_token)).status === 401, { timeoutMs: 2000 });
 });
 
-test("a refresh token that two use at once is good for one of them at most", async () => {
-  const { configuration, refresh_token = "" } = await signedIn(account, { scope: "openid offline_access" });
-  const second = await startSecond(account, { "account.oauth.applications": applications });
-  const elsewhere = await discover(second, application.client_id, openid.None());
-  const attempts = await Promise.allSettled(
-    [configuration, elsewhere, configuration, elsewhere].map((each) => openid.refreshTokenGrant(each, refresh_token)),
-  );
-  const good = attempts.filter(({ status }) => status === "fulfilled");
-  assert.ok(good.length <= 1, `${good.length} of 4`);
-  await second.close();
-});
-
 test("a code works once and with its verifier alone, at any instance, and its second use ends what the first gave", async () => {
   const second = await startSecond(account, { "account.oauth.applications": applications });
   const visitor = createVisitor(account);

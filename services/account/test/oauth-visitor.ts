@@ -1,3 +1,4 @@
+import { createFormVisitor } from "@signalbox/testing";
 import * as openid from "openid-client";
 import type { Harness } from "./harness.ts";
 import { baseUrl, discover, through } from "./oauth-fixture.ts";
@@ -12,57 +13,15 @@ export const application = {
 export const nativeApplication = { client_id: "cli", name: "CLI", redirect_uris: ["http://127.0.0.1/back"] };
 export const applications = JSON.stringify([application, nativeApplication]);
 
-export interface Seen {
-  readonly status: number;
-  /** Where it ended, an application's address included. */
-  readonly url: URL;
-  readonly headers: Headers;
-  readonly text: string;
-}
-
-/** What a browser without script does: cookies, redirects, forms. It asks the instance that `at` names last. */
+/** A browser without script. It asks the instance that `at` names last. */
 export function createVisitor(first: Harness) {
   let instance = first;
-  const cookies = new Map<string, string>();
-
-  async function send(url: string, options: RequestInit = {}): Promise<Seen> {
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-    const headers = { accept: "text/html", cookie, ...(options.headers as Record<string, string>) };
-    const response = await through(instance)(url, { ...options, headers });
-    for (const line of response.headers.getSetCookie()) keep(line);
-    const location = response.headers.get("location");
-    const text = await response.text();
-    if (location === null) return { status: response.status, url: new URL(url), headers: response.headers, text };
-    const next = new URL(location, url);
-    if (next.href.startsWith(baseUrl)) return send(next.href);
-    return { status: response.status, url: next, headers: response.headers, text };
-  }
-
-  function keep(line: string): void {
-    const [pair = ""] = line.split(";", 1);
-    const at = pair.indexOf("=");
-    const [name, value] = [pair.slice(0, at), pair.slice(at + 1)];
-    if (value === "" || /expires=Thu, 01 Jan 1970/i.test(line)) cookies.delete(name);
-    else cookies.set(name, value);
-  }
-
+  const visitor = createFormVisitor(baseUrl, (url, options) => through(instance)(url, options));
   return {
-    cookies,
+    ...visitor,
     /** The next requests go to this instance. */
     at(other: Harness) {
       instance = other;
-    },
-    open: (url: string | URL) => send(String(url)),
-    /** Fills the form of a page that has this step (or the first one), and sends it. */
-    submit(page: Seen, fields: Record<string, string>, step?: string, headers: Record<string, string> = {}) {
-      const forms = [...page.text.matchAll(/<form [^>]*action="([^"]+)"[^>]*>(.*?)<\/form>/gs)];
-      const [, action = "", inputs = ""] =
-        forms.find(([form]) => step === undefined || form.includes(`name="step" value="${step}"`)) ?? [];
-      const hidden = [...inputs.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
-      const body = new URLSearchParams();
-      for (const [, name = "", value = ""] of hidden) body.set(name, value);
-      for (const [name, value] of Object.entries(fields)) body.set(name, value);
-      return send(new URL(action, page.url).href, { method: "POST", body, headers });
     },
   };
 }

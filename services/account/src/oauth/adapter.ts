@@ -1,9 +1,10 @@
 import type { Clock } from "@signalbox/core";
 import { inTransaction, type Pool } from "@signalbox/storage";
-import { type Adapter, type AdapterFactory, type AdapterPayload, errors } from "oidc-provider";
+import type { Adapter, AdapterFactory, AdapterPayload } from "oidc-provider";
 import type { IssuedTokens } from "./issued-tokens.ts";
 import type { PresentedToken } from "./presented-token.ts";
 import type { ProviderClients } from "./provider-clients.ts";
+import { endGrant, type RefreshTokens } from "./refresh-tokens.ts";
 import type { StateStore } from "./state-store.ts";
 
 interface Dependencies {
@@ -12,6 +13,7 @@ interface Dependencies {
   readonly issuedTokens: Pick<IssuedTokens, "find" | "revoke" | "revokeGrant">;
   readonly providerClients: Pick<ProviderClients, "find">;
   readonly presentedToken: Pick<PresentedToken, "of">;
+  readonly refreshTokens: Pick<RefreshTokens, "find" | "consume">;
   readonly clock: Clock;
 }
 
@@ -21,7 +23,8 @@ export function createAdapter(dependencies: Dependencies): AdapterFactory {
     if (model === "Client") return { ...unsupported, find: dependencies.providerClients.find };
     if (model === "AccessToken") return { ...unsupported, ...accessTokens("token", dependencies) };
     if (model === "ClientCredentials") return { ...unsupported, ...accessTokens("client", dependencies) };
-    return { ...unsupported, ...stateOf(model, dependencies) };
+    const { find, consume } = dependencies.refreshTokens;
+    return { ...unsupported, ...stateOf(model, dependencies), ...(model === "RefreshToken" && { find, consume }) };
   };
 }
 
@@ -54,7 +57,8 @@ function accessTokens(
   };
 }
 
-function stateOf(model: string, { pool, state, issuedTokens, clock }: Dependencies): Partial<Adapter> {
+function stateOf(model: string, dependencies: Dependencies): Partial<Adapter> {
+  const { state, clock } = dependencies;
   return {
     upsert: (id, payload, expiresIn = 0) =>
       state.save(model, id, { ...payload }, new Date(clock.nowMs() + expiresIn * 1000)),
@@ -65,8 +69,7 @@ function stateOf(model: string, { pool, state, issuedTokens, clock }: Dependenci
     async consume(id) {
       if (await state.consume(model, id, clock.now())) return;
       const { grantId } = (await state.find(model, id)) ?? {};
-      if (typeof grantId === "string") await inTransaction(pool, (tx) => issuedTokens.revokeGrant(tx, grantId));
-      throw new errors.InvalidGrant("already used");
+      await endGrant(String(grantId), dependencies);
     },
     // Whenever the provider ends one kind of a grant's tokens it ends all, access tokens among them.
     revokeByGrantId: async () => {},

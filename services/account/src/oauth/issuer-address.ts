@@ -10,6 +10,8 @@ export interface IssuerAddress {
   readonly audience: string;
   /** The path of the issuer behind the edge, such as `/oauth`. */
   readonly path: string;
+  /** Where its metadata is besides, outside of its own path (RFC 8414 §3.1). */
+  readonly metadataPaths: ReadonlySet<string>;
   /** Makes a request look as if it had been sent to this address. */
   force(request: IncomingMessage): void;
 }
@@ -17,13 +19,19 @@ export interface IssuerAddress {
 /** The prefix under which this service is asked; a path of `http.base-url` stands before it outside. */
 export const mountPath = "/oauth";
 
+/** The prefix of the metadata of every issuer on a host; what follows is the issuer's path. */
+export const metadataPrefix = "/.well-known/oauth-authorization-server";
+
 export function issuerAddress(baseUrl: string): IssuerAddress {
   const { host, protocol, pathname } = new URL(baseUrl);
   const scheme = protocol.slice(0, -1);
+  const path = `${pathname.replace(/\/$/, "")}${mountPath}`;
   return {
     issuer: `${baseUrl}${mountPath}`,
     audience: baseUrl,
-    path: `${pathname.replace(/\/$/, "")}${mountPath}`,
+    path,
+    // An edge may have taken the path of the deployment away.
+    metadataPaths: new Set([`${metadataPrefix}${path}`, `${metadataPrefix}${mountPath}`]),
     force({ headers }) {
       headers.host = host;
       headers["x-forwarded-host"] = host;

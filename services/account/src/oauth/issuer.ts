@@ -22,6 +22,7 @@ import { createPresentedToken } from "./presented-token.ts";
 import { createProvider } from "./provider.ts";
 import { createProviderClients } from "./provider-clients.ts";
 import { providerConfiguration } from "./provider-configuration.ts";
+import { createRefreshTokens } from "./refresh-tokens.ts";
 import { createRequestLimits, type LimiterOf } from "./request-limits.ts";
 import { createSignInListener } from "./sign-in-listener.ts";
 import { type StateStore, stateRetention } from "./state-store.ts";
@@ -72,10 +73,11 @@ export function createIssuer(
   });
   const providerClients = createProviderClients(parts);
   const presentedToken = createPresentedToken(tokens);
+  const refreshTokens = createRefreshTokens(parts);
   const settings = {
     ...parts,
     address,
-    adapter: createAdapter({ ...parts, providerClients, presentedToken }),
+    adapter: createAdapter({ ...parts, providerClients, presentedToken, refreshTokens }),
     accessTokenSeconds: configuration.get("account.oauth.access-token-minutes") * 60,
     cookieKeys,
   };
@@ -83,8 +85,8 @@ export function createIssuer(
     const metadata = applications.map(metadataOfApplication);
     const configured = providerConfiguration({ ...settings, applications: metadata, signingKeys: keys });
     const errorDocs = configuration.get("http.error-docs");
-    const edge = { clientAddress, limits, errorDocs };
-    return createProvider({ ...parts, address, configuration: configured, providerClients, ...edge });
+    const shared = { ...parts, address, providerClients, refreshTokens, clientAddress, limits, errorDocs };
+    return createProvider({ ...shared, configuration: configured });
   });
   const answerSignIn = createSignInListener({ ...parts, address, cookieKeys, clientAddress, limits });
 

@@ -4,15 +4,17 @@ import { toAppError } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import Provider, { type Configuration, errors, type KoaContextWithOIDC } from "oidc-provider";
 import { claimedClientId } from "./claimed-client-id.ts";
-import { type IssuerAddress, mountPath } from "./issuer-address.ts";
+import { type IssuerAddress, metadataPrefix, mountPath } from "./issuer-address.ts";
 import { continueSignedOut } from "./pages.ts";
 import { type ProviderClients, serviceClientOf } from "./provider-clients.ts";
+import { type RefreshTokens, RepeatedRefresh } from "./refresh-tokens.ts";
 import { type RequestLimits, tellCount, tooManyRequests } from "./request-limits.ts";
 
 interface Dependencies {
   readonly address: IssuerAddress;
   readonly configuration: Configuration;
   readonly providerClients: Pick<ProviderClients, "accepts" | "noteRefused">;
+  readonly refreshTokens: Pick<RefreshTokens, "keepAnswer">;
   readonly clientAddress: ClientAddress;
   readonly limits: RequestLimits;
   /** The page that explains the error codes. */
@@ -22,7 +24,7 @@ interface Dependencies {
 
 /** Makes an OpenID provider of our configuration, with our steps before it and our log and audit behind it. */
 export function createProvider(dependencies: Dependencies): Provider {
-  const { address, configuration, providerClients, limits, errorDocs } = dependencies;
+  const { address, configuration, providerClients, refreshTokens, limits, errorDocs, log } = dependencies;
   const provider = new Provider(address.issuer, configuration);
   // Its address is set on every request before it sees it.
   provider.proxy = true;
@@ -31,6 +33,10 @@ export function createProvider(dependencies: Dependencies): Provider {
     if (!limits.client(this.clientId).allowed) throw new TooManyRequests();
     return true;
   };
+  const refreshedOnce: Step = async (ctx, next) => {
+    await next();
+    await refreshTokens.keepAnswer(ctx).catch((error) => log.warn({ error }, "the answer to a refresh was not kept"));
+  };
   const steps = [
     underPath(address),
     nothingHere(errorDocs),
@@ -38,6 +44,7 @@ export function createProvider(dependencies: Dependencies): Provider {
     cachedForMinutes,
     consentGiven,
     withoutScript,
+    refreshedOnce,
   ];
   for (const step of steps) provider.use(step);
   watchRefusals(provider, dependencies);
@@ -49,11 +56,15 @@ export function createProvider(dependencies: Dependencies): Provider {
 type Step = (ctx: KoaContextWithOIDC, next: () => Promise<void>) => Promise<void>;
 
 /** The provider routes by the path below the mount, and writes URLs with the one that is seen outside. */
-function underPath({ path }: IssuerAddress): Step {
+function underPath({ path, metadataPaths }: IssuerAddress): Step {
+  const below = (whole: string): string => {
+    if (metadataPaths.has(whole)) return metadataPrefix;
+    return whole.startsWith(mountPath) ? whole.slice(mountPath.length) : "";
+  };
   return async (ctx, next) => {
     const { path: whole } = ctx;
     ctx.mountPath = path;
-    ctx.path = whole.slice(mountPath.length) || "/";
+    ctx.path = below(whole) || "/";
     try {
       await next();
     } finally {
@@ -107,11 +118,7 @@ function countClients(limits: RequestLimits): Step {
   };
 }
 
-const publicDocuments = new Set([
-  "/jwks",
-  "/.well-known/openid-configuration",
-  "/.well-known/oauth-authorization-server",
-]);
+const publicDocuments = new Set(["/jwks", "/.well-known/openid-configuration", metadataPrefix]);
 
 /** Five minutes are much shorter than a key is published before it signs. */
 const cachedForMinutes: Step = async (ctx, next) => {
@@ -158,6 +165,7 @@ function watchRefusals(provider: Provider, { providerClients, clientAddress, log
   for (const event of refusals) {
     // The events differ in their names alone.
     provider.on(event as "grant.error", (ctx, error) => {
+      if (error instanceof RepeatedRefresh) return answerAgain(ctx, error);
       log.info(refusal(ctx, error), "the issuer refused a request");
       const clientId = error.error === "invalid_client" ? serviceClientIdOf(ctx) : null;
       if (clientId === null) return;
@@ -167,6 +175,12 @@ function watchRefusals(provider: Provider, { providerClients, clientAddress, log
         .catch((failure) => log.error({ error: failure }, "a refused client could not be written to the audit"));
     });
   }
+}
+
+/** The provider has written a refusal, which has not left yet. */
+function answerAgain(ctx: KoaContextWithOIDC, { answer }: RepeatedRefresh): void {
+  ctx.status = 200;
+  ctx.body = answer;
 }
 
 function refusal({ path }: KoaContextWithOIDC, error: errors.OIDCProviderError) {

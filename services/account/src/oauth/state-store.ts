@@ -105,7 +105,7 @@ function payloadFrom({ model, id, sealed, consumedAt }: Row, sealer: Sealer): St
   const text = openIfPossible(sealed, placeOf(model, id), sealer);
   if (text === null) return undefined;
   const payload = JSON.parse(text) as StatePayload;
-  return consumedAt === null ? payload : { ...payload, consumed: Math.floor(consumedAt.getTime() / 1000) };
+  return consumedAt === null ? payload : { ...payload, consumed: consumedAt.getTime() / 1000 };
 }
 
 function openIfPossible(sealed: string, place: SealedPlace, sealer: Sealer): string | null {

@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { AppError, type Clock, seconds } from "@signalbox/core";
+import { inTransaction, type Pool } from "@signalbox/storage";
+import Provider, { type AdapterPayload, errors, type KoaContextWithOIDC } from "oidc-provider";
+import type { IssuedTokens } from "./issued-tokens.ts";
+import type { StateStore } from "./state-store.ts";
+
+export type RefreshTokens = ReturnType<typeof createRefreshTokens>;
+
+interface Dependencies {
+  readonly pool: Pool;
+  readonly state: Pick<StateStore, "find" | "save" | "consume">;
+  readonly issuedTokens: Pick<IssuedTokens, "revokeGrant">;
+  readonly clock: Clock;
+}
+
+/** An application that runs in several tabs, or that lost an answer, sends one refresh token again within this time. */
+const repeatedMs = seconds(10);
+/** How long the request that came second waits for the answer of the first. */
+const patienceMs = seconds(2);
+const pauseMs = 50;
+
+const model = "RefreshToken";
+const answers = "RefreshAnswer";
+
+/** The answer to a refresh, kept for those who send the same token at the same time. */
+interface KeptAnswer {
+  readonly body: Readonly<Record<string, unknown>>;
+  /** What was asked for: another request gets nothing from this answer. */
+  readonly asked: string;
+}
+
+/** The token was used a moment ago, and this is what came of it. */
+export class RepeatedRefresh extends errors.InvalidGrant {
+  readonly answer: KeptAnswer["body"];
+
+  constructor(answer: KeptAnswer["body"]) {
+    super("already used");
+    this.answer = answer;
+  }
+}
+
+/**
+ * Refresh tokens, each good for one use. Whoever sends one again within ten seconds gets the same successor, as long as
+ * nobody has used that; any other second use is a theft and ends the grant (RFC 9700 §4.14.2).
+ */
+export function createRefreshTokens(dependencies: Dependencies) {
+  const { state, clock } = dependencies;
+
+  return {
+    async find(id: string): Promise<AdapterPayload | undefined> {
+      const payload = await state.find(model, id);
+      if (!payload || Provider.ctx?.oidc.route !== "token") return payload as AdapterPayload | undefined;
+      // The provider would end the grant at once. Whether the token was used before is found out by using it.
+      const { consumed: _used, ...unused } = payload;
+      return unused as AdapterPayload;
+    },
+
+    /** @throws RepeatedRefresh or InvalidGrant when it was used already. */
+    async consume(id: string): Promise<void> {
+      if (await state.consume(model, id, clock.now())) return;
+      const { consumed, grantId } = (await state.find(model, id)) ?? {};
+      const isRecent = typeof consumed === "number" && clock.nowMs() - consumed * 1000 < repeatedMs;
+      const answer = isRecent ? await answerOf(id) : null;
+      if (answer !== null) throw new RepeatedRefresh(answer);
+      await endGrant(String(grantId), dependencies);
+    },
+
+    /** Keeps the answer to a refresh before it leaves. */
+    async keepAnswer({ oidc, body, status }: KoaContextWithOIDC): Promise<void> {
+      const { RotatedRefreshToken: used } = oidc?.entities ?? {};
+      if (!used || status !== 200) return;
+      const { grantId, accountId, jti } = used;
+      const kept = { body, asked: askedIn(oidc), grantId, accountId };
+      await state.save(answers, jti, kept, new Date(clock.nowMs() + repeatedMs));
+    },
+  };
+
+  /** The answer that the first use got; null when its refresh token has been used in turn, or has ended. */
+  async function answerOf(id: string): Promise<KeptAnswer["body"] | null> {
+    const { body, asked } = await keptAnswer(id);
+    if (asked !== askedIn(Provider.ctx?.oidc)) throw new errors.InvalidGrant("already used for another request");
+    const successor = await state.find(model, String(body.refresh_token));
+    return successor && successor.consumed === undefined ? body : null;
+  }
+
+  async function keptAnswer(id: string): Promise<KeptAnswer> {
+    for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += pauseMs) {
+      const kept = await state.find(answers, id);
+      if (kept) return kept as unknown as KeptAnswer;
+      await sleep(pauseMs);
+    }
+    throw unanswered();
+  }
+}
+
+/** Ends everything that came of a code or refresh token that was used twice. */
+export async function endGrant(
+  grantId: string,
+  { pool, issuedTokens }: Pick<Dependencies, "pool" | "issuedTokens">,
+): Promise<never> {
+  await inTransaction(pool, (tx) => issuedTokens.revokeGrant(tx, grantId));
+  throw new errors.InvalidGrant("already used");
+}
+
+const askedIn = (oidc: KoaContextWithOIDC["oidc"] | undefined): string =>
+  JSON.stringify([oidc?.params?.scope ?? null, oidc?.params?.resource ?? null]);
+
+/** The first request broke off, or its process is slow. */
+const unanswered = () => new AppError("unavailable", "The refresh token is in use.", { retryAfterSeconds: 1 });

@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { eventually } from "@signalbox/testing";
+import * as openid from "openid-client";
+import type { Harness } from "./harness.ts";
+import { bearer, discover, issuer, makeClient, startIssuer, through } from "./oauth-fixture.ts";
+import { application, applications, createVisitor, passThrough } from "./oauth-visitor.ts";
+
+let account: Harness;
+let administrator: Record<string, string>;
+before(async () => {
+  account = await startIssuer({ "account.oauth.applications": applications });
+  administrator = { "x-api-key": await account.firstKey() };
+});
+after(() => account.close());
+
+const readWith = async (token: string) =>
+  (await account.send("GET", "/api/account/", { headers: bearer(token) })).status;
+
+for (const algorithm of ["oidc", "oauth2"] as const) {
+  test(`openid-client finds the issuer by ${algorithm} discovery, and a person signs in, refreshes and leaves`, async () => {
+    const configuration = await discover(account, application.client_id, openid.None(), algorithm);
+    const verifier = openid.randomPKCECodeVerifier();
+    const state = openid.randomState();
+    const nonce = openid.randomNonce();
+    const url = openid.buildAuthorizationUrl(configuration, {
+      redirect_uri: application.redirect_uris[0] ?? "",
+      scope: "openid email offline_access account:read",
+      code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: "S256",
+      state,
+      nonce,
+    });
+    const visitor = createVisitor(account);
+    const back = await passThrough(visitor, account, url, `${crypto.randomUUID()}@example.org`);
+    const checks = { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce, idTokenExpected: true };
+    const first = await openid.authorizationCodeGrant(configuration, back, checks);
+    assert.equal(first.claims()?.iss, issuer);
+    assert.equal(await readWith(first.access_token), 200);
+
+    const second = await openid.refreshTokenGrant(configuration, first.refresh_token ?? "");
+    assert.equal(second.claims()?.sub, first.claims()?.sub);
+    assert.equal(await readWith(second.access_token), 200);
+
+    await openid.tokenRevocation(configuration, second.refresh_token ?? "", { token_type_hint: "refresh_token" });
+    await assert.rejects(openid.refreshTokenGrant(configuration, second.refresh_token ?? ""), {
+      error: "invalid_grant",
+    });
+    await eventually(async () => (await readWith(second.access_token)) === 401, { timeoutMs: 2000 });
+  });
+
+  test(`openid-client finds the issuer by ${algorithm} discovery, and a program works with tokens of its own`, async () => {
+    const { id, secret } = await makeClient(account, administrator, ["account:read"]);
+    const configuration = await discover(account, id, openid.ClientSecretBasic(secret), algorithm);
+    const { access_token: token, expires_in, scope } = await openid.clientCredentialsGrant(configuration);
+    assert.deepEqual([scope, expires_in], ["account:read", 600]);
+    assert.equal(await readWith(token), 200);
+    const { active, client_id } = await openid.tokenIntrospection(configuration, token);
+    assert.deepEqual([active, client_id], [true, id]);
+    await openid.tokenRevocation(configuration, token);
+    assert.deepEqual(await openid.tokenIntrospection(configuration, token), { active: false });
+    await eventually(async () => (await readWith(token)) === 401, { timeoutMs: 2000 });
+  });
+}
+
+test("the metadata are the same at every address that a client may try, and nobody else's", async () => {
+  const { origin, pathname } = new URL(issuer);
+  const wellKnown = "/.well-known/oauth-authorization-server";
+  const ask = async (url: string) => await through(account)(url);
+  const read = async (url: string) => {
+    const answer = await ask(url);
+    assert.deepEqual([answer.status, answer.headers.get("cache-control")], [200, "public, max-age=300"], url);
+    return answer.json();
+  };
+  const own = await read(`${issuer}/.well-known/openid-configuration`);
+  for (const url of [`${origin}${wellKnown}${pathname}`, `${origin}${wellKnown}/oauth`, `${issuer}${wellKnown}`]) {
+    assert.deepEqual(await read(url), own);
+  }
+  for (const path of ["", "/", "/other", "/oauth/token", "/oauthx"]) {
+    assert.equal((await ask(`${origin}${wellKnown}${path}`)).status, 404, path);
+  }
+});

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { createFormVisitor, eventually, type Mailbox } from "@signalbox/testing";
+import * as openid from "openid-client";
+import type { System } from "../systems/system.ts";
+import { type Client, createClient, expectStatus } from "./client.ts";
+
+/** CONTRACT §1: how long the end of a credential may take to hold in every service. */
+const effectiveMs = 2_000;
+
+const application = { client_id: "console", name: "Console", redirect_uris: ["https://console.example/back"] };
+
+/** What the system is started with, for `usesOpenidClient`. */
+export const openidProperties = ({ url }: Mailbox) => ({
+  "mail.url": url,
+  "account.oauth.applications": JSON.stringify([application]),
+});
+
+/** Where the documents of the issuer are looked for: OpenID Connect Discovery and RFC 8414. */
+const algorithms = ["oidc", "oauth2"] as const;
+
+/** A stock client library finds the built-in issuer behind the edge in both ways, for people and for programs. */
+export async function usesOpenidClient(system: System, owner: Client, mailbox: Mailbox, imageId: string) {
+  for (const algorithm of algorithms) {
+    const discover = (clientId: string, authentication: openid.ClientAuth) =>
+      openid.discovery(new URL(`${system.baseUrl}/oauth`), clientId, undefined, authentication, {
+        algorithm,
+        execute: [openid.allowInsecureRequests],
+      });
+    await signsInAPerson(system, await discover(application.client_id, openid.None()), mailbox);
+    await actsAsAClient(system, owner, discover, imageId);
+  }
+}
+
+const listWith = (system: System, token: string) =>
+  createClient(system.baseUrl)("/images", { headers: { authorization: `Bearer ${token}` } });
+
+const isRefused = (system: System, token: string) =>
+  eventually(async () => (await listWith(system, token)).status === 401, { timeoutMs: effectiveMs });
+
+/** A person signs in with a code from a mail; their application works in their name until it gives its tokens back. */
+async function signsInAPerson(system: System, configuration: openid.Configuration, mailbox: Mailbox): Promise<void> {
+  const address = `${crypto.randomUUID()}@example.org`;
+  const [verifier, state] = [openid.randomPKCECodeVerifier(), openid.randomState()];
+  const url = openid.buildAuthorizationUrl(configuration, {
+    redirect_uri: application.redirect_uris[0] ?? "",
+    scope: "openid offline_access images:read",
+    code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: "S256",
+    state,
+  });
+  const visitor = createFormVisitor(system.baseUrl);
+  const asked = await visitor.submit(await visitor.open(url), { address }, "address");
+  const [, code = ""] = /^ {4}(\d{8})$/m.exec((await mailbox.mailTo(address)).text) ?? [];
+  const back = (await visitor.submit(asked, { code }, "code")).url;
+
+  const checks = { pkceCodeVerifier: verifier, expectedState: state, idTokenExpected: true };
+  const first = await openid.authorizationCodeGrant(configuration, back, checks);
+  expectStatus(await listWith(system, first.access_token), 200);
+  const second = await openid.refreshTokenGrant(configuration, first.refresh_token ?? "");
+  assert.equal(second.claims()?.sub, first.claims()?.sub);
+  expectStatus(await listWith(system, second.access_token), 200);
+  await openid.tokenRevocation(configuration, second.refresh_token ?? "");
+  await isRefused(system, second.access_token);
+}
+
+type Discover = (clientId: string, authentication: openid.ClientAuth) => Promise<openid.Configuration>;
+
+/** A program of the owner's works with tokens at another service until it gives one back, and until the owner ends it. */
+async function actsAsAClient(system: System, owner: Client, discover: Discover, imageId: string): Promise<void> {
+  const wanted = { name: "Nightly import", scopes: ["images:read"] };
+  const made = expectStatus(await owner("/api/account/clients/", { body: wanted }), 201).json;
+  const configuration = await discover(made.client_id, openid.ClientSecretBasic(made.client_secret));
+  const newToken = async () => (await openid.clientCredentialsGrant(configuration)).access_token;
+
+  const [first, second] = [await newToken(), await newToken()];
+  const { items } = expectStatus(await listWith(system, first), 200).json;
+  assert.ok(
+    items.some(({ id }: { id: string }) => id === imageId),
+    "it acts for the account that made it",
+  );
+  const headers = { authorization: `Bearer ${first}` };
+  expectStatus(await createClient(system.baseUrl)(`/images/${imageId}`, { method: "DELETE", headers }), 403);
+
+  assert.equal((await openid.tokenIntrospection(configuration, first)).active, true);
+  await openid.tokenRevocation(configuration, first);
+  assert.equal((await openid.tokenIntrospection(configuration, first)).active, false);
+  await isRefused(system, first);
+  expectStatus(await listWith(system, second), 200);
+
+  expectStatus(await owner(`/api/account/clients/${made.id}`, { method: "DELETE" }), 204);
+  await isRefused(system, second);
+  await assert.rejects(newToken(), ({ cause }) => cause[0].parameters.error === "invalid_client");
+}
