@@ -6,7 +6,7 @@ import type { Verdict } from "./attempts.ts";
 import { activates, type Headers, makeKey, newPerson, type OidcIssuer, owner, type Person, verdict } from "./people.ts";
 
 /** How often each change is made, so that all together are a thousand. */
-const timesEach = 125;
+const timesEach = 100;
 /** People who do it side by side. */
 const lanes = 5;
 
@@ -26,6 +26,8 @@ interface Change {
   /** Whom the very next request is from, and how it is taken. */
   readonly next: (round: Round) => Headers;
   readonly verdict: Verdict;
+  /** Each time is somebody else's: their token is good for nothing afterwards. */
+  readonly endsToken?: true;
 }
 
 const ofKey = ({ key }: Round): Headers => key.headers;
@@ -68,6 +70,14 @@ const changes: Readonly<Record<string, Change>> = {
     make: ({ system, person }) => asks(system, person.token, "/api/account/", { method: "DELETE" }, 204),
     ...{ by: "account", next: ofToken, verdict: "account_deleted" },
   },
+  "the owner signs out everywhere": {
+    make: ({ system, person }) => asks(system, person.token, "/api/account/sign-ins/", { method: "DELETE" }, 204),
+    ...{ by: "account", next: ofToken, verdict: "unauthorized", endsToken: true },
+  },
+  "the owner signs out everywhere by the graph": {
+    make: ({ system, person }) => mutates(system, person.token, "signOutEverywhere { account { id } }"),
+    ...{ by: "gateway", next: ofToken, verdict: "unauthorized", endsToken: true },
+  },
   "an administrator suspends the account by the graph": {
     make: ({ system, person, administrator }) =>
       mutates(
@@ -103,9 +113,10 @@ export async function holdAtOnce(system: System, issuer: OidcIssuer): Promise<vo
   const wrong: string[] = [];
   await Promise.all(
     Array.from({ length: lanes }, async () => {
-      const person = await newPerson(system, issuer);
+      const lasting = await newPerson(system, issuer);
       for (const [name, change] of Object.entries(changes)) {
         for (let time = 0; time < timesEach / lanes; time++) {
+          const person = change.endsToken ? await newPerson(system, issuer) : lasting;
           const round = { system, person, administrator, key: await makeKey(system, person.token) };
           const next = change.next(round);
           // Then the service remembers whose it is.

@@ -57,7 +57,7 @@ for (const [adapter, urlOf] of Object.entries(logs)) {
       await states.caughtUp;
       assert.equal(states.isCaughtUp(), true);
       assert.equal((await context.health.report()).startup.status, "up");
-      assert.deepEqual(states.stateOf(account), { state: "suspended", epoch: 1 });
+      assert.deepEqual(states.stateOf(account), { state: "suspended", epoch: 1, notBeforeMs: null });
       assert.equal(states.isRevoked(key), true);
     });
 

@@ -37,8 +37,18 @@ test("only a higher epoch changes an account: repeated and late records do nothi
   apply(table, { kind: "account", id: "acc_1", account_id: "acc_1", state: "suspended", epoch: 4 });
   apply(table, { kind: "account", id: "acc_1", account_id: "acc_1", state: "active", epoch: 3 });
   apply(table, { kind: "account", id: "acc_1", account_id: "acc_1", state: "suspended", epoch: 4 });
-  assert.deepEqual(table.stateOf("acc_1"), { state: "suspended", epoch: 4 });
-  assert.deepEqual(seen, [{ kind: "account", id: "acc_1", accountId: "acc_1", state: "suspended", epoch: 4 }]);
+  const entry = { state: "suspended", epoch: 4, notBeforeMs: null };
+  assert.deepEqual(table.stateOf("acc_1"), entry);
+  assert.deepEqual(seen, [{ kind: "account", id: "acc_1", accountId: "acc_1", ...entry }]);
+});
+
+test("an account that signed out everywhere has the time, as long as its newest entry says so", () => {
+  const table = createAccessTable();
+  const changed = { kind: "account", id: "acc_1", account_id: "acc_1", state: "active" } as const;
+  apply(table, { ...changed, epoch: 1, not_before: "2026-01-01T10:00:00.300Z" });
+  assert.equal(table.stateOf("acc_1")?.notBeforeMs, Date.parse("2026-01-01T10:00:00.300Z"));
+  apply(table, { ...changed, epoch: 2, not_before: null });
+  assert.equal(table.stateOf("acc_1")?.notBeforeMs, null);
 });
 
 test("what the topic forgets is forgotten, and nothing else", () => {

@@ -10,6 +10,8 @@ export const accessTopic = "signalbox.access.v1";
 export interface AccessEntry {
   readonly state: AccountState;
   readonly epoch: number;
+  /** Tokens of another issuer that were issued until then are not accepted; null when all are. */
+  readonly notBeforeMs: number | null;
 }
 
 /** The last known access of accounts and credentials, fed by the state topic. */
@@ -105,8 +107,9 @@ export function createAccessTable() {
     apply(record: AccessRecord): void {
       const known = record.kind === "account" ? accounts.get(record.id) : credentials.get(record.id);
       if (known !== undefined && record.epoch <= known.epoch) return;
-      if (record.kind === "account") accounts.set(record.id, { state: record.state, epoch: record.epoch });
-      else credentials.set(record.id, { epoch: record.epoch, revoked: record.revoked });
+      const { epoch } = record;
+      if (record.kind === "credential") credentials.set(record.id, { epoch, revoked: record.revoked });
+      else accounts.set(record.id, { state: record.state, epoch, notBeforeMs: record.notBeforeMs });
       for (const listener of listeners) listener(record);
     },
   };

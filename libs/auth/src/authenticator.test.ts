@@ -21,7 +21,8 @@ function given() {
     caughtUp: true,
     heardMsAgo: 0,
     answer: (): Principal => principalOf({ state: "active", epoch: 1 }),
-    changeAccount: (entry: AccessEntry) => table.apply({ kind: "account", id: "acc_1", accountId: "acc_1", ...entry }),
+    changeAccount: (entry: Partial<AccessEntry> & Pick<AccessEntry, "state" | "epoch">) =>
+      table.apply({ kind: "account", id: "acc_1", accountId: "acc_1", notBeforeMs: null, ...entry }),
     revoke: (id: string) => table.apply({ kind: "credential", id, accountId: "acc_1", epoch: 1, revoked: true }),
     changeKey: (epoch: number) =>
       table.apply({ kind: "credential", id: "jti:corp:1", accountId: "acc_1", epoch, revoked: false }),
@@ -37,7 +38,7 @@ function given() {
   return { ...createAuthenticator({ principals, accessStates, clock, cacheMax: 100 }), world };
 }
 
-function principalOf(entry: AccessEntry, expiresAt: Date | null = null): Principal {
+function principalOf(entry: Pick<AccessEntry, "state" | "epoch">, expiresAt: Date | null = null): Principal {
   const credentialOf = { kind: "token", id: "jti:corp:1", authTimeMs: null } as const;
   return { accountId: "acc_1", ...entry, scopes: new Set(), roles: [], credential: credentialOf, expiresAt };
 }
@@ -170,6 +171,25 @@ test("with the state topic and account away, a remembered principal goes on and 
   world.clock.advance(seconds(2));
   await authenticate(credential);
   assert.equal(world.asked, 3);
+});
+
+test("signing out everywhere ends a remembered token that was issued until then, in its second too, and no other", async () => {
+  const { authenticate, world } = given();
+  const signedOutMs = Date.parse("2026-01-01T10:00:00.300Z");
+  const issued = (issuedAtMs?: number) => () => {
+    const principal = principalOf({ state: "active", epoch: 1 });
+    return { ...principal, credential: { ...principal.credential, ...(issuedAtMs !== undefined && { issuedAtMs }) } };
+  };
+  const tokens = { before: signedOutMs - 300, timeless: 0, after: signedOutMs + 700, own: undefined };
+  const present = (name: string) => authenticate({ kind: "bearer", value: name });
+  for (const [name, issuedAtMs] of Object.entries(tokens)) {
+    world.answer = issued(issuedAtMs);
+    await present(name);
+  }
+  world.answer = away;
+  world.changeAccount({ state: "active", epoch: 2, notBeforeMs: signedOutMs });
+  for (const name of ["before", "timeless"]) await assert.rejects(present(name), unauthorized);
+  for (const name of ["after", "own"]) assert.equal((await present(name)).accountId, "acc_1");
 });
 
 test("one token of a client is revoked without the client", async () => {

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { AccessStates } from "./access-states.ts";
 import { looksLikeApiKey, parseApiKey } from "./api-key.ts";
 import { digestCredential, type PresentedCredential } from "./credential.ts";
-import type { Principal } from "./principal.ts";
+import type { Principal, PrincipalCredential } from "./principal.ts";
 import type { PrincipalSource } from "./principal-source.ts";
 
 /** Decides who is asking. Everything a request's edge needs of this library. */
@@ -146,9 +146,21 @@ class RememberedPrincipals implements Authenticator {
     const isRevoked = (name: string) => this.#accessStates.isRevoked(name);
     if (isRevoked(id) || (tokenId !== undefined && isRevoked(tokenId))) throw refused();
     const newest = this.#accessStates.stateOf(principal.accountId);
+    if (newest !== null && isSignedOut(principal.credential, newest.notBeforeMs)) throw refused();
     if (newest === null || newest.epoch <= principal.epoch) return principal;
     return { ...principal, state: newest.state, epoch: newest.epoch };
   }
+}
+
+/**
+ * Tells a token of another issuer that its account has signed out everywhere since. `iat` counts whole seconds, so a
+ * token of that very second is one too.
+ */
+export function isSignedOut(
+  { issuedAtMs }: Pick<PrincipalCredential, "issuedAtMs">,
+  notBeforeMs: number | null,
+): boolean {
+  return issuedAtMs !== undefined && notBeforeMs !== null && issuedAtMs <= notBeforeMs;
 }
 
 const refused = () => new AppError("unauthorized", "The credential is not valid.");

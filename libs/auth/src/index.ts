@@ -9,7 +9,7 @@ export {
 } from "./access-rules.ts";
 export { type AccessStates, openAccessStates } from "./access-states.ts";
 export { createApiKey, digestApiKey, looksLikeApiKey, parseApiKey, sameDigest } from "./api-key.ts";
-export { type Authenticator, createAuthenticator } from "./authenticator.ts";
+export { type Authenticator, createAuthenticator, isSignedOut } from "./authenticator.ts";
 export { credentialBytesMax, credentialFrom, type PresentedCredential } from "./credential.ts";
 export { internalTokenHeader, internalTokenMatches } from "./internal-token.ts";
 export { builtInIssuer, type Issuer, ownRoleNames, parseIssuers } from "./issuers.ts";

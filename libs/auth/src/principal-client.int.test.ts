@@ -51,6 +51,12 @@ test("the token of a client arrives with both of its names", async () => {
   assert.deepEqual(await client.resolve(credential), ofClient);
 });
 
+test("a token of another issuer arrives with the time of its issue", async () => {
+  const issued = { ...principal, credential: { ...principal.credential, issuedAtMs: 1_700_000_000_000 } };
+  const { client } = await given((_request, response) => response.end(JSON.stringify(answerFromPrincipal(issued))));
+  assert.deepEqual(await client.resolve(credential), issued);
+});
+
 test("a credential that account refuses is unauthorized, with account's own sentence", async () => {
   const { client } = await given((_request, response) => {
     response.statusCode = 422;

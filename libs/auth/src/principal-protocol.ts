@@ -23,6 +23,7 @@ export const PrincipalAnswer = z.object({
     id: z.string(),
     token_id: z.string().optional(),
     auth_time: z.iso.datetime().nullable(),
+    issued_at: z.iso.datetime().optional(),
   }),
   expires_at: z.iso.datetime().nullable(),
 });
@@ -31,7 +32,7 @@ export type PrincipalAnswer = z.output<typeof PrincipalAnswer>;
 
 /** The principal as it crosses the network. */
 export function answerFromPrincipal(principal: Principal): PrincipalAnswer {
-  const { kind, id, tokenId, authTimeMs } = principal.credential;
+  const { kind, id, tokenId, authTimeMs, issuedAtMs } = principal.credential;
   return {
     account_id: principal.accountId,
     state: principal.state,
@@ -43,13 +44,14 @@ export function answerFromPrincipal(principal: Principal): PrincipalAnswer {
       id,
       ...(tokenId !== undefined && { token_id: tokenId }),
       auth_time: authTimeMs === null ? null : new Date(authTimeMs).toISOString(),
+      ...(issuedAtMs !== undefined && { issued_at: new Date(issuedAtMs).toISOString() }),
     },
     expires_at: principal.expiresAt?.toISOString() ?? null,
   };
 }
 
 export function principalFromAnswer(answer: PrincipalAnswer): Principal {
-  const { kind, id, token_id, auth_time } = answer.credential;
+  const { kind, id, token_id, auth_time, issued_at } = answer.credential;
   return {
     accountId: answer.account_id,
     state: answer.state,
@@ -61,6 +63,7 @@ export function principalFromAnswer(answer: PrincipalAnswer): Principal {
       id,
       ...(token_id !== undefined && { tokenId: token_id }),
       authTimeMs: auth_time === null ? null : Date.parse(auth_time),
+      ...(issued_at !== undefined && { issuedAtMs: Date.parse(issued_at) }),
     },
     expiresAt: answer.expires_at === null ? null : new Date(answer.expires_at),
   };

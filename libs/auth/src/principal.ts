@@ -21,6 +21,8 @@ export interface PrincipalCredential {
   readonly tokenId?: string;
   /** The last time that a person proved who they are (`auth_time`, OpenID Connect Core §2), in milliseconds. */
   readonly authTimeMs: number | null;
+  /** `iat` of a token of another issuer, 0 when it has none: signing out everywhere ends it by this. */
+  readonly issuedAtMs?: number;
 }
 
 /** A principal in one request: who asks for an operation, as its audit entry tells. */

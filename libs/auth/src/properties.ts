@@ -59,7 +59,8 @@ export const issuerProperties = defineProperties({
     secrecy: "public",
     reload: "restart",
     local: true,
-    effect: "How far an issuer's clock may differ from ours when exp, nbf, iat and auth_time of a token are judged.",
+    effect:
+      "How far another issuer's clock may differ from ours when exp, nbf, iat and auth_time of a token are judged.",
   },
   "auth.tokens.max-age": {
     type: "integer",

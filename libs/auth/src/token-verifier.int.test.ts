@@ -16,12 +16,13 @@ before(async () => {
 after(() => Promise.all([issuer.close(), other.close()]));
 
 /** The clock of the test starts at the real time, because the issuer signs with it. */
-function given({ trusted = [issuer], clock = createManualClock(new Date()) as Clock } = {}) {
+function given({ trusted = [issuer], clock = createManualClock(new Date()) as Clock, areOurs = false } = {}) {
   const failures: unknown[] = [];
+  const issuers = parseIssuers(
+    JSON.stringify(trusted.map(({ issuer, audience }, at) => ({ name: `issuer-${at}`, issuer, audience }))),
+  );
   const verifier = createTokenVerifier({
-    issuers: parseIssuers(
-      JSON.stringify(trusted.map(({ issuer, audience }, at) => ({ name: `issuer-${at}`, issuer, audience }))),
-    ),
+    issuers: areOurs ? issuers.map((one) => ({ ...one, name: builtInIssuer })) : issuers,
     clock,
     clockSkewSeconds: 30,
     maxAgeSeconds: 86_400,
@@ -140,6 +141,16 @@ test("clocks may differ by the configured skew, and no more", async () => {
   await verify(issuer.sign({ nbf: secondsFromNow(20) }));
   await verify(issuer.sign({}, { expiresInSeconds: -20 }));
   await assert.rejects(verify(issuer.sign({}, { expiresInSeconds: -40 })), refused);
+});
+
+test("a token of the built-in issuer is good until its end and not a second longer", async () => {
+  const clock = createManualClock(new Date());
+  const { verify } = given({ areOurs: true, clock });
+  const exp = secondsFromNow(60);
+  const token = issuer.sign({ sub: "ada", exp });
+  assert.equal((await verify(token)).expiresAt.getTime(), exp * 1000);
+  clock.advance(seconds(60));
+  await assert.rejects(verify(token), refused);
 });
 
 test("a token made for another purpose is refused, although its audience fits", async () => {

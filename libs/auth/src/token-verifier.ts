@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { AppError, type Clock, isAppError, seconds } from "@signalbox/core";
 import { decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
 import { createIssuerKeys } from "./issuer-keys.ts";
-import type { Issuer } from "./issuers.ts";
+import { builtInIssuer, type Issuer } from "./issuers.ts";
 import { createLocalKeys, type KeySet } from "./local-keys.ts";
 import { accessOfToken, type TokenAccess } from "./token-claims.ts";
 import { otherPurposeOf } from "./token-purpose.ts";
@@ -87,7 +87,7 @@ async function checkedClaims(token: string, trusted: Trusted, tolerance: Toleran
       issuer,
       audience,
       algorithms,
-      clockTolerance: tolerance.clockSkewSeconds,
+      clockTolerance: endSkewSeconds(trusted.issuer.name, tolerance),
       currentDate: tolerance.clock.now(),
       requiredClaims: ["exp", "sub"],
     });
@@ -124,9 +124,14 @@ function describe(
     issuer,
     subject,
     authTimeMs: pastTimeMs(claims.auth_time, tolerance),
-    expiresAt: new Date(((claims.exp ?? 0) + tolerance.clockSkewSeconds) * 1000),
+    expiresAt: new Date(((claims.exp ?? 0) + endSkewSeconds(issuer, tolerance)) * 1000),
     claims,
   };
+}
+
+/** Says how much longer than it says a token is good. The built-in issuer has our own clock. */
+function endSkewSeconds(issuer: string, { clockSkewSeconds }: Tolerance): number {
+  return issuer === builtInIssuer ? 0 : clockSkewSeconds;
 }
 
 /** A sign-in that has not happened yet proves nothing: it would count as recent until long after its time. */

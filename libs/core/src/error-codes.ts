@@ -65,6 +65,7 @@ export const detailCodes = [
   "not_active",
   "already_replaced",
   "already_rotated",
+  "no_issuer",
   "wrong_code",
   "code_expired",
   "code_used_up",

@@ -143,7 +143,8 @@ function createCredentialKinds({ configuration }: Configured, shared: Shared) {
     keysMax: () => configuration.get("account.api-keys.max"),
   });
   const clientsMax = () => configuration.get("account.clients.max");
-  const serviceClients = createServiceClients({ ...shared, clients, clientsMax });
+  const hasIssuer = parseIssuers(configuration.get("auth.issuers")).length === 0;
+  const serviceClients = createServiceClients({ ...shared, clients, clientsMax, hasIssuer });
   return { keys, apiKeys, clients, serviceClients };
 }
 

@@ -4,13 +4,15 @@ import { sql } from "@signalbox/storage";
 import { eventually } from "@signalbox/testing";
 import { type Harness, startAccount } from "./harness.ts";
 import { openInside } from "./inside.ts";
+import { startIssuer } from "./oauth-fixture.ts";
+import { applications, newcomer } from "./oauth-visitor.ts";
 import { holdsToIfMatch } from "./stale-validator.ts";
 
 type Headers = Record<string, string>;
 
 let account: Harness;
 before(async () => {
-  account = await startAccount();
+  account = await startIssuer({ "account.oauth.applications": applications });
 });
 after(() => account.close());
 
@@ -19,8 +21,21 @@ const newClient = (headers: Headers, body: object = { name: "robot", scopes: ["a
   account.send("POST", path, { headers, body });
 const named = (details: { field: string }[]) => details.map(({ field }) => field);
 
+test("where another issuer gives the tokens no client is made that could get none, in REST or in the graph", async (t) => {
+  const elsewhere = await startAccount();
+  t.after(elsewhere.close);
+  const headers = elsewhere.person();
+  const body = { name: "robot", scopes: ["account:read"] };
+  const { status, body: answer } = await elsewhere.send("POST", path, { headers, body });
+  assert.deepEqual([status, answer.error.code, answer.error.details[0].code], [409, "conflict", "no_issuer"]);
+  const text = `mutation { createServiceClient(input: { name: "robot", scopes: ["account:read"] }) { clientSecret } }`;
+  const [refusal] = (await elsewhere.query(headers, text)).errors;
+  assert.deepEqual([refusal.extensions.code, refusal.message], ["CONFLICT", answer.error.message]);
+  assert.deepEqual((await elsewhere.send("GET", path, { headers })).body.items, []);
+});
+
 test("scopes and an end that a client cannot have are all named, in REST and in the graph", async () => {
-  const headers = account.person({ scope: "account:read account:security" });
+  const headers = await newcomer(account, "account:read account:security");
   const body = { name: "x", scopes: ["account:admin", "images:read"], expires_at: "2020-01-01T00:00:00Z" };
   const { status, body: answer } = await newClient(headers, body);
   assert.deepEqual(
@@ -34,7 +49,7 @@ test("scopes and an end that a client cannot have are all named, in REST and in 
 });
 
 test("nobody gets the secret of a client that may more than they, in REST or in the graph", async () => {
-  const headers = account.person();
+  const headers = await newcomer(account);
   const { body } = await newClient(headers, { name: "robot", scopes: ["account:read", "images:write"] });
   const narrow = { name: "narrow", scopes: ["account:security", "account:read"] };
   const { key } = (await account.send("POST", "/api/account/api-keys/", { headers, body: narrow })).body;
@@ -48,7 +63,7 @@ test("nobody gets the secret of a client that may more than they, in REST or in 
 });
 
 test("no client is made or gets another secret once the account's row says so, whatever the edge still believes", async () => {
-  const headers = account.person();
+  const headers = await newcomer(account);
   const { body } = await newClient(headers);
   const { pool } = openInside(account);
   // No event tells of it, so the edge goes on with what it remembers.
@@ -66,7 +81,7 @@ test("no client is made or gets another secret once the account's row says so, w
 });
 
 test("a client has a validator that moves with its name and its secret, and who has it already gets 304", async () => {
-  const headers = account.person();
+  const headers = await newcomer(account);
   const made = await newClient(headers);
   const at = `${path}${made.body.id}`;
   const read = async (etag: string) =>
@@ -92,14 +107,14 @@ test("a client has a validator that moves with its name and its secret, and who 
 });
 
 test("who read another state of a client neither renames it, changes its secret nor revokes it", async () => {
-  const headers = account.person();
+  const headers = await newcomer(account);
   const made = await newClient(headers);
   const at = `${path}${made.body.id}`;
   await holdsToIfMatch(account, { headers, at, rotateAt: `${at}/secret/rotate`, etag: made.headers.get("etag") ?? "" });
 });
 
 test("of two who rotate the secret that both have read, the second is told, and its secret is none", async () => {
-  const headers = account.person();
+  const headers = await newcomer(account);
   const made = await newClient(headers);
   const conditional = { ...headers, "if-match": made.headers.get("etag") ?? "" };
   const body = { overlap_seconds: 0 };
@@ -109,7 +124,7 @@ test("of two who rotate the secret that both have read, the second is told, and 
 });
 
 test("a client's creation, other name, other secret, revocation and expiry are told as a key's are, and never its secret", async () => {
-  const headers = account.person();
+  const headers = await newcomer(account);
   const { id: accountId } = (await account.send("GET", "/api/account/", { headers })).body;
   const expires_at = new Date(account.context.clock.nowMs() + 2_000).toISOString();
   const { body: expiring } = await newClient(headers, { name: "short", scopes: ["account:read"], expires_at });

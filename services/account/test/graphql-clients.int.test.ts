@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type Harness, startAccount } from "./harness.ts";
+import type { Harness } from "./harness.ts";
+import { startIssuer } from "./oauth-fixture.ts";
+import { applications, newcomer } from "./oauth-visitor.ts";
 
 let account: Harness;
 before(async () => {
-  account = await startAccount();
+  account = await startIssuer({ "account.oauth.applications": applications });
 });
 after(() => account.close());
 
@@ -12,7 +14,7 @@ const create = `mutation($input: CreateServiceClientInput!) {
   createServiceClient(input: $input) { serviceClient { id name scopes status } clientSecret errors { field message } } }`;
 
 test("a client is made, listed, renamed, given another secret and revoked in the graph; its secrets are shown once", async () => {
-  const person = account.person();
+  const person = await newcomer(account);
   const input = { name: "robot", scopes: ["account:read"] };
   const {
     serviceClient: client,
@@ -52,13 +54,13 @@ test("a client is made, listed, renamed, given another secret and revoked in the
 
 test("what a client may not be is said in the payload, by the member's name", async () => {
   const input = { name: "", scopes: ["account:admin"], expiresAt: "2000-01-01T00:00:00.000Z" };
-  const nameless = (await account.query(account.person(), create, { input })).data.createServiceClient;
+  const nameless = (await account.query(await newcomer(account), create, { input })).data.createServiceClient;
   assert.deepEqual(
     [nameless.serviceClient, nameless.errors.map(({ field }: { field: string }) => field)],
     [null, ["name"]],
   );
   const named = { ...input, name: "robot" };
-  const privileged = (await account.query(account.person(), create, { input: named })).data.createServiceClient;
+  const privileged = (await account.query(await newcomer(account), create, { input: named })).data.createServiceClient;
   assert.deepEqual(
     privileged.errors.map(({ field }: { field: string }) => field),
     ["scopes", "scopes", "expiresAt"],

@@ -1,7 +1,9 @@
+import type { Scope } from "@signalbox/contracts";
 import { createOutbox } from "@signalbox/events";
-import { openPool, prismaAdapter } from "@signalbox/storage";
+import { inTransaction, openPool, prismaAdapter } from "@signalbox/storage";
 import { createMetrics, createTracer } from "@signalbox/telemetry";
 import { createCapabilities } from "../src/capabilities.ts";
+import { makeServiceClient } from "../src/credentials/service-client.ts";
 import { PrismaClient } from "../src/generated/prisma/client.ts";
 import type { Harness } from "./harness.ts";
 
@@ -15,4 +17,15 @@ export function openInside(account: Harness) {
   const outbox = createOutbox({ pool, service: "account", log, metrics, clock, tracer, maxBytes: 1_000_000 });
   const prisma = new PrismaClient({ adapter: prismaAdapter(pool) });
   return { pool, outbox, prisma, capabilities: createCapabilities(account.context, { pool, outbox }) };
+}
+
+/** Gives an account a service client from the time before another issuer was configured; answers its id. */
+export async function insertClient(
+  { pool, capabilities }: Pick<ReturnType<typeof openInside>, "pool" | "capabilities">,
+  accountId: string,
+  scopes: readonly Scope[],
+): Promise<string> {
+  const made = makeServiceClient({ accountId, name: "before", scopes, roles: [], expiresAt: null }, new Date());
+  await inTransaction(pool, (tx) => capabilities.clients.insert(tx, made.credential));
+  return made.credential.id;
 }

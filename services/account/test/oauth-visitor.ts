@@ -1,7 +1,7 @@
 import { createFormVisitor } from "@signalbox/testing";
 import * as openid from "openid-client";
 import type { Harness } from "./harness.ts";
-import { baseUrl, discover, through } from "./oauth-fixture.ts";
+import { baseUrl, bearer, discover, through } from "./oauth-fixture.ts";
 
 /** An application of ours that people sign in to. */
 export const application = {
@@ -66,6 +66,14 @@ export async function passThrough(visitor: Visitor, instance: Harness, url: URL,
   const second = await visitor.submit(await visitor.open(url), { address }, "address");
   const last = await visitor.submit(second, { code: await codeTo(instance, address, before + 1) }, "code");
   return last.url;
+}
+
+/** The headers of somebody new who has just signed in, with these scopes. */
+export async function newcomer(
+  instance: Harness,
+  scopes = "account:read account:write account:security images:write",
+): Promise<{ authorization: string }> {
+  return bearer((await signedIn(instance, { scope: `openid ${scopes}` })).access_token);
 }
 
 /** A person who has just signed in with an address of their own. */

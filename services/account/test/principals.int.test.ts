@@ -16,14 +16,16 @@ const tokenOf = ({ authorization }: { authorization: string }) => authorization.
 const ask = (value: string, kind = "bearer") => account.sendInternal(path, { kind, value });
 
 test("another service learns who a token is for, and the account is made on the way", async () => {
-  const person = account.person({ jti: "one", auth_time: 1_700_000_000 });
+  const iat = Math.floor(account.context.clock.nowMs() / 1000) - 60;
+  const person = account.person({ jti: "one", auth_time: 1_700_000_000, iat });
   const { status, body } = await ask(tokenOf(person));
   assert.equal(status, 200);
   const own = await account.send("GET", "/api/account/", { headers: person });
   assert.equal(body.account_id, own.body.id);
   assert.deepEqual([body.state, body.epoch, body.roles], ["active", 0, ["owner"]]);
   assert.deepEqual([...body.scopes].sort(), [...scopesOfRole("owner")].sort());
-  assert.deepEqual(body.credential, { kind: "token", id: "jti:corp:one", auth_time: "2023-11-14T22:13:20.000Z" });
+  const times = { auth_time: "2023-11-14T22:13:20.000Z", issued_at: new Date(iat * 1000).toISOString() };
+  assert.deepEqual(body.credential, { kind: "token", id: "jti:corp:one", ...times });
   assert.ok(Date.parse(body.expires_at) > account.context.clock.nowMs());
 });
 

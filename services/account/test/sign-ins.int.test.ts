@@ -92,11 +92,15 @@ test("a sign-in that waits for its code is over: the code that is on its way is 
   assert.match((await thief.submit(page, { code }, "code")).text, /does not work any more/);
 });
 
-test("with another issuer an old sign-in suffices, and what ends are step-ups: the tokens are that issuer's", async () => {
+test("with another issuer an old sign-in suffices; its tokens end in every service, with the step-ups, and later ones are good", async (t) => {
+  const elsewhere = await startElsewhere(account);
+  t.after(elsewhere.close);
   const address = freshAddress();
   const longAgo = Math.floor(account.context.clock.nowMs() / 1000) - 24 * 3600;
-  const claims = { jti: crypto.randomUUID(), email: address, email_verified: true, auth_time: longAgo };
-  const headers: Headers = account.person(claims);
+  const claims = { sub: crypto.randomUUID(), email: address, email_verified: true, auth_time: longAgo };
+  const headers: Headers = account.person({ ...claims, jti: crypto.randomUUID() });
+  const timeless = account.person({ ...claims, iat: undefined });
+  for (const each of [headers, timeless]) assert.equal(await elsewhere.may(each, "write"), "yes");
   const makeKey = async () => {
     const body = { name: "key", scopes: ["account:read"] };
     return (await account.send("POST", "/api/account/api-keys/", { headers, body })).status;
@@ -106,12 +110,19 @@ test("with another issuer an old sign-in suffices, and what ends are step-ups: t
   await stepUp({ code: codeIn(await account.mailbox.mailTo(address)) });
   await eventually(async () => (await makeKey()) === 201, { timeoutMs: 2000 });
 
-  const repeated = { ...headers, "idempotency-key": crypto.randomUUID() };
-  for (let count = 0; count < 2; count++) assert.equal((await signOut(account, repeated)).status, 204);
-  await eventually(async () => (await makeKey()) === 403, { timeoutMs: 2000 });
-  assert.equal((await account.send("GET", "/api/account/", { headers })).status, 200);
-  const actions = await actionsOf(account, headers);
-  assert.equal(actions.filter((action) => action === "account.sign_out").length, 1);
+  assert.equal((await signOut(account, headers)).status, 204);
+  for (const each of [headers, timeless]) {
+    assert.equal((await account.send("GET", "/api/account/", { headers: each })).status, 401);
+    await eventually(async () => (await elsewhere.may(each, "read")) === "unauthorized", { timeoutMs: 2000 });
+  }
+  const later = account.person({ ...claims, iat: Math.floor(account.context.clock.nowMs() / 1000) + 1 });
+  assert.equal(await elsewhere.may(later, "write"), "yes");
+  const unproven = { headers: later, body: { name: "key", scopes: ["account:read"] } };
+  assert.equal((await account.send("POST", "/api/account/api-keys/", unproven)).status, 403);
+  assert.ok((await actionsOf(account, later)).includes("account.sign_out"));
+  const restarted = await startElsewhere(account);
+  t.after(restarted.close);
+  assert.equal(await restarted.may(headers, "read"), "unauthorized", "after a restart as well");
 });
 
 test("the mail that warns of a change names the way out, and it is one", async () => {

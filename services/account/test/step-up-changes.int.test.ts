@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { publicRoutes } from "../src/routes.ts";
 import { type Harness, startAccount } from "./harness.ts";
-import { openInside } from "./inside.ts";
+import { insertClient, openInside } from "./inside.ts";
 
 let account: Harness;
 before(async () => {
@@ -34,7 +34,8 @@ const cases: Readonly<Record<string, Case>> = {
 };
 
 test("a route that names changes which want a recent sign-in refuses them after an old one, and nothing else", async () => {
-  const { capabilities } = openInside(account);
+  const inside = openInside(account);
+  const { capabilities } = inside;
   const declared = publicRoutes({ ...capabilities, accountExport: { start: async () => null } }).list.filter(
     ({ spec }) => spec.auth !== "anonymous" && spec.auth.stepUpFor !== undefined,
   );
@@ -47,7 +48,7 @@ test("a route that names changes which want a recent sign-in refuses them after 
     (await account.send(method, path, { headers, ...(method === "POST" && { body: made }) })).body.id;
   const ids = {
     ":key_id": await idOf("POST", "/api/account/api-keys/"),
-    ":client_id": await idOf("POST", "/api/account/clients/"),
+    ":client_id": await insertClient(inside, await idOf("GET", "/api/account/"), ["account:read"]),
     ":account_id": await idOf("GET", "/api/account/", account.person()),
   };
   const stale = account.person({ ...claims, auth_time: Math.floor(account.context.clock.nowMs() / 1000) - 901 });

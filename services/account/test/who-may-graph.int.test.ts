@@ -24,8 +24,8 @@ interface Field {
   readonly scope: Scope;
   readonly inState: Operation["inState"];
   readonly text: (ids: Ids) => string;
-  /** Who is let in learns that there is nothing to do. */
-  readonly nothingWaits?: true;
+  /** Who is let in learns that there is nothing to do, or that it cannot be done here. */
+  readonly isConflict?: true;
 }
 
 const adminWrite = [403, 200, 403, 403, 403] as const;
@@ -68,6 +68,7 @@ const fields: Readonly<Record<string, Field>> = {
     scope: "account:security",
     inState: securely,
     text: () => `mutation { createServiceClient(input: { name: "x", scopes: ["account:security"] }) { clientSecret } }`,
+    isConflict: true,
   },
   "Mutation.renameServiceClient": {
     scope: "account:security",
@@ -88,12 +89,12 @@ const fields: Readonly<Record<string, Field>> = {
   "Mutation.confirmContactAddress": {
     ...ownWrite(null),
     text: () => `mutation { confirmContactAddress(input: { code: "12345678" }) { errors { message } } }`,
-    nothingWaits: true,
+    isConflict: true,
   },
   "Mutation.resendContactCode": {
     ...ownWrite(null),
     text: () => "mutation { resendContactCode { errors { message } } }",
-    nothingWaits: true,
+    isConflict: true,
   },
   "Mutation.cancelContactChange": {
     ...ownWrite(null),
@@ -148,7 +149,7 @@ test("every root field of the graph, every field of an account that somebody res
   assert.deepEqual([...roots, ...resolved].sort(), Object.keys(fields).sort());
 });
 
-for (const [field, { scope, inState, text, nothingWaits }] of Object.entries(fields)) {
+for (const [field, { scope, inState, text, isConflict }] of Object.entries(fields)) {
   test(`the GraphQL field ${field} is for ${scope}, in the states that leave room for it`, async () => {
     const codeFor = async (headers: Record<string, string> | null, ids: Ids) =>
       (await whoMay.account.query(headers, text(ids))).errors?.[0].extensions.code ?? "OK";
@@ -165,7 +166,7 @@ for (const [field, { scope, inState, text, nothingWaits }] of Object.entries(fie
       const person = await whoMay.personIn(state);
       // An administrator's field on an entity needs the account to be read first.
       const held = scope === "account:admin" ? `account:read ${scope}` : scope;
-      const admitted = nothingWaits ? "CONFLICT" : "OK";
+      const admitted = isConflict ? "CONFLICT" : "OK";
       const expected = inState[at] === 200 ? admitted : "FORBIDDEN";
       const code = await codeFor(person.as(held), own(person, target.accountId));
       const missing = state === "pending" && field.startsWith("Mutation.") && code === "NOT_FOUND" ? "FORBIDDEN" : code;

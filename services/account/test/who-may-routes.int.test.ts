@@ -64,7 +64,7 @@ const operations: Readonly<Record<string, Operation<Scope | Anyone>>> = {
   "DELETE /api/account/api-keys/{key_id}": secure(204),
   // Nobody here comes with a key.
   "DELETE /api/account/current-api-key/": { scope: "any", inState: [404, 404, 404, 404, 403] },
-  "POST /api/account/clients/": secure(201, { name: "robot", scopes: ["account:security"] }),
+  "POST /api/account/clients/": secure(409, { name: "robot", scopes: ["account:security"] }),
   "GET /api/account/clients/": ownRead("account:read"),
   "GET /api/account/clients/{client_id}": ownRead("account:read"),
   "PATCH /api/account/clients/{client_id}": secure(200, { name: "other" }),

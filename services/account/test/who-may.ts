@@ -1,5 +1,6 @@
 import { type AccountState, type Scope, scopes } from "@signalbox/contracts";
 import { type Harness, startAccount } from "./harness.ts";
+import { insertClient, openInside } from "./inside.ts";
 
 export interface Operation<For = Scope> {
   readonly scope: For;
@@ -43,6 +44,7 @@ export interface WhoMay {
 export async function startWhoMay(): Promise<WhoMay> {
   const account = await startAccount({ "account.require-verified-contact": true });
   const administrator = { "x-api-key": await account.firstKey() };
+  const inside = openInside(account);
   return { account, administrator, personIn };
 
   async function personIn(state: AccountState): Promise<Person> {
@@ -52,7 +54,7 @@ export async function startWhoMay(): Promise<WhoMay> {
     const { id } = (await account.send("GET", "/api/account/", { headers: all })).body;
     const body = { name: "before", scopes: ["account:security"] };
     const key = await account.send("POST", "/api/account/api-keys/", { headers: all, body });
-    const client = await account.send("POST", "/api/account/clients/", { headers: all, body });
+    const clientId = key.status === 201 ? await insertClient(inside, id, ["account:security"]) : none;
     if (state !== "pending" && state !== "active") {
       const change = { status: state, reason: "x" };
       await account.send("POST", `/api/accounts/${id}/status`, { headers: administrator, body: change });
@@ -61,7 +63,7 @@ export async function startWhoMay(): Promise<WhoMay> {
     return {
       accountId: id,
       keyId: key.body.id ?? none,
-      clientId: client.body.id ?? none,
+      clientId,
       as: (scope: string) => account.person({ ...claims, scope }),
     };
   }

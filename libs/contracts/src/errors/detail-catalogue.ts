@@ -168,6 +168,10 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     meaning: "A secret before the last rotation is still good.",
     remedy: "Wait until it ends, or rotate with an overlap of 0 seconds.",
   },
+  no_issuer: {
+    meaning: "Tokens come from another issuer here, so a service client would get none.",
+    remedy: "Create the client at that issuer, or use an API key.",
+  },
   wrong_code: {
     meaning: "The code is wrong.",
     remedy: "Type it again as the mail shows it.",

@@ -21,6 +21,10 @@ export const accessChangedEvent = defineEvent({
     state: z.enum(accessStates),
     epoch: z.int().describe("Rises with every change of this subject, a change of scopes included."),
     changed_at: timestamp,
+    not_before: timestamp
+      .nullable()
+      .optional()
+      .describe("Of an account: tokens of another issuer that were issued until then are not accepted any more."),
   }),
   example: {
     kind: "account",

@@ -14,6 +14,8 @@ interface AccessChange {
   readonly accountId: string;
   readonly state: AccessChanged["state"];
   readonly epoch: number;
+  /** Of an account: tokens of other issuers that were issued until then are not accepted. */
+  readonly notBefore?: Date | null;
 }
 
 interface AccessDependencies {
@@ -29,14 +31,15 @@ interface Row {
   readonly accountId: string;
   readonly state: AccessChange["state"];
   readonly epoch: number;
+  readonly notBefore: Date | null;
   readonly changedAt: Date;
 }
 
 const saveEntry = sql(
   "access.save",
-  `insert into access_entries (subject, account_id, state, epoch, changed_at, appended_at)
-   values ($1, $2, $3, $4, $5, $5)
-   on conflict (subject) do update set state = excluded.state, epoch = excluded.epoch,
+  `insert into access_entries (subject, account_id, state, epoch, not_before, changed_at, appended_at)
+   values ($1, $2, $3, $4, $5, $6, $6)
+   on conflict (subject) do update set state = excluded.state, epoch = excluded.epoch, not_before = excluded.not_before,
      changed_at = excluded.changed_at, appended_at = excluded.appended_at`,
 );
 
@@ -55,7 +58,7 @@ const takeLiveEntries = sql(
      select subject from access_entries
      where appended_at <= $1 and ${isLive("$2")}
      order by appended_at limit $3 for update skip locked)
-   returning subject, account_id as "accountId", state, epoch, changed_at as "changedAt"`,
+   returning subject, account_id as "accountId", state, epoch, not_before as "notBefore", changed_at as "changedAt"`,
 );
 
 const deletePastEntries = sql(
@@ -115,9 +118,10 @@ export function createAccessAnnouncements({ pool, outbox, clock, accessStates }:
   };
 
   /** Announces the change, in its transaction, and keeps it for the hourly repetition. */
-  async function announce(tx: Tx, { kind, id, accountId, state, epoch }: AccessChange): Promise<void> {
-    const row: Row = { subject: `${kind}:${id}`, accountId, state, epoch, changedAt: clock.now() };
-    await tx.query(saveEntry, [row.subject, accountId, state, epoch, row.changedAt]);
+  async function announce(tx: Tx, change: AccessChange): Promise<void> {
+    const { kind, id, accountId, state, epoch, notBefore = null } = change;
+    const row: Row = { subject: `${kind}:${id}`, accountId, state, epoch, notBefore, changedAt: clock.now() };
+    await tx.query(saveEntry, [row.subject, accountId, state, epoch, notBefore, row.changedAt]);
     const event = accessChanged(row);
     await outbox.append(tx, [event]);
     const record = accessRecordOf(event.data);
@@ -125,8 +129,9 @@ export function createAccessAnnouncements({ pool, outbox, clock, accessStates }:
   }
 
   /** Announces the state that the account has now, in the transaction that saves it. */
-  async function announceAccount(tx: Tx, { id, status: state, accessEpoch: epoch }: Account): Promise<void> {
-    await announce(tx, { kind: "account", id, accountId: id, state, epoch });
+  async function announceAccount(tx: Tx, account: Account): Promise<void> {
+    const { id, status: state, accessEpoch: epoch, signedOutAt: notBefore } = account;
+    await announce(tx, { kind: "account", id, accountId: id, state, epoch, notBefore });
   }
 }
 
@@ -139,8 +144,11 @@ async function inBatches(pool: Pool, work: (tx: Tx) => Promise<number>): Promise
   }
 }
 
-function accessChanged({ subject, accountId, state, epoch, changedAt }: Row) {
+function accessChanged({ subject, accountId, state, epoch, notBefore, changedAt }: Row) {
   const [kind, id] = subject.split(/:(.*)/s) as [AccessChanged["kind"], string];
-  const data = { kind, id, account_id: accountId, state, epoch, changed_at: changedAt.toISOString() };
+  const data = {
+    ...{ kind, id, account_id: accountId, state, epoch, changed_at: changedAt.toISOString() },
+    ...(notBefore && { not_before: notBefore.toISOString() }),
+  };
   return draft("access.changed", { subject, accountId, data });
 }

@@ -44,6 +44,7 @@ const columns = {
   statusActor: "text",
   statusReason: "text",
   recoveryRequestedAt: "timestamptz",
+  signedOutAt: "timestamptz",
   purgeBegunAt: "timestamptz",
   purgedAt: "timestamptz",
 } as const;

@@ -32,6 +32,8 @@ export interface Account {
   readonly statusReason: string | null;
   /** When the owner of a disabled account asked to have it back. */
   readonly recoveryRequestedAt: Date | null;
+  /** When the owner signed out everywhere: tokens of other issuers that were issued until then are not accepted. */
+  readonly signedOutAt: Date | null;
   /** When its purge began, which nothing undoes. */
   readonly purgeBegunAt: Date | null;
   /** When the personal fields were erased: what is left is a tombstone. */

@@ -43,6 +43,7 @@ export function firstAccount(claims: ProfileClaims, values: FirstValues, now: Da
     statusActor: null,
     statusReason: null,
     recoveryRequestedAt: null,
+    signedOutAt: null,
     purgeBegunAt: null,
     purgedAt: null,
   };

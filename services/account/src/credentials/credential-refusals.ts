@@ -11,11 +11,13 @@ type RefusedCreation = Refused<CreateOutcome<Credential>>;
 
 /** Why a new key was refused, in the words of both REST and GraphQL. */
 export function refusedKey(result: RefusedCreation): Refusal {
+  if (result.outcome === "no-issuer") return noIssuer;
   return result.outcome === "invalid" ? invalid(result, "key") : tooManyKeys(result.max);
 }
 
 /** Why a new service client was refused. */
 export function refusedClient(result: RefusedCreation): Refusal {
+  if (result.outcome === "no-issuer") return noIssuer;
   if (result.outcome === "invalid") return invalid(result, "client");
   const message = `The account has ${result.max} service clients; revoke one that is not needed.`;
   return conflict("clients", "too_many", message);
@@ -79,3 +81,9 @@ const refusal = (code: Refusal["code"], details: readonly ErrorDetail[]): Refusa
   message: details[0]?.message ?? "",
   details,
 });
+
+const noIssuer = conflict(
+  "clients",
+  "no_issuer",
+  "Service clients get their tokens from the built-in issuer, which does not run here. Create the client at the identity provider, or use an API key.",
+);

@@ -43,7 +43,8 @@ export interface Issued<C extends Credential> {
 export type CreateOutcome<C extends Credential> =
   | ({ outcome: "issued" } & Issued<C>)
   | NewCredentialProblems
-  | { outcome: "limit-reached"; max: number };
+  | { outcome: "limit-reached"; max: number }
+  | { outcome: "no-issuer" };
 
 /** Keeps one transaction, and with it the outbox of other writers, short. */
 const expiredAtOnce = 100;

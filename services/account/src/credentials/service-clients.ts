@@ -2,7 +2,7 @@ import { type Caller, requireScopes } from "@signalbox/auth";
 import type { Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import { requireWritable, statusOf } from "./credential.ts";
-import { type CredentialDependencies, createCredentials, type Issued } from "./credentials.ts";
+import { type CreateOutcome, type CredentialDependencies, createCredentials, type Issued } from "./credentials.ts";
 import {
   makeServiceClient,
   previousSecretUntil,
@@ -20,10 +20,12 @@ export type RotateSecretOutcome =
 interface Dependencies extends CredentialDependencies {
   readonly clients: ServiceClientStore;
   readonly clientsMax: () => number;
+  /** Whether the built-in issuer runs, which alone gives tokens to clients. */
+  readonly hasIssuer: boolean;
 }
 
 /** The service clients of an account: programs that get tokens from the built-in issuer and act for the account. */
-export function createServiceClients({ clients, clientsMax, ...dependencies }: Dependencies) {
+export function createServiceClients({ clients, clientsMax, hasIssuer, ...dependencies }: Dependencies) {
   const { outbox, audit, clock } = dependencies;
   const shared = createCredentials<ServiceClient>(
     {
@@ -40,6 +42,11 @@ export function createServiceClients({ clients, clientsMax, ...dependencies }: D
 
   return {
     ...shared,
+
+    /** Creates a client, where it can get tokens. */
+    async create(...given: Parameters<typeof shared.create>): Promise<CreateOutcome<ServiceClient>> {
+      return hasIssuer ? shared.create(...given) : { outcome: "no-issuer" };
+    },
 
     /** Gives a client another secret. Two at most are good at once, so that one in use does not end before it was said to. */
     async rotate(

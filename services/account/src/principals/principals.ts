@@ -3,6 +3,7 @@ import {
   createTokenVerifier,
   digestApiKey,
   type Issuer,
+  isSignedOut,
   type KeySet,
   looksLikeApiKey,
   type PresentedCredential,
@@ -75,7 +76,11 @@ export function createPrincipals(
   async function fromToken(text: string): Promise<Principal> {
     const token = await tokens.verify(text);
     const account = await accountOf(token);
-    return principalOf(account, { ...token, credential: await withStepUp(credentialOf(token), account.id) });
+    const credential = credentialOf(token);
+    if (isSignedOut(credential, account.signedOutAt?.getTime() ?? null)) {
+      throw refused("The account has signed out everywhere since the token was issued.");
+    }
+    return principalOf(account, { ...token, credential: await withStepUp(credential, account.id) });
   }
 
   /** A token of the built-in issuer says for which account it acts. The first use of another's makes the account. */
@@ -112,9 +117,12 @@ function endedKeyUsed({ id, accountId }: ApiKey, status: CredentialStatus): Refu
 }
 
 /** A client of ours is known by its own id, so that its tokens share one allowance and end with it. */
-function credentialOf({ issuer, kind, id, tokenId, subject, authTimeMs }: VerifiedToken): PrincipalCredential {
+function credentialOf(token: VerifiedToken): PrincipalCredential {
+  const { issuer, kind, id, tokenId, subject, authTimeMs, claims } = token;
   if (issuer === builtInIssuer && kind === "client") return { kind, id: subject, tokenId, authTimeMs: null };
-  return { kind, id, ...(tokenId !== id && { tokenId }), authTimeMs };
+  // The built-in issuer ends its own tokens one by one.
+  const issuedAt = issuer !== builtInIssuer && { issuedAtMs: (claims.iat ?? 0) * 1000 };
+  return { kind, id, ...(tokenId !== id && { tokenId }), authTimeMs, ...issuedAt };
 }
 
 /** Makes the verifier of the tokens of these issuers. `localKeys` has the keys of those that run in this process. */

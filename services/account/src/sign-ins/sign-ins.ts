@@ -27,7 +27,7 @@ export type SignInOutcome =
   | { outcome: "code-refused"; why: Exclude<RedeemOutcome, "good"> }
   | { outcome: "account-deleted" };
 
-interface Dependencies extends Pick<Shared, "accounts" | "audit" | "auditRefusals"> {
+interface Dependencies extends Pick<Shared, "accounts" | "audit" | "auditRefusals" | "clock"> {
   readonly provisioning: Pick<Provisioning, "create">;
   readonly oneTimeCodes: Pick<OneTimeCodes, "issue" | "redeem">;
   readonly mails: Mails;
@@ -39,7 +39,7 @@ interface Dependencies extends Pick<Shared, "accounts" | "audit" | "auditRefusal
 
 /** The sign-ins of people at the built-in issuer: begun with a mailed code, completed by it, ended everywhere. */
 export function createSignIns(dependencies: Dependencies) {
-  const { oneTimeCodes, audit, auditRefusals } = dependencies;
+  const { oneTimeCodes, audit, auditRefusals, clock } = dependencies;
   const noteRefused = (tx: Tx, refusal: Refusal) => tx.afterCommit(() => auditRefusals.record(refusal));
 
   return {
@@ -83,14 +83,14 @@ export function createSignIns(dependencies: Dependencies) {
     },
 
     /**
-     * Ends every sign-in of a person to the account, that of the caller too, and all that codes have proven. API keys
-     * and service clients stay. Whoever is under attack does it at once: it only takes away, so it needs no recent
+     * Ends every sign-in of a person to the account, that of the caller too, and all that codes have proven. Tokens of
+     * another issuer end by the time of their issue. API keys and service clients stay. Whoever is under attack does it at once: it only takes away, so it needs no recent
      * sign-in.
      */
     async signOutEverywhere(tx: Tx, caller: Caller, account: Account): Promise<Account> {
       requireState({ state: account.status }, "own-account:write");
       await dependencies.issuedTokens.revokeSignIns(tx, account.id);
-      const signedOut = await dependencies.stepUps.end(tx, account);
+      const signedOut = await dependencies.stepUps.end(tx, { ...account, signedOutAt: clock.now() });
       await dependencies.accounts.save(tx, signedOut);
       await audit.record(tx, caller, { action: "account.sign_out" });
       return signedOut;
