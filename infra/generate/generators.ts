@@ -1,5 +1,6 @@
 import type { Generator } from "./generator.ts";
 import { accessReference } from "./generators/access-reference.ts";
+import { auditReference } from "./generators/audit-reference.ts";
 import { errorReference, eventReference } from "./generators/contract-references.ts";
 import { prismaClients } from "./generators/prisma-clients.ts";
 import { propertyCatalogue, propertyReference } from "./generators/property-files.ts";
@@ -35,6 +36,7 @@ export const generators: readonly Generator[] = [
   propertyTables,
   propertyReference,
   accessReference,
+  auditReference,
   errorReference,
   eventReference,
   nginxConfigurationFile,

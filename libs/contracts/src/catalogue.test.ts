@@ -16,7 +16,7 @@ const promised =
   webhook_source.updated webhook_source.deleted webhook_endpoint.created webhook_endpoint.updated
   webhook_endpoint.deleted webhook_endpoint.failing webhook_endpoint.disabled webhook_endpoint.enabled
   webhook_delivery.exhausted webhook_delivery.recovered webhook_delivery.parked webhook_event.published
-  webhook.received access.changed`.split(/\s+/);
+  webhook.received access.changed audit.recorded`.split(/\s+/);
 
 test("the catalogue holds every event of the contract, each once", () => {
   assert.deepEqual(catalogue.map(({ name }) => name).sort(), [...promised].sort());

@@ -3,6 +3,7 @@ import type { EventDeclaration } from "./define-event.ts";
 import * as access from "./events/access-events.ts";
 import * as account from "./events/account-events.ts";
 import * as apiKey from "./events/api-key-events.ts";
+import { auditRecordedEvent } from "./events/audit-events.ts";
 import * as config from "./events/config-events.ts";
 import * as image from "./events/image-events.ts";
 import * as imageRender from "./events/image-render-events.ts";
@@ -49,6 +50,7 @@ const declarations = [
   delivery.webhookEventPublishedEvent,
   webhookReceivedEvent,
   access.accessChangedEvent,
+  auditRecordedEvent,
 ] as const;
 
 type Declaration = (typeof declarations)[number];

@@ -17,6 +17,7 @@ export {
 } from "./access/account-state.ts";
 export { isRole, type Role, roles, scopesOfRole } from "./access/roles.ts";
 export { isScope, privilegedScopes, type Scope, scopes } from "./access/scopes.ts";
+export { type AuditAction, type Audited, actionsOf, auditActions, type ThingAction } from "./audit/audit-actions.ts";
 export {
   catalogue,
   dataSchemaOf,

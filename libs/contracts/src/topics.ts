@@ -26,6 +26,11 @@ const factPartitions = 12;
 const declarations = [
   facts("signalbox.account.v1", "account", "Accounts, their settings and their API keys."),
   state("signalbox.access.v1", "account", "Who may act now: the state and epoch of every account, key and client."),
+  facts(
+    "signalbox.audit.v1",
+    "account",
+    "What was done or refused, from every service, for the audit of the accounts.",
+  ),
   facts("signalbox.image.v1", "images", "Image records."),
   facts("signalbox.image-render.v1", "images", "Jobs for the image worker."),
   facts("signalbox.image-rendered.v1", "image-worker", "Results of the image worker."),

@@ -1,5 +1,5 @@
 import { type Caller, requireScopes, requireState, requireStepUp } from "@signalbox/auth";
-import type { AccessKind, Scope } from "@signalbox/contracts";
+import type { AccessKind, Audited, Scope } from "@signalbox/contracts";
 import type { SubgraphContext } from "./subgraph-context.ts";
 
 /** Who may use a field. `access` is judged against the account's state: by default `read`, `write` for a mutation. */
@@ -14,6 +14,8 @@ export interface FieldAccess {
   readonly optional?: true;
   /** For a field of an account: what it takes to see that of others. For everybody else it is null, as if it were missing. */
   readonly ofOthers?: { readonly scopes: readonly Scope[]; readonly access: AccessKind };
+  /** What a mutation leaves in the audit; null where it leaves nothing there. */
+  readonly audit?: Audited;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a resolver's parent and arguments are typed by the schema, not by TypeScript.

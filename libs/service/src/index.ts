@@ -1,3 +1,15 @@
+export {
+  type Actor,
+  type AuditChange,
+  type AuditEntryData,
+  actorOf,
+  audited,
+  entryOfChange,
+  entryOfRefusal,
+  type Refusal,
+  systemActor,
+} from "./audit/audit-entry.ts";
+export { type AuditRefusals, createAuditRefusals, refusalOf } from "./audit/audit-refusals.ts";
 export { followConfiguration } from "./follow-configuration.ts";
 export { openAccess, openPrincipals } from "./open-access.ts";
 export { openDatabase } from "./open-database.ts";

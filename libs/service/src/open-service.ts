@@ -21,6 +21,7 @@ import {
 } from "@signalbox/http";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { type Pool, type Sealer, startRetention } from "@signalbox/storage";
+import { createRefusalTeller } from "./audit/audit-refusals.ts";
 import type { commonProperties } from "./common-properties.ts";
 import { followConfiguration } from "./follow-configuration.ts";
 import { openStates } from "./open-access.ts";
@@ -55,7 +56,7 @@ interface Doors<Loaders> {
   readonly graph: Pick<SubgraphOptions<Loaders>, "typeDefs" | "resolvers" | "createLoaders">;
   /** Other public listeners by path prefix, such as an OpenID provider. */
   readonly mounts?: Mounts;
-  /** Told of every refusal of a known caller, at both edges, for an audit. */
+  /** Told of every refusal of a known caller, at both edges; left out, it goes to the audit through the outbox. */
   readonly onForbidden?: NonNullable<HttpAppOptions["onForbidden"]>;
 }
 
@@ -111,13 +112,13 @@ export async function openService(
       const inboxRetentionMs = configuration.get("events.inbox.retention");
       createConsumer({ ...parts, name, table, inboxRetentionMs }).start(context);
     },
-    serve({ title, principals, routes, internalRoutes = createRoutes(), graph, mounts, onForbidden }) {
+    serve({ title, principals, routes, internalRoutes = createRoutes(), graph, mounts, ...rest }) {
+      const { onForbidden = createRefusalTeller(context, { pool, outbox }) } = rest;
       const cacheMax = configuration.get("auth.principals.cache-max");
       const authenticator = createAuthenticator({ principals, accessStates, clock, cacheMax });
       const openapi = { title, version: "1" };
-      const telling = onForbidden && { onForbidden };
-      const edge = { context, pool, authenticator, rateLimits, idempotency, ...telling };
-      const subgraph: RequestListener = createSubgraph({ ...graph, log, clock, pool, accessStates, ...telling });
+      const edge = { context, pool, authenticator, rateLimits, idempotency, onForbidden };
+      const subgraph: RequestListener = createSubgraph({ ...graph, log, clock, pool, accessStates, onForbidden });
       return {
         public: createHttpApp({ ...edge, routes, openapi, ...(mounts && { mounts }) }),
         internal: createInternalApp({

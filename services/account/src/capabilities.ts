@@ -1,6 +1,7 @@
 import { type AccessStates, parseIssuers } from "@signalbox/auth";
 import { createRateLimiters } from "@signalbox/cache";
 import type { Outbox } from "@signalbox/events";
+import { createAuditRefusals } from "@signalbox/service";
 import { createSealer, type Pool, prismaAdapter } from "@signalbox/storage";
 import { createAccessAnnouncements } from "./access/access-announcements.ts";
 import { createAccountStore } from "./accounts/account-store.ts";
@@ -9,7 +10,6 @@ import { createProvisioning } from "./accounts/provisioning.ts";
 import { createAccountSearchStore } from "./administration/account-search-store.ts";
 import { createAudit } from "./audit/audit.ts";
 import { createAuditDayTables } from "./audit/audit-day-tables.ts";
-import { createAuditRefusals } from "./audit/audit-refusals.ts";
 import { createAuditStore } from "./audit/audit-store.ts";
 import { createOneTimeCodes } from "./codes/one-time-codes.ts";
 import { createContactChanges } from "./contacts/contact-changes.ts";
@@ -100,7 +100,7 @@ export function createCapabilities(context: Configured, opened: Opened) {
 type Shared = ReturnType<typeof createShared>;
 
 /** The accounts as they are stored, the audit, and the announcements of who may do what. */
-function createShared({ configuration, clock, log }: Configured, { pool, outbox, accessStates }: Opened) {
+function createShared({ configuration, clock, log, metrics }: Configured, { pool, outbox, accessStates }: Opened) {
   const prisma = new PrismaClient({ adapter: prismaAdapter(pool) });
   const accountStore = createAccountStore(pool, prisma);
   const audit = createAudit({ clock });
@@ -117,7 +117,10 @@ function createShared({ configuration, clock, log }: Configured, { pool, outbox,
     audit,
     auditStore: createAuditStore({ prisma, clock, retentionDays }),
     auditDayTables: createAuditDayTables({ pool, clock, retentionDays }),
-    auditRefusals: createAuditRefusals({ pool, audit, clock, log }),
+    auditRefusals: createAuditRefusals({
+      ...{ clock, log, metrics },
+      write: (refusal) => audit.recordRefusal(pool, refusal),
+    }),
     access: createAccessAnnouncements({ pool, outbox, clock, accessStates }),
   };
 }

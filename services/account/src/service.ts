@@ -1,8 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
-import { openService } from "@signalbox/service";
+import { openService, refusalOf } from "@signalbox/service";
 import { createSealer, databaseOptions, openPool } from "@signalbox/storage";
-import { refusalOf } from "./audit/audit-refusals.ts";
 import { createCapabilities } from "./capabilities.ts";
 import { createAccountExport, openRemoteSections } from "./export/account-export.ts";
 import { openGraph } from "./graphql/resolvers.ts";
@@ -26,9 +25,10 @@ export async function createService(context: ServiceContext<Properties>): Promis
     applicationName: "account-tries",
   });
   const capabilities = createCapabilities(context, { ...service, counting });
-  const { issuer } = capabilities;
+  const { issuer, audit } = capabilities;
   await issuer?.open();
   startWorkers(runner, capabilities);
+  service.consume("audit", { "audit.recorded": (event, { tx }) => audit.take(tx, event) });
   const accountExport = createAccountExport({ ...capabilities, remoteSections: openRemoteSections(context) });
 
   return service.serve({

@@ -1,10 +1,10 @@
 import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
+import type { AuditRefusals } from "@signalbox/service";
 import type { Pool } from "@signalbox/storage";
 import type { AccessAnnouncements } from "./access/access-announcements.ts";
 import type { AccountStore } from "./accounts/account-store.ts";
 import type { Audit } from "./audit/audit.ts";
-import type { AuditRefusals } from "./audit/audit-refusals.ts";
 
 /** The parts that most operations work with, under one name each. A folder picks those that it calls. */
 export interface Shared {

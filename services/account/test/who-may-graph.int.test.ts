@@ -35,6 +35,7 @@ const securely = [403, 200, 403, 403, 403] as const;
 const fields: Readonly<Record<string, Field>> = {
   "Query.viewer": { ...ownRead("account:read"), text: () => "{ viewer { id } }" },
   "Query.account": { ...adminRead, text: ({ accountId }) => `{ account(id: "${accountId}") { id } }` },
+  "Query.accountsAuditLog": { ...adminRead, text: () => "{ accountsAuditLog(first: 1) { edges { cursor } } }" },
   "Query.accounts": { ...adminRead, text: () => "{ accounts(first: 1) { edges { cursor } } }" },
   "Mutation.updateAccount": {
     ...ownWrite(null),

@@ -71,6 +71,7 @@ const operations: Readonly<Record<string, Operation<Scope | Anyone>>> = {
   "POST /api/account/clients/{client_id}/secret/rotate": secure(200, {}),
   "DELETE /api/account/clients/{client_id}": secure(204),
   "GET /api/accounts/": adminRead,
+  "GET /api/accounts/audit/": adminRead,
   "GET /api/accounts/{account_id}": adminRead,
   "GET /api/accounts/{account_id}/audit/": adminRead,
   "POST /api/accounts/{account_id}/status": {

@@ -43,14 +43,14 @@ export function resolversOf(dependencies: Dependencies): Resolvers<unknown> {
       ),
     },
     Mutation: {
-      setProperty: mutation({ ...change, input: SetProperty }, (input, context) => {
+      setProperty: mutation({ ...change, audit: "property.set", input: SetProperty }, (input, context) => {
         const { value, expected_revision: expectedRevision, ...of } = input;
         return context.inTransaction(async (tx) => {
           const override = await overrides.set(tx, context.caller, { ...of, expectedRevision }, value);
           return viewOverride(override, catalogue);
         });
       }),
-      unsetProperty: mutation({ ...change, input: UnsetProperty }, (input, context) => {
+      unsetProperty: mutation({ ...change, audit: "property.unset", input: UnsetProperty }, (input, context) => {
         const { expected_revision: expectedRevision, ...of } = input;
         return context.inTransaction(async (tx) => {
           await overrides.unset(tx, context.caller, { ...of, expectedRevision });

@@ -56,6 +56,8 @@ export function publicRoutes(operations: Operations): Routes {
     operationId: "runOperation",
     summary: "Run an operation",
     auth,
+    // The services behind it tell of what their mutations change.
+    audit: null,
     body: { raw: { maxBytes: MiB, json: GraphqlBody } },
     responses,
     handle: (input) =>

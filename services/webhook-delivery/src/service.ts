@@ -13,6 +13,7 @@ import { DeliveryWorker, idleMsMax } from "./deliveries/delivery-worker.ts";
 import { createDueDeliveries } from "./deliveries/due-deliveries.ts";
 import { viewEndpoint } from "./endpoints/endpoint.ts";
 import { endpointLoaders, resolversOf } from "./endpoints/endpoint-resolvers.ts";
+import { createEndpointSecrets } from "./endpoints/endpoint-secrets.ts";
 import { createEndpointStatus } from "./endpoints/endpoint-status.ts";
 import { createEndpointStore } from "./endpoints/endpoint-store.ts";
 import { createEndpoints, type Endpoints } from "./endpoints/endpoints.ts";
@@ -46,12 +47,8 @@ export async function createService(context: ServiceContext<Properties>): Promis
     wake: wakeUp.wake,
   };
 
-  const endpoints = createEndpoints({
-    ...shared,
-    endpointsMax: () => configuration.get("webhook-delivery.endpoints.max"),
-    rotationOverlapMs: () => configuration.get("webhook-delivery.secret.rotation-overlap"),
-  });
-  const endpointStatus = createEndpointStatus(shared);
+  const owned = createEndpointCapabilities(context, shared);
+  const { endpoints, endpointStatus } = owned;
   const deliveries = createDeliveries(shared);
   const deliveryWorker = new DeliveryWorker({
     ...shared,
@@ -70,7 +67,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   return serve({
     title: "Signalbox webhooks",
     principals: openPrincipals(context),
-    routes: createServiceRoutes({ endpoints, endpointStatus, endpointStore, deliveryStore, pageLimits }),
+    routes: createServiceRoutes({ ...owned, endpointStore, deliveryStore, pageLimits }),
     internalRoutes: exportRoutes({ item: WebhookEndpointResource, list: endpointStore.list, view: viewEndpoint }),
     graph: {
       typeDefs: await readFile(schemaFile, "utf8"),
@@ -78,6 +75,24 @@ export async function createService(context: ServiceContext<Properties>): Promis
       createLoaders: endpointLoaders(endpointStore),
     },
   });
+}
+
+type EndpointParts = Omit<Parameters<typeof createEndpoints>[0], "endpointsMax"> &
+  Parameters<typeof createEndpointStatus>[0];
+
+/** What owners do with endpoints. */
+function createEndpointCapabilities({ configuration }: ServiceContext<Properties>, shared: EndpointParts) {
+  return {
+    endpoints: createEndpoints({
+      ...shared,
+      endpointsMax: () => configuration.get("webhook-delivery.endpoints.max"),
+    }),
+    endpointSecrets: createEndpointSecrets({
+      ...shared,
+      rotationOverlapMs: () => configuration.get("webhook-delivery.secret.rotation-overlap"),
+    }),
+    endpointStatus: createEndpointStatus(shared),
+  };
 }
 
 /** A delivery for whoever subscribed to what others did. */

@@ -13,6 +13,7 @@ const actor = z.object({
 export const AuditEntryResource = z
   .object({
     id: identifier("The entry"),
+    account_id: identifier("The account in whose audit it is kept"),
     action: z.string().describe("What was done, such as `account.update`; or the operation that was refused."),
     outcome: z.enum(["done", "refused"]),
     fields: z.array(z.string()).describe("Names of what changed or was wrong, never values."),
@@ -20,7 +21,9 @@ export const AuditEntryResource = z
     subject: z
       .string()
       .nullable()
-      .describe("Which key, client, login or token, by its id; null for the account itself and where none is named."),
+      .describe(
+        "Which key, client, login, token, image, source, endpoint or property, by its id; null for the account itself and where none is named.",
+      ),
     actor,
     request_id: z.string().nullable(),
     created_at: timestamp,
@@ -30,7 +33,8 @@ export const AuditEntryResource = z
 export type AuditEntryResource = z.output<typeof AuditEntryResource>;
 
 export const auditEntryExample: AuditEntryResource = {
-  id: "aud_6mPq1Zc8XfKsR0bYxLtVgd",
+  id: "019b8a3c-7d00-7c11-9d8e-2f1a5b6c7d8e",
+  account_id: "acc_5Yb0cPq7TnV2sKxW9mRdLh",
   action: "api_key.create",
   outcome: "done",
   fields: [],

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Caller, Principal } from "@signalbox/auth";
-import type { AccessKind, Scope } from "@signalbox/contracts";
+import type { AccessKind, Audited, Scope } from "@signalbox/contracts";
 import type { Tx } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import type { z } from "zod";
@@ -164,6 +164,8 @@ export interface RouteSpec<
   readonly summary: string;
   readonly description?: string;
   readonly auth: A;
+  /** What it leaves in the audit. Every route that writes says so; null is for one that leaves nothing there. */
+  readonly audit?: Audited;
   /** Narrows path parameters; one that does not fit is 404. Left out, every parameter is text. */
   readonly params?: P;
   /** Query parameters from text; unknown, repeated and unfit ones are 400. Left out, none is allowed. */

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { type Account, viewAccount } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import { StatusByAdministrator } from "../statuses/status-body.ts";
-import { refusedTransition, type Statuses } from "../statuses/statuses.ts";
+import { refusedTransition, type Statuses, statusActions } from "../statuses/statuses.ts";
 import { type AccountSearchStore, accountFilter } from "./account-search-store.ts";
 
 interface AdministrationDependencies {
@@ -44,6 +44,7 @@ export function administrationRoutes({ accounts, accountSearch, statuses, pageLi
     summary: "Change the status of an account",
     description: "A deletion needs a recent sign-in. It can be undone until the personal data is erased.",
     auth: { scopes: ["account:admin"], stepUpFor: "a deletion" },
+    audit: statusActions,
     body: StatusByAdministrator,
     responses: { 200: AdministeredAccountResource, 404: "error", 409: "error" },
     idempotent: true,

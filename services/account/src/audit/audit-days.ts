@@ -32,8 +32,8 @@ export interface Stretch {
 
 const firstStretchDays = 7;
 const growth = 4;
-/** Every day of a stretch costs three locks of the few thousand that the whole engine has. */
-const stretchDaysMax = 112;
+/** Every day of a stretch costs eight locks, of its table and its indexes, of the few thousand that the whole engine has. */
+const stretchDaysMax = 56;
 
 /**
  * The days from `toMs` back to `fromMs`, newest first, in stretches that grow: most readers want the newest, and a statement

@@ -23,6 +23,7 @@ type Actor = AuditEntryResource["actor"];
 export function viewAuditEntry(entry: AuditEntry): AuditEntryResource {
   return {
     id: entry.id,
+    account_id: entry.accountId,
     action: entry.action,
     outcome: entry.outcome as AuditEntryResource["outcome"],
     fields: [...entry.fields],

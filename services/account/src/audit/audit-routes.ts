@@ -3,6 +3,7 @@ import { createRoutes, listPage, pageOf, pageParameters, refused } from "@signal
 import { z } from "zod";
 import type { AccountStore } from "../accounts/account-store.ts";
 import { viewAuditEntry, viewOwnAuditEntry } from "./audit-entry.ts";
+import { auditFilter } from "./audit-filter.ts";
 import type { AuditStore } from "./audit-store.ts";
 
 interface AuditRouteDependencies {
@@ -11,10 +12,10 @@ interface AuditRouteDependencies {
   readonly pageLimits: Parameters<typeof pageParameters>[0];
 }
 
-/** The audit of the caller's own account, and of any account for administrators. */
+/** The audit of the caller's own account, and for administrators that of any account and of all of them. */
 export function auditRoutes({ accounts, auditStore, pageLimits }: AuditRouteDependencies) {
   const routes = createRoutes({ errors: "account", exampleIds: { account_id: accountExample.id } });
-  const query = z.object(pageParameters(pageLimits));
+  const query = z.object({ ...pageParameters(pageLimits), ...auditFilter });
 
   routes.get("/api/account/audit/", {
     operationId: "auditLog",
@@ -22,8 +23,17 @@ export function auditRoutes({ accounts, auditStore, pageLimits }: AuditRouteDepe
     auth: { scopes: ["account:read"], access: "own-account:read" },
     query,
     responses: { 200: pageOf(AuditEntryResource) },
-    handle: ({ principal, query }) =>
-      listPage(query, (range) => auditStore.list(principal.accountId, range), viewOwnAuditEntry),
+    handle: ({ principal: { accountId }, query }) =>
+      listPage(query, (range) => auditStore.list({ accountId, byOwner: true }, range, query), viewOwnAuditEntry),
+  });
+
+  routes.get("/api/accounts/audit/", {
+    operationId: "accountsAuditLog",
+    summary: "List what was done to any account, or refused, newest first",
+    auth: { scopes: ["account:admin"] },
+    query,
+    responses: { 200: pageOf(AuditEntryResource) },
+    handle: ({ query }) => listPage(query, (range) => auditStore.list({}, range, query), viewAuditEntry),
   });
 
   routes.get("/api/accounts/:account_id/audit/", {
@@ -35,7 +45,8 @@ export function auditRoutes({ accounts, auditStore, pageLimits }: AuditRouteDepe
     async handle({ params, query }) {
       const account = await accounts.find(params.account_id);
       if (!account) return refused(404, "not_found");
-      return listPage(query, (range) => auditStore.list(account.id, range), viewAuditEntry);
+      const { id: accountId } = account;
+      return listPage(query, (range) => auditStore.list({ accountId }, range, query), viewAuditEntry);
     },
   });
 

@@ -1,8 +1,9 @@
 import { AppError, type Clock } from "@signalbox/core";
 import type { ListRange } from "@signalbox/storage";
 import type { PrismaClient } from "../generated/prisma/client.ts";
-import { dayMs, firstIdAt, startOfDay, stretchesBack, timeOfId } from "./audit-days.ts";
+import { dayMs, firstIdAt, type Stretch, startOfDay, stretchesBack, timeOfId } from "./audit-days.ts";
 import type { AuditEntry } from "./audit-entry.ts";
+import { type AuditFilter, type AuditScope, whereOf } from "./audit-filter.ts";
 
 interface AuditStoreDependencies {
   readonly prisma: PrismaClient;
@@ -15,31 +16,37 @@ export type AuditStore = ReturnType<typeof createAuditStore>;
 /** Reads the audit; `audit.ts` writes it. */
 export function createAuditStore({ prisma, clock, retentionDays }: AuditStoreDependencies) {
   return {
-    /** Lists the entries of an account, newest first, which is the order of their ids. */
-    async list(accountId: string, { after, limit }: ListRange): Promise<readonly AuditEntry[]> {
+    /** Lists the entries of a scope that fit the filter, newest first, which is the order of their ids. */
+    async list(
+      scope: AuditScope,
+      { after, limit }: ListRange,
+      filter: AuditFilter = {},
+    ): Promise<readonly AuditEntry[]> {
       const below = after && entryIdFrom(after.id);
+      const where = whereOf(scope, filter);
       const entries: AuditEntry[] = [];
-      for (const { fromMs, toMs } of stretchesBack(kept(below))) {
+      for (const { fromMs, toMs } of stretchesBack(kept(below, filter))) {
         // Prisma's statements are planned with their values, and so touch the days of the stretch alone.
         const end = firstIdAt(toMs);
         const id = { gte: firstIdAt(fromMs), lt: below !== null && below < end ? below : end };
         const take = limit - entries.length;
-        entries.push(
-          ...(await prisma.auditEntry.findMany({ where: { accountId, id }, orderBy: { id: "desc" }, take })),
-        );
+        entries.push(...(await prisma.auditEntry.findMany({ where: { ...where, id }, orderBy: { id: "desc" }, take })));
         if (entries.length >= limit) break;
       }
       return entries;
     },
   };
 
-  /** The time from which entries may still be there. Another instance's clock may be ahead of ours by less than a day. */
-  function kept(below: string | null) {
+  /** The time of which entries may be there. Another instance's clock may be ahead of ours by less than a day. */
+  function kept(below: string | null, { since, until }: AuditFilter): Stretch {
     const nowMs = clock.nowMs();
-    const newestMs = nowMs + dayMs;
     return {
-      fromMs: startOfDay(nowMs - retentionDays() * dayMs),
-      toMs: below === null ? newestMs : Math.min(newestMs, timeOfId(below) + 1),
+      fromMs: Math.max(startOfDay(nowMs - retentionDays() * dayMs), since?.getTime() ?? 0),
+      toMs: Math.min(
+        nowMs + dayMs,
+        until?.getTime() ?? Number.POSITIVE_INFINITY,
+        below === null ? Number.POSITIVE_INFINITY : timeOfId(below) + 1,
+      ),
     };
   }
 }

@@ -1,101 +1,22 @@
 import type { Caller } from "@signalbox/auth";
-import type { TransitionActor } from "@signalbox/contracts";
 import { type Clock, uuidv7 } from "@signalbox/core";
-import { type Queryable, type Tx, table } from "@signalbox/storage";
-import type { AuditEntry } from "./audit-entry.ts";
+import type { ReceivedEvent } from "@signalbox/events";
+import {
+  type Actor,
+  type AuditChange,
+  type AuditEntryData,
+  entryOfChange,
+  entryOfRefusal,
+  type Refusal,
+} from "@signalbox/service";
+import { advisoryLock, type Queryable, sql, type Tx, table } from "@signalbox/storage";
+import { timeOfId } from "./audit-days.ts";
 
-/** Somebody who caused a change: in which part, with which account and credential, and from where. */
-export interface Actor {
-  readonly kind: TransitionActor;
-  /** Null for the product itself. */
-  readonly accountId: string | null;
-  readonly credential: string;
-  readonly address: string | null;
-  readonly requestId: string | null;
-}
-
-/** The caller of a request as an actor: the owner of an account, unless the route is one of administrators. */
-export function actorOf(caller: Caller, kind: Actor["kind"] = "owner"): Actor {
-  const { accountId, credential, clientAddress: address, requestId } = caller;
-  return { kind, accountId, credential: credential.id, address, requestId };
-}
-
-/** The product itself, where nobody asked; `part` is the part of it that acts. */
-export function systemActor(part: string): Actor {
-  return { kind: "system", accountId: null, credential: part, address: null, requestId: null };
-}
+// What the operations of this service say to the audit, as those of every other service do.
+export { type Actor, actorOf, type Refusal, systemActor } from "@signalbox/service";
 
 /** Changes of the account itself. */
-export type AccountAction =
-  | "account.create"
-  | "account.update"
-  | "account.activate"
-  | "account.suspend"
-  | "account.disable"
-  | "account.delete"
-  | "account.grant_role"
-  | "account.request_recovery"
-  | "account.contact_confirm"
-  | "account.contact_cancel"
-  | "account.contact_object"
-  | "account.step_up"
-  | "account.sign_out"
-  | "account.purge"
-  | "account.export"
-  | "sign_in";
-
-/** Changes of one of the things that an account has many of: the entry says of which. */
-type ThingAction =
-  | "identity.link"
-  | "identity.unlink"
-  | "api_key.create"
-  | "api_key.update"
-  | "api_key.rotate"
-  | "api_key.revoke"
-  | "api_key.expire"
-  | "client.create"
-  | "client.update"
-  | "client.rotate_secret"
-  | "client.revoke"
-  | "client.expire"
-  | "token.revoke";
-
-type AuditRecord = Change & (OfAccount | OfThing);
-
-interface OfAccount {
-  readonly action: AccountAction;
-  readonly subject?: never;
-}
-
-interface OfThing {
-  readonly action: ThingAction;
-  /** `key_…`, `cli_…`, `idn_…` or `jti:…`: the id of what was touched, never a secret or an address. */
-  readonly subject: string;
-}
-
-interface Change {
-  /** The account that changed, where it is not the actor's own. */
-  readonly accountId?: string;
-  /** Names of what changed, never values. */
-  readonly fields?: readonly string[];
-  /** Why, where somebody said so. */
-  readonly reason?: string | null;
-}
-
-/** Something that was not allowed. */
-export interface Refusal {
-  /** The account whose audit it belongs to. */
-  readonly accountId: string;
-  /** `DELETE /api/account/`, `Mutation.setAccountStatus` or `api_key.use`. */
-  readonly operation: string;
-  /** The names of what was wrong: `scope`, `status`, `authorization`. */
-  readonly fields: readonly string[];
-  /** The stable code of the refusal. */
-  readonly reason: string;
-  /** The id of what it was tried on or with, where we know it for one of the account's own. */
-  readonly subject?: string;
-  readonly by: Actor;
-}
+export type AccountAction = Extract<AuditChange, { readonly subject?: never }>["action"];
 
 const entries = table("audit_entries", {
   id: "uuid",
@@ -113,44 +34,59 @@ const entries = table("audit_entries", {
   createdAt: "timestamptz",
 });
 
+const hasPurgeBegun = sql(
+  "audit.has-purge-begun",
+  "select 1 from accounts where id = $1 and purge_begun_at is not null",
+);
+
 export type Audit = ReturnType<typeof createAudit>;
 
 /** The audit: who changed what, and who was refused what. */
 export function createAudit({ clock }: { readonly clock: Clock }) {
   return {
     /** Writes down a change, in its transaction. A caller acts as the owner of an account. */
-    async record(tx: Tx, by: Caller | Actor, change: AuditRecord): Promise<void> {
-      const actor = "kind" in by ? by : actorOf(by);
-      const { action, fields = [], reason = null, subject = null } = change;
-      const accountId = change.accountId ?? actor.accountId;
-      await insert(tx, actor, { accountId, action, outcome: "done", fields, reason, subject });
-    },
+    record: (tx: Tx, by: Caller | Actor, change: AuditChange) => insertNow(tx, entryOfChange(by, change)),
 
-    async recordRefusal(db: Queryable, { operation, accountId, fields, reason, subject, by }: Refusal): Promise<void> {
-      await insert(db, by, {
-        accountId,
-        action: operation,
-        outcome: "refused",
-        fields,
-        reason,
-        subject: subject ?? null,
-      });
+    recordRefusal: (db: Queryable, refusal: Refusal) => insertNow(db, entryOfRefusal(refusal)),
+
+    /**
+     * Takes over an entry of another service, once. It keeps its id, and with it the time at which it came about, however
+     * late it comes. Of an account whose purge has begun it says no more than the purge leaves.
+     */
+    async take(tx: Tx, { id, data }: Pick<ReceivedEvent<"audit.recorded">, "id" | "data">): Promise<void> {
+      await lockAuditOf(tx, data.account_id);
+      const isErased = (await tx.query(hasPurgeBegun, [data.account_id])).rowCount === 1;
+      await entries.insertNew(tx, rowOf(id, isErased ? erased(data) : data));
     },
   };
 
-  async function insert(db: Queryable, by: Actor, what: Entered): Promise<void> {
-    const now = clock.now();
-    await entries.insert(db, {
-      ...what,
-      id: uuidv7(now.getTime()),
-      actorKind: by.kind,
-      actorAccountId: by.accountId,
-      actorCredential: by.credential,
-      actorAddress: by.address,
-      requestId: by.requestId,
-      createdAt: now,
-    });
+  async function insertNow(db: Queryable, entry: AuditEntryData): Promise<void> {
+    await entries.insert(db, rowOf(uuidv7(clock.nowMs()), entry));
   }
 }
 
-type Entered = Pick<AuditEntry, "action" | "outcome" | "fields" | "reason" | "subject"> & { accountId: string | null };
+/** Keeps entries of other services from coming in while the audit of the account is erased. */
+export const lockAuditOf = (tx: Tx, accountId: string): Promise<void> => advisoryLock(tx, `audit:${accountId}`);
+
+/** What a purge leaves of an entry; `purge-store.ts` does the same to those that are there. */
+function erased(entry: AuditEntryData): AuditEntryData {
+  if (entry.actor.kind !== "owner") return { ...entry, subject: null };
+  const actor = { ...entry.actor, credential: "erased", address: null };
+  return { ...entry, subject: null, reason: null, actor };
+}
+
+const rowOf = (id: string, { actor, ...entry }: AuditEntryData) => ({
+  id,
+  accountId: entry.account_id,
+  action: entry.action,
+  outcome: entry.outcome,
+  fields: entry.fields,
+  reason: entry.reason,
+  subject: entry.subject,
+  actorKind: actor.kind,
+  actorAccountId: actor.account_id,
+  actorCredential: actor.credential,
+  actorAddress: actor.address,
+  requestId: entry.request_id,
+  createdAt: new Date(timeOfId(id)),
+});

@@ -43,6 +43,7 @@ export function contactLinkRoutes({ accounts, contactLinks, contactChanges, cloc
     operationId: "followContactLink",
     summary: "Use the link: confirm the address, or object to the change",
     auth: "anonymous",
+    audit: ["account.contact_confirm", "account.contact_object", "account.activate"],
     responses,
     create: {
       run: (tx, { params, clientAddress: address, requestId }) =>

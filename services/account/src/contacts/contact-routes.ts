@@ -31,6 +31,7 @@ export function contactRoutes({ accounts, contactChanges }: Dependencies) {
     description:
       "With the code that was mailed to it, which takes five tries, works once and expires after one hour. A pending account becomes active.",
     auth,
+    audit: ["account.contact_confirm", "account.activate"],
     body: Confirmation,
     responses: { 200: AccountResource, 404: "error", 409: "error", 422: "error" },
     idempotent: true,
@@ -46,6 +47,8 @@ export function contactRoutes({ accounts, contactChanges }: Dependencies) {
     summary: "Send another code to the pending contact address",
     description: "It ends the earlier ones. At most five an hour.",
     auth,
+    // Nothing of the account changes.
+    audit: null,
     responses: { 202: SentCode, 404: "error", 409: "error" },
     idempotent: true,
     write: {
@@ -60,6 +63,7 @@ export function contactRoutes({ accounts, contactChanges }: Dependencies) {
     summary: "Cancel the change of the contact address",
     description: "Drops the pending address. The one in use stays. Does nothing where no address is pending.",
     auth,
+    audit: "account.contact_cancel",
     responses: { 204: "empty", 404: "error" },
     idempotent: true,
     write: {

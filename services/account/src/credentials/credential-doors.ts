@@ -1,5 +1,5 @@
 import type { Caller } from "@signalbox/auth";
-import { ApiKeyResource, ServiceClientResource } from "@signalbox/contracts";
+import { ApiKeyResource, type AuditAction, ServiceClientResource } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import type { Refusal } from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
@@ -30,6 +30,8 @@ export interface CredentialDoor<C extends Credential> {
   readonly noun: string;
   /** The names of its operations, in OpenAPI as in the graph. */
   readonly operations: Readonly<Record<"list" | "read" | "create" | "rename" | "revoke" | "rotate", string>>;
+  /** Its name in the audit. */
+  readonly audited: "api_key" | "client";
   readonly path: string;
   readonly idParameter: string;
   readonly store: CredentialStore<C>;
@@ -58,6 +60,7 @@ export interface CredentialDoor<C extends Credential> {
     readonly description: string;
     /** A key is replaced by another one; a client stays, and gets another secret. */
     readonly makesAnother: boolean;
+    readonly audit: AuditAction;
   };
   readonly texts: { readonly issued: string; readonly secretless: string; readonly revoked: string };
 }
@@ -88,6 +91,7 @@ function apiKeyDoor({ keys: store, apiKeys, clock }: CredentialDoorDependencies)
       revoke: "revokeApiKey",
       rotate: "rotateApiKey",
     },
+    audited: "api_key",
     path: "/api/account/api-keys/",
     idParameter: "key_id",
     store,
@@ -106,6 +110,7 @@ function apiKeyDoor({ keys: store, apiKeys, clock }: CredentialDoorDependencies)
       description:
         "Makes a key with the same name, scopes and lifetime, and shows it once. The old one works until the overlap is over. `If-Match` is about the old one.",
       makesAnother: true,
+      audit: "api_key.rotate",
     },
     texts: {
       issued: "The answer shows the key once. Repeat the request with its `Idempotency-Key` to read it again.",
@@ -128,6 +133,7 @@ function serviceClientDoor(dependencies: CredentialDoorDependencies): Credential
       revoke: "revokeServiceClient",
       rotate: "rotateServiceClientSecret",
     },
+    audited: "client",
     path: "/api/account/clients/",
     idParameter: "client_id",
     store,
@@ -150,6 +156,7 @@ function serviceClientDoor(dependencies: CredentialDoorDependencies): Credential
       description:
         "For whoever has every scope of the client: the answer shows the secret, once. The old one keeps working for `overlap_seconds`; until then another rotation is 409, unless its `overlap_seconds` is 0, which ends every older secret at once.",
       makesAnother: false,
+      audit: "client.rotate_secret",
     },
     texts: {
       issued:

@@ -113,6 +113,7 @@ function issueRoutes<C extends Credential>(
     summary: `Create ${article(door.noun)}`,
     description: door.texts.issued,
     auth: security,
+    audit: `${door.audited}.create`,
     body: door.newBody,
     responses: { 201: door.issuedResource, 404: "error", 409: "error", 422: "error" },
     idempotent: "sealed",
@@ -130,6 +131,7 @@ function issueRoutes<C extends Credential>(
     summary: rotation.summary,
     description: rotation.description,
     auth: security,
+    audit: rotation.audit,
     body: door.rotationBody,
     responses: { [rotation.makesAnother ? 201 : 200]: door.issuedResource, 404: "error", 409: "error", 422: "error" },
     idempotent: "sealed",
@@ -145,7 +147,7 @@ function issueRoutes<C extends Credential>(
 }
 
 function changeRoutes<C extends Credential>(routes: Routes, door: CredentialDoor<C>): void {
-  const { noun, operations, store } = door;
+  const { noun, operations, audited, store } = door;
   const { one, idOf, etag, show } = answersOf(door);
 
   routes.patch(one, {
@@ -153,6 +155,7 @@ function changeRoutes<C extends Credential>(routes: Routes, door: CredentialDoor
     summary: `Rename ${article(noun)}`,
     description: "Another name needs a recent sign-in; the same one changes nothing.",
     auth: { scopes: ["account:security"], stepUpFor: "another name" },
+    audit: `${audited}.update`,
     body: { json: CredentialPatch, mergePatch: true },
     responses: { 200: door.resource, 204: "empty", 404: "error", 409: "error" },
     idempotent: true,
@@ -169,6 +172,7 @@ function changeRoutes<C extends Credential>(routes: Routes, door: CredentialDoor
     summary: `Revoke ${article(noun)}`,
     description: door.texts.revoked,
     auth: security,
+    audit: `${audited}.revoke`,
     responses: { 204: "empty", 404: "error", 409: "error" },
     idempotent: true,
     write: {
@@ -187,6 +191,7 @@ function addCurrentKeyRoute(routes: Routes, { store, revoke }: CredentialDoor<Ap
     description: "For whoever holds a key that leaked, whatever its scopes. Any other credential is 404.",
     // It takes from its holder, and so wants nothing of them but the key.
     auth: { scopes: [], access: "own-account:read" },
+    audit: "api_key.revoke",
     responses: { 204: "empty", 404: "error" },
     write: {
       find: async (tx, { principal: { accountId, credential } }) =>

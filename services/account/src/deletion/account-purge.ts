@@ -1,7 +1,7 @@
 import { inTransaction, type Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import { accountDeleted } from "../accounts/account-events.ts";
-import { systemActor } from "../audit/audit.ts";
+import { lockAuditOf, systemActor } from "../audit/audit.ts";
 import { dayMs, startOfDay, stretchesBack } from "../audit/audit-days.ts";
 import type { Shared } from "../shared.ts";
 import type { PurgeStore } from "./purge-store.ts";
@@ -31,6 +31,8 @@ export function createAccountPurge(dependencies: PurgeDependencies) {
         if (due === null) return purged;
         // What is erased now would be missing after an undo, so from here on there is none.
         if (!(await purgeStore.begin(due.id, deletedBefore, clock.now()))) continue;
+        // Entries that other services sent before are in now; those that come later are erased as they come.
+        await inTransaction(pool, (tx) => lockAuditOf(tx, due.id));
         // Of years of audit all but the newest days are done before: one transaction cannot hold a lock on each day.
         const recentMs = clock.nowMs() - recentDays * dayMs;
         for (const stretch of stretchesBack({ fromMs: startOfDay(due.createdAt.getTime()), toMs: recentMs })) {

@@ -86,7 +86,7 @@ function ownSections({ identities, keys, clients, auditStore, clock }: OwnLists)
     },
     ownSection("api_keys", keys.list, (key) => viewApiKey(key, clock.now())),
     ownSection("service_clients", clients.list, (client) => viewServiceClient(client, clock.now())),
-    ownSection("audit", auditStore.list, viewOwnAuditEntry),
+    ownSection("audit", (accountId, range) => auditStore.list({ accountId }, range), viewOwnAuditEntry),
   ];
 }
 

@@ -65,6 +65,7 @@ export function exportRoutes({ accountExport }: { readonly accountExport: Accoun
     description: "A JSON document, sent while it is read. Its last member is `complete`.",
     // It shows the audit, the logins and what other services hold: more than any other route that reads.
     auth: { scopes: ["account:read", "account:security"], access: "own-account:read", stepUp: true },
+    audit: "account.export",
     responses: { 200: ExportDocument, 404: "error", 503: "error" },
     async handle({ caller }) {
       const document = await accountExport.start(caller);

@@ -17,6 +17,9 @@ interface AccountResolverDependencies {
 const read = { scopes: ["account:read"], access: "own-account:read" } as const;
 const write = { scopes: ["account:write"], access: "own-account:write" } as const;
 
+const security = { scopes: ["account:security"], access: "own-account:write" } as const;
+const nothing = z.strictObject({});
+
 const accountGone = "The account does not exist any more.";
 
 /** Changes the caller's account under its lock. */
@@ -44,17 +47,18 @@ export function accountResolvers({ accounts, supportedLocales, signIns }: Accoun
         {
           ...write,
           stepUpFor: "another contact address or none",
+          audit: "account.update",
           input: inputOf(bodies.patch),
           payload: "account",
         },
         update,
       ),
       updateAccountSettings: mutation<AccountLoaders, AccountBody, Account>(
-        { ...write, input: inputOf(bodies.settingsPatch), payload: "settings" },
+        { ...write, audit: "account.update", input: inputOf(bodies.settingsPatch), payload: "settings" },
         update,
       ),
       signOutEverywhere: mutation<AccountLoaders, object, Account>(
-        { scopes: ["account:security"], access: write.access, input: z.strictObject({}), payload: "account" },
+        { ...security, audit: "account.sign_out", input: nothing, payload: "account" },
         (_input, context) =>
           writeOwnAccount(context, accounts, (tx, account) => signIns.signOutEverywhere(tx, context.caller, account)),
       ),

@@ -4,7 +4,7 @@ import type { Account } from "../accounts/account.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import { type AccountSearchStore, accountFilter } from "../administration/account-search-store.ts";
 import { StatusByAdministrator } from "../statuses/status-body.ts";
-import { refusedTransition, type Statuses } from "../statuses/statuses.ts";
+import { refusedTransition, type Statuses, statusActions } from "../statuses/statuses.ts";
 import type { AccountLoaders } from "./loaders.ts";
 
 interface AdministrationResolverDependencies {
@@ -29,12 +29,12 @@ export function administrationResolvers(dependencies: AdministrationResolverDepe
       ),
       accounts: connectionField<AccountLoaders, unknown, Record<string, unknown>, Account>(access, {
         limits,
-        read: (range, _parent, _context, args) => accountSearch.list(filterFrom(args), range),
+        read: (range, _parent, _context, args) => accountSearch.list(filterFrom(Filter, args), range),
       }),
     },
     Mutation: {
       setAccountStatus: mutation(
-        { ...access, stepUpFor: "a deletion", input: StatusInput, payload: "account" },
+        { ...access, stepUpFor: "a deletion", audit: statusActions, input: StatusInput, payload: "account" },
         async ({ account_id, status: to, reason }, { caller, write }) => {
           const result = await write({
             find: (tx) => accounts.lock(tx, account_id),
@@ -55,8 +55,9 @@ export function administrationResolvers(dependencies: AdministrationResolverDepe
   };
 }
 
-/** An argument that is null narrows no more than one that is absent. */
-function filterFrom({ first: _first, after: _after, ...narrowing }: Record<string, unknown>) {
+/** Reads the arguments that narrow a list. One that is null narrows no more than one that is absent. */
+export function filterFrom<T>(rules: z.ZodType<T>, args: Readonly<Record<string, unknown>>): T {
+  const { first: _first, after: _after, ...narrowing } = args;
   const wanted = Object.entries(narrowing).filter(([, value]) => value !== null);
-  return parseInput(Filter, Object.fromEntries(wanted));
+  return parseInput(rules, Object.fromEntries(wanted));
 }

@@ -1,7 +1,10 @@
 import { connectionField, type PageLimits } from "@signalbox/graphql";
+import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
 import { type AuditEntry, viewAuditEntry, viewOwnAuditEntry } from "../audit/audit-entry.ts";
+import { auditFilter } from "../audit/audit-filter.ts";
 import type { AuditStore } from "../audit/audit-store.ts";
+import { filterFrom } from "./administration-resolvers.ts";
 import type { AccountLoaders } from "./loaders.ts";
 
 interface AuditResolverDependencies {
@@ -9,13 +12,25 @@ interface AuditResolverDependencies {
   readonly pageLimits: PageLimits;
 }
 
+const Filter = z.strictObject(auditFilter);
+
 type View = ReturnType<typeof viewAuditEntry>;
 
 /** The audit in the graph. */
 export function auditResolvers({ auditStore, pageLimits: limits }: AuditResolverDependencies) {
   return {
+    Query: {
+      accountsAuditLog: connectionField<AccountLoaders, unknown, Record<string, unknown>, AuditEntry>(
+        { scopes: ["account:admin"] },
+        {
+          limits,
+          read: (range, _parent, _context, args) => auditStore.list({}, range, filterFrom(Filter, args)),
+          node: viewAuditEntry,
+        },
+      ),
+    },
     Account: {
-      auditLog: connectionField<AccountLoaders, Pick<Account, "id">, object, AuditEntry>(
+      auditLog: connectionField<AccountLoaders, Pick<Account, "id">, Record<string, unknown>, AuditEntry>(
         {
           scopes: ["account:read"],
           access: "own-account:read",
@@ -23,13 +38,17 @@ export function auditResolvers({ auditStore, pageLimits: limits }: AuditResolver
         },
         {
           limits,
-          read: (range, { id }) => auditStore.list(id, range),
+          read: (range, { id: accountId }, { caller }, args) => {
+            const byOwner = !caller.scopes.has("account:admin");
+            return auditStore.list({ accountId, byOwner }, range, filterFrom(Filter, args));
+          },
           node: (entry, { caller }) =>
             caller.scopes.has("account:admin") ? viewAuditEntry(entry) : viewOwnAuditEntry(entry),
         },
       ),
     },
     AuditEntry: {
+      accountId: (entry: View) => entry.account_id,
       actor: ({ actor }: View) => ({ ...actor, accountId: actor.account_id }),
       requestId: (entry: View) => entry.request_id,
       createdAt: (entry: View) => entry.created_at,

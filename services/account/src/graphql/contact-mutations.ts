@@ -20,7 +20,7 @@ export function contactMutations({ accounts, contactChanges }: ContactMutationDe
   return {
     Mutation: {
       confirmContactAddress: mutation(
-        { ...access, input: Confirmation, payload: "account" },
+        { ...access, audit: ["account.contact_confirm", "account.activate"], input: Confirmation, payload: "account" },
         async ({ code }, context) => {
           const result = await writeOwnAccount(context, accounts, (tx, account) =>
             contactChanges.confirm(tx, context.caller, account, code),
@@ -29,19 +29,24 @@ export function contactMutations({ accounts, contactChanges }: ContactMutationDe
           throw refusalError(result.outcome === "nothing-pending" ? nothingPending : codeRefused(result.outcome));
         },
       ),
-      resendContactCode: mutation({ ...access, input: nothing, payload: "sentCode" }, async (_input, context) => {
-        const result = await writeOwnAccount(context, accounts, contactChanges.resend);
-        switch (result.outcome) {
-          case "sent":
-            return { sentTo: hintOf(result.address), expiresAt: result.expiresAt };
-          case "too-many":
-            throw tooManyCodes();
-          case "nothing-pending":
-            throw refusalError(nothingPending);
-        }
-      }),
-      cancelContactChange: mutation({ ...access, input: nothing, payload: "account" }, (_input, context) =>
-        writeOwnAccount(context, accounts, (tx, account) => contactChanges.cancel(tx, context.caller, account)),
+      resendContactCode: mutation(
+        { ...access, audit: null, input: nothing, payload: "sentCode" },
+        async (_input, context) => {
+          const result = await writeOwnAccount(context, accounts, contactChanges.resend);
+          switch (result.outcome) {
+            case "sent":
+              return { sentTo: hintOf(result.address), expiresAt: result.expiresAt };
+            case "too-many":
+              throw tooManyCodes();
+            case "nothing-pending":
+              throw refusalError(nothingPending);
+          }
+        },
+      ),
+      cancelContactChange: mutation(
+        { ...access, audit: "account.contact_cancel", input: nothing, payload: "account" },
+        (_input, context) =>
+          writeOwnAccount(context, accounts, (tx, account) => contactChanges.cancel(tx, context.caller, account)),
       ),
     },
   };

@@ -92,11 +92,11 @@ function mutationsOf<C extends Credential>(
   accounts: Pick<AccountStore, "lock">,
   { one, issued }: { readonly one: string; readonly issued: (result: Issued<C> | null) => object },
 ) {
-  const { store } = door;
+  const { audited, store } = door;
   const missing = `There is no such ${door.noun}.`;
   return {
     create: mutation(
-      { ...security, input: door.newBody, payload: issued },
+      { ...security, audit: `${audited}.create`, input: door.newBody, payload: issued },
       async ({ expires_at: expiresAt, ...wanted }, context: Context) => {
         const result = await writeOwnAccount(context, accounts, (tx, account) =>
           door.create(tx, context.caller, account, { ...wanted, expiresAt }),
@@ -106,7 +106,7 @@ function mutationsOf<C extends Credential>(
       },
     ),
     rename: mutation(
-      { ...renaming, input: CredentialPatch.extend({ id }), payload: one },
+      { ...renaming, audit: `${audited}.update`, input: CredentialPatch.extend({ id }), payload: one },
       (input, { caller, write }: Context) =>
         write({
           find: (tx) => store.lock(tx, caller.accountId, input.id),
@@ -115,7 +115,7 @@ function mutationsOf<C extends Credential>(
         }),
     ),
     rotate: mutation(
-      { ...security, input: door.rotationBody.extend({ id }), payload: issued },
+      { ...security, audit: door.rotation.audit, input: door.rotationBody.extend({ id }), payload: issued },
       async (input, { caller, write }: Context) => {
         const result = await write({
           find: (tx) => lockWithAccount(tx, accounts, door, caller.accountId, input.id),
@@ -127,7 +127,7 @@ function mutationsOf<C extends Credential>(
       },
     ),
     revoke: mutation(
-      { ...security, input: z.strictObject({ id }), payload: one },
+      { ...security, audit: `${audited}.revoke`, input: z.strictObject({ id }), payload: one },
       (input, { caller, write }: Context) =>
         write({
           find: (tx) => store.lock(tx, caller.accountId, input.id),

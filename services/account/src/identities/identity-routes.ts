@@ -87,6 +87,7 @@ function addLinking(routes: Routes, { accounts, identities }: Dependencies): voi
     description:
       "The other login must not have an account. One that was used before has an account, which has to be deleted first. Adding the same login again answers 200.",
     auth: mayChange,
+    audit: "identity.link",
     body: NewIdentity,
     responses: { 200: IdentityResource, 201: IdentityResource, 404: "error", 409: "error", 422: "error" },
     idempotent: true,
@@ -111,6 +112,7 @@ function addLinking(routes: Routes, { accounts, identities }: Dependencies): voi
     description:
       "The last way into the account cannot be removed. Within two seconds the tokens of the login no longer act for this account.",
     auth: mayChange,
+    audit: "identity.unlink",
     responses: { 204: "empty", 404: "error", 409: "error" },
     idempotent: true,
     write: {

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "@signalbox/core";
+import type { AuditRefusals } from "@signalbox/service";
 import type { Logger } from "@signalbox/telemetry";
 import type { AdapterPayload, Client } from "oidc-provider";
 import type { Actor } from "../audit/audit.ts";
-import type { AuditRefusals } from "../audit/audit-refusals.ts";
 import { statusOf } from "../credentials/credential.ts";
 import {
   acceptsSecret,

@@ -16,11 +16,11 @@ import {
   type VerifiedToken,
 } from "@signalbox/auth";
 import { AppError } from "@signalbox/core";
+import type { AuditRefusals } from "@signalbox/service";
 import type { Account } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { Provisioning } from "../accounts/provisioning.ts";
 import type { Refusal } from "../audit/audit.ts";
-import type { AuditRefusals } from "../audit/audit-refusals.ts";
 import type { ApiKey } from "../credentials/api-key.ts";
 import { type CredentialStatus, statusOf } from "../credentials/credential.ts";
 import type { CredentialStore } from "../credentials/credential-store.ts";

@@ -17,6 +17,7 @@ export function signInRoutes({ accounts, signIns }: Dependencies): Routes {
     description:
       "Ends every sign-in at the built-in issuer with its tokens, in every service within two seconds, and every step-up by code. Tokens of another issuer that were issued until now are refused from then on; sessions there end there. API keys and service clients stay. Needs no recent sign-in.",
     auth: { scopes: ["account:security"], access: "own-account:write" },
+    audit: "account.sign_out",
     responses: { 204: "empty", 404: "error" },
     idempotent: true,
     write: {

@@ -1,7 +1,7 @@
 import { AccountResource, examples, timestamp } from "@signalbox/contracts";
 import { accepted, createRoutes, noContent, ok, refused, refusedWith } from "@signalbox/http";
 import { z } from "zod";
-import { etagOfAccount, viewAccount } from "../accounts/account.ts";
+import { type Account, etagOfAccount, viewAccount } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import { StatusByOwner } from "./status-body.ts";
 import { refusedTransition, type Statuses } from "./statuses.ts";
@@ -16,6 +16,8 @@ const RecoveryRequest = z
   .meta({ id: "RecoveryRequest" })
   .register(examples, { example: { requested_at: "2026-01-03T08:15:00.000Z" } });
 
+const show = (account: Account) => ok(viewAccount(account), { etag: etagOfAccount(account) });
+
 /** How an owner disables the account, asks to have it back, and deletes it. */
 export function statusRoutes({ accounts, statuses }: StatusRouteDependencies) {
   const routes = createRoutes({ errors: "account" });
@@ -25,6 +27,7 @@ export function statusRoutes({ accounts, statuses }: StatusRouteDependencies) {
     summary: "Disable the account",
     description: "Only an administrator can make it active again; `POST /api/account/recovery/` asks for that.",
     auth: { scopes: ["account:security"], access: "own-account:write", stepUp: true },
+    audit: "account.disable",
     body: StatusByOwner,
     responses: { 200: AccountResource, 404: "error", 409: "error" },
     idempotent: true,
@@ -34,9 +37,7 @@ export function statusRoutes({ accounts, statuses }: StatusRouteDependencies) {
       change: (tx, account, { caller, body: { status: to, reason } }) =>
         statuses.changeByOwner(tx, caller, account, { to, reason }),
       answer: (result) =>
-        result.outcome === "changed"
-          ? ok(viewAccount(result.account), { etag: etagOfAccount(result.account) })
-          : refusedWith(refusedTransition(result)),
+        result.outcome === "changed" ? show(result.account) : refusedWith(refusedTransition(result)),
     },
   });
 
@@ -45,6 +46,7 @@ export function statusRoutes({ accounts, statuses }: StatusRouteDependencies) {
     summary: "Ask to have the disabled account back",
     description: "Administrators see the request. Asking again changes nothing.",
     auth: { scopes: ["account:write"], access: "recovery" },
+    audit: "account.request_recovery",
     responses: { 202: RecoveryRequest, 404: "error", 409: "error" },
     idempotent: true,
     write: {
@@ -63,6 +65,7 @@ export function statusRoutes({ accounts, statuses }: StatusRouteDependencies) {
     description:
       "Every credential stops working at once. An administrator can undo it until the personal data is erased.",
     auth: { scopes: ["account:security"], access: "deletion", stepUp: true },
+    audit: "account.delete",
     responses: { 204: "empty", 404: "error", 409: "error" },
     idempotent: true,
     write: {

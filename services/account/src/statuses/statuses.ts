@@ -33,6 +33,9 @@ const actions: Readonly<Record<NextState, AccountAction>> = {
   deleted: "account.delete",
 };
 
+/** What an administrator's change of status leaves in the audit. */
+export const statusActions = Object.values(actions);
+
 export type Statuses = ReturnType<typeof createStatuses>;
 
 /**

@@ -29,6 +29,7 @@ export function stepUpRoutes({ accounts, stepUps }: Dependencies) {
       "Without `code`, one is sent to the verified contact address. With it, this token counts as freshly signed in for 15 minutes, in every service. For tokens of people.",
     // Any sensitive change may need it, whatever scope the change is about.
     auth: { scopes: [], access: "own-account:write" },
+    audit: "account.step_up",
     body: StepUpBody,
     responses: { 200: StepUp, 202: SentCode, 403: "error", 404: "error", 409: "error" },
     idempotent: true,

@@ -2,6 +2,7 @@ import type { Caller } from "@signalbox/auth";
 import { draft } from "@signalbox/contracts";
 import { AppError, type Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
+import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { Change, Override, OverrideStore } from "./override-store.ts";
 import type { PropertyCatalogue } from "./property-catalogue.ts";
@@ -47,7 +48,7 @@ export function createOverrides({ outbox, overrideStore, catalogue, clock }: Dep
 
   async function change(
     tx: Tx,
-    { accountId: actor }: Caller,
+    caller: Caller,
     { name, expectedRevision, reason }: Wanted,
     to: Pick<Change, "set" | "value">,
     secrecy: Secrecy,
@@ -57,9 +58,11 @@ export function createOverrides({ outbox, overrideStore, catalogue, clock }: Dep
     if (now !== expectedRevision) {
       throw new AppError("conflict", `The override of ${name} is at revision ${now}.`, { field: "expectedRevision" });
     }
-    const changed: Change = { name, ...to, revision, actor, reason, changedAt: clock.now() };
+    const changed: Change = { name, ...to, revision, actor: caller.accountId, reason, changedAt: clock.now() };
     await overrideStore.save(tx, changed);
-    await outbox.append(tx, [changedEvent(changed, secrecy)]);
+    const action = to.set ? "property.set" : "property.unset";
+    const entry = audited(caller, { action, subject: name, fields: ["value"], reason });
+    await outbox.append(tx, [changedEvent(changed, secrecy), entry]);
     return changed;
   }
 }

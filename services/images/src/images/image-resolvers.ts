@@ -51,15 +51,17 @@ export function resolversOf({ images, imageStore, view, pageLimits }: Dependenci
       variants: (image: Image) => Object.entries(view(image).variants).map(([name, url]) => ({ name, url })),
     },
     Mutation: {
-      updateImage: mutation({ ...writers, input: ImagePatch, payload: "image" }, (changes, context, { id }: Named) =>
-        context.write({
-          find: (tx) => imageStore.lockOwn(tx, context.caller.accountId, id),
-          change: (tx, image) => images.update(tx, image, changes),
-          missing,
-        }),
+      updateImage: mutation(
+        { ...writers, audit: "image.update", input: ImagePatch, payload: "image" },
+        (changes, context, { id }: Named) =>
+          context.write({
+            find: (tx) => imageStore.lockOwn(tx, context.caller.accountId, id),
+            change: (tx, image) => images.update(tx, context.caller, image, changes),
+            missing,
+          }),
       ),
       deleteImage: mutation(
-        { ...writers, input: z.strictObject({}), payload: "deletedImageId" },
+        { ...writers, audit: "image.delete", input: z.strictObject({}), payload: "deletedImageId" },
         async (_input, context, { id }: Named) => {
           await context.write({
             find: (tx) => imageStore.lockOwn(tx, context.caller.accountId, id),

@@ -69,7 +69,8 @@ function declareWrites(routes: Routes, { images, imageStore, view }: Dependencie
   const update = {
     find,
     etag: etagOfImage,
-    change: (tx: Tx, image: Image, { body }: { body: ImageChanges }) => images.update(tx, image, body),
+    change: (tx: Tx, image: Image, { caller, body }: { caller: Caller; body: ImageChanges }) =>
+      images.update(tx, caller, image, body),
     answer: (image: Image) => ok(view(image), { etag: etagOfImage(image) }),
   };
 
@@ -78,6 +79,7 @@ function declareWrites(routes: Routes, { images, imageStore, view }: Dependencie
     summary: "Change an image record",
     description: "A merge patch: absent members stay, null clears. The bytes never change.",
     auth,
+    audit: "image.update",
     body: { json: ImagePatch, mergePatch: true },
     responses,
     idempotent: true,
@@ -89,6 +91,7 @@ function declareWrites(routes: Routes, { images, imageStore, view }: Dependencie
     summary: "Replace an image's description",
     description: "Absent texts become null and absent tags none; `visibility` and `focal_point` stay when absent.",
     auth,
+    audit: "image.update",
     body: ImageReplacement,
     responses,
     write: update,
@@ -99,6 +102,7 @@ function declareWrites(routes: Routes, { images, imageStore, view }: Dependencie
     summary: "Delete an image",
     description: "The record is gone at once; copies of public content live until their cache lifetime ends.",
     auth,
+    audit: "image.delete",
     responses: { 204: "empty", 404: "error" },
     idempotent: true,
     write: {

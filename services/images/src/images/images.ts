@@ -1,6 +1,7 @@
 import type { Caller } from "@signalbox/auth";
 import { AppError, type Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
+import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { BlobStore } from "../blobs/blob-store.ts";
 import { renderRequested } from "../renditions/render-job.ts";
@@ -29,30 +30,34 @@ export function createImages({ imageStore, blobStore, outbox, events, clock }: D
      * Creates the record of a stored original, with its event and the job for its named variants.
      * @throws AppError `unavailable` when the bytes were swept meanwhile.
      */
-    async create(tx: Tx, { accountId }: Caller, original: Original, fields: NewImageFields): Promise<Image> {
+    async create(tx: Tx, caller: Caller, original: Original, fields: NewImageFields): Promise<Image> {
       const isKept = await blobStore.keep(tx, original.sha256);
       if (!isKept) throw new AppError("unavailable", "Try again.", { retryAfterSeconds: 1 });
-      const image = newImage(accountId, original, fields, clock.now());
+      const image = newImage(caller.accountId, original, fields, clock.now());
       await imageStore.insert(tx, image);
-      await outbox.append(tx, [events.created(image), renderRequested(image)]);
+      const entry = audited(caller, { action: "image.create", subject: image.id });
+      await outbox.append(tx, [events.created(image), renderRequested(image), entry]);
       return image;
     },
 
     /** Changes what an image is called and who may see it. A change of nothing leaves no trace. */
-    async update(tx: Tx, before: Image, changes: ImageChanges): Promise<Image> {
+    async update(tx: Tx, caller: Caller, before: Image, changes: ImageChanges): Promise<Image> {
       const { image, changed } = changeImage(before, changes, clock.now());
       if (changed.length === 0) return before;
       await imageStore.save(tx, image);
-      await outbox.append(tx, [events.updated(image, changed)]);
+      const entry = audited(caller, { action: "image.update", subject: image.id, fields: changed });
+      await outbox.append(tx, [events.updated(image, changed), entry]);
       return image;
     },
 
     /** Deletes the record; its bytes are swept later, when no other record shares them. */
-    async delete(tx: Tx, { accountId, credential }: Caller, image: Image): Promise<void> {
+    async delete(tx: Tx, caller: Caller, image: Image): Promise<void> {
       const now = clock.now();
+      const { accountId, credential } = caller;
       await imageStore.remove(tx, image, { deletedBy: `${accountId} ${credential.id}`, deletedAt: now });
       await blobStore.release(tx, [image.sha256], now);
-      await outbox.append(tx, [events.deleted(image)]);
+      const entry = audited(caller, { action: "image.delete", subject: image.id });
+      await outbox.append(tx, [events.deleted(image), entry]);
     },
 
     /** Deletes every image of a purged account. */

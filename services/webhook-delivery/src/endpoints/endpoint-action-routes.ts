@@ -4,12 +4,12 @@ import { z } from "zod";
 import { viewEndpoint } from "./endpoint.ts";
 import { EndpointWithSecret, secretExample } from "./endpoint-bodies.ts";
 import { endpointsPath, ownEndpoint, showEndpoint } from "./endpoint-routes.ts";
+import type { EndpointSecrets } from "./endpoint-secrets.ts";
 import type { EndpointStatus, StatusOutcome } from "./endpoint-status.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
-import type { Endpoints } from "./endpoints.ts";
 
 export interface EndpointActionRoutes {
-  readonly endpoints: Endpoints;
+  readonly endpointSecrets: EndpointSecrets;
   readonly endpointStatus: EndpointStatus;
   readonly endpointStore: EndpointStore;
 }
@@ -28,7 +28,7 @@ const statusActions = [
 ] as const;
 
 /** What an owner does to an endpoint besides writing its fields. */
-export function endpointActionRoutes({ endpoints, endpointStatus, endpointStore }: EndpointActionRoutes): Routes {
+export function endpointActionRoutes({ endpointSecrets, endpointStatus, endpointStore }: EndpointActionRoutes): Routes {
   const routes = createRoutes({ exampleIds: { id: webhookEndpointExample.id } });
 
   for (const [action, operationId, summary] of statusActions) {
@@ -36,11 +36,12 @@ export function endpointActionRoutes({ endpoints, endpointStatus, endpointStore 
       operationId,
       summary,
       auth: write,
+      audit: `webhook_endpoint.${action}`,
       responses: { 200: WebhookEndpointResource, 404: "error", 409: "error" },
       idempotent: true,
       write: {
         ...ownEndpoint(endpointStore),
-        change: (tx, endpoint) => endpointStatus[action](tx, endpoint),
+        change: (tx, endpoint, { caller }) => endpointStatus[action](tx, caller, endpoint),
         answer: answerOfStatus,
       },
     });
@@ -51,11 +52,12 @@ export function endpointActionRoutes({ endpoints, endpointStatus, endpointStore 
     summary: "Give the endpoint a new secret",
     description: "Deliveries carry both signatures while the rotation overlaps.",
     auth: secretWrite,
+    audit: "webhook_endpoint.rotate_secret",
     responses: { 200: EndpointWithSecret, 404: "error", 409: "error" },
     idempotent: "sealed",
     write: {
       ...ownEndpoint(endpointStore),
-      change: (tx, endpoint) => endpoints.rotateSecret(tx, endpoint),
+      change: (tx, endpoint, { caller }) => endpointSecrets.rotate(tx, caller, endpoint),
       answer: ({ endpoint, secret }) => ok({ ...viewEndpoint(endpoint), secret }),
     },
   });
@@ -64,11 +66,12 @@ export function endpointActionRoutes({ endpoints, endpointStatus, endpointStore 
     operationId: "revealWebhookEndpointSecret",
     summary: "Show the secret",
     auth: secretWrite,
+    audit: "webhook_endpoint.reveal_secret",
     responses: { 200: SecretBody, 404: "error" },
     cache: "no-store",
-    async handle({ caller, params }) {
-      const secret = await endpointStore.revealSecret(caller.accountId, params.id);
-      return secret === null ? refused(404, "not_found") : ok({ secret });
+    create: {
+      run: (tx, { caller, params }) => endpointSecrets.reveal(tx, caller, params.id),
+      answer: (secret) => (secret === null ? refused(404, "not_found") : ok({ secret })),
     },
   });
   return routes;

@@ -65,6 +65,7 @@ function declareWrites(routes: Routes, { endpoints, endpointStore }: EndpointRou
     summary: "Create an endpoint",
     description: "The answer shows the secret, once. The endpoint gets the events committed from now on.",
     auth: write,
+    audit: "webhook_endpoint.create",
     body: CreateEndpointBody,
     responses: { 201: EndpointWithSecret, 409: "error", 422: "error" },
     idempotent: "sealed",
@@ -79,13 +80,14 @@ function declareWrites(routes: Routes, { endpoints, endpointStore }: EndpointRou
     operationId: "updateWebhookEndpoint",
     summary: "Update an endpoint",
     auth: write,
+    audit: "webhook_endpoint.update",
     body: { json: UpdateEndpointBody, mergePatch: true },
     responses: { 200: WebhookEndpointResource, 404: "error", 409: "error", 422: "error" },
     idempotent: true,
     write: {
       ...ownEndpoint(endpointStore),
-      change: (tx, endpoint, { body: { event_types: eventTypes, ...rest } }) =>
-        endpoints.update(tx, endpoint, { ...rest, eventTypes }),
+      change: (tx, endpoint, { caller, body: { event_types: eventTypes, ...rest } }) =>
+        endpoints.update(tx, caller, endpoint, { ...rest, eventTypes }),
       answer: showEndpoint,
     },
   });
@@ -94,11 +96,12 @@ function declareWrites(routes: Routes, { endpoints, endpointStore }: EndpointRou
     operationId: "deleteWebhookEndpoint",
     summary: "Delete an endpoint with its deliveries",
     auth: write,
+    audit: "webhook_endpoint.delete",
     responses: { 204: "empty", 404: "error", 409: "error" },
     idempotent: true,
     write: {
       ...ownEndpoint(endpointStore),
-      change: (tx, endpoint) => endpoints.delete(tx, endpoint),
+      change: (tx, endpoint, { caller }) => endpoints.delete(tx, caller, endpoint),
       answer: () => noContent(),
     },
   });

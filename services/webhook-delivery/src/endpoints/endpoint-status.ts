@@ -1,6 +1,8 @@
+import type { Caller } from "@signalbox/auth";
 import type { EventDraft } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
+import { type Actor, audited, systemActor } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { DeliveryStore } from "../deliveries/delivery-store.ts";
 import { type Endpoint, endpointDisabled, endpointEnabled, endpointUpdated } from "./endpoint.ts";
@@ -23,48 +25,66 @@ export type StatusOutcome =
 export type EndpointStatus = ReturnType<typeof createEndpointStatus>;
 
 /** The status of an endpoint, and what becomes of its deliveries: they wait unless it is enabled. */
-export function createEndpointStatus({ endpointStore, deliveryStore, outbox, clock, wake }: StatusDependencies) {
-  type Change = Pick<Endpoint, "status"> & Partial<Pick<Endpoint, "disabledReason">>;
-
-  async function save(tx: Tx, endpoint: Endpoint, change: Change, event: (changed: Endpoint) => EventDraft) {
-    const changed = { ...endpoint, ...change, revision: endpoint.revision + 1, updatedAt: clock.now() };
-    await endpointStore.save(tx, changed);
-    if (changed.status === "enabled") {
-      await deliveryStore.release(tx, endpoint.id, clock.now());
-      tx.afterCommit(wake);
-    } else {
-      await deliveryStore.hold(tx, endpoint.id);
-    }
-    await outbox.append(tx, [event(changed)]);
-    return { outcome: "changed", endpoint: changed } as const;
-  }
-
+export function createEndpointStatus(dependencies: StatusDependencies) {
   return {
     /** Holds deliveries until the endpoint is resumed. */
-    async pause(tx: Tx, endpoint: Endpoint): Promise<StatusOutcome> {
+    async pause(tx: Tx, caller: Caller, endpoint: Endpoint): Promise<StatusOutcome> {
       if (endpoint.status === "paused") return { outcome: "changed", endpoint };
       if (endpoint.status === "disabled") return { outcome: "disabled" };
-      return save(tx, endpoint, { status: "paused" }, (paused) => endpointUpdated(paused, ["status"]));
+      const entry = { by: caller, action: "webhook_endpoint.pause" } as const;
+      return save(dependencies, tx, endpoint, { status: "paused" }, entry, updated);
     },
 
     /** Lets a paused endpoint go on, held deliveries first. */
-    async resume(tx: Tx, endpoint: Endpoint): Promise<StatusOutcome> {
+    async resume(tx: Tx, caller: Caller, endpoint: Endpoint): Promise<StatusOutcome> {
       if (endpoint.status === "enabled") return { outcome: "changed", endpoint };
       if (endpoint.status === "disabled") return { outcome: "disabled" };
-      return save(tx, endpoint, { status: "enabled" }, (resumed) => endpointUpdated(resumed, ["status"]));
+      const entry = { by: caller, action: "webhook_endpoint.resume" } as const;
+      return save(dependencies, tx, endpoint, { status: "enabled" }, entry, updated);
     },
 
     /** Enables a disabled endpoint, held deliveries first. */
-    async enable(tx: Tx, endpoint: Endpoint): Promise<StatusOutcome> {
+    async enable(tx: Tx, caller: Caller, endpoint: Endpoint): Promise<StatusOutcome> {
       if (endpoint.status === "enabled") return { outcome: "changed", endpoint };
-      return save(tx, endpoint, { status: "enabled", disabledReason: null }, endpointEnabled);
+      const entry = { by: caller, action: "webhook_endpoint.enable" } as const;
+      return save(dependencies, tx, endpoint, { status: "enabled", disabledReason: null }, entry, endpointEnabled);
     },
 
     /** Disables an endpoint whose receiver says that it will never want anything again. */
     async disable(tx: Tx, endpoint: Endpoint): Promise<StatusOutcome> {
       if (endpoint.status === "disabled") return { outcome: "changed", endpoint };
       const gone = { status: "disabled", disabledReason: "gone" } as const;
-      return save(tx, endpoint, gone, (disabled) => endpointDisabled(disabled, "gone"));
+      const entry = { by: systemActor("delivery"), action: "webhook_endpoint.disable" } as const;
+      return save(dependencies, tx, endpoint, gone, entry, (disabled) => endpointDisabled(disabled, "gone"));
     },
   };
+}
+
+const updated = (endpoint: Endpoint): EventDraft => endpointUpdated(endpoint, ["status"]);
+
+interface StatusEntry {
+  readonly by: Caller | Actor;
+  readonly action: `webhook_endpoint.${"pause" | "resume" | "enable" | "disable"}`;
+}
+
+/** Saves the endpoint with its new status, and what becomes of its deliveries; says so with an event and an audit entry. */
+async function save(
+  { endpointStore, deliveryStore, outbox, clock, wake }: StatusDependencies,
+  tx: Tx,
+  endpoint: Endpoint,
+  change: Pick<Endpoint, "status"> & Partial<Pick<Endpoint, "disabledReason">>,
+  { by, action }: StatusEntry,
+  event: (changed: Endpoint) => EventDraft,
+) {
+  const changed = { ...endpoint, ...change, revision: endpoint.revision + 1, updatedAt: clock.now() };
+  await endpointStore.save(tx, changed);
+  if (changed.status === "enabled") {
+    await deliveryStore.release(tx, endpoint.id, clock.now());
+    tx.afterCommit(wake);
+  } else {
+    await deliveryStore.hold(tx, endpoint.id);
+  }
+  const { id: subject, accountId, disabledReason: reason } = changed;
+  await outbox.append(tx, [event(changed), audited(by, { action, accountId, subject, fields: ["status"], reason })]);
+  return { outcome: "changed", endpoint: changed } as const;
 }

@@ -109,8 +109,8 @@ export function createEndpointStore(pool: Pool, sealer: Sealer) {
     rotateSecret: async (tx: Tx, id: string, secret: string, previousUntil: Date): Promise<void> =>
       void (await tx.query(rotateSecret, [id, sealer.seal(secret, place(id)), previousUntil])),
     /** The secret as it was shown; null when the account has no such endpoint. */
-    async revealSecret(accountId: string, id: string): Promise<string | null> {
-      const [row] = (await pool.query<{ sealedSecret: string }>(findSecret, [id, accountId])).rows;
+    async findSecret(tx: Tx, accountId: string, id: string): Promise<string | null> {
+      const [row] = (await tx.query<{ sealedSecret: string }>(findSecret, [id, accountId])).rows;
       return row === undefined ? null : open(id, row.sealedSecret);
     },
     /** Opens what a row carries; the previous secret only while its time lasts. */

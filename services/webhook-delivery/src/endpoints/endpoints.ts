@@ -2,6 +2,7 @@ import type { Caller } from "@signalbox/auth";
 import { AppError, type Clock, changedMembers, patched } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import type { OutboundClient } from "@signalbox/net";
+import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { createEndpointSecret } from "@signalbox/webhook-signatures";
 import {
@@ -23,53 +24,51 @@ interface EndpointDependencies {
   readonly outbound: Pick<OutboundClient, "check">;
   /** Endpoints that one account may have: every event costs a delivery for each. */
   readonly endpointsMax: () => number;
-  readonly rotationOverlapMs: () => number;
 }
 
 export type Endpoints = ReturnType<typeof createEndpoints>;
 
-/** The endpoints of an account: created, updated, given a new secret, deleted. */
+/** The endpoints of an account: created, updated, deleted. */
 export function createEndpoints(dependencies: EndpointDependencies) {
-  const { endpointStore, outbox, clock, outbound, endpointsMax, rotationOverlapMs } = dependencies;
+  const { endpointStore, outbox, clock, outbound, endpointsMax } = dependencies;
   return {
     /** Creates an endpoint, which gets the events committed from now on. Its secret is shown this once. */
-    async create(tx: Tx, { accountId }: Caller, wanted: NewEndpoint) {
+    async create(tx: Tx, caller: Caller, wanted: NewEndpoint) {
+      const { accountId } = caller;
       assertTarget(outbound, wanted.url);
       const max = endpointsMax();
       if ((await endpointStore.lockCount(tx, accountId)) >= max) return { outcome: "limit-reached", max } as const;
       const endpoint = endpointFrom(wanted, accountId, clock.now());
       const secret = createEndpointSecret();
       await endpointStore.insert(tx, endpoint, secret);
-      await outbox.append(tx, [endpointCreated(endpoint)]);
+      const entry = audited(caller, { action: "webhook_endpoint.create", subject: endpoint.id });
+      await outbox.append(tx, [endpointCreated(endpoint), entry]);
       return { outcome: "created", endpoint, secret } as const;
     },
 
     /** Updates an endpoint; a change that alters nothing leaves no trace. */
-    async update(tx: Tx, endpoint: Endpoint, { settings, ...fields }: EndpointChange): Promise<Endpoint> {
+    async update(
+      tx: Tx,
+      caller: Caller,
+      endpoint: Endpoint,
+      { settings, ...fields }: EndpointChange,
+    ): Promise<Endpoint> {
       if (fields.url !== undefined) assertTarget(outbound, fields.url);
       const wanted = { ...patched(endpoint, fields), settings: { ...endpoint.settings, ...settings } };
       const changed = changedMembers(endpoint, wanted, endpointFieldNames);
       if (changed.length === 0) return endpoint;
       const updated = { ...wanted, revision: endpoint.revision + 1, updatedAt: clock.now() };
       await endpointStore.save(tx, updated);
-      await outbox.append(tx, [endpointUpdated(updated, changed)]);
+      const entry = audited(caller, { action: "webhook_endpoint.update", subject: endpoint.id, fields: changed });
+      await outbox.append(tx, [endpointUpdated(updated, changed), entry]);
       return updated;
     },
 
-    /** Gives the endpoint a new secret; the old one signs beside it until the overlap ends. */
-    async rotateSecret(tx: Tx, endpoint: Endpoint) {
-      const secret = createEndpointSecret();
-      await endpointStore.rotateSecret(tx, endpoint.id, secret, new Date(clock.nowMs() + rotationOverlapMs()));
-      const rotated = { ...endpoint, revision: endpoint.revision + 1, updatedAt: clock.now() };
-      await endpointStore.save(tx, rotated);
-      await outbox.append(tx, [endpointUpdated(rotated, ["secret"])]);
-      return { endpoint: rotated, secret };
-    },
-
     /** Deletes an endpoint with its deliveries. */
-    async delete(tx: Tx, endpoint: Endpoint): Promise<void> {
+    async delete(tx: Tx, caller: Caller, endpoint: Endpoint): Promise<void> {
       await endpointStore.remove(tx, endpoint.id);
-      await outbox.append(tx, [endpointDeleted(endpoint)]);
+      const entry = audited(caller, { action: "webhook_endpoint.delete", subject: endpoint.id });
+      await outbox.append(tx, [endpointDeleted(endpoint), entry]);
     },
 
     /** Deletes every endpoint of an account. */

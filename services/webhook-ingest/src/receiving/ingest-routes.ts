@@ -21,6 +21,8 @@ export function ingestRoutes({ receiveDelivery, recordRejection, webhookBytesMax
     description:
       "202 says that the delivery is stored. One that was received before is answered 202 again and has no second effect.",
     auth: "anonymous",
+    // What partners send has lists of its own: received and refused.
+    audit: null,
     // Limited per source by the owner, not per address: partners send bursts from few addresses.
     rateLimit: "none",
     // Whatever a partner says it accepts: the answer is its status, and a delivery must not be lost to a header.

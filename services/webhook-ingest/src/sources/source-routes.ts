@@ -63,6 +63,7 @@ function declareWrites(routes: Routes, { sources, sourceStore }: SourceRoutes): 
     operationId: "createWebhookSource",
     summary: "Create a source",
     auth: write,
+    audit: "webhook_source.create",
     body: CreateSourceBody,
     responses: { 201: WebhookSourceResource, 409: "error", 422: "error" },
     idempotent: true,
@@ -77,13 +78,14 @@ function declareWrites(routes: Routes, { sources, sourceStore }: SourceRoutes): 
     operationId: "updateWebhookSource",
     summary: "Update a source",
     auth: write,
+    audit: "webhook_source.update",
     body: { json: UpdateSourceBody, mergePatch: true },
     responses: { 200: WebhookSourceResource, 404: "error", 409: "error", 422: "error" },
     idempotent: true,
     write: {
       ...ownSource(sourceStore),
-      change: (tx, source, { body: { event_types: eventTypes, ...rest } }) =>
-        sources.update(tx, source, { ...rest, eventTypes }),
+      change: (tx, source, { caller, body: { event_types: eventTypes, ...rest } }) =>
+        sources.update(tx, caller, source, { ...rest, eventTypes }),
       answer: show,
     },
   });
@@ -92,11 +94,12 @@ function declareWrites(routes: Routes, { sources, sourceStore }: SourceRoutes): 
     operationId: "deleteWebhookSource",
     summary: "Delete a source with what it received",
     auth: write,
+    audit: "webhook_source.delete",
     responses: { 204: "empty", 404: "error", 409: "error" },
     idempotent: true,
     write: {
       ...ownSource(sourceStore),
-      change: (tx, source) => sources.delete(tx, source),
+      change: (tx, source, { caller }) => sources.delete(tx, caller, source),
       answer: () => noContent(),
     },
   });

@@ -1,6 +1,7 @@
 import type { Caller } from "@signalbox/auth";
 import { type Clock, changedMembers, patched } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
+import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import {
   type NewSource,
@@ -29,19 +30,26 @@ export type Sources = ReturnType<typeof createSources>;
 export function createSources({ sourceStore, outbox, clock, sourcesMax }: SourceDependencies) {
   return {
     /** Creates a source. @throws AppError `validation_error` for a secret or settings that do not fit the scheme. */
-    async create(tx: Tx, { accountId }: Caller, { secret, ...wanted }: NewSource) {
+    async create(tx: Tx, caller: Caller, { secret, ...wanted }: NewSource) {
+      const { accountId } = caller;
       assertSettingsFit(wanted.scheme, wanted.settings);
       assertUsableSecret(wanted.scheme, wanted.settings, secret);
       const max = sourcesMax();
       if ((await sourceStore.lockCount(tx, accountId)) >= max) return { outcome: "limit-reached", max } as const;
       const source = sourceFrom(wanted, accountId, clock.now());
       await sourceStore.insert(tx, source, secret);
-      await outbox.append(tx, [sourceCreated(source)]);
+      const entry = audited(caller, { action: "webhook_source.create", subject: source.id });
+      await outbox.append(tx, [sourceCreated(source), entry]);
       return { outcome: "created", source } as const;
     },
 
     /** Updates a source. A new secret replaces the old one at once; a change that alters nothing leaves no trace. */
-    async update(tx: Tx, source: Source, { secret, settings = {}, ...fields }: SourceChange): Promise<Source> {
+    async update(
+      tx: Tx,
+      caller: Caller,
+      source: Source,
+      { secret, settings = {}, ...fields }: SourceChange,
+    ): Promise<Source> {
       const wanted = { ...patched(source, fields), settings: mergeSettings(source.settings, settings) };
       const changed = [
         ...changedMembers(source, wanted, sourceFieldNames),
@@ -52,14 +60,16 @@ export function createSources({ sourceStore, outbox, clock, sourcesMax }: Source
       if (secret !== undefined) assertUsableSecret(wanted.scheme, wanted.settings, secret);
       const updated = { ...wanted, revision: source.revision + 1, updatedAt: clock.now() };
       await sourceStore.save(tx, updated, secret);
-      await outbox.append(tx, [sourceUpdated(updated, changed)]);
+      const entry = audited(caller, { action: "webhook_source.update", subject: source.id, fields: changed });
+      await outbox.append(tx, [sourceUpdated(updated, changed), entry]);
       return updated;
     },
 
     /** Deletes a source with what it received. */
-    async delete(tx: Tx, source: Source): Promise<void> {
+    async delete(tx: Tx, caller: Caller, source: Source): Promise<void> {
       await sourceStore.remove(tx, source.id);
-      await outbox.append(tx, [sourceDeleted(source)]);
+      const entry = audited(caller, { action: "webhook_source.delete", subject: source.id });
+      await outbox.append(tx, [sourceDeleted(source), entry]);
     },
 
     /** Deletes every source of an account. */

@@ -1,0 +1,98 @@
+/** An action that leaves an entry in the audit. */
+interface AuditActionDeclaration {
+  /** What was done, as a sentence for people. */
+  readonly meaning: string;
+  /** The kind of thing that an entry names by its id; null where it is the account itself. */
+  readonly subject: AuditSubject | null;
+  /** Whose audit it is in: that of the account that owns the thing, or that of the account that acted. */
+  readonly keptFor: "owner" | "actor";
+}
+
+type AuditSubject =
+  | "api_key"
+  | "client"
+  | "identity"
+  | "token"
+  | "image"
+  | "webhook_source"
+  | "webhook_endpoint"
+  | "property";
+
+const ofAccount = (meaning: string) => ({ meaning, subject: null, keptFor: "owner" }) as const;
+const of = <const S extends AuditSubject>(subject: S, meaning: string) =>
+  ({ meaning, subject, keptFor: "owner" }) as const;
+
+/** Every action of every service that the audit tells of, by its name. Names are kept in entries: they are never renamed. */
+export const auditActions = {
+  "account.create": ofAccount("The account was created, at the first use of a login."),
+  "account.update": ofAccount("The account or its settings were changed."),
+  "account.activate": ofAccount("The account was made active."),
+  "account.suspend": ofAccount("The account was suspended."),
+  "account.disable": ofAccount("The account was disabled."),
+  "account.delete": ofAccount("The account was deleted; its data stays until the purge."),
+  "account.purge": ofAccount("The personal data of the deleted account was erased."),
+  "account.grant_role": ofAccount("The account was given a role."),
+  "account.request_recovery": ofAccount("The owner asked to have the disabled account back."),
+  "account.contact_confirm": ofAccount("The pending contact address was confirmed."),
+  "account.contact_cancel": ofAccount("The change of the contact address was cancelled."),
+  "account.contact_object": ofAccount("The holder of the former contact address objected to its change."),
+  "account.step_up": ofAccount("A person proved again who they are, with a code."),
+  "account.sign_out": ofAccount("Every sign-in was ended."),
+  "account.export": ofAccount("Everything the account has was exported."),
+  sign_in: ofAccount("A person signed in at the built-in issuer."),
+  "identity.link": of("identity", "A login was added to the account."),
+  "identity.unlink": of("identity", "A login was removed from the account."),
+  "api_key.create": of("api_key", "An API key was created."),
+  "api_key.update": of("api_key", "An API key was renamed."),
+  "api_key.rotate": of("api_key", "An API key was replaced by another one."),
+  "api_key.revoke": of("api_key", "An API key was revoked."),
+  "api_key.expire": of("api_key", "The time of an API key was over."),
+  "api_key.use": of("api_key", "A request came with an API key that had ended."),
+  "client.create": of("client", "A service client was created."),
+  "client.update": of("client", "A service client was renamed."),
+  "client.rotate_secret": of("client", "A service client was given a new secret."),
+  "client.revoke": of("client", "A service client was revoked."),
+  "client.expire": of("client", "The time of a service client was over."),
+  "client.use": of("client", "A token was asked for with a wrong secret, or for a client that had ended."),
+  "token.revoke": of("token", "An access token of the built-in issuer was revoked."),
+  "image.create": of("image", "An image was uploaded or imported."),
+  "image.update": of("image", "The description or the visibility of an image was changed."),
+  "image.delete": of("image", "An image was deleted."),
+  "webhook_source.create": of("webhook_source", "A source of webhooks was created."),
+  "webhook_source.update": of(
+    "webhook_source",
+    "A source was changed; `secret` among the fields says that it has another one.",
+  ),
+  "webhook_source.delete": of("webhook_source", "A source was deleted with what it received."),
+  "webhook_endpoint.create": of("webhook_endpoint", "An endpoint was created."),
+  "webhook_endpoint.update": of(
+    "webhook_endpoint",
+    "An endpoint was changed; `url` among the fields says that it was redirected.",
+  ),
+  "webhook_endpoint.pause": of("webhook_endpoint", "An endpoint was paused."),
+  "webhook_endpoint.resume": of("webhook_endpoint", "A paused endpoint was resumed."),
+  "webhook_endpoint.enable": of("webhook_endpoint", "A disabled endpoint was enabled."),
+  "webhook_endpoint.disable": of("webhook_endpoint", "An endpoint was disabled because its receiver is gone."),
+  "webhook_endpoint.rotate_secret": of("webhook_endpoint", "An endpoint was given a new secret."),
+  "webhook_endpoint.reveal_secret": of("webhook_endpoint", "The secret of an endpoint was shown."),
+  "webhook_endpoint.delete": of("webhook_endpoint", "An endpoint was deleted with its deliveries."),
+  "property.set": { ...of("property", "A property was overridden."), keptFor: "actor" },
+  "property.unset": { ...of("property", "The override of a property was removed."), keptFor: "actor" },
+  "audit.limit": ofAccount(
+    "A credential was refused so often that the refusals that follow in this minute are not listed.",
+  ),
+} as const satisfies Readonly<Record<string, AuditActionDeclaration>>;
+
+export type AuditAction = keyof typeof auditActions;
+
+/** The actions on one of the things that an account has many of: their entries say of which. */
+export type ThingAction = {
+  [A in AuditAction]: (typeof auditActions)[A]["subject"] extends null ? never : A;
+}[AuditAction];
+
+/** What a route or mutation leaves in the audit when it has changed something; null where it leaves nothing. */
+export type Audited = AuditAction | readonly AuditAction[] | null;
+
+/** The actions that a declaration names. */
+export const actionsOf = (audited: Audited | undefined): readonly AuditAction[] =>
+  typeof audited === "string" ? [audited] : (audited ?? []);

@@ -1,0 +1,41 @@
+import { z } from "zod";
+import { defineEvent } from "../define-event.ts";
+import { AuditEntryResource } from "../resources/audit-entry.ts";
+import { identifier } from "../resources/fields.ts";
+
+const { action, outcome, fields, reason, subject, actor, request_id } = AuditEntryResource.shape;
+
+export const auditRecordedEvent = defineEvent({
+  name: "audit.recorded",
+  version: 1,
+  topic: "signalbox.audit.v1",
+  subject: "account id",
+  audience: "internal",
+  description:
+    "Something was done to what an account has, or was refused. The account service keeps it as an entry of the account's audit, under the id and the time of the event.",
+  data: z.object({
+    account_id: identifier("The account in whose audit it is kept"),
+    action,
+    outcome,
+    fields,
+    reason,
+    subject,
+    actor: actor.extend({ credential: z.string().describe("The id of the key, client or token; never its value.") }),
+    request_id,
+  }),
+  example: {
+    account_id: "acc_5Yb0cPq7TnV2sKxW9mRdLh",
+    action: "webhook_endpoint.update",
+    outcome: "done",
+    fields: ["url"],
+    reason: null,
+    subject: "whe_7Qn2vLx0RbTf4HsYk8JmCw",
+    actor: {
+      kind: "owner",
+      account_id: "acc_5Yb0cPq7TnV2sKxW9mRdLh",
+      credential: "key_3Xk9mPv1QsWd6ZtBn5GhRy",
+      address: "203.0.113.9",
+    },
+    request_id: "0197a1c2-7b30-7c11-9d8e-2f1a5b6c7d8e",
+  },
+});

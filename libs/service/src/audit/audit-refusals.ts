@@ -1,0 +1,93 @@
+import type { Outbox } from "@signalbox/events";
+import type { ForbiddenRequest } from "@signalbox/http";
+import type { ServiceContext } from "@signalbox/runtime";
+import { inTransaction, type Pool } from "@signalbox/storage";
+import { actorOf, entryOfRefusal, type Refusal, recorded } from "./audit-entry.ts";
+
+type Context = Pick<ServiceContext<unknown>, "clock" | "metrics" | "log">;
+
+interface AuditRefusalDependencies extends Context {
+  /** Writes the entry by itself, beside the transaction that was refused. */
+  readonly write: (refusal: Refusal) => Promise<void>;
+}
+
+/** Different refusals of one credential in a minute: more than a mistaken client has, far fewer than a hostile one could cause. */
+const perCredentialMax = 20;
+/** Credentials in a minute whose refusals are written, so that many credentials do not fill the audit either. */
+const credentialsMax = 10_000;
+
+export type AuditRefusals = ReturnType<typeof createAuditRefusals>;
+
+/**
+ * Writes down what known callers were not allowed to do. The same refusal of the same credential is one entry a minute, and
+ * a credential has so many different ones; then an entry says that the rest is not listed. What is left out is counted.
+ */
+export function createAuditRefusals({ write, clock, metrics, log }: AuditRefusalDependencies) {
+  const written = new Map<string, Set<string>>();
+  const leftOut = metrics.counter(
+    "signalbox_audit_refusals_left_out",
+    "Refusals that were not written to the audit because the credential had too many of them.",
+  );
+  let minute = 0;
+
+  return {
+    /** Writes the refusal unless the minute has it already. Nobody waits for it. */
+    record(refusal: Refusal): void {
+      const listed = listedOf(refusal.by.credential);
+      const { accountId, operation, reason } = refusal;
+      const name = JSON.stringify([accountId, operation, reason]);
+      if (listed?.has(name)) return;
+      if (listed === null || listed.size >= perCredentialMax) leftOut.inc();
+      if (listed === null || listed.size > perCredentialMax) return;
+      listed.add(name);
+      write(listed.size > perCredentialMax ? limitReached(refusal) : refusal).catch((error) =>
+        log.error({ error }, "a refusal could not be written to the audit"),
+      );
+    },
+  };
+
+  /** What was written for a credential in this minute; null when there are too many of them. */
+  function listedOf(credential: string): Set<string> | null {
+    const now = Math.floor(clock.nowMs() / 60_000);
+    if (now !== minute) written.clear();
+    minute = now;
+    const known = written.get(credential);
+    if (known || written.size >= credentialsMax) return known ?? null;
+    const listed = new Set<string>();
+    written.set(credential, listed);
+    return listed;
+  }
+}
+
+const limitReached = ({ accountId, by }: Refusal): Refusal => ({
+  accountId,
+  operation: "audit.limit",
+  reason: "too_many_refusals",
+  fields: [],
+  by,
+});
+
+/** A request that was answered with 403, as the audit of the caller's account has it. */
+export function refusalOf({ caller, operation, refusal }: ForbiddenRequest): Refusal {
+  const details = refusal.details ?? [];
+  return {
+    accountId: caller.accountId,
+    operation,
+    reason: details[0]?.code ?? refusal.code,
+    fields: [...new Set(details.map(({ field }) => field))],
+    by: actorOf(caller),
+  };
+}
+
+/** Tells the audit of refusals through the outbox of the service. */
+export function createRefusalTeller(
+  context: Context,
+  { pool, outbox }: { readonly pool: Pool; readonly outbox: Pick<Outbox, "append"> },
+): (request: ForbiddenRequest) => void {
+  const refusals = createAuditRefusals({
+    ...context,
+    write: (refusal) =>
+      inTransaction(pool, async (tx) => void (await outbox.append(tx, [recorded(entryOfRefusal(refusal))]))),
+  });
+  return (request) => refusals.record(refusalOf(request));
+}

@@ -1,0 +1,268 @@
+import { randomBytes } from "node:crypto";
+import { eventually } from "@signalbox/testing";
+import type { ClientRequest } from "../journey/client.ts";
+import type { Headers, Person, World } from "./world.ts";
+
+/** A write that is ready to be made. */
+export interface Attempt {
+  readonly by: Headers;
+  readonly path: string;
+  readonly request: ClientRequest;
+}
+
+type Recipe = (world: World) => Promise<Attempt>;
+
+const rest = ({ headers: by }: Pick<Person, "headers">, method: string, path: string, body?: unknown): Attempt => ({
+  by,
+  path,
+  request: { method, ...(body !== undefined && { body }) },
+});
+
+/** A mutation of one input, whose payload shows its failures. */
+const graph = ({ headers: by }: Pick<Person, "headers">, name: string, type: string, input: object): Attempt => ({
+  by,
+  path: "/graphql",
+  request: {
+    body: {
+      query: `mutation ($input: ${type}!) { ${name}(input: $input) { errors { field message } } }`,
+      variables: { input },
+    },
+  },
+});
+
+/** A write of somebody new, who needs nothing for it. */
+const fresh =
+  (make: (person: Person, world: World) => Attempt | Promise<Attempt>): Recipe =>
+  async (world) =>
+    make(await world.person(), world);
+
+const whole = { display_name: "Eve", locale: "de", timezone: "UTC" };
+const settings = { locale: "de", timezone: "UTC", notifications: { product_updates: true } };
+const named = { name: "deploy", scopes: ["account:read"] };
+
+/** A write about a credential that is there. */
+const credential = (
+  what: "api-keys" | "clients",
+  make: (person: Person, id: string, path: string) => Attempt,
+): Recipe =>
+  fresh(async (person, { send }) => {
+    const { id } = (await send(person.headers, `/api/account/${what}/`, { body: named })).json;
+    return make(person, id, `/api/account/${what}/${id}`);
+  });
+
+/** A write about a contact address that waits for its confirmation. */
+const pending = (make: (person: Person, mail: { code: string; link: string }) => Attempt): Recipe =>
+  fresh(async (person, { send, mailTo }) => {
+    const contact_address = `${randomBytes(8).toString("hex")}@example.org`;
+    await send(person.headers, "/api/account/", { method: "PATCH", body: { contact_address } });
+    return make(person, await mailTo(contact_address));
+  });
+
+const image = (make: (person: Person, id: string) => Attempt): Recipe =>
+  fresh(async (person, world) => {
+    const { path, request } = upload(person, world);
+    return make(person, (await world.send(person.headers, path, request)).json.id);
+  });
+
+function upload(person: Person, { photo }: World): Attempt {
+  const form = new FormData();
+  form.set("file", new Blob([new Uint8Array(photo)], { type: "image/jpeg" }), "photo.jpg");
+  return rest(person, "POST", "/images", form);
+}
+
+const sources = "/api/v1/webhooks/sources";
+const newSource = {
+  name: "Partner",
+  scheme: "standard-webhooks",
+  secret: `whsec_${randomBytes(24).toString("base64")}`,
+};
+const source = (make: (person: Person, path: string) => Attempt): Recipe =>
+  fresh(async (person, { send }) => {
+    const { id } = (await send(person.headers, sources, { body: newSource })).json;
+    return make(person, `${sources}/${id}`);
+  });
+
+const endpoints = "/api/v1/webhooks/endpoints";
+const newEndpoint = { url: "https://hooks.example.org/a", event_types: ["account.updated"] };
+const endpoint = (make: (person: Person, path: string) => Attempt, before: readonly string[] = []): Recipe =>
+  fresh(async (person, { send }) => {
+    const { id } = (await send(person.headers, endpoints, { body: newEndpoint })).json;
+    for (const action of before) await send(person.headers, `${endpoints}/${id}/${action}`, { method: "POST" });
+    return make(person, `${endpoints}/${id}`);
+  });
+
+/** An endpoint whose receiver said that it is gone. */
+const disabledEndpoint: Recipe = fresh(async (person, { send, goneUrl: url }) => {
+  const { id } = (await send(person.headers, endpoints, { body: { ...newEndpoint, url } })).json;
+  await send(person.headers, "/api/account/", { method: "PATCH", body: { display_name: "Eve" } });
+  const path = `${endpoints}/${id}`;
+  await eventually(async () => (await send(person.headers, path)).json.status === "disabled");
+  return rest(person, "POST", `${path}/enable`);
+});
+
+const property = "limits.maxPageSize";
+async function revisionOf({ send, administrator }: World): Promise<string> {
+  const query = "{ properties { name override { revision } } }";
+  const { properties } = (await send(administrator, "/graphql", { body: { query } })).json.data;
+  return properties.find(({ name }: { name: string }) => name === property)?.override?.revision ?? "0";
+}
+
+const changeStatus: Recipe = async ({ administrator, person }) => {
+  const { id } = await person();
+  const body = { status: "suspended", reason: "walked" };
+  return rest({ headers: administrator }, "POST", `/api/accounts/${id}/status`, body);
+};
+
+/** How to make each write that leaves an entry. A write that is not here fails the walk. */
+export const recipes: Readonly<Record<string, Recipe>> = {
+  "PATCH /api/account/": fresh((person) => rest(person, "PATCH", "/api/account/", { display_name: "Eve" })),
+  "PUT /api/account/": fresh((person) => {
+    return rest(person, "PUT", "/api/account/", { ...whole, contact_address: person.address });
+  }),
+  "DELETE /api/account/": fresh((person) => rest(person, "DELETE", "/api/account/")),
+  "PATCH /api/account/settings/": fresh((person) => rest(person, "PATCH", "/api/account/settings/", { locale: "de" })),
+  "PUT /api/account/settings/": fresh((person) => rest(person, "PUT", "/api/account/settings/", settings)),
+  "PATCH /api/settings/": fresh((person) => rest(person, "PATCH", "/api/settings/", { locale: "de" })),
+  "PUT /api/settings/": fresh((person) => rest(person, "PUT", "/api/settings/", settings)),
+  "POST /api/account/status/": fresh((person) => rest(person, "POST", "/api/account/status/", { status: "disabled" })),
+  "POST /api/account/recovery/": fresh(async (person, { send, tryTo }) => {
+    await send(person.headers, "/api/account/status/", { body: { status: "disabled" } });
+    // The edge of the service knows it when it refuses what only an active account may do.
+    await eventually(async () => (await tryTo(person.headers, "/api/account/api-keys/", { body: {} })).status === 403);
+    return rest(person, "POST", "/api/account/recovery/");
+  }),
+  "POST /api/account/contact-change/confirm": pending((person, { code }) =>
+    rest(person, "POST", "/api/account/contact-change/confirm", { code }),
+  ),
+  "DELETE /api/account/contact-change/": pending((person) => rest(person, "DELETE", "/api/account/contact-change/")),
+  "POST /api/account/contact-links/{token}": pending((person, { link }) => rest(person, "POST", link)),
+  "POST /api/account/step-up/": fresh(async (person, { send, mailTo }) => {
+    await send(person.headers, "/api/account/step-up/", { body: {} });
+    const { code } = await mailTo(person.address);
+    return rest(person, "POST", "/api/account/step-up/", { code });
+  }),
+  "DELETE /api/account/sign-ins/": fresh((person) => rest(person, "DELETE", "/api/account/sign-ins/")),
+  "POST /api/account/identities/": fresh((person, { freshToken }) =>
+    rest(person, "POST", "/api/account/identities/", { token: freshToken() }),
+  ),
+  "DELETE /api/account/identities/{identity_id}": fresh(async (person, { send, freshToken }) => {
+    const { id } = (await send(person.headers, "/api/account/identities/", { body: { token: freshToken() } })).json;
+    return rest(person, "DELETE", `/api/account/identities/${id}`);
+  }),
+  "GET /api/account/export/": fresh((person) => rest(person, "GET", "/api/account/export/")),
+  "POST /api/account/api-keys/": fresh((person) => rest(person, "POST", "/api/account/api-keys/", named)),
+  "PATCH /api/account/api-keys/{key_id}": credential("api-keys", (person, _id, path) =>
+    rest(person, "PATCH", path, { name: "other" }),
+  ),
+  "POST /api/account/api-keys/{key_id}/rotate": credential("api-keys", (person, _id, path) =>
+    rest(person, "POST", `${path}/rotate`, {}),
+  ),
+  "DELETE /api/account/api-keys/{key_id}": credential("api-keys", (person, _id, path) => rest(person, "DELETE", path)),
+  "DELETE /api/account/current-api-key/": fresh(async (person, { send }) => {
+    const { key } = (await send(person.headers, "/api/account/api-keys/", { body: named })).json;
+    return rest({ headers: { "x-api-key": key } }, "DELETE", "/api/account/current-api-key/");
+  }),
+  "POST /api/account/clients/": fresh((person) => rest(person, "POST", "/api/account/clients/", named)),
+  "PATCH /api/account/clients/{client_id}": credential("clients", (person, _id, path) =>
+    rest(person, "PATCH", path, { name: "other" }),
+  ),
+  "POST /api/account/clients/{client_id}/secret/rotate": credential("clients", (person, _id, path) =>
+    rest(person, "POST", `${path}/secret/rotate`, {}),
+  ),
+  "DELETE /api/account/clients/{client_id}": credential("clients", (person, _id, path) => rest(person, "DELETE", path)),
+  "POST /api/accounts/{account_id}/status": changeStatus,
+  "POST /images": fresh(upload),
+  "POST /images/import": fresh((person, { photoUrl: source_url }) =>
+    rest(person, "POST", "/images/import", { source_url }),
+  ),
+  "PATCH /images/{image_id}": image((person, id) => rest(person, "PATCH", `/images/${id}`, { title: "Hills" })),
+  "PUT /images/{image_id}": image((person, id) => rest(person, "PUT", `/images/${id}`, { filename: "hills.jpg" })),
+  "DELETE /images/{image_id}": image((person, id) => rest(person, "DELETE", `/images/${id}`)),
+  "POST /api/v1/webhooks/sources": fresh((person) => rest(person, "POST", sources, newSource)),
+  "PATCH /api/v1/webhooks/sources/{id}": source((person, path) =>
+    rest(person, "PATCH", path, { secret: `whsec_${randomBytes(24).toString("base64")}` }),
+  ),
+  "DELETE /api/v1/webhooks/sources/{id}": source((person, path) => rest(person, "DELETE", path)),
+  "POST /api/v1/webhooks/endpoints": fresh((person) => rest(person, "POST", endpoints, newEndpoint)),
+  "PATCH /api/v1/webhooks/endpoints/{id}": endpoint((person, path) =>
+    rest(person, "PATCH", path, { url: "https://hooks.example.org/b" }),
+  ),
+  "DELETE /api/v1/webhooks/endpoints/{id}": endpoint((person, path) => rest(person, "DELETE", path)),
+  "POST /api/v1/webhooks/endpoints/{id}/pause": endpoint((person, path) => rest(person, "POST", `${path}/pause`)),
+  "POST /api/v1/webhooks/endpoints/{id}/resume": endpoint(
+    (person, path) => rest(person, "POST", `${path}/resume`),
+    ["pause"],
+  ),
+  "POST /api/v1/webhooks/endpoints/{id}/enable": disabledEndpoint,
+  "POST /api/v1/webhooks/endpoints/{id}/secret/rotate": endpoint((person, path) =>
+    rest(person, "POST", `${path}/secret/rotate`),
+  ),
+  "POST /api/v1/webhooks/endpoints/{id}/secret/reveal": endpoint((person, path) =>
+    rest(person, "POST", `${path}/secret/reveal`),
+  ),
+  "Mutation.updateAccount": fresh((person) =>
+    graph(person, "updateAccount", "UpdateAccountInput", { displayName: "Eve" }),
+  ),
+  "Mutation.updateAccountSettings": fresh((person) =>
+    graph(person, "updateAccountSettings", "UpdateAccountSettingsInput", { locale: "de" }),
+  ),
+  "Mutation.signOutEverywhere": fresh(({ headers: by }) => ({
+    by,
+    path: "/graphql",
+    request: { body: { query: "mutation { signOutEverywhere { errors { field message } } }" } },
+  })),
+  "Mutation.setAccountStatus": async ({ administrator: headers, person }) => {
+    const input = { accountId: (await person()).id, status: "suspended", reason: "walked" };
+    return graph({ headers }, "setAccountStatus", "SetAccountStatusInput", input);
+  },
+  "Mutation.createApiKey": fresh((person) => graph(person, "createApiKey", "CreateApiKeyInput", named)),
+  "Mutation.renameApiKey": credential("api-keys", (person, id) =>
+    graph(person, "renameApiKey", "RenameApiKeyInput", { id, name: "other" }),
+  ),
+  "Mutation.rotateApiKey": credential("api-keys", (person, id) =>
+    graph(person, "rotateApiKey", "RotateApiKeyInput", { id }),
+  ),
+  "Mutation.revokeApiKey": credential("api-keys", (person, id) =>
+    graph(person, "revokeApiKey", "RevokeApiKeyInput", { id }),
+  ),
+  "Mutation.createServiceClient": fresh((person) =>
+    graph(person, "createServiceClient", "CreateServiceClientInput", named),
+  ),
+  "Mutation.renameServiceClient": credential("clients", (person, id) =>
+    graph(person, "renameServiceClient", "RenameServiceClientInput", { id, name: "other" }),
+  ),
+  "Mutation.rotateServiceClientSecret": credential("clients", (person, id) =>
+    graph(person, "rotateServiceClientSecret", "RotateServiceClientSecretInput", { id }),
+  ),
+  "Mutation.revokeServiceClient": credential("clients", (person, id) =>
+    graph(person, "revokeServiceClient", "RevokeServiceClientInput", { id }),
+  ),
+  "Mutation.confirmContactAddress": pending((person, { code }) =>
+    graph(person, "confirmContactAddress", "ConfirmContactAddressInput", { code }),
+  ),
+  "Mutation.cancelContactChange": pending(({ headers: by }) => ({
+    by,
+    path: "/graphql",
+    request: { body: { query: "mutation { cancelContactChange { errors { field message } } }" } },
+  })),
+  "Mutation.setProperty": async (world) => {
+    const input = { name: property, value: 77, expectedRevision: await revisionOf(world) };
+    return graph({ headers: world.administrator }, "setProperty", "SetPropertyInput", input);
+  },
+  "Mutation.unsetProperty": async (world) => {
+    const input = { name: property, expectedRevision: await revisionOf(world) };
+    return graph({ headers: world.administrator }, "unsetProperty", "UnsetPropertyInput", input);
+  },
+  "Mutation.updateImage": image(({ headers: by }, id) => ({
+    by,
+    path: "/graphql",
+    request: {
+      body: { query: `mutation { updateImage(id: "${id}", input: { title: "Hills" }) { errors { message } } }` },
+    },
+  })),
+  "Mutation.deleteImage": image(({ headers: by }, id) => ({
+    by,
+    path: "/graphql",
+    request: { body: { query: `mutation { deleteImage(id: "${id}") { errors { message } } }` } },
+  })),
+};

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { serviceDoors } from "@signalbox/infra/generate/access/service-doors.ts";
+import { type Write, writesOf } from "@signalbox/infra/generate/access/writes.ts";
+import { eventually } from "@signalbox/testing";
+import { type Attempt, recipes } from "./recipes.ts";
+import type { World } from "./world.ts";
+
+/** An entry of the audit, as far as the walk looks at it. */
+interface Entry {
+  readonly action: string;
+  readonly outcome: string;
+  readonly reason: string | null;
+  readonly request_id: string | null;
+}
+
+/** Makes every write that is declared in any service, and finds its entry in the audit: its action, and nothing undeclared. */
+export async function walkWrites(world: World): Promise<void> {
+  const declared = (await Promise.all((await serviceDoors()).map(writesOf))).flat();
+  const writes = declared.filter(({ actions }) => actions?.length);
+  const named = writes.map(({ operation }) => operation).sort();
+  assert.deepEqual(Object.keys(recipes).sort(), named, "every write has a recipe");
+  for (const write of writes) {
+    const attempt = await recipes[write.operation]?.(world);
+    await leavesItsEntry(world, write, attempt as Attempt);
+  }
+}
+
+async function leavesItsEntry(
+  world: World,
+  { operation, actions }: Write,
+  { by, path, request }: Attempt,
+): Promise<void> {
+  const requestId = crypto.randomUUID();
+  const { json } = await world.send({ ...by, "x-request-id": requestId }, path, request);
+  for (const payload of Object.values(json?.data ?? {})) {
+    assert.deepEqual((payload as { errors: unknown[] }).errors, [], operation);
+  }
+  const entries = await entriesOf(world, requestId);
+  const undeclared = entries.filter(({ action }) => !actions?.some((one) => one === action));
+  assert.deepEqual(undeclared, [], operation);
+  for (const entry of entries) assert.equal(entry.outcome, "done", operation);
+}
+
+/** The entries of a request, as administrators read them over all accounts, once there is one. */
+export function entriesOf({ send, administrator }: World, requestId: string): Promise<Entry[]> {
+  return eventually(
+    async () => {
+      const { items } = (await send(administrator, "/api/accounts/audit/?limit=50")).json;
+      const entries = items.filter((entry: Entry) => entry.request_id === requestId);
+      return entries.length > 0 && entries;
+    },
+    { message: `no entry of request ${requestId}` },
+  );
+}
+
+/** What a known caller is refused, by a service that keeps no audit of its own, is in the caller's audit. */
+export async function findsRefusals(world: World): Promise<void> {
+  const person = await world.person();
+  const body = { name: "reader", scopes: ["account:read"] };
+  const { id, key } = (await world.send(person.headers, "/api/account/api-keys/", { body })).json;
+  const attempts = [
+    ["/api/v1/webhooks/endpoints", { body: {} }],
+    ["/api/v1/webhooks/sources", { body: {} }],
+    ["/images", {}],
+    ["/api/v1/env", {}],
+  ] as const;
+  for (const [path, request] of attempts) {
+    assert.equal((await world.tryTo({ "x-api-key": key }, path, request)).status, 403, path);
+  }
+  const query = `/api/account/audit/?outcome=refused&actor=${id}`;
+  const entries = await eventually(async () => {
+    const { items } = (await world.send(person.headers, query)).json;
+    return items.length >= 4 && (items as Entry[]);
+  });
+  assert.deepEqual([...new Set(entries.map(({ action, reason }) => `${action} ${reason}`))].sort(), [
+    "GET /api/v1/env scope_required",
+    "GET /images scope_required",
+    "POST /api/v1/webhooks/endpoints scope_required",
+    "POST /api/v1/webhooks/sources scope_required",
+  ]);
+}

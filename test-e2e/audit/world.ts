@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import {
+  createMailbox,
+  createOidcIssuer,
+  createReceiver,
+  eventually,
+  readFixture,
+  serveListener,
+} from "@signalbox/testing";
+import { trusting } from "../enforcement/enforcement.ts";
+import { type Answer, type ClientRequest, createClient, expectStatus } from "../journey/client.ts";
+import type { System } from "../systems/system.ts";
+
+export type Headers = Readonly<Record<string, string>>;
+
+/** Somebody who signed in just now, with an account of their own. */
+export interface Person {
+  readonly id: string;
+  readonly headers: Headers;
+  /** Their verified contact address. */
+  readonly address: string;
+}
+
+/** What the writes of the walk need around them. */
+export interface World {
+  /** Sends a request. */
+  tryTo(headers: Headers, path: string, request?: ClientRequest): Promise<Answer>;
+  /** Sends a request and expects it to succeed. */
+  send(headers: Headers, path: string, request?: ClientRequest): Promise<Answer>;
+  person(): Promise<Person>;
+  readonly administrator: Headers;
+  /** A good token of a login that nobody has used. */
+  freshToken(): string;
+  /** The code and the path of the link in the newest of `count` mails to the address. */
+  mailTo(address: string, count?: number): Promise<{ readonly code: string; readonly link: string }>;
+  readonly photo: Buffer;
+  /** Where an import can get the photo. */
+  readonly photoUrl: string;
+  /** A receiver of webhooks that wants no more of them. */
+  readonly goneUrl: string;
+}
+
+/** Opens what a system has to be told of, starts it, and gives the world around it. */
+export async function openWorld(
+  opened: AsyncDisposableStack,
+  start: (properties: Readonly<Record<string, string>>) => Promise<System>,
+): Promise<World> {
+  const [issuer, mailbox, photo, receiver] = await Promise.all([
+    createOidcIssuer(),
+    createMailbox(),
+    readFixture("photo.jpg"),
+    createReceiver(),
+  ]);
+  const source = await serveListener((_request, response) => void response.end(photo));
+  for (const one of [issuer, mailbox, receiver, source]) opened.defer(() => one.close());
+  receiver.answer({ status: 410 });
+  const system = await start({
+    ...trusting(issuer),
+    "mail.url": mailbox.url,
+    "images.import.allow": "127.0.0.1:*",
+    "webhook-delivery.outbound.allow": "127.0.0.1:*",
+  });
+  const client = createClient(system.baseUrl);
+  const tryTo: World["tryTo"] = (headers, path, request = {}) =>
+    client(path, { ...request, headers: { ...request.headers, ...headers } });
+  const send: World["send"] = async (headers, path, request) => {
+    const answer = await tryTo(headers, path, request);
+    assert.ok(answer.status < 300, `${path}: ${answer.status} ${answer.bytes}`);
+    assert.equal(answer.json?.errors, undefined, `${path}: ${answer.bytes}`);
+    return answer;
+  };
+  const tokenOf = (claims: object) => {
+    const { sub = crypto.randomUUID() } = claims as { sub?: string };
+    const auth_time = Math.floor(Date.now() / 1000);
+    return issuer.sign({ sub, jti: crypto.randomUUID(), auth_time, ...claims }, { expiresInSeconds: 900 });
+  };
+
+  return {
+    tryTo,
+    send,
+    administrator: { "x-api-key": system.apiKey },
+    freshToken: () => tokenOf({}),
+    async person() {
+      const address = `${crypto.randomUUID()}@example.org`;
+      const headers = { authorization: `Bearer ${tokenOf({ email: address, email_verified: true })}` };
+      const { id } = expectStatus(await send(headers, "/api/account/"), 200).json;
+      return { id, headers, address };
+    },
+    async mailTo(address, count = 1) {
+      const { text } = await eventually(() => mailbox.mailTo(address, count));
+      const [, code = ""] = /^ {4}(\d{8})$/m.exec(text) ?? [];
+      const [link = ""] = /https?:\/\/\S+\/contact-links\/\S+/.exec(text) ?? [];
+      return { code, link: link && new URL(link).pathname };
+    },
+    photo,
+    photoUrl: `${source.url}/photo.jpg`,
+    goneUrl: receiver.url,
+  };
+}
