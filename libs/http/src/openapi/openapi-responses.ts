@@ -1,5 +1,5 @@
 import { STATUS_CODES } from "node:http";
-import type { ErrorCode } from "@signalbox/core";
+import { type ErrorCode, errorBody } from "@signalbox/core";
 import { z } from "zod";
 import type { ZodOpenApiMediaTypeObject, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from "zod-openapi";
 import { ErrorBody } from "../responses/error-body.ts";
@@ -134,6 +134,6 @@ function contentOf(response: Exclude<ResponseSpec, string>): Record<string, ZodO
 function exampleOfRefusal(status: number): ErrorBody {
   const codes = Object.entries(statusOf) as [ErrorCode, number][];
   const code = codes.find(([, itsStatus]) => itsStatus === status)?.[0] ?? "invalid_request";
-  const request_id = "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b";
-  return { error: { code, message: defaultMessages[code], request_id } };
+  const requestId = "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b";
+  return JSON.parse(errorBody({ code, message: defaultMessages[code], requestId, docs: "/docs/errors" }));
 }
