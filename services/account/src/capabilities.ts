@@ -14,6 +14,7 @@ import { createAuditStore } from "./audit/audit-store.ts";
 import { createOneTimeCodes } from "./codes/one-time-codes.ts";
 import { createContactChanges } from "./contacts/contact-changes.ts";
 import { createContactLinkStore } from "./contacts/contact-link-store.ts";
+import { createVerifiedAddresses } from "./contacts/verified-addresses.ts";
 import { createApiKeyStore } from "./credentials/api-key.ts";
 import { createApiKeys } from "./credentials/api-keys.ts";
 import { createServiceClientStore } from "./credentials/service-client.ts";
@@ -70,6 +71,7 @@ export function createCapabilities(context: Configured, opened: Opened) {
     statuses,
     contactLinks,
     baseUrl: configuration.get("http.base-url"),
+    signsInByMail: logins.issuer !== null,
     objectionHours: () => configuration.get("account.contact.objection-window"),
   });
   const accounts = createAccounts({ ...shared, contactChanges });
@@ -104,6 +106,7 @@ function createShared({ configuration, clock, log }: Configured, { pool, outbox,
   const prisma = new PrismaClient({ adapter: prismaAdapter(pool) });
   const accountStore = createAccountStore(pool, prisma);
   const audit = createAudit({ clock });
+  const verifiedAddresses = createVerifiedAddresses({ pool, accounts: accountStore, audit, outbox, clock });
   const retentionDays = () => configuration.get("account.audit.retention-days");
   return {
     pool,
@@ -113,6 +116,7 @@ function createShared({ configuration, clock, log }: Configured, { pool, outbox,
     sealer: createSealer(configuration.get("secrets.keys")),
     accountStore,
     accounts: accountStore,
+    verifiedAddresses,
     accountSearch: createAccountSearchStore({ prisma }),
     audit,
     auditStore: createAuditStore({ prisma, clock, retentionDays }),

@@ -19,6 +19,7 @@ export function startWorkers(runner: Runner, capabilities: Capabilities): void {
   const every = (name: string, pauseMs: number, work: () => Promise<unknown>) =>
     runner.every(name, pauseMs, async () => void (await work()));
 
+  every("verified addresses", minutes(1), capabilities.verifiedAddresses.settle);
   every("access repetition", minutes(1), capabilities.access.repeat);
   // An index tells in a moment that nothing is due, and an end is announced in its second.
   for (const [kind, { announceExpired }] of Object.entries({ "API key": apiKeys, "service client": serviceClients })) {

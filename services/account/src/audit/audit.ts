@@ -38,6 +38,7 @@ export type AccountAction =
   | "account.contact_confirm"
   | "account.contact_cancel"
   | "account.contact_object"
+  | "account.contact_release"
   | "account.step_up"
   | "account.sign_out"
   | "account.purge"
