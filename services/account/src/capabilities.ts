@@ -33,6 +33,7 @@ import { createPrincipals, createTokens } from "./principals/principals.ts";
 import type { Configured } from "./properties.ts";
 import { createSignIns } from "./sign-ins/sign-ins.ts";
 import { createStatuses } from "./statuses/statuses.ts";
+import { createStepUpAllowances } from "./step-up/step-up-allowances.ts";
 import { createStepUpStore } from "./step-up/step-up-store.ts";
 import { createStepUps } from "./step-up/step-ups.ts";
 
@@ -132,7 +133,8 @@ function createProofs(context: Configured, { pool, counting = pool }: Opened, sh
   const keys = context.configuration.get("secrets.keys");
   const oneTimeCodes = createOneTimeCodes({ keys, counting, clock: context.clock });
   const stepUpStore = createStepUpStore(pool);
-  const stepUps = createStepUps({ ...shared, oneTimeCodes, mails, stepUps: stepUpStore });
+  const allowances = createStepUpAllowances(context);
+  const stepUps = createStepUps({ ...shared, oneTimeCodes, mails, stepUps: stepUpStore, allowances, counting });
   return { mails, oneTimeCodes, stepUpStore, stepUps };
 }
 
