@@ -78,14 +78,14 @@ function declareWrites(routes: Routes, { endpoints, endpointStore }: EndpointRou
   routes.patch(`${endpointsPath}/:id`, {
     operationId: "updateWebhookEndpoint",
     summary: "Update an endpoint",
-    auth: write,
+    auth: { ...write, stepUpFor: "another URL" },
     body: { json: UpdateEndpointBody, mergePatch: true },
     responses: { 200: WebhookEndpointResource, 404: "error", 409: "error", 422: "error" },
     idempotent: true,
     write: {
       ...ownEndpoint(endpointStore),
-      change: (tx, endpoint, { body: { event_types: eventTypes, ...rest } }) =>
-        endpoints.update(tx, endpoint, { ...rest, eventTypes }),
+      change: (tx, endpoint, { caller, body: { event_types: eventTypes, ...rest } }) =>
+        endpoints.update(tx, caller, endpoint, { ...rest, eventTypes }),
       answer: showEndpoint,
     },
   });

@@ -1,4 +1,4 @@
-import type { Caller } from "@signalbox/auth";
+import { type Caller, requireStepUp } from "@signalbox/auth";
 import { AppError, type Clock, changedMembers, patched } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import type { OutboundClient } from "@signalbox/net";
@@ -44,12 +44,21 @@ export function createEndpoints(dependencies: EndpointDependencies) {
       return { outcome: "created", endpoint, secret } as const;
     },
 
-    /** Updates an endpoint; a change that alters nothing leaves no trace. */
-    async update(tx: Tx, endpoint: Endpoint, { settings, ...fields }: EndpointChange): Promise<Endpoint> {
+    /**
+     * Updates an endpoint. Another URL, which gets all that the old one would, needs a recent sign-in. A change that alters
+     * nothing leaves no trace.
+     */
+    async update(
+      tx: Tx,
+      caller: Caller,
+      endpoint: Endpoint,
+      { settings, ...fields }: EndpointChange,
+    ): Promise<Endpoint> {
       if (fields.url !== undefined) assertTarget(outbound, fields.url);
       const wanted = { ...patched(endpoint, fields), settings: { ...endpoint.settings, ...settings } };
       const changed = changedMembers(endpoint, wanted, endpointFieldNames);
       if (changed.length === 0) return endpoint;
+      if (wanted.url !== endpoint.url) requireStepUp(caller, clock);
       const updated = { ...wanted, revision: endpoint.revision + 1, updatedAt: clock.now() };
       await endpointStore.save(tx, updated);
       await outbox.append(tx, [endpointUpdated(updated, changed)]);

@@ -76,14 +76,14 @@ function declareWrites(routes: Routes, { sources, sourceStore }: SourceRoutes): 
   routes.patch(`${path}/:id`, {
     operationId: "updateWebhookSource",
     summary: "Update a source",
-    auth: write,
+    auth: { ...write, stepUpFor: "another secret" },
     body: { json: UpdateSourceBody, mergePatch: true },
     responses: { 200: WebhookSourceResource, 404: "error", 409: "error", 422: "error" },
     idempotent: true,
     write: {
       ...ownSource(sourceStore),
-      change: (tx, source, { body: { event_types: eventTypes, ...rest } }) =>
-        sources.update(tx, source, { ...rest, eventTypes }),
+      change: (tx, source, { caller, body: { event_types: eventTypes, ...rest } }) =>
+        sources.update(tx, caller, source, { ...rest, eventTypes }),
       answer: show,
     },
   });

@@ -1,4 +1,4 @@
-import type { Caller } from "@signalbox/auth";
+import { type Caller, requireStepUp } from "@signalbox/auth";
 import { type Clock, changedMembers, patched } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import type { Tx } from "@signalbox/storage";
@@ -40,14 +40,23 @@ export function createSources({ sourceStore, outbox, clock, sourcesMax }: Source
       return { outcome: "created", source } as const;
     },
 
-    /** Updates a source. A new secret replaces the old one at once; a change that alters nothing leaves no trace. */
-    async update(tx: Tx, source: Source, { secret, settings = {}, ...fields }: SourceChange): Promise<Source> {
+    /**
+     * Updates a source. A new secret, which replaces the old one at once, needs a recent sign-in: whoever sets it can forge
+     * what the partner sends. A change that alters nothing leaves no trace.
+     */
+    async update(
+      tx: Tx,
+      caller: Caller,
+      source: Source,
+      { secret, settings = {}, ...fields }: SourceChange,
+    ): Promise<Source> {
       const wanted = { ...patched(source, fields), settings: mergeSettings(source.settings, settings) };
       const changed = [
         ...changedMembers(source, wanted, sourceFieldNames),
         ...(secret === undefined ? [] : ["secret"]),
       ];
       if (changed.length === 0) return source;
+      if (secret !== undefined) requireStepUp(caller, clock);
       assertSettingsFit(wanted.scheme, wanted.settings);
       if (secret !== undefined) assertUsableSecret(wanted.scheme, wanted.settings, secret);
       const updated = { ...wanted, revision: source.revision + 1, updatedAt: clock.now() };
