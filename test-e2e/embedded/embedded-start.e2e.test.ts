@@ -64,10 +64,15 @@ test("mails are printed, so a new contact address can be confirmed from the term
   const headers = { "x-api-key": apiKey };
   const contact_address = "ada@example.org";
   expectStatus(await send("/api/account/", { method: "PATCH", headers, body: { contact_address } }), 200);
-  const printed = /To: ada@example\.org[\s\S]*?(http\S+contact-links\/\S+)\s/;
-  const [, link = ""] = await eventually(() => printed.exec(process.stderr));
+  const printed = /To: ada@example\.org[\s\S]*?\s(\d{8})\s[\s\S]*?(http\S+contact-links\/\S+)\s/;
+  const [, code, link = ""] = await eventually(() => printed.exec(process.stderr));
   assert.ok(link.startsWith(`${baseUrl}/`), link);
-  assert.equal((await fetch(link, { method: "POST" })).status, 200);
+  // Whoever is not signed in to the account is sent to sign in.
+  const pressed = await fetch(link, { method: "POST", redirect: "manual" });
+  assert.equal(pressed.status, 303);
+  assert.ok(pressed.headers.get("location")?.startsWith(`${baseUrl}/oauth/authorize?`));
+  const confirm = await send("/api/account/contact-change/confirm", { method: "POST", headers, body: { code } });
+  expectStatus(confirm, 200);
   const account = expectStatus(await send("/api/account/", { headers }), 200).json;
   assert.deepEqual([account.contact_address, account.contact_address_verified], [contact_address, true]);
 });

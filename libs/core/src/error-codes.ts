@@ -58,6 +58,7 @@ export const detailCodes = [
   "not_a_person",
   "too_many",
   "transition_not_allowed",
+  "address_taken",
   "last_way_in",
   "passed",
   "revoked",

@@ -19,20 +19,23 @@ interface Claims {
   readonly scopes?: readonly Scope[];
   /** The time of their sign-in; now when left out. */
   readonly authTimeMs?: number;
+  /** What they present; a person's token when left out. */
+  readonly kind?: "token" | "api-key" | "client";
   /** Of the account; `active` when left out. */
   readonly state?: AccountState;
 }
 
 export function testPerson(wanted: Claims = {}): TestPerson {
-  const { accountId = randomId("acc"), scopes: granted = scopes, authTimeMs = Date.now(), state = "active" } = wanted;
-  const claims = { accountId, granted, authTimeMs, state, jti: crypto.randomUUID() };
+  const { accountId = randomId("acc"), scopes: granted = scopes, kind = "token", state = "active" } = wanted;
+  const { authTimeMs = kind === "token" ? Date.now() : null } = wanted;
+  const claims = { accountId, granted, kind, authTimeMs, state, jti: crypto.randomUUID() };
   const token = Buffer.from(JSON.stringify(claims)).toString("base64url");
   return { accountId, headers: { authorization: `Bearer ${token}` }, token, principal: principalIn(token) };
 }
 
 function principalIn(token: string): Principal {
-  const { accountId, granted, authTimeMs, state, jti } = JSON.parse(Buffer.from(token, "base64url").toString());
-  const credential = { kind: "token", id: jti, authTimeMs } as const;
+  const { accountId, granted, kind, authTimeMs, state, jti } = JSON.parse(Buffer.from(token, "base64url").toString());
+  const credential = { kind, id: jti, authTimeMs };
   return { accountId, state, epoch: 0, scopes: new Set(granted), roles: [], credential, expiresAt: null };
 }
 

@@ -40,6 +40,8 @@ export function createFormVisitor(baseUrl: string, ask: Ask = fetch) {
   return {
     cookies,
     open: (url: string | URL) => send(String(url)),
+    /** Presses the one button of a page whose form posts to where it is. */
+    press: (page: Seen) => send(page.url.href, { method: "POST", body: new URLSearchParams() }),
     /** Fills the form of a page that has this step (or the first one), and sends it. */
     submit(page: Seen, fields: Record<string, string>, step?: string, headers: Record<string, string> = {}) {
       const forms = [...page.text.matchAll(/<form [^>]*action="([^"]+)"[^>]*>(.*?)<\/form>/gs)];

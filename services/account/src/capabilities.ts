@@ -14,6 +14,7 @@ import { createAuditStore } from "./audit/audit-store.ts";
 import { createOneTimeCodes } from "./codes/one-time-codes.ts";
 import { createContactChanges } from "./contacts/contact-changes.ts";
 import { createContactLinkStore } from "./contacts/contact-link-store.ts";
+import { createVerifiedAddresses } from "./contacts/verified-addresses.ts";
 import { createApiKeyStore } from "./credentials/api-key.ts";
 import { createApiKeys } from "./credentials/api-keys.ts";
 import { createServiceClientStore } from "./credentials/service-client.ts";
@@ -32,6 +33,7 @@ import { createPrincipals, createTokens } from "./principals/principals.ts";
 import type { Configured } from "./properties.ts";
 import { createSignIns } from "./sign-ins/sign-ins.ts";
 import { createStatuses } from "./statuses/statuses.ts";
+import { createStepUpAllowances } from "./step-up/step-up-allowances.ts";
 import { createStepUpStore } from "./step-up/step-up-store.ts";
 import { createStepUps } from "./step-up/step-ups.ts";
 
@@ -70,6 +72,7 @@ export function createCapabilities(context: Configured, opened: Opened) {
     statuses,
     contactLinks,
     baseUrl: configuration.get("http.base-url"),
+    signsInByMail: logins.issuer !== null,
     objectionHours: () => configuration.get("account.contact.objection-window"),
   });
   const accounts = createAccounts({ ...shared, contactChanges });
@@ -104,6 +107,7 @@ function createShared({ configuration, clock, log, metrics }: Configured, { pool
   const prisma = new PrismaClient({ adapter: prismaAdapter(pool) });
   const accountStore = createAccountStore(pool, prisma);
   const audit = createAudit({ clock });
+  const verifiedAddresses = createVerifiedAddresses({ pool, accounts: accountStore, audit, outbox, clock });
   const retentionDays = () => configuration.get("account.audit.retention-days");
   return {
     pool,
@@ -113,6 +117,7 @@ function createShared({ configuration, clock, log, metrics }: Configured, { pool
     sealer: createSealer(configuration.get("secrets.keys")),
     accountStore,
     accounts: accountStore,
+    verifiedAddresses,
     accountSearch: createAccountSearchStore({ prisma }),
     audit,
     auditStore: createAuditStore({ prisma, clock, retentionDays }),
@@ -131,7 +136,8 @@ function createProofs(context: Configured, { pool, counting = pool }: Opened, sh
   const keys = context.configuration.get("secrets.keys");
   const oneTimeCodes = createOneTimeCodes({ keys, counting, clock: context.clock });
   const stepUpStore = createStepUpStore(pool);
-  const stepUps = createStepUps({ ...shared, oneTimeCodes, mails, stepUps: stepUpStore });
+  const allowances = createStepUpAllowances(context);
+  const stepUps = createStepUps({ ...shared, oneTimeCodes, mails, stepUps: stepUpStore, allowances, counting });
   return { mails, oneTimeCodes, stepUpStore, stepUps };
 }
 

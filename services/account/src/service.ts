@@ -1,13 +1,17 @@
 import { fileURLToPath } from "node:url";
+import { createClientAddress } from "@signalbox/http";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { openService, refusalOf } from "@signalbox/service";
 import { createSealer, databaseOptions, openPool } from "@signalbox/storage";
-import { createCapabilities } from "./capabilities.ts";
+import { type Capabilities, createCapabilities } from "./capabilities.ts";
+import { confirmationPath } from "./contacts/contact-link.ts";
+import { createContactLinkListener } from "./contacts/contact-link-listener.ts";
 import { createAccountExport, openRemoteSections } from "./export/account-export.ts";
 import { openGraph } from "./graphql/resolvers.ts";
+import type { BuiltInIssuer } from "./oauth/issuer.ts";
 import { metadataPrefix, mountPath } from "./oauth/issuer-address.ts";
 import { principalRoutes } from "./principals/principal-routes.ts";
-import type { Properties } from "./properties.ts";
+import type { Configured, Properties } from "./properties.ts";
 import { publicRoutes } from "./routes.ts";
 import { startWorkers } from "./workers.ts";
 
@@ -27,6 +31,8 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const capabilities = createCapabilities(context, { ...service, counting });
   const { issuer, audit } = capabilities;
   await issuer?.open();
+  // Before anybody signs in with an address that is not settled yet.
+  await capabilities.verifiedAddresses.settle();
   startWorkers(runner, capabilities);
   service.consume("audit", { "audit.recorded": (event, { tx }) => audit.take(tx, event) });
   const accountExport = createAccountExport({ ...capabilities, remoteSections: openRemoteSections(context) });
@@ -37,7 +43,18 @@ export async function createService(context: ServiceContext<Properties>): Promis
     routes: publicRoutes({ ...capabilities, accountExport }),
     internalRoutes: principalRoutes(capabilities),
     graph: await openGraph(capabilities),
-    mounts: issuer ? { [mountPath]: issuer.listener, [metadataPrefix]: issuer.listener } : {},
+    mounts: issuer ? issuerMounts(context, { ...capabilities, issuer }) : {},
     onForbidden: (request) => capabilities.auditRefusals.record(refusalOf(request)),
   });
+}
+
+/** The first one that fits answers. */
+function issuerMounts({ configuration, clock, log }: Configured, parts: Capabilities & { issuer: BuiltInIssuer }) {
+  const url = `${configuration.get("http.base-url")}${confirmationPath}`;
+  const clientAddress = createClientAddress(configuration.get("http.trusted-proxies"));
+  return {
+    [confirmationPath]: createContactLinkListener({ ...parts, url, clientAddress, clock, log }),
+    [mountPath]: parts.issuer.listener,
+    [metadataPrefix]: parts.issuer.listener,
+  };
 }

@@ -5,6 +5,7 @@ import type { Pool } from "@signalbox/storage";
 import type { AccessAnnouncements } from "./access/access-announcements.ts";
 import type { AccountStore } from "./accounts/account-store.ts";
 import type { Audit } from "./audit/audit.ts";
+import type { VerifiedAddresses } from "./contacts/verified-addresses.ts";
 
 /** The parts that most operations work with, under one name each. A folder picks those that it calls. */
 export interface Shared {
@@ -15,6 +16,8 @@ export interface Shared {
   readonly auditRefusals: AuditRefusals;
   /** Tells every service who may do what, in the transaction of the change. */
   readonly access: AccessAnnouncements;
+  /** Keeps a verified address with one living account. */
+  readonly verifiedAddresses: VerifiedAddresses;
   readonly outbox: Pick<Outbox, "append">;
   readonly clock: Clock;
 }

@@ -10,6 +10,7 @@ export const retention: readonly RetentionRule[] = [
   { name: "code retention", table: "one_time_codes", column: "expires_at", keepMs: hours(24) },
   // Long enough to tell a late person that their link has expired, rather than that it never was.
   { name: "contact link retention", table: "contact_links", column: "expires_at", keepMs: hours(24 * 30) },
+  { name: "step-up allowance retention", table: "step_up_allowances", column: "last_used_at", keepMs: hours(1) },
   { name: "step-up retention", table: "step_ups", column: "at", keepMs: stepUpMaxAgeMs },
 ];
 
@@ -19,6 +20,7 @@ export function startWorkers(runner: Runner, capabilities: Capabilities): void {
   const every = (name: string, pauseMs: number, work: () => Promise<unknown>) =>
     runner.every(name, pauseMs, async () => void (await work()));
 
+  every("verified addresses", minutes(1), capabilities.verifiedAddresses.settle);
   every("access repetition", minutes(1), capabilities.access.repeat);
   // An index tells in a moment that nothing is due, and an end is announced in its second.
   for (const [kind, { announceExpired }] of Object.entries({ "API key": apiKeys, "service client": serviceClients })) {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { freshAddress } from "./contact-parts.ts";
 import { type Harness, startAccount } from "./harness.ts";
 
 let account: Harness;
@@ -122,7 +123,7 @@ test("every failing member is named at once, read-only and unknown ones too, and
 });
 
 test("PUT replaces: the absent contact address is cleared, an absent required member is refused", async () => {
-  const headers = account.person({ name: "Ada", email: "ada@example.org", email_verified: true });
+  const headers = account.person({ name: "Ada", email: freshAddress(), email_verified: true });
   const { body: refused, status } = await account.send("PUT", path, { headers, body: { display_name: "Ada" } });
   assert.equal(status, 422);
   const required = refused.error.details.map(({ field, code }: Record<string, string>) => `${field} ${code}`);
@@ -136,22 +137,37 @@ test("PUT replaces: the absent contact address is cleared, an absent required me
 });
 
 test("a new contact address is pending beside the one in use; null clears both", async () => {
-  const headers = account.person({ email: "ada@example.org", email_verified: true });
+  const email = freshAddress();
+  const headers = account.person({ email, email_verified: true });
   const changed = await account.send("PATCH", path, { headers, body: { contact_address: "new@example.org" } });
-  assert.equal(changed.body.contact_address, "ada@example.org");
+  assert.equal(changed.body.contact_address, email);
   assert.equal(changed.body.pending_contact_address, "new@example.org");
   const cleared = await account.send("PATCH", path, { headers, body: { contact_address: null } });
   assert.deepEqual([cleared.body.contact_address, cleared.body.pending_contact_address], [null, null]);
 });
 
+test("whoever has a verified address that another account has starts without one, and active", async () => {
+  const email = freshAddress();
+  for (const [claimed, expected] of [
+    [email, email],
+    [email.toUpperCase(), null],
+  ]) {
+    const headers = account.person({ email: claimed, email_verified: true });
+    const { body } = await account.send("GET", path, { headers });
+    assert.deepEqual([body.contact_address, body.contact_address_verified], [expected, expected !== null]);
+    assert.equal(body.status, "active");
+  }
+});
+
 test("a contact address is changed only after a recent sign-in, and sent back unchanged at any time", async () => {
-  const claims = { sub: crypto.randomUUID(), email: "ada@example.org", email_verified: true };
+  const email = freshAddress();
+  const claims = { sub: crypto.randomUUID(), email, email_verified: true };
   const longAgo = Math.floor(account.context.clock.nowMs() / 1000) - 901;
   const headers = account.person({ ...claims, auth_time: longAgo });
   const refused = await account.send("PATCH", path, { headers, body: { contact_address: "new@example.org" } });
   assert.equal(refused.status, 403);
   assert.equal(refused.body.error.details[0].code, "step_up_required");
-  const same = await account.send("PATCH", path, { headers, body: { contact_address: "ada@example.org" } });
+  const same = await account.send("PATCH", path, { headers, body: { contact_address: email } });
   assert.equal(same.status, 200);
 });
 

@@ -3,6 +3,7 @@ import { after, before, test } from "node:test";
 import { sql } from "@signalbox/storage";
 import { eventually } from "@signalbox/testing";
 import * as openid from "openid-client";
+import { contactsOf } from "./contact-parts.ts";
 import type { Harness } from "./harness.ts";
 import {
   bearer,
@@ -321,12 +322,8 @@ test("disabled: its person still signs in, and asks to have the account back", a
 test("of two accounts of an address the one that is not deleted is signed in to, whatever else its state", async () => {
   const first = await signedIn(account);
   await moveTo("deleted", first);
-  const pool = databaseOf(account);
   const other = await signedIn(account);
-  await pool.query(sql("", "update accounts set contact_address = $1 where id = $2"), [
-    first.address,
-    other.idClaims?.sub,
-  ]);
+  await contactsOf(account).adopt(bearer(other.access_token), first.address, 2);
   await moveTo("disabled", other);
   const again = await signedIn(account, { address: first.address });
   assert.equal(again.idClaims?.sub, other.idClaims?.sub);

@@ -113,6 +113,30 @@ test("five tries, ten minutes, once", async () => {
   assert.deepEqual([refused.status, refused.body.error.code], [429, "rate_limited"]);
 });
 
+test("all tokens of an account together get five codes and 25 tries an hour", async () => {
+  const { headers, address, anotherToken } = await longSignedIn();
+  const tokens = [headers, anotherToken(), anotherToken(), anotherToken()];
+  const asked = await Promise.all(tokens.flatMap((token) => Array.from({ length: 5 }, () => stepUp(token))));
+  assert.deepEqual(
+    [202, 429].map((status) => asked.filter((answer) => answer.status === status).length),
+    [5, 15],
+  );
+  await account.mailbox.mailTo(address, 5);
+
+  const tries = Array.from({ length: 60 }, (_, at) => tokens[at % 4] ?? headers);
+  const answers = await Promise.all(tries.map((token) => stepUp(token, { code: "00000000" })));
+  const judged = answers.filter(({ status }) => status === 422);
+  assert.equal(judged.length, 25);
+  const [refused] = answers.filter(({ status }) => status === 429);
+  assert.deepEqual([answers.length - judged.length, refused?.body.error.code], [35, "rate_limited"]);
+  assert.ok(Number(refused?.headers.get("retry-after")) > 0);
+
+  clock.advance(minutes(60));
+  const later = anotherToken();
+  assert.equal((await stepUp(later)).status, 202);
+  assert.equal((await stepUp(later, { code: codeIn(await account.mailbox.mailTo(address, 6)) })).status, 200);
+});
+
 test("without a verified address there is nowhere to send a code", async () => {
   const { status, body } = await stepUp(account.person({ jti: crypto.randomUUID() }));
   assert.deepEqual([status, body.error.code], [409, "conflict"]);

@@ -1,4 +1,5 @@
 import { type AccountState, type Scope, scopes } from "@signalbox/contracts";
+import { freshAddress } from "./contact-parts.ts";
 import { type Harness, startAccount } from "./harness.ts";
 import { insertClient, openInside } from "./inside.ts";
 
@@ -49,7 +50,7 @@ export async function startWhoMay(): Promise<WhoMay> {
 
   async function personIn(state: AccountState): Promise<Person> {
     const claims = { sub: crypto.randomUUID(), roles: ["admin"] };
-    const contact = state === "pending" ? {} : { email: "ada@example.org", email_verified: true };
+    const contact = state === "pending" ? {} : { email: freshAddress(), email_verified: true };
     const all = account.person({ ...claims, ...contact, scope: scopes.join(" ") });
     const { id } = (await account.send("GET", "/api/account/", { headers: all })).body;
     const body = { name: "before", scopes: ["account:security"] };

@@ -143,6 +143,29 @@ test("a secret is revealed and rotated after a recent sign-in alone", async () =
   }
 });
 
+test("another URL wants a recent sign-in, or a key that manages the account; the one that is there wants none", async () => {
+  const { accountId, ...who } = testPerson();
+  const endpoint = await delivery.newEndpoint({ accountId, ...who }, given);
+  const longAgo = Date.now() - 16 * 60_000;
+  const patch = (from: ReturnType<typeof testPerson>, body: object) =>
+    delivery.send(from, "PATCH", pathOf(endpoint), { body });
+  const weakKey = testPerson({ accountId, kind: "api-key", scopes: ["webhooks:read", "webhooks:write"] });
+  const client = testPerson({ accountId, kind: "client" });
+  for (const from of [testPerson({ accountId, authTimeMs: longAgo }), weakKey, client]) {
+    const refused = await patch(from, { url: "https://elsewhere.example/hook", description: "x" });
+    assert.deepEqual([refused.status, refused.body.error.details[0].code], [403, "step_up_required"]);
+    assert.equal((await patch(from, { url: given.url })).body.url, given.url);
+    assert.equal((await patch(from, { url: given.url, description: "of all" })).status, 200);
+  }
+  const key = testPerson({ accountId, kind: "api-key" });
+  for (const [from, url] of [
+    [testPerson({ accountId }), "https://first.example/hook"],
+    [key, "https://second.example/hook"],
+  ] as const) {
+    assert.equal((await patch(from, { url })).body.url, url);
+  }
+});
+
 test("pause and resume move the status, say so, and refuse a disabled endpoint", async () => {
   const who = testPerson();
   const endpoint = await delivery.newEndpoint(who, given);

@@ -64,6 +64,30 @@ test("the secret is in no answer, no event, no row and no log line", async () =>
   assert.ok(!written.includes(secret));
 });
 
+test("another secret wants a recent sign-in, or a key that manages the account; other changes want none", async () => {
+  const who = testPerson();
+  const { accountId } = who;
+  const source = await ingest.newSource(who, hmac);
+  const patch = (from: ReturnType<typeof testPerson>, body: object) =>
+    ingest.send(from, "PATCH", pathOf(source), { body });
+  const stale = testPerson({ accountId, authTimeMs: Date.now() - 16 * 60_000 });
+  const weakKey = testPerson({ accountId, kind: "api-key", scopes: ["webhooks:read", "webhooks:write"] });
+  const client = testPerson({ accountId, kind: "client" });
+  for (const from of [stale, weakKey, client]) {
+    // Also the secret that is there: who learns that it is the same has guessed it.
+    for (const secret of [`${hmac.secret}-2`, hmac.secret]) {
+      const refused = await patch(from, { secret, name: "Store" });
+      assert.deepEqual([refused.status, refused.body.error.details[0].code], [403, "step_up_required"]);
+      assert.equal((await ingest.send(from, "GET", pathOf(source))).body.name, hmac.name);
+    }
+    assert.equal((await patch(from, { forward: false })).status, 200);
+    assert.equal((await patch(from, { forward: true })).status, 200);
+  }
+  for (const from of [who, testPerson({ accountId, kind: "api-key" })]) {
+    assert.equal((await patch(from, { secret: `${hmac.secret}-3` })).status, 200);
+  }
+});
+
 test("a patch changes what it names, a patch that changes nothing leaves no trace", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, { ...hmac, settings: { separator: ":", signature_prefix: "v0=" } });

@@ -140,6 +140,10 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     meaning: "The status of the account does not lead to the one asked for.",
     remedy: "Read the account; its status decides what is possible.",
   },
+  address_taken: {
+    meaning: "Another account has verified the address, and an address belongs to one account.",
+    remedy: "Change or remove it in the other account, then confirm it here with another code.",
+  },
   last_way_in: {
     meaning: "It is the only way left into the account.",
     remedy: "Add another one first.",

@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkContactAddress, checkDisplayName, checkLocale, checkTimezone, type FieldRule } from "./account-fields.ts";
+import {
+  canonicalAddress,
+  checkContactAddress,
+  checkDisplayName,
+  checkLocale,
+  checkTimezone,
+  type FieldRule,
+} from "./account-fields.ts";
 
 function judges(rule: FieldRule, { good, bad }: { good: readonly string[]; bad: readonly string[] }) {
   for (const value of good) assert.equal(rule(value), null, `${JSON.stringify(value)} is good`);
@@ -71,4 +78,31 @@ test("time zones are names of the IANA database", () => {
 
 test("locales are those of the deployment, exactly as listed", () => {
   judges(checkLocale(["en", "pt-BR"]), { good: ["en", "pt-BR"], bad: ["", "pt", "pt-br", "EN", "de"] });
+});
+
+test("spellings of one mailbox have one canonical form, and it is its own", () => {
+  const canonical = "ada.byron@xn--bcher-kva.example";
+  const spellings = [
+    "ada.byron@bücher.example",
+    "Ada.Byron@BÜCHER.example",
+    "ada.byron@xn--bcher-kva.EXAMPLE",
+    "ａda．byron@bu\u0308cher.example",
+    "a\u00ADda.by\u200Bron@bücher.example",
+    "ada.byron@bücher。example",
+    canonical,
+  ];
+  for (const spelling of spellings) assert.equal(canonicalAddress(spelling), canonical, spelling);
+  const others = ["ada+byron@example.org", "adabyron@example.org", "ada.byron@example.org", "straße@example.org"];
+  assert.equal(new Set(others.map(canonicalAddress)).size, others.length);
+  for (const one of [...others, "İda@example.org"]) {
+    assert.equal(canonicalAddress(canonicalAddress(one)), canonicalAddress(one));
+  }
+});
+
+test("an address has no invisible characters, and its domain is written out", () => {
+  const hidden = ["a\u200Bda", "a\u00ADda", "ada\u200D", "\u2060ada", "ada\u{E0061}", "\u3164"];
+  for (const local of hidden) assert.notEqual(checkContactAddress(`${local}@example.org`), null);
+  for (const domain of ["ex%61mple.org", "ex\u00ADample.org"]) {
+    assert.notEqual(checkContactAddress(`ada@${domain}`), null);
+  }
 });

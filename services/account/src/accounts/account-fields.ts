@@ -22,6 +22,7 @@ export const checkDisplayName: FieldRule = (name) => {
 
 const addressBytesMax = 254;
 const localBytesMax = 64;
+const invisible = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/u;
 /** The dot-atom of RFC 5322 with the letters that RFC 6531 adds; quoted local parts are not taken. */
 const localPart =
   /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u0080-\u{10FFFF}-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u0080-\u{10FFFF}-]+)*$/u;
@@ -32,10 +33,20 @@ export const checkContactAddress: FieldRule = (address) => {
   const at = address.lastIndexOf("@");
   const [local, domain] = [address.slice(0, at), address.slice(at + 1)];
   const fits = Buffer.byteLength(address) <= addressBytesMax && Buffer.byteLength(local) <= localBytesMax;
-  const readable = address.isWellFormed() && !forbiddenInNames.test(address) && !/\s/u.test(address);
+  const readable = address.isWellFormed() && ![forbiddenInNames, invisible, /\s/u].some((one) => one.test(address));
   if (at > 0 && fits && readable && localPart.test(local) && isDomain(domain)) return null;
   return "This is not an e-mail address.";
 };
+
+/**
+ * The form in which two spellings of one mailbox are the same. Mail systems ignore the case of what stands before the @,
+ * though they need not; letters that only look different are taken for the same too, so that nobody gets a twin.
+ */
+export function canonicalAddress(address: string): string {
+  const at = address.lastIndexOf("@");
+  const local = address.slice(0, at).normalize("NFKC").replaceAll(new RegExp(invisible, "gu"), "");
+  return `${local.toLowerCase().normalize("NFKC")}@${domainToASCII(address.slice(at + 1))}`;
+}
 
 /** The names of two and three letters that IANA has. ICU knows more from Java's past, such as IST, which are several zones at once. */
 const shortZones = new Set("UTC UCT GMT WET CET MET EET EST MST HST PRC ROC ROK GB NZ".split(" "));
@@ -55,7 +66,8 @@ export const checkLocale =
     supported.includes(locale) ? null : `The supported locales are ${supported.join(", ")}.`;
 
 function isDomain(domain: string): boolean {
-  const labels = domainToASCII(domain).split(".");
+  // It would take `%61` for a letter, which no mail system does.
+  const labels = domain.includes("%") ? [] : domainToASCII(domain).split(".");
   const last = labels.at(-1) ?? "";
   return labels.length > 1 && labels.every((label) => domainLabel.test(label)) && /[a-z]/.test(last);
 }

@@ -2,6 +2,7 @@ import { type AccountState, isRole, type TransitionActor } from "@signalbox/cont
 import { type Pool, sql, type Tx, table } from "@signalbox/storage";
 import type { PrismaClient } from "../generated/prisma/client.ts";
 import type { Account } from "./account.ts";
+import { canonicalAddress } from "./account-fields.ts";
 import { readTogether } from "./read-together.ts";
 
 /** A login: our name of its issuer, and its subject there. */
@@ -29,6 +30,7 @@ const columns = {
   contactAddress: "text",
   contactAddressVerified: "bool",
   pendingContactAddress: "text",
+  verifiedAddress: "text",
   locale: "text",
   timezone: "text",
   productUpdates: "bool",
@@ -90,12 +92,12 @@ export function createAccountStore(pool: Pool, prisma: PrismaClient) {
 
     /** Writes every field of an account, but for the begin of its purge. */
     async save(tx: Tx, account: Account): Promise<void> {
-      await saveAccount(tx, account);
+      await saveAccount(tx, rowFrom(account));
     },
 
     /** Inserts the account of a new identity; false when the identity has one already, and the transaction must not commit. */
     async insert(tx: Tx, account: Account, { issuer, subject }: Identity): Promise<boolean> {
-      await accounts.insert(tx, account);
+      await accounts.insert(tx, rowFrom(account));
       const { rowCount } = await tx.query(insertIdentity, [issuer, subject, account.id, account.createdAt]);
       return rowCount === 1;
     },
@@ -105,6 +107,13 @@ export function createAccountStore(pool: Pool, prisma: PrismaClient) {
     const { rows } = await pool.query<AccountRow & { version: string }>(readAccounts, [accountIds]);
     return rows.map((row) => ({ ...accountFrom(row), version: row.version }));
   }
+}
+
+/** The verified address is written with every change, so that it never tells of another one. */
+function rowFrom(account: Account) {
+  const { contactAddress, contactAddressVerified } = account;
+  const isVerified = contactAddressVerified && contactAddress !== null;
+  return { ...account, verifiedAddress: isVerified ? canonicalAddress(contactAddress) : null };
 }
 
 export function accountFrom(row: AccountRow): Account {

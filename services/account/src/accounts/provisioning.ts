@@ -5,7 +5,8 @@ import { accountCreated } from "./account-events.ts";
 import type { Identity } from "./account-store.ts";
 import { type FirstValues, firstAccount, type ProfileClaims } from "./first-account.ts";
 
-interface ProvisioningDependencies extends Pick<Shared, "pool" | "accounts" | "outbox" | "audit" | "clock"> {
+interface ProvisioningDependencies
+  extends Pick<Shared, "pool" | "accounts" | "verifiedAddresses" | "outbox" | "audit" | "clock"> {
   /** Asked for each new account, since the supported locales may change while running. */
   readonly firstValues: () => FirstValues;
 }
@@ -25,7 +26,9 @@ interface FirstUse extends Pick<NewAccount, "claims" | "credential"> {
 export type Provisioning = ReturnType<typeof createProvisioning>;
 
 /** Creates accounts at the first use of a login. */
-export function createProvisioning({ pool, accounts, outbox, audit, clock, firstValues }: ProvisioningDependencies) {
+export function createProvisioning(dependencies: ProvisioningDependencies) {
+  const { pool, accounts, outbox, audit } = dependencies;
+
   return {
     create,
 
@@ -45,13 +48,25 @@ export function createProvisioning({ pool, accounts, outbox, audit, clock, first
 
   /** Creates the account of a login that has none. @throws CreatedMeanwhile when another transaction was first. */
   async function create(tx: Tx, { claims, identityOf, credential }: NewAccount): Promise<Account> {
-    const account = firstAccount(claims, firstValues(), clock.now());
+    const account = await newAccount(tx, claims, dependencies);
     if (!(await accounts.insert(tx, account, identityOf(account)))) throw new CreatedMeanwhile();
     const by = { kind: "owner", accountId: account.id, credential, address: null, requestId: null } as const;
     await audit.record(tx, by, { action: "account.create" });
     await outbox.append(tx, [accountCreated(account)]);
     return account;
   }
+}
+
+/** An address that another account has verified is not the new one's, whatever its issuer says. */
+async function newAccount(
+  tx: Tx,
+  claims: ProfileClaims,
+  { firstValues, verifiedAddresses, clock }: ProvisioningDependencies,
+): Promise<Account> {
+  const account = firstAccount(claims, firstValues(), clock.now());
+  const { id, contactAddress } = account;
+  const isTaken = contactAddress !== null && (await verifiedAddresses.holderOf(tx, contactAddress, id)) !== null;
+  return isTaken ? { ...account, contactAddress: null, contactAddressVerified: false } : account;
 }
 
 /** Two first uses at once: the second one rolls back and takes the account of the first. */

@@ -47,6 +47,10 @@ const reasons = { wrong: "wrong_code", expired: "code_expired", "used-up": "code
 
 const reasonOf = (outcome: keyof typeof messages): DetailCode => reasons[outcome];
 
+/** The error for who has tried so many codes within the hour that none is taken, not even the right one. */
+export const tooManyTries = () =>
+  new AppError("rate_limited", "Too many codes were tried. Try again in an hour.", { retryAfterSeconds: 3600 });
+
 /** The error for who has had five codes within the hour. The oldest of them is at most that old. */
 export const tooManyCodes = (field?: string) =>
   new AppError("rate_limited", "Too many codes were requested. Try again in an hour.", {

@@ -20,7 +20,7 @@ import { cancelPending, confirmPending, restoreContact } from "./contact-transit
 
 interface ContactDependencies
   extends ContactMailDependencies,
-    Pick<Shared, "accounts" | "auditRefusals" | "outbox" | "audit" | "clock"> {
+    Pick<Shared, "accounts" | "verifiedAddresses" | "auditRefusals" | "outbox" | "audit" | "clock"> {
   readonly contactLinks: ContactLinkStore;
   readonly oneTimeCodes: Pick<OneTimeCodes, "issue" | "redeem" | "end">;
   readonly identities: Pick<Identities, "list" | "wouldLockOut">;
@@ -37,15 +37,21 @@ export type ResendOutcome =
 
 export type ConfirmOutcome =
   | { outcome: "confirmed"; account: Account }
-  | { outcome: Exclude<RedeemOutcome, "good"> | "nothing-pending" };
+  | { outcome: Exclude<RedeemOutcome, "good"> | "nothing-pending" | "taken" };
 
 export type LinkOutcome =
-  | { outcome: "confirmed" | "kept" | "blocked" | "ended"; account: Account }
+  | { outcome: "confirmed" | "taken" | "kept" | "blocked" | "ended"; account: Account }
+  | { outcome: "not-signed-in"; account: Account; address: string }
   | { outcome: "unknown" };
 
+/** Who uses a link: from where, and signed in to which account in the same browser. */
+interface LinkUser extends Pick<Actor, "address" | "requestId"> {
+  readonly signedInTo: string | null;
+}
+
 /**
- * The change of a contact address, from its request to its end. The new address is pending until its holder confirms it
- * with a code or a link. The holder of the address in use is told and can object, also after the confirmation. The owner
+ * The change of a contact address, from its request to its end. The new address is pending until its holder, signed in to
+ * the account, confirms it with a code or a link. The holder of the address in use is told and can object, also after the confirmation. The owner
  * can cancel the change while it is pending. Accounts that are handed in are locked.
  */
 export function createContactChanges(dependencies: ContactDependencies) {
@@ -82,7 +88,7 @@ export function createContactChanges(dependencies: ContactDependencies) {
       if (account.pendingContactAddress === null) return { outcome: "nothing-pending" };
       const by = actorOf(caller);
       const redeemed = await oneTimeCodes.redeem(tx, { purpose: "contact", subject: account.id, code });
-      if (redeemed === "good") return { outcome: "confirmed", account: await adopt(parts, tx, account, by) };
+      if (redeemed === "good") return adoptIfFree(parts, tx, account, by);
       tx.afterCommit(() => auditRefusals.record(codeRefusal("account.contact_confirm", account.id, redeemed, by)));
       return { outcome: redeemed };
     },
@@ -98,13 +104,18 @@ export function createContactChanges(dependencies: ContactDependencies) {
       return changed.account;
     },
 
-    /** Does what a link from a mail is for, which needs no sign-in: confirms the pending address, or objects to a change. */
-    async useLink(tx: Tx, token: string, from: Pick<Actor, "address" | "requestId">): Promise<LinkOutcome> {
+    /**
+     * Does what a link from a mail is for: confirms the pending address of the account that its user is signed in to, or
+     * objects to a change, which needs no sign-in.
+     */
+    async useLink(tx: Tx, token: string, { signedInTo, ...from }: LinkUser): Promise<LinkOutcome> {
       const { account, link } = await lockLink(parts, tx, token);
       if (!account || !link) return { outcome: "unknown" };
       if (!isOpen(link, clock.now())) return { outcome: "ended", account };
+      const { kind, address } = link;
+      if (kind === "confirm" && signedInTo !== account.id) return { outcome: "not-signed-in", account, address };
       const by: Actor = { kind: "owner", accountId: account.id, credential: "contact-link", ...from };
-      return linkUses[link.kind](parts, tx, account, link, by);
+      return linkUses[kind](parts, tx, account, link, by);
     },
   };
 }
@@ -148,7 +159,24 @@ async function confirmByLink(
 ): Promise<LinkOutcome> {
   if (link.address !== account.pendingContactAddress) return { outcome: "ended", account };
   if (!mayAccess(account.status, "own-account:write")) return { outcome: "blocked", account };
-  return { outcome: "confirmed", account: await adopt(parts, tx, account, by) };
+  const confirmed = await adoptIfFree(parts, tx, account, by);
+  return { ...confirmed, account: confirmed.outcome === "confirmed" ? confirmed.account : account };
+}
+
+/** Only who reads the mailbox gets here, so only they learn that another account has verified it. */
+async function adoptIfFree(
+  parts: Parts,
+  tx: Tx,
+  account: Account,
+  by: Actor,
+): Promise<{ outcome: "confirmed"; account: Account } | { outcome: "taken" }> {
+  const { verifiedAddresses, auditRefusals } = parts;
+  const holder = await verifiedAddresses.holderOf(tx, account.pendingContactAddress ?? "", account.id);
+  if (holder === null) return { outcome: "confirmed", account: await adopt(parts, tx, account, by) };
+  const operation = "account.contact_confirm";
+  const refusal = { accountId: account.id, operation, reason: "address_taken", fields: ["contact_address"], by };
+  tx.afterCommit(() => auditRefusals.record(refusal));
+  return { outcome: "taken" };
 }
 
 /** Puts the pending address in use and tells the one it replaces. */
@@ -180,8 +208,10 @@ async function adopt(parts: Parts, tx: Tx, account: Account, by: Actor): Promise
  */
 async function object(parts: Parts, tx: Tx, account: Account, link: ContactLink, by: Actor): Promise<LinkOutcome> {
   if (account.status === "deleted") return { outcome: "ended", account };
-  const { contactLinks, clock } = parts;
+  const { contactLinks, verifiedAddresses, clock } = parts;
   const now = clock.now();
+  // Whoever verified the address later has it no longer, such as an account that a sign-in with it has made meanwhile.
+  await verifiedAddresses.takeBack(tx, link.address, account.id);
   await contactLinks.markUsed(tx, link, now);
   await contactLinks.endLaterObjections(tx, link, now);
   await endConfirmation(parts, tx, account.id);

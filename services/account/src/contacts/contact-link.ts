@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import type { Account } from "../accounts/account.ts";
 
 /** A link confirms that its reader holds the address it was sent to, or objects to the change of that address. */
 type ContactLinkKind = "confirm" | "object";
@@ -25,8 +26,17 @@ export const digestLinkToken = (token: string): Buffer => createHash("sha256").u
 
 export const linkPath = (token: string): string => `/api/account/contact-links/${token}`;
 
+/** Where the built-in issuer answers links that confirm: below its path a browser shows whom it is signed in as. */
+export const confirmationPath = "/oauth/contact-links";
+
 /** A link works once, until it expires. */
 export const isOpen = ({ usedAt, expiresAt }: ContactLink, now: Date): boolean => usedAt === null && expiresAt > now;
+
+/** Names an account to a reader who may not be its owner: by its name, and by a hint of its verified address. */
+export function labelOf({ displayName, contactAddress, contactAddressVerified }: Account): string {
+  const hint = contactAddress !== null && contactAddressVerified ? ` (${hintOf(contactAddress)})` : "";
+  return `“${displayName}”${hint}`;
+}
 
 /** Shortens an address so that its holder knows it, and nobody else can write to it. */
 export function hintOf(address: string): string {

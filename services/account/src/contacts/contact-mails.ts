@@ -3,7 +3,7 @@ import type { Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import type { OneTimeCodes } from "../codes/one-time-codes.ts";
 import type { Mails } from "../mail/mails.ts";
-import { type ContactLink, digestLinkToken, hintOf, linkPath, newLinkToken } from "./contact-link.ts";
+import { type ContactLink, confirmationPath, digestLinkToken, hintOf, linkPath, newLinkToken } from "./contact-link.ts";
 import type { ContactLinkStore } from "./contact-link-store.ts";
 
 export interface ContactMailDependencies {
@@ -12,13 +12,15 @@ export interface ContactMailDependencies {
   readonly mails: Mails;
   readonly clock: Clock;
   readonly baseUrl: string;
+  /** Says that people sign in at the built-in issuer, where a link can tell who uses it. */
+  readonly signsInByMail: boolean;
   /** `account.contact.objection-window`, in hours. */
   readonly objectionHours: () => number;
 }
 
 /** The mails about a change of address, with the codes and links that let their readers act. */
 export function createContactMails(dependencies: ContactMailDependencies) {
-  const { oneTimeCodes, contactLinks, mails, clock, baseUrl, objectionHours } = dependencies;
+  const { oneTimeCodes, contactLinks, mails, clock, baseUrl, signsInByMail, objectionHours } = dependencies;
   const objectionEnd = () => new Date(clock.nowMs() + hours(objectionHours()));
 
   return {
@@ -66,7 +68,8 @@ export function createContactMails(dependencies: ContactMailDependencies) {
   async function makeLink(tx: Tx, link: Omit<ContactLink, "id" | "usedAt">): Promise<string> {
     const token = newLinkToken();
     await contactLinks.insert(tx, digestLinkToken(token), link);
-    return `${baseUrl}${linkPath(token)}`;
+    const path = link.kind === "confirm" && signsInByMail ? `${confirmationPath}/${token}` : linkPath(token);
+    return `${baseUrl}${path}`;
   }
 }
 

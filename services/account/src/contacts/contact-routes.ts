@@ -20,6 +20,26 @@ export const Confirmation = z.strictObject({ code: typedCodeField });
 
 export const nothingPending: Refusal = { code: "conflict", message: "No contact address is pending." };
 
+const takenMessage =
+  "This address is the verified address of another account. Change or remove it there first, then ask for another code.";
+const addressTaken: Refusal = {
+  code: "conflict",
+  message: takenMessage,
+  details: [{ field: "contact_address", code: "address_taken", message: takenMessage }],
+};
+
+/** Says why nothing was confirmed. */
+export function confirmationRefused(outcome: Exclude<ConfirmOutcome["outcome"], "confirmed">): Refusal {
+  switch (outcome) {
+    case "nothing-pending":
+      return nothingPending;
+    case "taken":
+      return addressTaken;
+    default:
+      return codeRefused(outcome);
+  }
+}
+
 /** The change of a contact address that is pending. */
 export function contactRoutes({ accounts, contactChanges }: Dependencies) {
   const routes = createRoutes({ errors: "account" });
@@ -29,7 +49,7 @@ export function contactRoutes({ accounts, contactChanges }: Dependencies) {
     operationId: "confirmContactAddress",
     summary: "Confirm the pending contact address",
     description:
-      "With the code that was mailed to it, which takes five tries, works once and expires after one hour. A pending account becomes active.",
+      "With the code that was mailed to it, which takes five tries, works once and expires after one hour. A pending account becomes active. An address that another account has verified is refused with 409 `conflict`, detail `address_taken`.",
     auth,
     audit: ["account.contact_confirm", "account.activate"],
     body: Confirmation,
@@ -78,14 +98,8 @@ export function contactRoutes({ accounts, contactChanges }: Dependencies) {
 }
 
 function answerConfirmed(result: ConfirmOutcome): HttpResponse {
-  switch (result.outcome) {
-    case "confirmed":
-      return ok(viewAccount(result.account), { etag: etagOfAccount(result.account) });
-    case "nothing-pending":
-      return refusedWith(nothingPending);
-    default:
-      return refusedWith(codeRefused(result.outcome));
-  }
+  if (result.outcome !== "confirmed") return refusedWith(confirmationRefused(result.outcome));
+  return ok(viewAccount(result.account), { etag: etagOfAccount(result.account) });
 }
 
 function answerSent(result: ResendOutcome): HttpResponse {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Account } from "../accounts/account.ts";
 import { firstAccount } from "../accounts/first-account.ts";
-import { cancelPending, confirmPending, restoreContact } from "./contact-transitions.ts";
+import { cancelPending, confirmPending, loseVerification, restoreContact } from "./contact-transitions.ts";
 
 const created = new Date("2026-01-01T00:00:00.000Z");
 const now = new Date("2026-01-02T00:00:00.000Z");
@@ -31,4 +31,11 @@ test("an earlier address comes back verified, whatever is in use or pending", ()
   const changed = restoreContact(removed, "first@example.org", now);
   assert.deepEqual(contactOf(changed.account), ["first@example.org", true, null]);
   assert.deepEqual(changed.accountFields, ["contact_address", "contact_address_verified", "pending_contact_address"]);
+});
+
+test("an address that lost its verification stays in use and waits to be confirmed, unless another one waits", () => {
+  const alone = loseVerification({ ...account, pendingContactAddress: null }, now);
+  assert.deepEqual(contactOf(alone.account), ["old@example.org", false, "old@example.org"]);
+  assert.deepEqual(alone.accountFields, ["contact_address_verified", "pending_contact_address"]);
+  assert.deepEqual(contactOf(loseVerification(account, now).account), ["old@example.org", false, "new@example.org"]);
 });

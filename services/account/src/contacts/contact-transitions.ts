@@ -21,6 +21,21 @@ export const cancelPending = (account: Account, now: Date): ChangedAccount =>
 export const restoreContact = (account: Account, address: string, now: Date): ChangedAccount =>
   withContact(account, { ...verified(address), pendingContactAddress: null }, now);
 
+/**
+ * Takes the verification from the address in use, which another account has. It waits to be confirmed again, so its owner
+ * can ask for a code once the other account has given it up.
+ */
+export const loseVerification = (account: Account, now: Date): ChangedAccount =>
+  withContact(
+    account,
+    {
+      contactAddress: account.contactAddress,
+      contactAddressVerified: false,
+      pendingContactAddress: account.pendingContactAddress ?? account.contactAddress,
+    },
+    now,
+  );
+
 const verified = (address: string | null) => ({ contactAddress: address, contactAddressVerified: address !== null });
 
 function withContact(account: Account, contact: Contact, now: Date): ChangedAccount {

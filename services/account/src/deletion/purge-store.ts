@@ -21,6 +21,7 @@ const tables = [
   "one_time_codes",
   "contact_links",
   "step_ups",
+  "step_up_allowances",
   "api_keys",
   "service_clients",
   "oauth_issued_tokens",

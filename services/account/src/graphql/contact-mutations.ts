@@ -1,10 +1,10 @@
 import { mutation, refusalError } from "@signalbox/graphql";
 import { z } from "zod";
 import type { Accounts } from "../accounts/accounts.ts";
-import { codeRefused, tooManyCodes } from "../codes/code-answers.ts";
+import { tooManyCodes } from "../codes/code-answers.ts";
 import type { ContactChanges } from "../contacts/contact-changes.ts";
 import { hintOf } from "../contacts/contact-link.ts";
-import { Confirmation, nothingPending } from "../contacts/contact-routes.ts";
+import { Confirmation, confirmationRefused, nothingPending } from "../contacts/contact-routes.ts";
 import { writeOwnAccount } from "./account-resolvers.ts";
 
 interface ContactMutationDependencies {
@@ -26,7 +26,7 @@ export function contactMutations({ accounts, contactChanges }: ContactMutationDe
             contactChanges.confirm(tx, context.caller, account, code),
           );
           if (result.outcome === "confirmed") return result.account;
-          throw refusalError(result.outcome === "nothing-pending" ? nothingPending : codeRefused(result.outcome));
+          throw refusalError(confirmationRefused(result.outcome));
         },
       ),
       resendContactCode: mutation(

@@ -23,7 +23,7 @@ const Application = z.strictObject({
   post_logout_redirect_uris: z.array(redirectUri).default([]),
 });
 
-type Application = z.output<typeof Application>;
+export type Application = z.output<typeof Application>;
 
 /**
  * Reads the property `account.oauth.applications`: a JSON list, because an application is a record and properties are

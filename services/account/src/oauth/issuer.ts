@@ -1,5 +1,5 @@
 import { hkdfSync } from "node:crypto";
-import type { RequestListener } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { builtInIssuer, parseIssuers, type TokenVerifier } from "@signalbox/auth";
 import { seconds } from "@signalbox/core";
 import { createClientAddress } from "@signalbox/http";
@@ -18,12 +18,13 @@ import { metadataOfApplication, parseApplications } from "./applications.ts";
 import { type IssuedTokens, issuedTokenRetention } from "./issued-tokens.ts";
 import { issuerAddress, trustedIssuer } from "./issuer-address.ts";
 import { createListener } from "./listener.ts";
+import { ownPages, signInUrl } from "./own-pages.ts";
 import { createPresentedToken } from "./presented-token.ts";
 import { createProvider } from "./provider.ts";
 import { createProviderClients } from "./provider-clients.ts";
 import { providerConfiguration } from "./provider-configuration.ts";
 import { createRefreshTokens } from "./refresh-tokens.ts";
-import { createRequestLimits, type LimiterOf } from "./request-limits.ts";
+import { createRequestLimits, type LimiterOf, type RequestLimits } from "./request-limits.ts";
 import { createSignInListener } from "./sign-in-listener.ts";
 import { type StateStore, stateRetention } from "./state-store.ts";
 
@@ -32,6 +33,12 @@ export interface BuiltInIssuer {
   readonly tokens: TokenVerifier;
   /** Answers everything under `/oauth`, once the issuer is open. */
   readonly listener: RequestListener;
+  /** The account that this browser is signed in to; null where it is to none. */
+  signedInAccount(request: IncomingMessage, response: ServerResponse): Promise<string | null>;
+  /** Counts the requests of browsers. */
+  readonly limits: Pick<RequestLimits, "page">;
+  /** The address at which a browser signs in, whoever it is signed in as, and comes back to a link that confirms. */
+  signInUrl(linkToken: string): string;
   /** Makes the first signing key where there is none, and the provider that signs with it. */
   open(): Promise<void>;
   /** Starts the workers that rotate the signing keys and delete what has ended by itself. */
@@ -64,7 +71,7 @@ export function createIssuer(
 
   const cookieKeys = cookieKeysFrom(configuration.get("secrets.keys"));
   const clientAddress = createClientAddress(configuration.get("http.trusted-proxies"));
-  const applications = parseApplications(configuration.get("account.oauth.applications"));
+  const applications = [...parseApplications(configuration.get("account.oauth.applications")), ownPages(address)];
   const limits = createRequestLimits({
     ...parts,
     configuration,
@@ -93,6 +100,13 @@ export function createIssuer(
   return {
     tokens,
     listener: createListener({ address, provider, presentedToken, answerSignIn, limits, log }),
+    async signedInAccount(request, response) {
+      const current = provider();
+      address.force(request);
+      return (await current.Session.get(current.createContext(request, response))).accountId ?? null;
+    },
+    limits,
+    signInUrl: (linkToken) => signInUrl(address, linkToken),
     async open() {
       await signingKeys.keep();
       provider();

@@ -73,14 +73,17 @@ async function formOf(
 
 /** Reads the fields of a form that came from a page of this sign-in; null for anything else. */
 export async function guardedFields({ request, form }: Visit): Promise<URLSearchParams | null> {
-  const site = request.headers["sec-fetch-site"];
-  // `none` is a page that its reader reloads.
-  const isOurs = site === undefined || site === "same-origin" || site === "none";
-  if (request.method !== "POST" || !isForm(request) || !isOurs) return null;
+  if (request.method !== "POST" || !isForm(request) || !isFromOurPage(request)) return null;
   const body = await readFormBody(request);
   if (body === null) return null;
   const fields = new URLSearchParams(body.toString());
   return sameDigest(Buffer.from(fields.get("guard") ?? ""), Buffer.from(form.guard)) ? fields : null;
+}
+
+/** Says that no other site sends the request, as far as the browser tells. */
+export function isFromOurPage({ headers: { "sec-fetch-site": site } }: IncomingMessage): boolean {
+  // `none` is a page that its reader reloads.
+  return site === undefined || site === "same-origin" || site === "none";
 }
 
 export function sentCodeOf({ interaction: { lastSubmission } }: Visit): SentCode | null {

@@ -2,6 +2,7 @@ import { builtInIssuer, type Caller, requireState } from "@signalbox/auth";
 import type { AccountState } from "@signalbox/contracts";
 import { sql, type Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
+import { canonicalAddress } from "../accounts/account-fields.ts";
 import type { Provisioning } from "../accounts/provisioning.ts";
 import type { Actor, Refusal } from "../audit/audit.ts";
 import { codeRefusal } from "../codes/code-answers.ts";
@@ -49,7 +50,7 @@ export function createSignIns(dependencies: Dependencies) {
      * account or not, and when an address has had enough codes for now.
      */
     async sendCode(tx: Tx, address: string): Promise<string> {
-      const [account] = await listAccountsByAddress(tx, address);
+      const account = await findByAddress(tx, address);
       const to = account?.contactAddress ?? address;
       const accountId = account?.id ?? null;
       const issued = await oneTimeCodes.issue(tx, { purpose: "sign-in", subject: codeSubject(to), accountId });
@@ -66,12 +67,13 @@ export function createSignIns(dependencies: Dependencies) {
     async complete(tx: Tx, typed: TypedCode): Promise<SignInOutcome> {
       const { address, code } = typed;
       const redeemed = await oneTimeCodes.redeem(tx, { purpose: "sign-in", subject: codeSubject(address), code });
-      const found = await listAccountsByAddress(tx, address);
-      const known = found.find(({ contactAddress }) => contactAddress === address);
+      const known = await findByAddress(tx, address);
       if (redeemed !== "good") {
         if (known) noteRefused(tx, codeRefusal("sign_in", known.id, redeemed, ownerBy(known.id, typed)));
         return { outcome: "code-refused", why: redeemed };
       }
+      // The account has changed the spelling since, and who reads that mailbox has to show it.
+      if (known && known.contactAddress !== address) return { outcome: "code-refused", why: "used-up" };
       const { id: accountId, status } = known ?? (await newAccount(tx, typed, dependencies.provisioning));
       const by = ownerBy(accountId, typed);
       if (!maySignIn({ status })) {
@@ -113,7 +115,7 @@ function newAccount(tx: Tx, { address, by }: TypedCode, provisioning: Pick<Provi
 export const maySignIn = ({ status }: Pick<Account, "status">): boolean => status !== "deleted";
 
 /** A code stands for an address however it is typed, so that other spellings do not bring more codes. */
-const codeSubject = (address: string): string => address.toLowerCase();
+const codeSubject = canonicalAddress;
 
 const ownerBy = (accountId: string, { by }: TypedCode): Actor => ({ kind: "owner", accountId, ...by });
 
@@ -126,16 +128,15 @@ interface SignInAccount {
   readonly locale: string;
 }
 
-/** The index `accounts_verified_address_idx` is for this. */
-const listAccounts = sql(
-  "sign-in.list-accounts",
+/** One living account has the address; of deleted ones, which are told so, the newest. */
+const findAccount = sql(
+  "sign-in.find-account",
   `select id, contact_address as "contactAddress", status, locale from accounts
-   where lower(contact_address) = lower($1) and contact_address_verified and purged_at is null
-   order by status in ('active', 'pending') desc, status <> 'deleted' desc, contact_address = $1 desc, created_at, id
-   limit 20`,
+   where verified_address = $1 and purged_at is null
+   order by status <> 'deleted' desc, created_at desc, id limit 1`,
 );
 
-/** Lists the accounts whose verified contact address this is in any case, first the one to sign in to. */
-async function listAccountsByAddress(tx: Tx, address: string): Promise<readonly SignInAccount[]> {
-  return (await tx.query<SignInAccount>(listAccounts, [address])).rows;
+/** Finds the account whose verified contact address this is, in any spelling. */
+async function findByAddress(tx: Tx, address: string): Promise<SignInAccount | null> {
+  return (await tx.query<SignInAccount>(findAccount, [canonicalAddress(address)])).rows[0] ?? null;
 }

@@ -3,12 +3,13 @@ import type { AccountState } from "@signalbox/contracts";
 import type { Refusal } from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
-import { accountStatusChanged } from "../accounts/account-events.ts";
+import { accountChanged, accountStatusChanged } from "../accounts/account-events.ts";
 import { type AccountAction, type Actor, actorOf } from "../audit/audit.ts";
+import { loseVerification } from "../contacts/contact-transitions.ts";
 import type { Shared } from "../shared.ts";
 import { changeStatus } from "./change-status.ts";
 
-type StatusDependencies = Pick<Shared, "accounts" | "access" | "outbox" | "audit" | "clock">;
+type StatusDependencies = Pick<Shared, "accounts" | "verifiedAddresses" | "access" | "outbox" | "audit" | "clock">;
 
 /** No state leads back to `pending`. */
 type NextState = Exclude<AccountState, "pending">;
@@ -42,7 +43,8 @@ export type Statuses = ReturnType<typeof createStatuses>;
  * Moves accounts from one state to another. Every service hears of it on the state topic and enforces it within seconds.
  * Accounts that are handed in are locked.
  */
-export function createStatuses({ accounts, access, outbox, audit, clock }: StatusDependencies) {
+export function createStatuses(dependencies: StatusDependencies) {
+  const { accounts, access, outbox, audit, clock } = dependencies;
   return {
     change,
 
@@ -72,14 +74,29 @@ export function createStatuses({ accounts, access, outbox, audit, clock }: Statu
   };
 
   async function change(tx: Tx, by: Actor, account: Account, { to, reason }: Change): Promise<StatusOutcome> {
-    const moved = changeStatus(account, { to, actor: by.kind, reason }, clock.now());
-    if (!moved) return { outcome: "no-transition", from: account.status, to };
+    const next = changeStatus(account, { to, actor: by.kind, reason }, clock.now());
+    if (!next) return { outcome: "no-transition", from: account.status, to };
+    const moved = account.status === "deleted" ? await withAddressIfFree(tx, next, dependencies) : next;
     await accounts.save(tx, moved);
     await audit.record(tx, by, { action: actions[to], accountId: account.id, fields: ["status"], reason });
     await outbox.append(tx, [accountStatusChanged(moved, account.status, by.kind)]);
     await access.announceAccount(tx, moved);
     return { outcome: "changed", account: moved };
   }
+}
+
+/** Whoever brings an account back finds its address unverified when another account has verified it meanwhile. */
+async function withAddressIfFree(
+  tx: Tx,
+  account: Account,
+  { verifiedAddresses, outbox, clock }: StatusDependencies,
+): Promise<Account> {
+  const { contactAddress, contactAddressVerified } = account;
+  if (contactAddress === null || !contactAddressVerified) return account;
+  if ((await verifiedAddresses.holderOf(tx, contactAddress, account.id)) === null) return account;
+  const changed = loseVerification(account, clock.now());
+  await outbox.append(tx, accountChanged(changed));
+  return changed.account;
 }
 
 /** Says why a change of status was not made. */

@@ -2,7 +2,7 @@ import { examples, timestamp } from "@signalbox/contracts";
 import { accepted, createRoutes, type HttpResponse, ok, refused, refusedWith } from "@signalbox/http";
 import { z } from "zod";
 import type { AccountStore } from "../accounts/account-store.ts";
-import { codeRefused, SentCode, tooManyCodes, typedCodeField } from "../codes/code-answers.ts";
+import { codeRefused, SentCode, tooManyCodes, tooManyTries, typedCodeField } from "../codes/code-answers.ts";
 import { hintOf } from "../contacts/contact-link.ts";
 import type { CompleteOutcome, RequestOutcome, StepUps } from "./step-ups.ts";
 
@@ -26,7 +26,7 @@ export function stepUpRoutes({ accounts, stepUps }: Dependencies) {
     operationId: "stepUp",
     summary: "Prove again who you are, with a code sent to the contact address",
     description:
-      "Without `code`, one is sent to the verified contact address. With it, this token counts as freshly signed in for 15 minutes, in every service. For tokens of people.",
+      "Without `code`, one is sent to the verified contact address. With it, this token counts as freshly signed in for 15 minutes, in every service. For tokens of people. All tokens of an account together get five codes and 25 tries an hour.",
     // Any sensitive change may need it, whatever scope the change is about.
     auth: { scopes: [], access: "own-account:write" },
     audit: "account.step_up",
@@ -56,6 +56,8 @@ function answerOf(result: RequestOutcome | CompleteOutcome): HttpResponse {
       });
     case "too-many":
       throw tooManyCodes();
+    case "too-many-tries":
+      throw tooManyTries();
     case "not-a-person":
       return notAPerson();
     default:

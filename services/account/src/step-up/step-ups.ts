@@ -1,5 +1,5 @@
 import { type Caller, type Principal, requireState, stepUpMaxAgeMs } from "@signalbox/auth";
-import type { Tx } from "@signalbox/storage";
+import type { Queryable, Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import { actorOf } from "../audit/audit.ts";
 import { codeRefusal } from "../codes/code-answers.ts";
@@ -7,12 +7,16 @@ import type { CodePlace } from "../codes/one-time-code.ts";
 import type { OneTimeCodes, RedeemOutcome } from "../codes/one-time-codes.ts";
 import type { Mails } from "../mail/mails.ts";
 import type { Shared } from "../shared.ts";
+import type { StepUpAllowances } from "./step-up-allowances.ts";
 import { type StepUpStore, steppedUp } from "./step-up-store.ts";
 
 interface StepUpDependencies extends Pick<Shared, "accounts" | "access" | "auditRefusals" | "audit" | "clock"> {
   readonly oneTimeCodes: Pick<OneTimeCodes, "issue" | "redeem" | "endAll">;
   readonly mails: Mails;
   readonly stepUps: Pick<StepUpStore, "save" | "endAll">;
+  readonly allowances: StepUpAllowances;
+  /** Where tries are counted: outside of the caller's transaction, so that they count whatever becomes of it. */
+  readonly counting: Queryable;
 }
 
 export type RequestOutcome =
@@ -21,13 +25,14 @@ export type RequestOutcome =
 
 export type CompleteOutcome =
   | { outcome: "completed"; validUntil: Date }
-  | { outcome: Exclude<RedeemOutcome, "good"> | "not-a-person" };
+  | { outcome: Exclude<RedeemOutcome, "good"> | "not-a-person" | "too-many-tries" };
 
 export type StepUps = ReturnType<typeof createStepUps>;
 
 /** Step-ups: a person whose sign-in is too old for a change proves again who they are, with a code from a mail. */
 export function createStepUps(dependencies: StepUpDependencies) {
-  const { accounts, oneTimeCodes, mails, stepUps, access, auditRefusals, audit, clock } = dependencies;
+  const { accounts, oneTimeCodes, mails, stepUps, allowances, counting, access, auditRefusals, audit, clock } =
+    dependencies;
 
   return {
     /** Mails a code to the verified address of the caller's locked account. */
@@ -36,7 +41,8 @@ export function createStepUps(dependencies: StepUpDependencies) {
       requireState({ state: account.status }, "own-account:write");
       const { id: accountId, contactAddress: address, contactAddressVerified, locale } = account;
       if (address === null || !contactAddressVerified) return { outcome: "no-address" };
-      const issued = await oneTimeCodes.issue(tx, { ...stepUpPlace(caller), accountId });
+      const isAllowed = await allowances.takeMail(tx, accountId);
+      const issued = isAllowed ? await oneTimeCodes.issue(tx, { ...stepUpPlace(caller), accountId }) : "too-many";
       if (issued === "too-many") return { outcome: "too-many" };
       const { code, expiresAt } = issued;
       await mails.enqueue(tx, { kind: "step-up-code", to: address, accountId, locale, expiresAt, code });
@@ -47,6 +53,7 @@ export function createStepUps(dependencies: StepUpDependencies) {
     async complete(tx: Tx, caller: Caller, account: Account, code: string): Promise<CompleteOutcome> {
       if (!canStepUp(caller)) return { outcome: "not-a-person" };
       requireState({ state: account.status }, "own-account:write");
+      if (!(await allowances.takeTry(counting, account.id))) return { outcome: "too-many-tries" };
       const redeemed = await oneTimeCodes.redeem(tx, { ...stepUpPlace(caller), code });
       if (redeemed !== "good") {
         const refusal = codeRefusal("account.step_up", account.id, redeemed, actorOf(caller));

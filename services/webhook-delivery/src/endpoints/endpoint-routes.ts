@@ -79,7 +79,7 @@ function declareWrites(routes: Routes, { endpoints, endpointStore }: EndpointRou
   routes.patch(`${endpointsPath}/:id`, {
     operationId: "updateWebhookEndpoint",
     summary: "Update an endpoint",
-    auth: write,
+    auth: { ...write, stepUpFor: "another URL" },
     audit: "webhook_endpoint.update",
     body: { json: UpdateEndpointBody, mergePatch: true },
     responses: { 200: WebhookEndpointResource, 404: "error", 409: "error", 422: "error" },

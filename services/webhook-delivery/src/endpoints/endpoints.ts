@@ -1,4 +1,4 @@
-import type { Caller } from "@signalbox/auth";
+import { type Caller, requireStepUp } from "@signalbox/auth";
 import { AppError, type Clock, changedMembers, patched } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import type { OutboundClient } from "@signalbox/net";
@@ -46,7 +46,10 @@ export function createEndpoints(dependencies: EndpointDependencies) {
       return { outcome: "created", endpoint, secret } as const;
     },
 
-    /** Updates an endpoint; a change that alters nothing leaves no trace. */
+    /**
+     * Updates an endpoint. Another URL, which gets all that the old one would, needs a recent sign-in. A change that alters
+     * nothing leaves no trace.
+     */
     async update(
       tx: Tx,
       caller: Caller,
@@ -57,6 +60,7 @@ export function createEndpoints(dependencies: EndpointDependencies) {
       const wanted = { ...patched(endpoint, fields), settings: { ...endpoint.settings, ...settings } };
       const changed = changedMembers(endpoint, wanted, endpointFieldNames);
       if (changed.length === 0) return endpoint;
+      if (wanted.url !== endpoint.url) requireStepUp(caller, clock);
       const updated = { ...wanted, revision: endpoint.revision + 1, updatedAt: clock.now() };
       await endpointStore.save(tx, updated);
       const entry = audited(caller, { action: "webhook_endpoint.update", subject: endpoint.id, fields: changed });

@@ -77,7 +77,7 @@ function declareWrites(routes: Routes, { sources, sourceStore }: SourceRoutes): 
   routes.patch(`${path}/:id`, {
     operationId: "updateWebhookSource",
     summary: "Update a source",
-    auth: write,
+    auth: { ...write, stepUpFor: "another secret" },
     audit: "webhook_source.update",
     body: { json: UpdateSourceBody, mergePatch: true },
     responses: { 200: WebhookSourceResource, 404: "error", 409: "error", 422: "error" },

@@ -1,4 +1,4 @@
-import type { Caller } from "@signalbox/auth";
+import { type Caller, requireStepUp } from "@signalbox/auth";
 import { type Clock, changedMembers, patched } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
@@ -43,7 +43,10 @@ export function createSources({ sourceStore, outbox, clock, sourcesMax }: Source
       return { outcome: "created", source } as const;
     },
 
-    /** Updates a source. A new secret replaces the old one at once; a change that alters nothing leaves no trace. */
+    /**
+     * Updates a source. A new secret, which replaces the old one at once, needs a recent sign-in: whoever sets it can forge
+     * what the partner sends. A change that alters nothing leaves no trace.
+     */
     async update(
       tx: Tx,
       caller: Caller,
@@ -56,6 +59,7 @@ export function createSources({ sourceStore, outbox, clock, sourcesMax }: Source
         ...(secret === undefined ? [] : ["secret"]),
       ];
       if (changed.length === 0) return source;
+      if (secret !== undefined) requireStepUp(caller, clock);
       assertSettingsFit(wanted.scheme, wanted.settings);
       if (secret !== undefined) assertUsableSecret(wanted.scheme, wanted.settings, secret);
       const updated = { ...wanted, revision: source.revision + 1, updatedAt: clock.now() };
