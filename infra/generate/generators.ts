@@ -1,5 +1,6 @@
 import type { Generator } from "./generator.ts";
 import { accessReference } from "./generators/access-reference.ts";
+import { clientTypes } from "./generators/client-types.ts";
 import { errorReference, eventReference } from "./generators/contract-references.ts";
 import { prismaClients } from "./generators/prisma-clients.ts";
 import { propertyCatalogue, propertyReference } from "./generators/property-files.ts";
@@ -37,5 +38,6 @@ export const generators: readonly Generator[] = [
   accessReference,
   errorReference,
   eventReference,
+  clientTypes,
   nginxConfigurationFile,
 ];
