@@ -17,7 +17,7 @@ const layers = [
 ];
 
 /** Beside the layers: these compute, and need no more than the core. */
-const leaves = ["imaging", "webhook-signatures"];
+const leaves = ["imaging", "webhook-signatures", "client"];
 
 /** The one library or folder that may import a third-party client. Everyone else uses what the home offers. */
 const homes = {

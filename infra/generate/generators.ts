@@ -1,6 +1,7 @@
 import type { Generator } from "./generator.ts";
 import { accessReference } from "./generators/access-reference.ts";
 import { auditReference } from "./generators/audit-reference.ts";
+import { clientTypes } from "./generators/client-types.ts";
 import { errorReference, eventReference } from "./generators/contract-references.ts";
 import { prismaClients } from "./generators/prisma-clients.ts";
 import { propertyCatalogue, propertyReference } from "./generators/property-files.ts";
@@ -39,5 +40,6 @@ export const generators: readonly Generator[] = [
   auditReference,
   errorReference,
   eventReference,
+  clientTypes,
   nginxConfigurationFile,
 ];

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { createHmac, randomBytes } from "node:crypto";
+import { type Client, createClient, dataOf, idempotencyKey } from "@signalbox/client";
 import { createReceiver, eventually, type Mailbox, readFixture } from "@signalbox/testing";
 import type { System } from "../systems/system.ts";
-import { type Client, createClient, expectStatus } from "./client.ts";
+import { createClient as createSender, expectStatus } from "./client.ts";
 import { openidProperties, usesOpenidClient } from "./use-openid-client.ts";
 import { verifiesBoth, withOneByteChanged } from "./verify-delivery.ts";
 
@@ -24,76 +25,93 @@ export const journeyProperties = (mailbox: Mailbox) => ({
 
 /** The journey of a new user through every service, over HTTP alone. Each step is a promise of the README's tour. */
 export async function runJourney(system: System, mailbox: Mailbox): Promise<JourneyRecord> {
-  const send = createClient(system.baseUrl, system.apiKey);
+  const client = createClient({ baseUrl: system.baseUrl, credential: { apiKey: system.apiKey } });
   const receiver = await createReceiver();
   try {
-    const accountId = await changesTheDisplayName(send);
-    const secret = await registersAnEndpoint(send, receiver.url);
-    const { imageId, uploadTraceId } = await uploadsAPhotograph(send);
-    await getsWebp(send, imageId);
+    const accountId = await changesTheDisplayName(client);
+    const secret = await registersAnEndpoint(client, receiver.url);
+    const { imageId, uploadTraceId } = await uploadsAPhotograph(client);
+    await getsWebp(client, imageId);
     await receivesSignedDeliveries(receiver, secret, imageId);
-    await acceptsAPartnersWebhookOnce(system, send, receiver);
-    await readsConfiguration(send, system);
-    await queriesEverythingAtOnce(send, imageId);
-    await usesOpenidClient(system, send, mailbox, imageId);
+    await acceptsAPartnersWebhookOnce(system, client, receiver);
+    await readsConfiguration(client, system);
+    await queriesEverythingAtOnce(system, imageId);
+    await usesOpenidClient(system, createSender(system.baseUrl, system.apiKey), mailbox, imageId);
     await refusesStrangers(system);
-    await exportsEverything(send, { accountId, imageId, secret });
+    await exportsEverything(client, { accountId, imageId, secret });
     return { accountId, imageId, uploadTraceId };
   } finally {
     await receiver.close();
   }
 }
 
-async function changesTheDisplayName(send: Client): Promise<string> {
-  const before = expectStatus(await send("/api/account/"), 200);
-  assert.equal(before.json.status, "active");
-  const displayName = `Ada ${randomBytes(3).toString("hex")}`;
-  const body = { display_name: displayName };
-  const after = expectStatus(await send("/api/account/", { method: "PATCH", body }), 200);
-  assert.equal(after.json.display_name, displayName);
-  assert.notEqual(after.headers.get("etag"), before.headers.get("etag"));
-  return after.json.id;
+async function changesTheDisplayName(client: Client): Promise<string> {
+  const { data: before, response } = await client.GET("/api/account");
+  assert.equal(before?.status, "active");
+  const display_name = `Ada ${randomBytes(3).toString("hex")}`;
+  const changed = await client.PATCH("/api/account", { body: { display_name } });
+  assert.equal(changed.data?.display_name, display_name);
+  assert.notEqual(changed.response.headers.get("etag"), response.headers.get("etag"));
+  return before.id;
 }
 
-async function registersAnEndpoint(send: Client, url: string): Promise<string> {
+async function registersAnEndpoint(client: Client, url: string): Promise<string> {
   const body = { url, event_types: ["image.*", "webhook.received"] };
-  const created = expectStatus(await send("/api/v1/webhooks/endpoints", { body }), 201);
-  assert.equal(created.json.status, "enabled");
-  assert.match(created.json.secret, /^whsec_/);
-  const read = expectStatus(await send(created.headers.get("location") ?? ""), 200);
-  assert.equal(read.json.secret, undefined, "the secret is shown once");
-  return created.json.secret;
+  const create = { params: { header: idempotencyKey() }, body };
+  const created = await dataOf(client.POST("/api/v1/webhooks/endpoints", create));
+  assert.deepEqual(
+    await dataOf(client.POST("/api/v1/webhooks/endpoints", create)),
+    created,
+    "once, however often sent",
+  );
+  assert.equal(created.status, "enabled");
+  assert.match(created.secret, /^whsec_/);
+  const path = { id: created.id };
+  const read = await dataOf(client.GET("/api/v1/webhooks/endpoints/{id}", { params: { path } }));
+  assert.ok(!("secret" in read), "the secret is shown once");
+  return created.secret;
 }
 
-async function uploadsAPhotograph(send: Client): Promise<{ imageId: string; uploadTraceId: string }> {
+async function uploadsAPhotograph(client: Client): Promise<{ imageId: string; uploadTraceId: string }> {
   const uploadTraceId = randomBytes(16).toString("hex");
-  const form = new FormData();
-  form.set("file", new Blob([await readFixture("photo.jpg")], { type: "image/jpeg" }), "photo.jpg");
-  form.set("alt_text", "A photograph");
+  const file = new File([await readFixture("photo.jpg")], "photo.jpg", { type: "image/jpeg" });
   const traceparent = `00-${uploadTraceId}-${randomBytes(8).toString("hex")}-01`;
-  const created = expectStatus(await send("/images", { body: form, headers: { traceparent } }), 201);
-  const location = created.headers.get("location");
-  assert.equal(location, `/images/${created.json.id}`);
-  assert.equal(created.json.mime_type, "image/jpeg");
-  await eventually(async () => {
-    const { json } = expectStatus(await send(location), 200);
-    assert.equal(json.status, "ready");
-    assert.ok(json.variants.thumbnail);
+  const created = await client.POST("/images", {
+    body: { file, alt_text: "A photograph" },
+    headers: { traceparent },
   });
-  return { imageId: created.json.id, uploadTraceId };
+  const { id: image_id, mime_type } = created.data ?? assert.fail(JSON.stringify(created.error));
+  assert.equal(created.response.headers.get("location"), `/images/${image_id}`);
+  assert.equal(mime_type, "image/jpeg");
+  await eventually(async () => {
+    const image = await dataOf(client.GET("/images/{image_id}", { params: { path: { image_id } } }));
+    assert.equal(image.status, "ready");
+    assert.ok(image.variants.thumbnail);
+  });
+  return { imageId: image_id, uploadTraceId };
 }
 
-async function getsWebp(send: Client, imageId: string): Promise<void> {
-  const path = `/images/${imageId}/content?width=320`;
-  const first = expectStatus(await send(path, { headers: { accept: "image/webp" } }), 200);
-  assert.equal(first.headers.get("content-type"), "image/webp");
-  assert.equal(first.bytes.subarray(8, 12).toString("latin1"), "WEBP");
-  const etag = first.headers.get("etag") ?? "";
+async function getsWebp(client: Client, image_id: string): Promise<void> {
+  const get = (header: { "If-None-Match"?: string }) =>
+    client.GET("/images/{image_id}/content", {
+      params: { path: { image_id }, query: { width: 320 }, header },
+      headers: { accept: "image/webp" },
+      parseAs: "arrayBuffer",
+    });
+  const { data, response } = await get({});
+  assert.equal(response.headers.get("content-type"), "image/webp");
+  assert.equal(
+    Buffer.from(data ?? new ArrayBuffer(0))
+      .subarray(8, 12)
+      .toString("latin1"),
+    "WEBP",
+  );
+  const etag = response.headers.get("etag") ?? "";
   assert.match(etag, /^"/);
-  const again = await send(path, { headers: { accept: "image/webp", "if-none-match": etag } });
-  expectStatus(again, 304);
-  assert.equal(again.headers.get("etag"), etag);
-  assert.equal(again.bytes.length, 0);
+  const again = await get({ "If-None-Match": etag });
+  assert.equal(again.response.status, 304);
+  assert.equal(again.response.headers.get("etag"), etag);
+  assert.equal(again.data?.byteLength ?? 0, 0);
 }
 
 async function receivesSignedDeliveries(receiver: Receiver, secret: string, imageId: string): Promise<void> {
@@ -108,35 +126,35 @@ async function receivesSignedDeliveries(receiver: Receiver, secret: string, imag
   }
 }
 
-async function acceptsAPartnersWebhookOnce(system: System, send: Client, receiver: Receiver): Promise<void> {
+async function acceptsAPartnersWebhookOnce(system: System, client: Client, receiver: Receiver): Promise<void> {
   const secret = `whsec_${randomBytes(24).toString("base64")}`;
-  const source = { name: "Partner", scheme: "standard-webhooks", secret };
-  const created = expectStatus(await send("/api/v1/webhooks/sources", { body: source }), 201);
-  assert.equal(created.json.secret, undefined, "a source's secret is write-only");
-  const partner = createClient(system.baseUrl);
+  const body = { name: "Partner", scheme: "standard-webhooks", secret } as const;
+  const source = await dataOf(client.POST("/api/v1/webhooks/sources", { body }));
+  assert.ok(!("secret" in source), "a source's secret is write-only");
+  const partner = createSender(system.baseUrl);
   const id = `msg_${randomBytes(8).toString("hex")}`;
   const signed = standardWebhook(id, secret, { type: "order.created", order: id });
-  const path = `/ingest/${created.json.id}`;
 
-  expectStatus(await partner(path, signed), 202);
-  expectStatus(await partner(path, signed), 202);
+  expectStatus(await partner(source.ingest_path, signed), 202);
+  expectStatus(await partner(source.ingest_path, signed), 202);
   const forged = {
     ...signed,
     headers: { ...signed.headers, "webhook-signature": `v1,${randomBytes(32).toString("base64")}` },
   };
-  expectStatus(await partner(path, forged), 401);
+  expectStatus(await partner(source.ingest_path, forged), 401);
 
   const isThisOne = (request: { body: Buffer }) => request.body.includes(id);
   const delivery = await receiver.waitFor((request) => isThisOne(request));
   assert.equal(JSON.parse(delivery.body.toString("utf8")).type, "webhook.received");
-  const rejections = await eventually(async () => {
-    const answer = expectStatus(await send(`/api/v1/webhooks/sources/${created.json.id}/rejections`), 200);
-    assert.equal(answer.json.items.length, 1);
-    return answer.json.items;
+  const params = { path: { id: source.id } };
+  const [rejection] = await eventually(async () => {
+    const { items } = await dataOf(client.GET("/api/v1/webhooks/sources/{id}/rejections", { params }));
+    assert.equal(items.length, 1);
+    return items;
   });
-  assert.equal(typeof rejections[0].reason, "string");
-  const received = expectStatus(await send(`/api/v1/webhooks/sources/${created.json.id}/received`), 200);
-  assert.equal(received.json.items.length, 1, "the second delivery had no second effect");
+  assert.equal(rejection?.status, 401);
+  const received = await dataOf(client.GET("/api/v1/webhooks/sources/{id}/received", { params }));
+  assert.equal(received.items.length, 1, "the second delivery had no second effect");
   assert.equal(receiver.requests.filter(isThisOne).length, 1);
 }
 
@@ -156,20 +174,18 @@ function standardWebhook(id: string, secret: string, payload: unknown) {
   };
 }
 
-async function readsConfiguration(send: Client, system: System): Promise<void> {
-  const config = expectStatus(await send("/api/v1/config/"), 200);
-  assert.equal(config.json.apiVersion, "v1");
-  assert.equal(config.json.limits.maxPageSize, 100);
-  const etag = config.headers.get("etag") ?? "";
-  expectStatus(await send("/api/v1/config/", { headers: { "if-none-match": etag } }), 304);
-  const settings = expectStatus(await send("/api/v2/settings/"), 200);
-  assert.equal(typeof settings.json.server.name, "string");
-  const environment = expectStatus(await send("/api/v1/env/"), 200);
-  assert.equal(environment.json.status, "up");
-  const status = expectStatus(await send("/api/v1/status/config"), 200);
-  assert.ok(status.json.services.length > 0);
+async function readsConfiguration(client: Client, system: System): Promise<void> {
+  const { data: config, response } = await client.GET("/api/v1/config");
+  assert.equal(config?.apiVersion, "v1");
+  assert.equal(config.limits.maxPageSize, 100);
+  const header = { "If-None-Match": response.headers.get("etag") ?? "" };
+  assert.equal((await client.GET("/api/v1/config", { params: { header } })).response.status, 304);
+  const settings = await dataOf(client.GET("/api/v2/settings"));
+  assert.notEqual(settings.server.name, "");
+  assert.equal((await dataOf(client.GET("/api/v1/env"))).status, "up");
+  assert.ok((await dataOf(client.GET("/api/v1/status/config"))).services.length > 0);
 
-  const manage = createClient(system.managementUrls.get("account") ?? system.managementUrl, system.apiKey);
+  const manage = createSender(system.managementUrls.get("account") ?? system.managementUrl, system.apiKey);
   const sources = expectStatus(await manage("/management/env"), 200);
   assert.ok(sources.json.propertySources.length > 1);
   assert.ok(!sources.bytes.includes(system.apiKey), "no key in the listing");
@@ -177,7 +193,7 @@ async function readsConfiguration(send: Client, system: System): Promise<void> {
   assert.equal(token.json.property.value, "******");
 }
 
-async function queriesEverythingAtOnce(send: Client, imageId: string): Promise<void> {
+async function queriesEverythingAtOnce(system: System, imageId: string): Promise<void> {
   const query = `query Journey {
     viewer {
       id
@@ -188,6 +204,7 @@ async function queriesEverythingAtOnce(send: Client, imageId: string): Promise<v
     }
     serverSettings { server { name } }
   }`;
+  const send = createSender(system.baseUrl, system.apiKey);
   const { json } = expectStatus(await send("/graphql", { body: { query } }), 200);
   assert.deepEqual(json.errors, undefined);
   const images = json.data.viewer.images.edges.map((edge: { node: { id: string } }) => edge.node.id);
@@ -197,21 +214,20 @@ async function queriesEverythingAtOnce(send: Client, imageId: string): Promise<v
   assert.equal(typeof json.data.serverSettings.server.name, "string");
 }
 
-async function exportsEverything(send: Client, known: { accountId: string; imageId: string; secret: string }) {
-  const answer = expectStatus(await send("/api/account/export/"), 200);
-  assert.match(answer.headers.get("content-disposition") ?? "", /^attachment/);
-  const { json } = answer;
-  assert.equal(json.account.id, known.accountId);
-  const [image] = json.images.filter(({ id }: { id: string }) => id === known.imageId);
-  assert.equal(image.alt_text, "A photograph");
-  assert.ok(json.webhook_sources.length > 0 && json.webhook_endpoints.length > 0 && json.audit.length > 0);
-  assert.deepEqual([json.left_out, json.complete], [[], true]);
-  const text = answer.bytes.toString("utf8");
+async function exportsEverything(client: Client, known: { accountId: string; imageId: string; secret: string }) {
+  const { data, response } = await client.GET("/api/account/export");
+  assert.match(response.headers.get("content-disposition") ?? "", /^attachment/);
+  assert.equal(data?.account.id, known.accountId);
+  const image = data.images?.find(({ id }) => id === known.imageId);
+  assert.equal(image?.alt_text, "A photograph");
+  for (const section of [data.webhook_sources, data.webhook_endpoints, data.audit]) assert.notEqual(section?.length, 0);
+  assert.deepEqual([data.left_out, data.complete], [[], true]);
+  const text = JSON.stringify(data);
   assert.ok(!text.includes(known.secret) && !text.includes("whsec_"), "no secret leaves with an export");
 }
 
 async function refusesStrangers(system: System): Promise<void> {
-  const stranger = createClient(system.baseUrl);
+  const stranger = createSender(system.baseUrl);
   for (const path of ["/api/account/", "/images", "/api/v1/config/", "/api/v1/webhooks/endpoints"]) {
     const answer = expectStatus(await stranger(path), 401);
     assert.equal(answer.json.error.code, "unauthorized");

@@ -7,13 +7,15 @@ import { z } from "zod";
 import { errorPageRoutes } from "./docs/error-page.ts";
 import type { Operations } from "./operations/operations.ts";
 
+const members = z.record(z.string(), z.unknown());
+
 /** For the documentation (GraphQL over HTTP, "Request" and "Response"); `graphqlRequestFrom` reads the body. */
 const GraphqlBody = z
   .object({
     query: z.string(),
-    variables: z.looseObject({}).nullable().optional(),
+    variables: members.nullable().optional(),
     operationName: z.string().nullable().optional(),
-    extensions: z.looseObject({}).nullable().optional(),
+    extensions: members.nullable().optional(),
   })
   .meta({
     id: "GraphqlRequest",
@@ -22,7 +24,7 @@ const GraphqlBody = z
 
 const GraphqlAnswer = z
   .object({
-    data: z.looseObject({}).nullable().optional(),
+    data: members.nullable().optional(),
     errors: z
       .array(
         z.object({

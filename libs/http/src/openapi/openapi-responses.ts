@@ -127,9 +127,14 @@ function headersOf(status: number, method: string): z.ZodObject {
 function contentOf(response: Exclude<ResponseSpec, string>): Record<string, ZodOpenApiMediaTypeObject> {
   if (response instanceof z.ZodType) return { "application/json": documented(response) };
   const { content, schema, example } = response as Exclude<ResponseSpec, string | z.ZodType>;
-  const bytes = { schema: z.string().meta({ format: "binary" }), ...(example === undefined ? {} : { example }) };
-  return Object.fromEntries(content.map((type) => [type, schema ? documented(schema) : bytes]));
+  const shown = example === undefined ? {} : { example };
+  return Object.fromEntries(
+    content.map((type) => [type, schema ? documented(schema) : { schema: textOf(type), ...shown }]),
+  );
 }
+
+const textOf = (mediaType: string): z.ZodType =>
+  mediaType.startsWith("text/") ? z.string() : z.string().meta({ format: "binary" });
 
 function exampleOfRefusal(status: number): ErrorBody {
   const codes = Object.entries(statusOf) as [ErrorCode, number][];

@@ -1,0 +1,49 @@
+import type { components } from "./api.d.ts";
+
+type Refusal = components["schemas"]["Error"]["error"];
+
+/** A refusal of the API. `code` is stable, the message is for people. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: Refusal["code"] | "unknown";
+  readonly requestId: string | null;
+  /** The page that says what the code means and what to do. */
+  readonly docUrl: string | null;
+  readonly details: NonNullable<Refusal["details"]>;
+
+  constructor(response: Response, body: unknown) {
+    const refusal = refusalIn(body);
+    super(refusal?.message ?? `The answer was ${response.status} ${response.statusText}.`);
+    this.name = "ApiError";
+    this.status = response.status;
+    this.code = refusal?.code ?? "unknown";
+    this.requestId = refusal?.request_id ?? response.headers.get("X-Request-Id");
+    this.docUrl = refusal?.doc_url ?? null;
+    this.details = refusal?.details ?? [];
+  }
+}
+
+interface Answer<Data> {
+  readonly data?: Data;
+  readonly error?: unknown;
+  readonly response: Response;
+}
+
+/** The data of an answer. @throws ApiError when the request was refused. */
+export async function dataOf<Data>(answer: Promise<Answer<Data>>): Promise<Data> {
+  const { data, error, response } = await answer;
+  if (!response.ok) throw new ApiError(response, error);
+  return data as Data;
+}
+
+/**
+ * The parameter that makes a repetition harmless: `params: { header: idempotencyKey() }`. Requests with it are sent again
+ * when no answer came; send the same key to read an answer again that got lost.
+ */
+export const idempotencyKey = (key: string = crypto.randomUUID()) => ({ "Idempotency-Key": key });
+
+/** What is between us and the service may answer too, in a form of its own. */
+function refusalIn(body: unknown): Refusal | null {
+  const refusal = typeof body === "object" && body !== null && "error" in body ? body.error : null;
+  return typeof refusal === "object" && refusal !== null && "code" in refusal ? (refusal as Refusal) : null;
+}
