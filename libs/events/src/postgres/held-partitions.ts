@@ -2,12 +2,19 @@ import type { TopicPartition } from "../event-log.ts";
 import type { Tended } from "./membership.ts";
 import { PartitionReader, type ReaderParts } from "./partition-reader.ts";
 
+interface HeldParts extends ReaderParts {
+  /** Called when a partition that is to be given back has been finished. */
+  readonly onFinished: () => void;
+}
+
 /** The partitions that a member holds, each with its reader. */
 export class HeldPartitions {
-  readonly #parts: ReaderParts;
+  readonly #parts: HeldParts;
   readonly #readers = new Map<number, PartitionReader>();
+  /** Being given back: their readers finish the batch in hand. True once they have. */
+  readonly #leaving = new Map<number, boolean>();
 
-  constructor(parts: ReaderParts) {
+  constructor(parts: HeldParts) {
     this.#parts = parts;
   }
 
@@ -15,47 +22,65 @@ export class HeldPartitions {
     return [...this.#readers.values()].map(({ owned: { topic, partition } }) => ({ topic, partition }));
   }
 
-  /** The ids of the partitions that nothing is being read of. */
+  /** The ids of the partitions that nothing is being read of, and something may be. */
   idle(): readonly number[] {
-    return [...this.#readers].filter(([, reader]) => reader.isIdle()).map(([id]) => id);
+    return [...this.#readers].filter(([id, reader]) => reader.isIdle() && !this.#leaving.has(id)).map(([id]) => id);
   }
 
   readTo(partitionId: number, end: bigint): void {
     this.#readers.get(partitionId)?.readTo(end);
   }
 
-  /** Drops what others own now, finishes what is to be given back and takes up what is new. Returns what is finished. */
-  async follow({ owned, toGiveBack }: Tended): Promise<readonly number[]> {
+  /** The ids of the partitions that are finished, to be given back with the next beat. */
+  finished(): readonly number[] {
+    return [...this.#leaving].filter(([, isFinished]) => isFinished).map(([id]) => id);
+  }
+
+  /**
+   * Drops what others own now, lets go of what is to be given back and takes up what is new. Nothing is waited for: the
+   * member has to beat for the partitions whose last batch takes long, or others would read them at the same time.
+   */
+  follow({ owned, toGiveBack }: Tended): void {
     const epochs = new Map(owned.map(({ partitionId, epoch }) => [partitionId, epoch]));
     for (const [id, reader] of this.#readers) {
       if (epochs.get(id) === reader.owned.epoch) continue;
       reader.stop();
-      this.#readers.delete(id);
+      this.#forget(id);
     }
-    await this.#finish(toGiveBack);
+    for (const id of toGiveBack) this.#letGo(id);
     for (const partition of owned) {
       const { partitionId: id } = partition;
       if (this.#readers.has(id) || toGiveBack.includes(id)) continue;
       this.#readers.set(id, new PartitionReader(this.#parts, partition));
     }
-    return toGiveBack;
   }
 
   /** Stops reading at once: others may own the partitions by now. */
   drop(): void {
     for (const reader of this.#readers.values()) reader.stop();
     this.#readers.clear();
+    this.#leaving.clear();
   }
 
-  /** Finishes every batch in hand and holds nothing any more. */
-  async release(): Promise<void> {
-    await this.#finish([...this.#readers.keys()]);
+  /** Resolves when no batch is in hand any more. */
+  async allFinished(): Promise<void> {
+    await Promise.all([...this.#readers.values()].map((reader) => reader.finished()));
   }
 
-  async #finish(partitionIds: readonly number[]): Promise<void> {
-    const leaving = partitionIds.flatMap((id) => this.#readers.get(id) ?? []);
-    for (const reader of leaving) reader.stop();
-    await Promise.all(leaving.map((reader) => reader.finished()));
-    for (const id of partitionIds) this.#readers.delete(id);
+  #letGo(id: number): void {
+    const reader = this.#readers.get(id);
+    if (!reader || this.#leaving.has(id)) return;
+    this.#leaving.set(id, false);
+    reader.stop();
+    void reader.finished().then(() => {
+      if (this.#readers.get(id) !== reader) return;
+      this.#leaving.set(id, true);
+      this.#parts.onFinished();
+    });
+  }
+
+  #forget(id: number): void {
+    this.#readers.delete(id);
+    this.#leaving.delete(id);
   }
 }

@@ -43,7 +43,10 @@ class PostgresSubscription implements Subscription {
   readonly #heartbeatMs: number;
   readonly #membership: Membership;
   readonly #held: HeldPartitions;
+  /** From now on nothing new is read; what is in hand is finished. */
   readonly #closing = new AbortController();
+  /** Nothing is in hand any more. */
+  readonly #finished = new AbortController();
   readonly #work = createWakeUp(pollMs);
   readonly #tending: ReturnType<typeof createWakeUp>;
   readonly #stopListening: () => void;
@@ -73,6 +76,7 @@ class PostgresSubscription implements Subscription {
       closing: this.#closing.signal,
       onRead: this.#work.wake,
       onLost: this.#tending.wake,
+      onFinished: this.#tending.wake,
     });
     this.#stopListening = wakeUps.listen({ topics, onRecords: this.#work.wake, onMembers: this.#tending.wake });
     this.liveness = createLiveness({ health: () => this.health(), ping, clock });
@@ -94,41 +98,42 @@ class PostgresSubscription implements Subscription {
     if (this.#closing.signal.aborted) return this.ended;
     this.#closing.abort();
     this.#stopListening();
+    await this.#held.allFinished();
+    this.#finished.abort();
     await this.ended.catch(() => {});
-    await this.#held.release();
     await this.#membership.leave().catch(() => {}); // else the session runs out
     this.#parts.wakeUps.announceMembers();
   }
 
-  /** Keeps our place in the group: a member that cannot beat stops reading before the others take over. */
+  /**
+   * Keeps our place in the group until nothing is in hand: a member that cannot beat stops reading before the others take
+   * over.
+   */
   async #tend(): Promise<void> {
-    const closing = this.#closing.signal;
-    let givenBack: readonly number[] = [];
-    while (!closing.aborted) {
+    const finished = this.#finished.signal;
+    while (!finished.aborted) {
       this.#tending.reset();
       try {
-        givenBack = await this.#followGroup(givenBack);
-        if (givenBack.length > 0) continue;
+        await this.#followGroup();
       } catch (error) {
-        if (closing.aborted) break;
+        if (finished.aborted) break;
         this.#parts.log.outage("The event log").failed(`group ${this.#group}`, error);
         if (this.#silentMs() > this.#sessionMs) this.#held.drop();
-        await sleep(Math.min(1_000, this.#heartbeatMs), undefined, { signal: closing }).catch(() => {});
+        await sleep(Math.min(1_000, this.#heartbeatMs), undefined, { signal: finished }).catch(() => {});
       }
-      await this.#tending.wait(closing);
+      await this.#tending.wait(finished);
       await sleep(burstMs);
     }
   }
 
-  /** Beats, and follows how the group divides its partitions now. Returns what can be given back. */
-  async #followGroup(givenBack: readonly number[]): Promise<readonly number[]> {
-    const tended = await this.#membership.tend(givenBack);
+  /** Beats, gives back what is finished, and follows how the group divides its partitions now. */
+  async #followGroup(): Promise<void> {
+    const tended = await this.#membership.tend(this.#held.finished());
     this.#aliveMs = this.#parts.clock.steadyMs();
     this.#parts.log.outage("The event log").passed(`group ${this.#group}`);
     if (tended.changed) this.#parts.wakeUps.announceMembers();
-    const finished = await this.#held.follow(tended);
+    this.#held.follow(tended);
     this.#work.wake();
-    return finished;
   }
 
   /** Finds partitions with news and reads each of them on its own, so that a slow one holds up no other. */
