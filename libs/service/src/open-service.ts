@@ -20,7 +20,7 @@ import {
   type Routes,
 } from "@signalbox/http";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
-import { type Pool, type Sealer, startRetention } from "@signalbox/storage";
+import { type Pool, type Sealer, startPresence, startRetention } from "@signalbox/storage";
 import { createRefusalTeller } from "./audit/audit-refusals.ts";
 import type { commonProperties } from "./common-properties.ts";
 import { followConfiguration } from "./follow-configuration.ts";
@@ -92,7 +92,8 @@ export async function openService(
   const { outbox, deadLetters } = openOutbox(context, pool, eventLog);
   const accessStates = await openStates(context, eventLog);
   const { rateLimits, cache, limiterOf } = await openEdgeLimits(context);
-  const idempotency = createIdempotencyStore({ service, pool, clock, ...(sealer && { sealer }) });
+  const presence = startPresence({ pool, runner });
+  const idempotency = createIdempotencyStore({ service, pool, clock, presence, ...(sealer && { sealer }) });
   startRetention({ runner, pool, clock }, [idempotencyRetention]);
 
   return {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { AppError } from "@signalbox/core";
-import { changedRows, sql, type Tx } from "@signalbox/storage";
+import { changedRows, isGone, sql, type Tx } from "@signalbox/storage";
 import type { HttpResponse } from "../responses/http-response.ts";
 import type { IdempotencyClaim } from "./idempotency.ts";
 import { claimMs, type IdempotencyOptions, type KeyedRequest, keptMs } from "./keyed-request.ts";
@@ -9,12 +9,14 @@ import { readAnswer, type StoredAnswer, writeAnswer } from "./stored-answer.ts";
 /** Takes the key when it is new, past its time, or left behind by a process that died before its effect. */
 const claimKey = sql(
   "idempotency.claim",
-  `insert into signalbox.idempotency as kept (account_id, key, fingerprint, owner, claimed_until, expires_at)
-   values ($1, $2, $3, $4, $5, $6)
+  `insert into signalbox.idempotency as kept (account_id, key, fingerprint, owner, claimed_until, expires_at, presence)
+   values ($1, $2, $3, $4, $5, $6, $8)
    on conflict (account_id, key) do update
      set fingerprint = excluded.fingerprint, owner = excluded.owner, claimed_until = excluded.claimed_until,
-         expires_at = excluded.expires_at, status = null, headers = null, body = null, sealed = false
-     where kept.expires_at <= $7 or (kept.status is null and kept.claimed_until <= $7)
+         expires_at = excluded.expires_at, presence = excluded.presence,
+         status = null, headers = null, body = null, sealed = false
+     where kept.expires_at <= $7
+       or (kept.status is null and (kept.claimed_until <= $7 or ${isGone("kept.presence")}))
    returning owner`,
 );
 
@@ -48,7 +50,7 @@ interface Kept extends StoredAnswer {
 
 /** The claim of one request on its key. */
 export function createClaim(options: IdempotencyOptions, request: KeyedRequest): IdempotencyClaim {
-  const { pool, clock } = options;
+  const { pool, clock, presence } = options;
   const owner = randomUUID();
   let state: "unclaimed" | "claimed" | "settled" = "unclaimed";
 
@@ -79,7 +81,8 @@ export function createClaim(options: IdempotencyOptions, request: KeyedRequest):
   async function take(fingerprint: Buffer): Promise<boolean> {
     const nowMs = clock.nowMs();
     const until = [new Date(nowMs + claimMs), new Date(nowMs + keptMs), new Date(nowMs)];
-    const { rowCount } = await pool.query(claimKey, [request.accountId, request.key, fingerprint, owner, ...until]);
+    const values = [request.accountId, request.key, fingerprint, owner, ...until, presence?.id() ?? null];
+    const { rowCount } = await pool.query(claimKey, values);
     if (rowCount === 1) state = "claimed";
     return rowCount === 1;
   }

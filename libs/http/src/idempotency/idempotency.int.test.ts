@@ -2,7 +2,17 @@ import assert from "node:assert/strict";
 import { after, before, type TestContext, test } from "node:test";
 import { createManualClock, systemClock } from "@signalbox/core";
 import { createRunner } from "@signalbox/runtime";
-import { createSealer, inTransaction, migrate, openPool, type Pool, sql, startRetention } from "@signalbox/storage";
+import {
+  createSealer,
+  inTransaction,
+  migrate,
+  openPool,
+  type Pool,
+  type Presence,
+  sql,
+  startPresence,
+  startRetention,
+} from "@signalbox/storage";
 import { eventually, type TestDatabase, testDatabase } from "@signalbox/testing";
 import { z } from "zod";
 import { errorOf, serveRoutes, testContext, testPrincipal } from "../edge-fixture.ts";
@@ -117,9 +127,9 @@ function routes(gate?: Gate) {
 const sealer = createSealer([`k1:${Buffer.alloc(32, 7).toString("base64")}`]);
 let serial = 0;
 
-async function serve(t: TestContext, options: { gate?: Gate; clock?: typeof systemClock } = {}) {
-  const { gate, clock = systemClock } = options;
-  const store = createIdempotencyStore({ service: "account", pool, sealer, clock });
+async function serve(t: TestContext, options: { gate?: Gate; clock?: typeof systemClock; presence?: Presence } = {}) {
+  const { gate, clock = systemClock, presence } = options;
+  const store = createIdempotencyStore({ service: "account", pool, sealer, clock, ...(presence && { presence }) });
   const principals = {
     good: testPrincipal(),
     other: testPrincipal({ accountId: "acc_2" }),
@@ -216,6 +226,32 @@ test("the claim of a process that died is taken over, and the dead one can no lo
   gate.opened.resolve();
   assert.equal((await first).status, 409);
   assert.equal(await countOf(stuck.name), 1);
+});
+
+test("a process that was killed leaves its key at once, one that lives keeps it", async (t) => {
+  const presentIn = async (of: Pool) => {
+    const runner = createRunner({ log: testContext().context.log, clock: systemClock });
+    t.after(() => runner.stop(5_000));
+    const presence = startPresence({ pool: of, runner });
+    await eventually(() => presence.id() !== null);
+    return presence;
+  };
+  const gate = closedGate();
+  const killed = await serve(t, { gate, presence: await presentIn(pool) });
+  const first = killed.post();
+  await gate.entered.promise;
+  const next = await serve(t, { presence: await presentIn(pool) });
+  const again = () => next.json("/things", "POST", { name: killed.name }, { "idempotency-key": killed.key });
+  assert.equal((await again()).status, 409, "it lives");
+
+  const held =
+    "select pid from pg_locks join signalbox.idempotency on objid = presence where classid = 4202 and key = $1";
+  const end = sql("", `select pg_terminate_backend(pid) from (${held}) found`);
+  assert.equal((await pool.query(end, [killed.key])).rowCount, 1);
+  await eventually(async () => assert.equal((await again()).status, 201));
+  gate.opened.resolve();
+  assert.equal((await first).status, 409, "its effect is not committed a second time");
+  assert.equal(await countOf(killed.name), 1);
 });
 
 test("keys of another account are other keys", async (t) => {
