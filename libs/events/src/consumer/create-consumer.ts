@@ -8,10 +8,11 @@ import type { EventLog, ReceivedBatch, ReceivedRecord } from "../event-log.ts";
 import { createLimiter } from "../limiter.ts";
 import { createConsumerMetrics } from "./consumer-metrics.ts";
 import type { ConsumerTable, StatelessTable } from "./consumer-table.ts";
+import { begunRetention, createDeadlyMessages } from "./deadly-messages.ts";
 import { drainParked } from "./drain-parked.ts";
 import { GroupReader } from "./group-reader.ts";
 import { handleBatch } from "./handle-batch.ts";
-import { handleMessage, type MessageParts } from "./handle-message.ts";
+import { handleCarefully, handleMessage, type MessageParts } from "./handle-message.ts";
 import { inboxRetention } from "./inbox.ts";
 import { LagMeter } from "./lag-meter.ts";
 
@@ -65,10 +66,12 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   const lag = new LagMeter({ eventLog, group: consumer, topics, clock });
   const metrics = createConsumerMetrics({ metrics: options.metrics, consumer, lag, pool: options.pool });
   const parts: MessageParts = { ...options, consumer, metrics, retryDelaysMs };
+  const deadly = options.pool && createDeadlyMessages(options.pool, consumer);
   const limited = createLimiter(concurrency);
 
   function handle(batch: ReceivedBatch): Promise<number> {
-    const handleOne = (record: ReceivedRecord) => handleMessage(parts, record, batch);
+    const handleOne = (record: ReceivedRecord) =>
+      deadly?.mayBe(record) ? handleCarefully(parts, deadly, record, batch) : handleMessage(parts, record, batch);
     return handleBatch({ limited, steadyMs: () => clock.steadyMs(), handle: handleOne }, batch);
   }
 
@@ -79,12 +82,15 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     start({ runner, health }) {
       health.live(`consumer ${name}`, () => reader.liveness());
       runner.worker(`consumer ${name}`, (signal, beat) => reader.run(signal, beat));
-      if (!options.pool) return;
+      if (!options.pool || !deadly) return;
       const { pool, table, inboxRetentionMs } = options;
       runner.every(`parked messages of ${name}`, parkedPollMs, (signal) =>
-        drainParked({ ...parts, pool, table }, signal),
+        drainParked({ ...parts, pool, table, deadly }, signal),
       );
-      startRetention({ runner, pool, clock }, [inboxRetention(`inbox of ${name}`, consumer, inboxRetentionMs)]);
+      startRetention({ runner, pool, clock }, [
+        inboxRetention(`inbox of ${name}`, consumer, inboxRetentionMs),
+        begunRetention(`begun messages of ${name}`, consumer, inboxRetentionMs),
+      ]);
     },
   };
 }

@@ -2,6 +2,8 @@ import { isUnavailable } from "@signalbox/core";
 import { inTransaction, type Tx } from "@signalbox/storage";
 import { decodeEvent, eventNameOf, UnreadableMessage } from "../envelope/decode-event.ts";
 import type { ConsumerTable, Handler } from "./consumer-table.ts";
+import { type DeadlyMessages, isSamePlace } from "./deadly-messages.ts";
+import { deadlyDeath } from "./handle-message.ts";
 import { recordInInbox } from "./inbox.ts";
 import { bury } from "./message-context.ts";
 import { type MessageOutcome, reasonOf } from "./message-outcome.ts";
@@ -11,6 +13,7 @@ import type { TransactionalParts } from "./transactional-message.ts";
 
 export interface DrainParts extends TransactionalParts, Reporting {
   readonly table: ConsumerTable;
+  readonly deadly: DeadlyMessages;
 }
 
 /** More would not be quicker. The locks of all their effects are held until the commit. */
@@ -41,20 +44,28 @@ async function drainQueue(parts: DrainParts, max: number, signal: AbortSignal): 
     return await inTransaction(parts.pool, async (tx) => {
       handled.length = 0; // a lost deadlock repeats all of it
       failures.length = 0;
-      const messages = await dueMessages(tx, parts.consumer, max);
       const endsMs = parts.clock.steadyMs() + turnMs;
-      for (const message of messages) {
-        if (handled.length > 0 && (signal.aborted || parts.clock.steadyMs() > endsMs)) break;
-        await reportMessage(parts, message.record, async () => ({
-          outcome: await effect(parts, tx, message, signal),
-        })).catch((error: unknown) => {
-          failures.push({ message, error });
-          throw error;
-        });
-        handled.push(message);
-      }
+      const due = await dueMessages(tx, parts.consumer, max);
+      await carefully(parts.deadly, due, {
+        async handle(messages) {
+          for (const message of messages) {
+            if (handled.length > 0 && (signal.aborted || parts.clock.steadyMs() > endsMs)) break;
+            await reportMessage(parts, message.record, async () => ({
+              outcome: await effect(parts, tx, message, signal),
+            })).catch((error: unknown) => {
+              failures.push({ message, error });
+              throw error;
+            });
+            handled.push(message);
+          }
+        },
+        async giveUp(message) {
+          await bury(parts, message.record, deadlyDeath, { signal, heartbeat: async () => {} });
+          handled.push(message);
+        },
+      });
       await removeParked(tx, parts.consumer, handled);
-      return messages.length > 0;
+      return due.length > 0;
     });
   } catch (error) {
     const [failure] = failures;
@@ -63,6 +74,31 @@ async function drainQueue(parts: DrainParts, max: number, signal: AbortSignal): 
     if (handled.length > 0) return drainQueue(parts, handled.length, signal);
     await settleFailure(parts, failure, signal);
     return true;
+  }
+}
+
+interface Turn {
+  handle(messages: readonly ParkedMessage[]): Promise<void>;
+  giveUp(message: ParkedMessage): Promise<void>;
+}
+
+/** Hands over the messages before the first that may have ended a former process, or that one alone. */
+async function carefully(deadly: DeadlyMessages, due: readonly ParkedMessage[], turn: Turn): Promise<void> {
+  const [first] = due;
+  if (!first) return;
+  const suspects = await deadly.begin(due.map(({ record }) => record));
+  const isSuspect = ({ record }: ParkedMessage) => suspects.some((suspect) => isSamePlace(suspect, record));
+  const firstSuspect = due.findIndex(isSuspect);
+  try {
+    if (firstSuspect === 0) {
+      await deadly.handleAlone(
+        first.record,
+        () => turn.handle([first]),
+        () => turn.giveUp(first),
+      );
+    } else await turn.handle(firstSuspect < 0 ? due : due.slice(0, firstSuspect));
+  } finally {
+    await deadly.end(due.filter((message) => message === first || !isSuspect(message)).map(({ record }) => record));
   }
 }
 

@@ -4,6 +4,7 @@ import { replayForHeader } from "../dead-letters/dead-letter.ts";
 import { decodeEvent, eventNameOf, UnreadableMessage } from "../envelope/decode-event.ts";
 import type { ReceivedRecord } from "../event-log.ts";
 import type { ConsumerTable, Handler, StatelessHandler, StatelessTable } from "./consumer-table.ts";
+import { type DeadlyMessages, deathsMax } from "./deadly-messages.ts";
 import { bury, type Delivery } from "./message-context.ts";
 import type { MessageOutcome } from "./message-outcome.ts";
 import { type Reporting, reportMessage } from "./report-message.ts";
@@ -29,11 +30,39 @@ export async function handleMessage(
     return await handleEvent(parts, name, record, delivery);
   } catch (error) {
     if (!(error instanceof UnreadableMessage)) throw error;
-    return await reportMessage(parts, record, async () => {
-      await bury(parts, record, { reason: error.message, attempts: 1 }, delivery);
-      return { outcome: "dead", reason: error.message };
-    });
+    return giveUp(parts, record, { reason: error.message, attempts: 1 }, delivery);
   }
+}
+
+/** Handles one message that may have ended a former process: the one that has ended three is given up. */
+export async function handleCarefully(
+  parts: MessageParts,
+  deadly: DeadlyMessages,
+  record: ReceivedRecord,
+  delivery: Delivery,
+): Promise<MessageOutcome | null> {
+  const handle = () => handleMessage(parts, record, delivery);
+  const [suspect] = await deadly.begin([record]);
+  try {
+    if (!suspect) return await handle();
+    return await deadly.handleAlone(record, handle, () => giveUp(parts, record, deadlyDeath, delivery));
+  } finally {
+    await deadly.end([record]);
+  }
+}
+
+export const deadlyDeath = { reason: `${deathsMax} processes ended while they handled it`, attempts: deathsMax };
+
+function giveUp(
+  parts: MessageParts,
+  record: ReceivedRecord,
+  death: { readonly reason: string; readonly attempts: number },
+  delivery: Delivery,
+): Promise<MessageOutcome> {
+  return reportMessage(parts, record, async () => {
+    await bury(parts, record, death, delivery);
+    return { outcome: "dead", reason: death.reason };
+  });
 }
 
 function handleEvent<N extends EventName>(parts: MessageParts, name: N, record: ReceivedRecord, delivery: Delivery) {

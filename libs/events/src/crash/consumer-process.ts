@@ -1,6 +1,7 @@
 /**
  * A consumer that may kill itself in the middle of an effect or right after its commit. Arguments: database url, log url,
- * topic, name, session timeout, "never" | "before-commit" | "after-commit", number of the message that does it.
+ * topic, name, session timeout, "never" | "before-commit" | "after-commit", number of the message that does it; or "deadly" |
+ * "deadly-once-parked", for the message that is titled "deadly".
  */
 import { hours } from "@signalbox/core";
 import { sql } from "@signalbox/storage";
@@ -31,8 +32,14 @@ createConsumer({
   inboxRetentionMs: hours(24),
   sessionTimeoutMs: Number(sessionTimeoutMs),
   topics: [topic],
+  retryDelaysMs: [10, 10, 10],
   table: {
-    async "image.updated"(event, { tx }) {
+    async "image.updated"(event, { tx, attempt }) {
+      if (event.data.title === "deadly" && crash === "deadly") die();
+      if (event.data.title === "deadly" && crash === "deadly-once-parked") {
+        if (attempt === 1) throw new Error("not at once");
+        die();
+      }
       await tx.query(insertEffect, [event.subject, event.data.title]);
       if (++handled !== Number(crashAt)) return;
       if (crash === "before-commit") die();

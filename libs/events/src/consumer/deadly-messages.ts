@@ -1,0 +1,106 @@
+import { randomUUID } from "node:crypto";
+import { hours } from "@signalbox/core";
+import { type Pool, type RetentionRule, sql } from "@signalbox/storage";
+import type { ReceivedRecord } from "../event-log.ts";
+import { createLimiter } from "../limiter.ts";
+
+/** So many processes may end with a message in hand before it is given up. */
+export const deathsMax = 3;
+
+/** What a process that was killed had in hand lies within as many messages from where its successor goes on. */
+const carefulMessages = 5_000;
+
+const thisProcess = randomUUID();
+/** Whoever may be deadly is handled alone, or its neighbours would be blamed for it. */
+const alone = createLimiter(1);
+
+const beginStatement = sql(
+  "begun.begin",
+  `with given as (
+     select topic, partition, "offset" from unnest($2::text[], $3::int[], $4::bigint[]) as given (topic, partition, "offset")
+   ), entered as (
+     insert into signalbox.begun (consumer, topic, partition, "offset", process)
+     select $1, topic, partition, "offset", $5 from given on conflict do nothing returning topic, partition, "offset"
+   )
+   select topic, partition, "offset" from given except select topic, partition, "offset" from entered`,
+);
+const beginAgainStatement = sql(
+  "begun.begin-again",
+  `update signalbox.begun set deaths = deaths + (process <> $5)::int, process = $5
+   where consumer = $1 and topic = $2 and partition = $3 and "offset" = $4 returning deaths`,
+);
+const endStatement = sql(
+  "begun.end",
+  `delete from signalbox.begun using unnest($2::text[], $3::int[], $4::bigint[]) as given (topic, partition, "offset")
+   where begun.consumer = $1 and begun.topic = given.topic and begun.partition = given.partition
+     and begun."offset" = given."offset"`,
+);
+
+type Position = Pick<ReceivedRecord, "topic" | "partition" | "offset">;
+
+export const isSamePlace = (one: Position, other: Position): boolean =>
+  one.offset === other.offset && one.partition === other.partition && one.topic === other.topic;
+
+const positionsOf = (records: readonly Position[]) => [
+  records.map(({ topic }) => topic),
+  records.map(({ partition }) => partition),
+  records.map(({ offset }) => offset),
+];
+
+export type DeadlyMessages = ReturnType<typeof createDeadlyMessages>;
+
+/**
+ * Finds the messages that end the process which handles them, by a memory that outlives it: what is begun is written down
+ * and crossed out when it has ended in any way but that. A database that is away is no obstacle, only a gap in the memory.
+ */
+export function createDeadlyMessages(pool: Pool, consumer: string) {
+  const carefulUntil = new Map<string, bigint>();
+
+  return {
+    /** True for messages that a former process may have had in hand: the first after this one got the partition. */
+    mayBe({ topic, partition, offset }: Position): boolean {
+      const place = `${topic}/${partition}`;
+      const until = carefulUntil.get(place) ?? offset + BigInt(carefulMessages);
+      carefulUntil.set(place, until);
+      return offset < until;
+    },
+
+    /** Writes down that they are begun; returns those that were begun before and have not ended. */
+    async begin(records: readonly Position[]): Promise<readonly Position[]> {
+      const values = [consumer, ...positionsOf(records), thisProcess];
+      const answer = await pool.query<Position>(beginStatement, values).catch(() => null);
+      return answer?.rows ?? [];
+    },
+
+    /**
+     * Runs `work` on a message that was begun before, with no other such message beside it; or `giveUp`, when too many
+     * processes have ended with it in hand.
+     */
+    handleAlone<T>(
+      { topic, partition, offset }: Position,
+      work: () => Promise<T>,
+      giveUp: () => Promise<T>,
+    ): Promise<T> {
+      return alone(async () => {
+        const values = [consumer, topic, partition, offset, thisProcess];
+        const answer = await pool.query<{ deaths: number }>(beginAgainStatement, values).catch(() => null);
+        return (answer?.rows[0]?.deaths ?? 0) < deathsMax ? work() : giveUp();
+      });
+    },
+
+    async end(records: readonly Position[]): Promise<void> {
+      await pool.query(endStatement, [consumer, ...positionsOf(records)]).catch(() => {});
+    },
+  };
+}
+
+/** Forgets what expired before it came again. */
+export const begunRetention = (name: string, consumer: string, keepMs: number): RetentionRule => ({
+  name,
+  table: "signalbox.begun",
+  column: "begun_at",
+  condition: "consumer = $2",
+  values: [consumer],
+  keepMs,
+  everyMs: hours(1),
+});
