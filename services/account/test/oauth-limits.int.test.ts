@@ -43,7 +43,8 @@ test("wrong API keys and stray requests from its address keep nobody from tokens
     await account.send("GET", "/oauth/nothing");
   }
   assert.equal((await account.send("GET", "/api/account/", { headers: { "x-api-key": "sbx_dev_wrong" } })).status, 429);
-  assert.equal((await account.send("GET", "/oauth/nothing")).body.error.code, "rate_limited");
+  const { code, doc_url: docs } = (await account.send("GET", "/oauth/nothing")).body.error;
+  assert.deepEqual([code, docs.endsWith("#rate_limited")], ["rate_limited", true]);
   for (let count = 0; count < 10; count++) {
     assert.equal((await askForToken(client)).status, 200);
     for (const path of ["jwks", ".well-known/openid-configuration", ".well-known/oauth-authorization-server"]) {
