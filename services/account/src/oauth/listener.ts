@@ -112,10 +112,10 @@ function fail(request: IncomingMessage, response: ServerResponse, error: unknown
 /** The provider takes its paths in any case. */
 const kindOf = (path: string): Kind | undefined => kinds.find(([pattern]) => pattern.test(path.toLowerCase()))?.[1];
 
-/** The path below the mount. */
+/** The path below the mount; nothing for the metadata, which is also asked for outside of it. */
 function pathOf({ url = "" }: IncomingMessage): string {
   const [path = ""] = url.split("?", 1);
-  return path.slice(mountPath.length).replace(/\/$/, "");
+  return path.startsWith(mountPath) ? path.slice(mountPath.length).replace(/\/$/, "") : "";
 }
 
 const queriedClientId = ({ url = "" }: IncomingMessage): string | null =>
