@@ -33,6 +33,7 @@ import type { LimiterOf } from "./oauth/request-limits.ts";
 import { createStateStore } from "./oauth/state-store.ts";
 import { createPrincipals, createTokens } from "./principals/principals.ts";
 import type { Configured } from "./properties.ts";
+import { createSignInMails } from "./sign-ins/sign-in-mails.ts";
 import { createSignIns } from "./sign-ins/sign-ins.ts";
 import { createStatuses } from "./statuses/statuses.ts";
 import { createStepUpAllowances } from "./step-up/step-up-allowances.ts";
@@ -185,7 +186,8 @@ function createLogins(context: Configured, parts: LoginParts) {
   });
   const state = createStateStore(parts.pool, parts.sealer);
   const issuedTokens = createIssuedTokens({ ...parts, state });
-  const signIns = createSignIns({ ...parts, provisioning, issuedTokens, defaultLocale });
+  const signInMails = createSignInMails({ keys: configuration.get("secrets.keys"), clock: context.clock });
+  const signIns = createSignIns({ ...parts, provisioning, issuedTokens, signInMails, defaultLocale });
   const issuer = createIssuer(context, { ...parts, state, issuedTokens, signIns });
   const tokens = issuer?.tokens ?? createTokens(context, parseIssuers(configuration.get("auth.issuers")));
   const identityStore = createIdentityStore(parts.pool);

@@ -3,6 +3,7 @@ import { hours, minutes, seconds } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
 import { inTransaction, type RetentionRule, startRetention } from "@signalbox/storage";
 import type { Capabilities } from "./capabilities.ts";
+import { signInMailRetention } from "./sign-ins/sign-in-mails.ts";
 
 /** How long rows stay that are of no use any more. */
 export const retention: readonly RetentionRule[] = [
@@ -10,6 +11,7 @@ export const retention: readonly RetentionRule[] = [
   { name: "code retention", table: "one_time_codes", column: "expires_at", keepMs: hours(24) },
   // Long enough to tell a late person that their link has expired, rather than that it never was.
   { name: "contact link retention", table: "contact_links", column: "expires_at", keepMs: hours(24 * 30) },
+  signInMailRetention,
   { name: "step-up allowance retention", table: "step_up_allowances", column: "last_used_at", keepMs: hours(1) },
   { name: "step-up retention", table: "step_ups", column: "at", keepMs: stepUpMaxAgeMs },
 ];

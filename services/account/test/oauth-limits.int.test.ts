@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { metadataPrefix } from "../src/oauth/issuer-address.ts";
 import type { Harness } from "./harness.ts";
 import { type MadeClient, makeClient, startIssuer } from "./oauth-fixture.ts";
 import { application, applications, createVisitor, signedIn, startSignIn } from "./oauth-visitor.ts";
@@ -43,11 +44,12 @@ test("wrong API keys and stray requests from its address keep nobody from tokens
     await account.send("GET", "/oauth/nothing");
   }
   assert.equal((await account.send("GET", "/api/account/", { headers: { "x-api-key": "sbx_dev_wrong" } })).status, 429);
-  assert.equal((await account.send("GET", "/oauth/nothing")).body.error.code, "rate_limited");
+  const { code, doc_url: docs } = (await account.send("GET", "/oauth/nothing")).body.error;
+  assert.deepEqual([code, docs.endsWith("#rate_limited")], ["rate_limited", true]);
   for (let count = 0; count < 10; count++) {
     assert.equal((await askForToken(client)).status, 200);
-    for (const path of ["jwks", ".well-known/openid-configuration", ".well-known/oauth-authorization-server"]) {
-      const { status, headers } = await account.send("GET", `/oauth/${path}`);
+    for (const path of ["/oauth/jwks", "/oauth/.well-known/openid-configuration", `${metadataPrefix}/oauth`]) {
+      const { status, headers } = await account.send("GET", path);
       assert.deepEqual([status, headers.get("ratelimit")], [200, null], path);
     }
     const { url } = await startSignIn(account);

@@ -17,6 +17,7 @@ import { createAdapter } from "./adapter.ts";
 import { metadataOfApplication, parseApplications } from "./applications.ts";
 import { type IssuedTokens, issuedTokenRetention } from "./issued-tokens.ts";
 import { issuerAddress, trustedIssuer } from "./issuer-address.ts";
+import { createKnownBrowsers } from "./known-browser.ts";
 import { createListener } from "./listener.ts";
 import { ownPages, signInUrl } from "./own-pages.ts";
 import { createPresentedToken } from "./presented-token.ts";
@@ -72,10 +73,13 @@ export function createIssuer(
   const cookieKeys = cookieKeysFrom(configuration.get("secrets.keys"));
   const clientAddress = createClientAddress(configuration.get("http.trusted-proxies"));
   const applications = [...parseApplications(configuration.get("account.oauth.applications")), ownPages(address)];
+  const { issuer, path } = address;
+  const knownBrowsers = createKnownBrowsers({ cookieKeys, path, isSecure: issuer.startsWith("https:") });
   const limits = createRequestLimits({
     ...parts,
     configuration,
     clientAddress,
+    knownBrowsers,
     applications: new Set(applications.map(({ client_id }) => client_id)),
   });
   const providerClients = createProviderClients(parts);
@@ -95,7 +99,7 @@ export function createIssuer(
     const shared = { ...parts, address, providerClients, refreshTokens, clientAddress, limits, errorDocs };
     return createProvider({ ...shared, configuration: configured });
   });
-  const answerSignIn = createSignInListener({ ...parts, address, cookieKeys, clientAddress, limits });
+  const answerSignIn = createSignInListener({ ...parts, address, cookieKeys, clientAddress, limits, knownBrowsers });
 
   return {
     tokens,

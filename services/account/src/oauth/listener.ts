@@ -1,6 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { isAppError } from "@signalbox/core";
-import { defaultMessages } from "@signalbox/http";
 import { toAppError } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import type Provider from "oidc-provider";
@@ -60,13 +59,13 @@ export function createListener(dependencies: Dependencies): RequestListener {
       case "page":
         return unlessTooMany(limits.page(request), request, response);
       default:
-        return unlessTooMany(limits.stray(request), request, response);
+        return handOn(request, response);
     }
   }
 
   /** Who it says it is from is in the form; the provider is handed a request that can be read again. */
   async function answerClient(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.method !== "POST") return unlessTooMany(limits.stray(request), request, response);
+    if (request.method !== "POST") return handOn(request, response);
     const body = await readFormBody(request);
     if (body === null) return endWith(response, 413, { error: "invalid_request" });
     const inForm = new URLSearchParams(body.toString()).get("client_id") ?? undefined;
@@ -80,7 +79,6 @@ export function createListener(dependencies: Dependencies): RequestListener {
   function unlessTooMany(count: Count, request: IncomingMessage, response: ServerResponse): void {
     tellCount(response, count);
     if (count.allowed) handOn(request, response);
-    else if (kindOf(pathOf(request)) === undefined) refuseStray(response);
     else sendPage(response, tooManyPage);
   }
 
@@ -99,12 +97,6 @@ function refuseApplication(response: ServerResponse): void {
   endWith(response, 429, tooManyRequests);
 }
 
-/** In the words of every other route, like the 404 that it stands for. */
-function refuseStray(response: ServerResponse): void {
-  const request_id = response.getHeader("X-Request-Id");
-  endWith(response, 429, { error: { code: "rate_limited", message: defaultMessages.rate_limited, request_id } });
-}
-
 function fail(request: IncomingMessage, response: ServerResponse, error: unknown, log: Logger): void {
   // A client that went away in the middle of its request is no failure of ours.
   if (request.destroyed && !request.complete) return;
@@ -120,10 +112,10 @@ function fail(request: IncomingMessage, response: ServerResponse, error: unknown
 /** The provider takes its paths in any case. */
 const kindOf = (path: string): Kind | undefined => kinds.find(([pattern]) => pattern.test(path.toLowerCase()))?.[1];
 
-/** The path below the mount. */
+/** The path below the mount; nothing for the metadata, which is also asked for outside of it. */
 function pathOf({ url = "" }: IncomingMessage): string {
   const [path = ""] = url.split("?", 1);
-  return path.slice(mountPath.length).replace(/\/$/, "");
+  return path.startsWith(mountPath) ? path.slice(mountPath.length).replace(/\/$/, "") : "";
 }
 
 const queriedClientId = ({ url = "" }: IncomingMessage): string | null =>

@@ -56,7 +56,7 @@ ${guarded(form, "code")}
 <button type="submit">Sign in</button>
 </form>
 <h2>No e-mail?</h2>
-<p>Check your spam folder. After five codes within an hour you have to wait before we send another one.</p>
+<p>Check your spam folder. We send at most five codes an hour.</p>
 <form method="post" action="${form.action}">
 ${guarded(form, "resend")}
 <button type="submit">Send another code</button>

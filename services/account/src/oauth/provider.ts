@@ -1,5 +1,5 @@
 import { errorBody, isAppError } from "@signalbox/core";
-import { type ClientAddress, isNotModified, strongEtag } from "@signalbox/http";
+import { type ClientAddress, defaultMessages, isNotModified, strongEtag } from "@signalbox/http";
 import { toAppError } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import Provider, { type Configuration, errors, type KoaContextWithOIDC } from "oidc-provider";
@@ -16,15 +16,15 @@ interface Dependencies {
   readonly providerClients: Pick<ProviderClients, "accepts" | "noteRefused">;
   readonly refreshTokens: Pick<RefreshTokens, "keepAnswer">;
   readonly clientAddress: ClientAddress;
-  readonly limits: RequestLimits;
   /** The page that explains the error codes. */
   readonly errorDocs: string;
+  readonly limits: RequestLimits;
   readonly log: Logger;
 }
 
 /** Makes an OpenID provider of our configuration, with our steps before it and our log and audit behind it. */
 export function createProvider(dependencies: Dependencies): Provider {
-  const { address, configuration, providerClients, refreshTokens, limits, errorDocs, log } = dependencies;
+  const { address, configuration, providerClients, refreshTokens, limits, log } = dependencies;
   const provider = new Provider(address.issuer, configuration);
   // Its address is set on every request before it sees it.
   provider.proxy = true;
@@ -39,7 +39,7 @@ export function createProvider(dependencies: Dependencies): Provider {
   };
   const steps = [
     underPath(address),
-    nothingHere(errorDocs),
+    nothingHere(dependencies),
     countClients(limits),
     cachedForMinutes,
     consentGiven,
@@ -74,14 +74,18 @@ function underPath({ path, metadataPaths }: IssuerAddress): Step {
   };
 }
 
-function nothingHere(docs: string): Step {
+/** Answers what leads nowhere, in the words of every other route; that alone counts by its address. */
+function nothingHere({ errorDocs: docs, limits }: Pick<Dependencies, "errorDocs" | "limits">): Step {
   return async (ctx, next) => {
     await next();
     if (ctx.status !== 404 || ctx.body) return;
     const requestId = ctx.response.get("X-Request-Id");
-    ctx.body = errorBody({ code: "not_found", message: "There is nothing here.", requestId, docs });
+    const count = limits.stray(ctx.req);
+    tellCount(ctx.res, count);
+    const code = count.allowed ? "not_found" : "rate_limited";
+    ctx.body = errorBody({ code, message: defaultMessages[code], requestId, docs });
     ctx.type = "application/json";
-    ctx.status = 404;
+    ctx.status = count.allowed ? 404 : 429;
   };
 }
 

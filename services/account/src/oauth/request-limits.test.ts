@@ -30,6 +30,7 @@ function arrange() {
     configuration,
     limiterOf: (policy) => limiters(policy, { takeShares: async () => null }),
     clientAddress: ({ headers }) => String(headers["x-from"]),
+    knownBrowsers: { of: ({ headers }) => (headers["x-browser"] ? { id: "known", knows: () => true } : null) },
     applications: new Set(["console"]),
   });
   return { clock, limits, from, here: from("198.51.100.1") };
@@ -67,6 +68,14 @@ test("whoever says that they are an application uses up nobody's requests but th
   assert.equal(taken.indexOf(false), 600);
   assert.equal(limits.application(from("198.51.100.2"), "console")?.allowed, true);
   assert.equal(limits.application(here, "made-up"), null);
+});
+
+test("strangers who begin sign-ins keep no browser from it that has signed in before", () => {
+  const { limits, here } = arrange();
+  const taken = Array.from({ length: 3_001 }, () => limits.start(here, "console").allowed);
+  assert.equal(taken.indexOf(false), 3_000);
+  here.headers["x-browser"] = "1";
+  assert.equal(limits.start(here, "console").allowed, true);
 });
 
 test("failures count by the client that is there, and by the address for all that are not", () => {

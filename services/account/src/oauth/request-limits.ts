@@ -4,6 +4,7 @@ import type { Configuration } from "@signalbox/config";
 import { minutes, seconds } from "@signalbox/core";
 import { addressBucket, type ClientAddress } from "@signalbox/http";
 import type { Properties } from "../properties.ts";
+import type { KnownBrowsers } from "./known-browser.ts";
 
 export type RequestLimits = ReturnType<typeof createRequestLimits>;
 
@@ -23,6 +24,7 @@ interface Dependencies {
   /** The limiter of a policy, shared with whoever else counts by it. */
   readonly limiterOf: LimiterOf;
   readonly clientAddress: ClientAddress;
+  readonly knownBrowsers: Pick<KnownBrowsers, "of">;
   /** The ids of the applications that people sign in to. */
   readonly applications: ReadonlySet<string>;
 }
@@ -32,32 +34,9 @@ interface Dependencies {
  * service client counts by its id once its secret was right, and a sign-in by itself. An application has no secret, and
  * anybody can say that they are it, so it counts by its id and the address together.
  */
-export function createRequestLimits({ configuration, limiterOf, clientAddress, applications }: Dependencies) {
-  const clients = limiterOf({
-    name: "client",
-    limit: configuration.get("account.oauth.client-requests"),
-    windowMs: seconds(10),
-  });
-  const failures = limiterOf({
-    name: "client-failures",
-    limit: configuration.get("account.oauth.client-failures"),
-    windowMs: minutes(1),
-  });
-  const signIns = limiterOf({
-    name: "sign-in",
-    limit: configuration.get("account.oauth.sign-in-requests"),
-    windowMs: minutes(1),
-  });
-  const starts = limiterOf({
-    name: "sign-ins",
-    limit: configuration.get("account.oauth.sign-ins"),
-    windowMs: minutes(10),
-  });
-  const anonymous = limiterOf({
-    name: "anonymous",
-    limit: configuration.get("http.rate-limit.anonymous.requests"),
-    windowMs: configuration.get("http.rate-limit.anonymous.window"),
-  });
+export function createRequestLimits(dependencies: Dependencies) {
+  const { clientAddress, knownBrowsers, applications } = dependencies;
+  const { clients, failures, signIns, starts, anonymous } = limitersOf(dependencies);
   const bucketOf = (request: IncomingMessage) => addressBucket(clientAddress(request));
 
   return {
@@ -78,9 +57,11 @@ export function createRequestLimits({ configuration, limiterOf, clientAddress, a
     failure: (request: IncomingMessage, clientId: string | null): Count =>
       take(failures, clientId === null ? `address ${bucketOf(request)}` : `client ${clientId}`),
 
-    /** Counts a request to begin a sign-in. */
-    start: (request: IncomingMessage, clientId: string | null): Count =>
-      take(starts, `${clientId !== null && applications.has(clientId) ? clientId : "other"} ${bucketOf(request)}`),
+    /** Counts a request to begin a sign-in: of a browser that has signed in before by itself, or else by its address. */
+    start(request: IncomingMessage, clientId: string | null): Count {
+      const application = clientId !== null && applications.has(clientId) ? clientId : "other";
+      return take(starts, `${application} ${knownBrowsers.of(request)?.id ?? bucketOf(request)}`);
+    },
 
     /** Counts a request for a page beside those of a sign-in: to go on after it, or to sign out. */
     page: (request: IncomingMessage): Count => take(starts, `pages ${bucketOf(request)}`),
@@ -90,6 +71,36 @@ export function createRequestLimits({ configuration, limiterOf, clientAddress, a
 
     /** Counts what leads nowhere. */
     stray: (request: IncomingMessage): Count => take(anonymous, bucketOf(request)),
+  };
+}
+
+function limitersOf({ configuration, limiterOf }: Pick<Dependencies, "configuration" | "limiterOf">) {
+  return {
+    clients: limiterOf({
+      name: "client",
+      limit: configuration.get("account.oauth.client-requests"),
+      windowMs: seconds(10),
+    }),
+    failures: limiterOf({
+      name: "client-failures",
+      limit: configuration.get("account.oauth.client-failures"),
+      windowMs: minutes(1),
+    }),
+    signIns: limiterOf({
+      name: "sign-in",
+      limit: configuration.get("account.oauth.sign-in-requests"),
+      windowMs: minutes(1),
+    }),
+    starts: limiterOf({
+      name: "sign-ins",
+      limit: configuration.get("account.oauth.sign-ins"),
+      windowMs: minutes(10),
+    }),
+    anonymous: limiterOf({
+      name: "anonymous",
+      limit: configuration.get("http.rate-limit.anonymous.requests"),
+      windowMs: configuration.get("http.rate-limit.anonymous.window"),
+    }),
   };
 }
 

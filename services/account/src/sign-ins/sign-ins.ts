@@ -1,21 +1,38 @@
 import { builtInIssuer, type Caller, requireState } from "@signalbox/auth";
 import type { AccountState } from "@signalbox/contracts";
-import { sql, type Tx } from "@signalbox/storage";
+import { advisoryLock, sql, type Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import { canonicalAddress } from "../accounts/account-fields.ts";
 import type { Provisioning } from "../accounts/provisioning.ts";
 import type { Actor, Refusal } from "../audit/audit.ts";
 import { codeRefusal } from "../codes/code-answers.ts";
+import type { CodePlace } from "../codes/one-time-code.ts";
 import type { OneTimeCodes, RedeemOutcome } from "../codes/one-time-codes.ts";
 import type { Mails } from "../mail/mails.ts";
 import type { IssuedTokens } from "../oauth/issued-tokens.ts";
+import type { KnownBrowser } from "../oauth/known-browser.ts";
 import type { Shared } from "../shared.ts";
 import type { StepUps } from "../step-up/step-ups.ts";
+import type { SignInMails } from "./sign-in-mails.ts";
 
 export type SignIns = ReturnType<typeof createSignIns>;
 
+/** Who asks for a code. */
+export interface CodeRequest {
+  /** The sign-in that asks. */
+  readonly signIn: string;
+  /** The address that it asks from. */
+  readonly client: string;
+  /** The browser, where anybody has signed in with it before. */
+  readonly browser: Pick<KnownBrowser, "id" | "knows"> | null;
+}
+
+export type SendOutcome = { outcome: "sent"; to: string } | { outcome: "too-many" };
+
 /** A code that somebody typed to sign in. */
 export interface TypedCode {
+  /** The sign-in that it was typed in. */
+  readonly signIn: string;
   /** Where the code was sent. */
   readonly address: string;
   readonly code: string;
@@ -32,6 +49,7 @@ interface Dependencies extends Pick<Shared, "accounts" | "audit" | "auditRefusal
   readonly provisioning: Pick<Provisioning, "create">;
   readonly oneTimeCodes: Pick<OneTimeCodes, "issue" | "redeem">;
   readonly mails: Mails;
+  readonly signInMails: SignInMails;
   readonly issuedTokens: Pick<IssuedTokens, "revokeSignIns">;
   readonly stepUps: Pick<StepUps, "end">;
   /** The language of mails to those who have no account yet. */
@@ -40,33 +58,22 @@ interface Dependencies extends Pick<Shared, "accounts" | "audit" | "auditRefusal
 
 /** The sign-ins of people at the built-in issuer: begun with a mailed code, completed by it, ended everywhere. */
 export function createSignIns(dependencies: Dependencies) {
-  const { oneTimeCodes, audit, auditRefusals, clock } = dependencies;
+  const { oneTimeCodes, signInMails, audit, auditRefusals, clock } = dependencies;
   const noteRefused = (tx: Tx, refusal: Refusal) => tx.afterCommit(() => auditRefusals.record(refusal));
 
   return {
-    /**
-     * Mails a code and answers where to. An account's code goes to the address as the account has it: whoever typed
-     * another spelling has not shown yet that theirs is the same mailbox. The answer is the same whether there is an
-     * account or not, and when an address has had enough codes for now.
-     */
-    async sendCode(tx: Tx, address: string): Promise<string> {
-      const account = await findByAddress(tx, address);
-      const to = account?.contactAddress ?? address;
-      const accountId = account?.id ?? null;
-      const issued = await oneTimeCodes.issue(tx, { purpose: "sign-in", subject: codeSubject(to), accountId });
-      if (issued === "too-many") return to;
-      const locale = account?.locale ?? dependencies.defaultLocale();
-      await dependencies.mails.enqueue(tx, { kind: "sign-in-code", to, accountId, locale, ...issued });
-      return to;
-    },
+    /** Mails a code, unless who asks or the address has had enough of them. */
+    sendCode: (tx: Tx, address: string, by: CodeRequest): Promise<SendOutcome> =>
+      sendCode(tx, address, by, dependencies),
 
     /**
      * Takes the code and signs in to the account whose verified contact address the code was sent to, or to a new one.
-     * The code's row stays locked meanwhile, so one address never gets two accounts.
+     * The address stays locked meanwhile, so it never gets two accounts.
      */
     async complete(tx: Tx, typed: TypedCode): Promise<SignInOutcome> {
-      const { address, code } = typed;
-      const redeemed = await oneTimeCodes.redeem(tx, { purpose: "sign-in", subject: codeSubject(address), code });
+      const { signIn, address, code } = typed;
+      const redeemed = await oneTimeCodes.redeem(tx, { ...codePlace(signIn, address), code });
+      if (redeemed === "good") await advisoryLock(tx, `sign-in to ${canonicalAddress(address)}`);
       const known = await findByAddress(tx, address);
       if (redeemed !== "good") {
         if (known) noteRefused(tx, codeRefusal("sign_in", known.id, redeemed, ownerBy(known.id, typed)));
@@ -74,6 +81,7 @@ export function createSignIns(dependencies: Dependencies) {
       }
       // The account has changed the spelling since, and who reads that mailbox has to show it.
       if (known && known.contactAddress !== address) return { outcome: "code-refused", why: "used-up" };
+      await signInMails.answered(tx, signIn);
       const { id: accountId, status } = known ?? (await newAccount(tx, typed, dependencies.provisioning));
       const by = ownerBy(accountId, typed);
       if (!maySignIn({ status })) {
@@ -100,6 +108,34 @@ export function createSignIns(dependencies: Dependencies) {
   };
 }
 
+/**
+ * Mails a code and answers where to. An account's code goes to the address as the account has it: whoever typed another
+ * spelling has not shown yet that theirs is the same mailbox. The answer is the same whether there is an account or not.
+ */
+async function sendCode(
+  tx: Tx,
+  address: string,
+  { signIn, client, browser }: CodeRequest,
+  { oneTimeCodes, signInMails, mails, defaultLocale }: Dependencies,
+): Promise<SendOutcome> {
+  const account = await findByAddress(tx, address);
+  const to = account?.contactAddress ?? address;
+  const accountId = account?.id ?? null;
+  const knownBrowser = browser !== null && account && browser.knows(account.id) ? browser.id : null;
+  // Other spellings do not bring more mails.
+  const mayMail = await signInMails.count(tx, canonicalAddress(to), { signIn, client, knownBrowser });
+  const issued = mayMail ? await oneTimeCodes.issue(tx, { ...codePlace(signIn, to), accountId }) : "too-many";
+  if (issued === "too-many") return { outcome: "too-many" };
+  await mails.enqueue(tx, {
+    kind: "sign-in-code",
+    to,
+    accountId,
+    locale: account?.locale ?? defaultLocale(),
+    ...issued,
+  });
+  return { outcome: "sent", to };
+}
+
 function newAccount(tx: Tx, { address, by }: TypedCode, provisioning: Pick<Provisioning, "create">): Promise<Account> {
   return provisioning.create(tx, {
     claims: { email: address, email_verified: true },
@@ -114,8 +150,11 @@ function newAccount(tx: Tx, { address, by }: TypedCode, provisioning: Pick<Provi
  */
 export const maySignIn = ({ status }: Pick<Account, "status">): boolean => status !== "deleted";
 
-/** A code stands for an address however it is typed, so that other spellings do not bring more codes. */
-const codeSubject = canonicalAddress;
+/** A code is of use to the sign-in that asked for it, so that nobody else's request ends it or tries it. */
+const codePlace = (signIn: string, address: string): CodePlace => ({
+  purpose: "sign-in",
+  subject: `${canonicalAddress(address)} ${signIn}`,
+});
 
 const ownerBy = (accountId: string, { by }: TypedCode): Actor => ({ kind: "owner", accountId, ...by });
 

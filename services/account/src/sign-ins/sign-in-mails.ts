@@ -1,0 +1,84 @@
+import { createHmac, hkdfSync, randomUUID } from "node:crypto";
+import { type Clock, hours } from "@signalbox/core";
+import { advisoryLock, type RetentionRule, sql, type Tx, table } from "@signalbox/storage";
+import { mayMail, type RecentMails } from "./mail-allowance.ts";
+
+export type SignInMails = ReturnType<typeof createSignInMails>;
+
+/** Who asks for a code, and for which sign-in. */
+export interface Asker {
+  /** The sign-in that asks; its code is of use there alone. */
+  readonly signIn: string;
+  /** The address it asks from, an IPv6 network for the whole of it. */
+  readonly client: string;
+  /** The browser, where it has signed in to the account before. */
+  readonly knownBrowser: string | null;
+}
+
+const mails = table("sign_in_mails", {
+  id: "uuid",
+  address: "bytea",
+  asker: "bytea",
+  knownBrowser: "bool",
+  signIn: "bytea",
+  sentAt: "timestamptz",
+  answeredAt: "timestamptz",
+});
+
+/** Each part has its index; what is refused is not written, so there are few rows of an address and of an asker. */
+const countRecent = sql(
+  "sign-in-mail.count-recent",
+  `select count(*) filter (where address = $1)::int as "toAddress",
+     count(*) filter (where address = $1 and not known_browser)::int as "ofStrangers",
+     count(*) filter (where address = $1 and asker = $2 and answered_at is null)::int as "ofAsker",
+     count(*) filter (where asker = $2 and answered_at is null)::int as "fromClient"
+   from sign_in_mails where sent_at > $3 and (address = $1 or (asker = $2 and answered_at is null))`,
+);
+
+const markAnswered = sql(
+  "sign-in-mail.mark-answered",
+  "update sign_in_mails set answered_at = $2 where sign_in = $1 and answered_at is null",
+);
+
+/**
+ * The mails of the last hour that had a code to sign in. Addresses and askers are kept as keyed digests: whoever reads the
+ * table learns of nobody who asked.
+ */
+export function createSignInMails({ keys, clock }: { readonly keys: readonly string[]; readonly clock: Clock }) {
+  const key = Buffer.from(hkdfSync("sha256", keys[0] ?? "", "", "signalbox account sign-in mails", 32));
+  const digestOf = (...parts: readonly string[]) => createHmac("sha256", key).update(JSON.stringify(parts)).digest();
+
+  return {
+    /** Counts another mail to the address, unless it has had enough; then it answers false and nothing is counted. */
+    async count(tx: Tx, address: string, { signIn, client, knownBrowser }: Asker): Promise<boolean> {
+      const [asker, kind] =
+        knownBrowser === null
+          ? [digestOf("client", client), "stranger" as const]
+          : [digestOf("browser", knownBrowser), "known browser" as const];
+      // Of two at once, the second one counts the first; always in this order, so that nobody waits for each other.
+      await advisoryLock(tx, `sign-in mails to ${address}`);
+      if (kind === "stranger") await advisoryLock(tx, `sign-in mails from ${client}`);
+      const row = { address: digestOf("address", address), asker, signIn: digestOf("sign-in", signIn) };
+      const sentAt = clock.now();
+      const since = new Date(sentAt.getTime() - hours(1));
+      const { rows } = await tx.query<RecentMails>(countRecent, [row.address, asker, since]);
+      const [recent] = rows;
+      if (!recent || !mayMail(kind, recent)) return false;
+      const knows = kind === "known browser";
+      await mails.insert(tx, { ...row, id: randomUUID(), knownBrowser: knows, sentAt, answeredAt: null });
+      return true;
+    },
+
+    /** Notes that somebody has signed in by this sign-in: its mails were wanted, and are not held against who asked. */
+    async answered(tx: Tx, signIn: string): Promise<void> {
+      await tx.query(markAnswered, [digestOf("sign-in", signIn), clock.now()]);
+    },
+  };
+}
+
+export const signInMailRetention: RetentionRule = {
+  name: "sign-in mail retention",
+  table: "sign_in_mails",
+  column: "sent_at",
+  keepMs: hours(1),
+};
