@@ -113,7 +113,7 @@ const changeStatus: Recipe = async ({ administrator, person }) => {
   return rest({ headers: administrator }, "POST", `/api/accounts/${id}/status`, body);
 };
 
-/** How to make each write that leaves an entry. A write that is not here fails the walk. */
+/** How to make each write that leaves an entry. A write that is in no table fails the walk. */
 export const recipes: Readonly<Record<string, Recipe>> = {
   "PATCH /api/account/": fresh((person) => rest(person, "PATCH", "/api/account/", { display_name: "Eve" })),
   "PUT /api/account/": fresh((person) => {
@@ -162,14 +162,6 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     const { key } = (await send(person.headers, "/api/account/api-keys/", { body: named })).json;
     return rest({ headers: { "x-api-key": key } }, "DELETE", "/api/account/current-api-key/");
   }),
-  "POST /api/account/clients/": fresh((person) => rest(person, "POST", "/api/account/clients/", named)),
-  "PATCH /api/account/clients/{client_id}": credential("clients", (person, _id, path) =>
-    rest(person, "PATCH", path, { name: "other" }),
-  ),
-  "POST /api/account/clients/{client_id}/secret/rotate": credential("clients", (person, _id, path) =>
-    rest(person, "POST", `${path}/secret/rotate`, {}),
-  ),
-  "DELETE /api/account/clients/{client_id}": credential("clients", (person, _id, path) => rest(person, "DELETE", path)),
   "POST /api/accounts/{account_id}/status": changeStatus,
   "POST /images": fresh(upload),
   "POST /images/import": fresh((person, { photoUrl: source_url }) =>
@@ -225,18 +217,6 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   "Mutation.revokeApiKey": credential("api-keys", (person, id) =>
     graph(person, "revokeApiKey", "RevokeApiKeyInput", { id }),
   ),
-  "Mutation.createServiceClient": fresh((person) =>
-    graph(person, "createServiceClient", "CreateServiceClientInput", named),
-  ),
-  "Mutation.renameServiceClient": credential("clients", (person, id) =>
-    graph(person, "renameServiceClient", "RenameServiceClientInput", { id, name: "other" }),
-  ),
-  "Mutation.rotateServiceClientSecret": credential("clients", (person, id) =>
-    graph(person, "rotateServiceClientSecret", "RotateServiceClientSecretInput", { id }),
-  ),
-  "Mutation.revokeServiceClient": credential("clients", (person, id) =>
-    graph(person, "revokeServiceClient", "RevokeServiceClientInput", { id }),
-  ),
   "Mutation.confirmContactAddress": pending((person, { code }) =>
     graph(person, "confirmContactAddress", "ConfirmContactAddressInput", { code }),
   ),
@@ -265,4 +245,34 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     path: "/graphql",
     request: { body: { query: `mutation { deleteImage(id: "${id}") { errors { message } } }` } },
   })),
+};
+
+const operating = { roles: ["admin", "operator"] };
+
+/** How to make the writes that there are with the built-in issuer alone: another one has clients and roles of its own. */
+export const recipesOfIssuer: Readonly<Record<string, Recipe>> = {
+  "POST /api/account/clients/": fresh((person) => rest(person, "POST", "/api/account/clients/", named)),
+  "PATCH /api/account/clients/{client_id}": credential("clients", (person, _id, path) =>
+    rest(person, "PATCH", path, { name: "other" }),
+  ),
+  "POST /api/account/clients/{client_id}/secret/rotate": credential("clients", (person, _id, path) =>
+    rest(person, "POST", `${path}/secret/rotate`, {}),
+  ),
+  "DELETE /api/account/clients/{client_id}": credential("clients", (person, _id, path) => rest(person, "DELETE", path)),
+  "Mutation.createServiceClient": fresh((person) =>
+    graph(person, "createServiceClient", "CreateServiceClientInput", named),
+  ),
+  "Mutation.renameServiceClient": credential("clients", (person, id) =>
+    graph(person, "renameServiceClient", "RenameServiceClientInput", { id, name: "other" }),
+  ),
+  "Mutation.rotateServiceClientSecret": credential("clients", (person, id) =>
+    graph(person, "rotateServiceClientSecret", "RotateServiceClientSecretInput", { id }),
+  ),
+  "Mutation.revokeServiceClient": credential("clients", (person, id) =>
+    graph(person, "revokeServiceClient", "RevokeServiceClientInput", { id }),
+  ),
+  "PATCH /api/accounts/{account_id}": fresh((person) => rest(person, "PATCH", `/api/accounts/${person.id}`, operating)),
+  "Mutation.setAccountRoles": fresh((person) =>
+    graph(person, "setAccountRoles", "SetAccountRolesInput", { accountId: person.id, roles: ["admin"] }),
+  ),
 };

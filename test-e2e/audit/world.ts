@@ -27,6 +27,7 @@ export interface World {
   tryTo(headers: Headers, path: string, request?: ClientRequest): Promise<Answer>;
   /** Sends a request and expects it to succeed. */
   send(headers: Headers, path: string, request?: ClientRequest): Promise<Answer>;
+  /** Somebody new; with the built-in issuer the administrator. */
   person(): Promise<Person>;
   readonly administrator: Headers;
   /** A good token of a login that nobody has used. */
@@ -44,6 +45,7 @@ export interface World {
 export async function openWorld(
   opened: AsyncDisposableStack,
   start: (properties: Readonly<Record<string, string>>) => Promise<System>,
+  { hasOwnIssuer = false }: { readonly hasOwnIssuer?: boolean } = {},
 ): Promise<World> {
   const [issuer, mailbox, photo, receiver] = await Promise.all([
     createOidcIssuer(),
@@ -55,7 +57,7 @@ export async function openWorld(
   for (const one of [issuer, mailbox, receiver, source]) opened.defer(() => one.close());
   receiver.answer({ status: 410 });
   const system = await start({
-    ...trusting(issuer),
+    ...(hasOwnIssuer ? {} : trusting(issuer)),
     "mail.url": mailbox.url,
     "images.import.allow": "127.0.0.1:*",
     "webhook-delivery.outbound.allow": "127.0.0.1:*",
@@ -82,6 +84,10 @@ export async function openWorld(
     freshToken: () => tokenOf({}),
     async person() {
       const address = `${crypto.randomUUID()}@example.org`;
+      if (hasOwnIssuer) {
+        const headers = { "x-api-key": system.apiKey };
+        return { id: (await send(headers, "/api/account/")).json.id, headers, address };
+      }
       const headers = { authorization: `Bearer ${tokenOf({ email: address, email_verified: true })}` };
       const { id } = expectStatus(await send(headers, "/api/account/"), 200).json;
       return { id, headers, address };

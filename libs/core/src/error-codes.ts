@@ -67,6 +67,8 @@ export const detailCodes = [
   "already_replaced",
   "already_rotated",
   "no_issuer",
+  "last_administrator",
+  "roles_by_issuer",
   "wrong_code",
   "code_expired",
   "code_used_up",

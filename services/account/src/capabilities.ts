@@ -7,7 +7,9 @@ import { createAccessAnnouncements } from "./access/access-announcements.ts";
 import { createAccountStore } from "./accounts/account-store.ts";
 import { createAccounts } from "./accounts/accounts.ts";
 import { createProvisioning } from "./accounts/provisioning.ts";
+import { createAccountRoles } from "./administration/account-roles.ts";
 import { createAccountSearchStore } from "./administration/account-search-store.ts";
+import { createLastAdministrator } from "./administration/last-administrator.ts";
 import { createAudit } from "./audit/audit.ts";
 import { createAuditDayTables } from "./audit/audit-day-tables.ts";
 import { createAuditStore } from "./audit/audit-store.ts";
@@ -63,7 +65,9 @@ export function createCapabilities(context: Configured, opened: Opened) {
   const credentials = createCredentialKinds(context, shared);
   const logins = createLogins(context, { ...shared, ...proofs, ...credentials, limiterOf });
 
-  const statuses = createStatuses(shared);
+  const rolesAreOurs = logins.issuer !== null;
+  const lastAdministrator = createLastAdministrator(rolesAreOurs);
+  const statuses = createStatuses({ ...shared, lastAdministrator });
   const contactLinks = createContactLinkStore(shared.pool);
   const contactChanges = createContactChanges({
     ...shared,
@@ -93,6 +97,7 @@ export function createCapabilities(context: Configured, opened: Opened) {
       retentionDays: () => configuration.get("account.retention-days"),
     }),
     statuses,
+    accountRoles: createAccountRoles({ ...shared, lastAdministrator, rolesAreOurs }),
     pageLimits: {
       maxPageSize: () => configuration.get("limits.maxPageSize"),
       pageSize: () => configuration.get("defaults.pageSize"),
@@ -185,6 +190,6 @@ function createLogins(context: Configured, parts: LoginParts) {
   const tokens = issuer?.tokens ?? createTokens(context, parseIssuers(configuration.get("auth.issuers")));
   const identityStore = createIdentityStore(parts.pool);
   const identities = createIdentities({ ...parts, identityStore, tokens, signsInByMail: issuer !== null });
-  const principals = createPrincipals(context, { ...parts, tokens, provisioning });
+  const principals = createPrincipals(context, { ...parts, tokens, provisioning, rolesAreOurs: issuer !== null });
   return { provisioning, issuedTokens, signIns, issuer, identities, principals };
 }

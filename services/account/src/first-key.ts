@@ -49,7 +49,7 @@ async function createKey(tx: Tx, accountId: string, capabilities: Capabilities):
   if (account.roles.join() !== "admin") {
     account = { ...account, roles: ["admin"] };
     await accountStore.save(tx, account);
-    await audit.record(tx, by, { action: "account.grant_role", fields: ["roles"] });
+    await audit.record(tx, by, { action: "account.grant_role", fields: ["roles"], reason: "admin" });
   }
   if (account.status !== "active") {
     const activated = await statuses.change(tx, by, account, { to: "active", reason: "first key" });

@@ -26,6 +26,7 @@ test("an administrator reads any account, with what its owner sees and what only
   const { links: _own, ...shared } = own;
   assert.deepEqual(body, {
     ...shared,
+    roles: ["owner"],
     status_changed_at: null,
     status_changed_by: null,
     status_reason: null,

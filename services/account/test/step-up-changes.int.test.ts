@@ -27,6 +27,7 @@ const cases: Readonly<Record<string, Case>> = {
   "put /api/account/": { wants: whole, harmless: { ...whole, ...address.harmless } },
   "patch /api/account/api-keys/:key_id": renaming,
   "patch /api/account/clients/:client_id": renaming,
+  "patch /api/accounts/:account_id": { wants: { roles: ["operator"] }, harmless: { roles: ["owner"] } },
   "post /api/accounts/:account_id/status": {
     wants: { status: "deleted", reason: "x" },
     harmless: { status: "suspended", reason: "x" },

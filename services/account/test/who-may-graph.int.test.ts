@@ -112,6 +112,12 @@ const fields: Readonly<Record<string, Field>> = {
     text: ({ accountId }) =>
       `mutation { setAccountStatus(input: { accountId: "${accountId}", status: suspended, reason: "x" }) { errors { message } } }`,
   },
+  "Mutation.setAccountRoles": {
+    scope: "account:admin",
+    inState: adminWrite,
+    text: ({ accountId }) =>
+      `mutation { setAccountRoles(input: { accountId: "${accountId}", roles: ["owner"] }) { errors { message } } }`,
+  },
   "Account.settings": { ...ownRead("account:read"), text: ({ accountId }) => entity(accountId, "settings { locale }") },
   "Account.apiKeys": { ...ownRead("account:read"), text: () => "{ viewer { apiKeys { edges { cursor } } } }" },
   "Account.serviceClients": {

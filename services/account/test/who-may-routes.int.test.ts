@@ -74,6 +74,11 @@ const operations: Readonly<Record<string, Operation<Scope | Anyone>>> = {
   "GET /api/accounts/audit/": adminRead,
   "GET /api/accounts/{account_id}": adminRead,
   "GET /api/accounts/{account_id}/audit/": adminRead,
+  "PATCH /api/accounts/{account_id}": {
+    scope: "account:admin",
+    inState: [403, 200, 403, 403, 403],
+    body: { roles: ["owner"] },
+  },
   "POST /api/accounts/{account_id}/status": {
     scope: "account:admin",
     inState: [403, 200, 403, 403, 403],

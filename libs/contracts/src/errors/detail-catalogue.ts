@@ -176,6 +176,14 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     meaning: "Tokens come from another issuer here, so a service client would get none.",
     remedy: "Create the client at that issuer, or use an API key.",
   },
+  last_administrator: {
+    meaning: "The account is the only administrator, and nobody could undo it.",
+    remedy: "Make another account an administrator first.",
+  },
+  roles_by_issuer: {
+    meaning: "Roles come with the tokens of another issuer here.",
+    remedy: "Change them at that issuer.",
+  },
   wrong_code: {
     meaning: "The code is wrong.",
     remedy: "Type it again as the mail shows it.",

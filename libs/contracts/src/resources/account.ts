@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { accountStates } from "../access/account-state.ts";
+import { roles } from "../access/roles.ts";
 import { examples } from "./examples.ts";
 import { identifier, timestamp } from "./fields.ts";
 
@@ -44,6 +45,9 @@ examples.add(AccountResource, { example: accountExample });
 
 /** An account as `GET /api/accounts/{id}` shows it to administrators. */
 export const AdministeredAccountResource = AccountResource.extend({
+  roles: z
+    .array(z.enum(roles))
+    .describe("What the account may do at the built-in issuer. Another issuer's tokens bring theirs."),
   status_changed_at: timestamp.nullable().describe("When the status last changed; null when it never did."),
   status_changed_by: z.enum(["owner", "administrator", "system"]).nullable(),
   status_reason: z.string().nullable().describe("What was said as the reason."),
@@ -60,6 +64,7 @@ examples.add(AdministeredAccountResource, {
   example: {
     ...accountExample,
     status: "suspended",
+    roles: ["owner"],
     status_changed_at: "2026-01-03T08:15:00.000Z",
     status_changed_by: "administrator",
     status_reason: "Payment failed three times.",

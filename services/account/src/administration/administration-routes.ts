@@ -5,17 +5,20 @@ import { type Account, viewAccount } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import { StatusByAdministrator } from "../statuses/status-body.ts";
 import { refusedTransition, type Statuses, statusActions } from "../statuses/statuses.ts";
+import { AccountByAdministrator, type AccountRoles, refusedRoles, roleActions } from "./account-roles.ts";
 import { type AccountSearchStore, accountFilter } from "./account-search-store.ts";
 
 interface AdministrationDependencies {
   readonly accounts: Pick<AccountStore, "find" | "lock">;
   readonly accountSearch: AccountSearchStore;
   readonly statuses: Pick<Statuses, "changeByAdministrator">;
+  readonly accountRoles: AccountRoles;
   readonly pageLimits: Parameters<typeof pageParameters>[0];
 }
 
 /** `/api/accounts/`: every account, for administrators. */
-export function administrationRoutes({ accounts, accountSearch, statuses, pageLimits }: AdministrationDependencies) {
+export function administrationRoutes(dependencies: AdministrationDependencies) {
+  const { accounts, accountSearch, statuses, accountRoles, pageLimits } = dependencies;
   const routes = createRoutes({ errors: "account", exampleIds: { account_id: accountExample.id } });
   const show = (account: Account) => ok(viewAdministered(account), { etag: etagOfAdministered(account) });
 
@@ -36,6 +39,25 @@ export function administrationRoutes({ accounts, accountSearch, statuses, pageLi
     async handle({ params }) {
       const account = await accounts.find(params.account_id);
       return account ? show(account) : refused(404, "not_found");
+    },
+  });
+
+  routes.patch("/api/accounts/:account_id", {
+    operationId: "setAccountRoles",
+    summary: "Change the roles of an account",
+    description:
+      "Grants and takes roles; other roles need a recent sign-in, and every scope of those that are granted. The only administrator keeps the role (409).",
+    auth: { scopes: ["account:admin"], stepUpFor: "other roles" },
+    audit: roleActions,
+    body: { json: AccountByAdministrator, mergePatch: true },
+    responses: { 200: AdministeredAccountResource, 204: "empty", 404: "error", 409: "error" },
+    idempotent: true,
+    write: {
+      find: (tx, { params }) => accounts.lock(tx, params.account_id),
+      etag: etagOfAdministered,
+      change: (tx, account, { caller, body: { roles } }) =>
+        accountRoles.set(tx, caller, account, roles ?? account.roles),
+      answer: (result) => (result.outcome === "changed" ? show(result.account) : refusedWith(refusedRoles(result))),
     },
   });
 
@@ -66,6 +88,7 @@ function viewAdministered(account: Account): AdministeredAccountResource {
   const self = `/api/accounts/${account.id}`;
   return {
     ...viewAccount(account),
+    roles: [...account.roles],
     status_changed_at: account.statusChangedAt?.toISOString() ?? null,
     status_changed_by: account.statusActor,
     status_reason: account.statusReason,
@@ -75,7 +98,7 @@ function viewAdministered(account: Account): AdministeredAccountResource {
   };
 }
 
-/** A request for recovery moves this validator and not the owner's, who sees nothing of it. */
-function etagOfAdministered({ id, revision, recoveryRequestedAt }: Account): string {
-  return strongEtag(revision, `administered-account ${id} ${recoveryRequestedAt?.getTime() ?? ""}`);
+/** A request for recovery and other roles move this validator and not the owner's, who sees nothing of them. */
+function etagOfAdministered({ id, revision, roles, recoveryRequestedAt }: Account): string {
+  return strongEtag(revision, `administered-account ${id} ${roles.join()} ${recoveryRequestedAt?.getTime() ?? ""}`);
 }

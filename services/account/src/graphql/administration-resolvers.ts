@@ -2,6 +2,7 @@ import { connectionField, field, mutation, type PageLimits, parseInput, refusalE
 import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
 import type { Accounts } from "../accounts/accounts.ts";
+import { type AccountRoles, RolesInput, refusedRoles, roleActions } from "../administration/account-roles.ts";
 import { type AccountSearchStore, accountFilter } from "../administration/account-search-store.ts";
 import { StatusByAdministrator } from "../statuses/status-body.ts";
 import { refusedTransition, type Statuses, statusActions } from "../statuses/statuses.ts";
@@ -11,6 +12,7 @@ interface AdministrationResolverDependencies {
   readonly accounts: Pick<Accounts, "lock">;
   readonly accountSearch: AccountSearchStore;
   readonly statuses: Pick<Statuses, "changeByAdministrator">;
+  readonly accountRoles: AccountRoles;
   readonly pageLimits: PageLimits;
 }
 
@@ -20,7 +22,7 @@ const StatusInput = StatusByAdministrator.extend({ account_id: z.string() });
 
 /** All accounts, for administrators. */
 export function administrationResolvers(dependencies: AdministrationResolverDependencies) {
-  const { accounts, accountSearch, statuses, pageLimits: limits } = dependencies;
+  const { accounts, accountSearch, statuses, accountRoles, pageLimits: limits } = dependencies;
 
   return {
     Query: {
@@ -45,11 +47,23 @@ export function administrationResolvers(dependencies: AdministrationResolverDepe
           throw refusalError(refusedTransition(result));
         },
       ),
+      setAccountRoles: mutation(
+        { ...access, stepUpFor: "other roles", audit: roleActions, input: RolesInput, payload: "account" },
+        async ({ account_id, roles }, { caller, write }) => {
+          const result = await write({
+            find: (tx) => accounts.lock(tx, account_id),
+            change: (tx, account) => accountRoles.set(tx, caller, account, roles),
+            missing: "There is no such account.",
+          });
+          if (result.outcome === "changed") return result.account;
+          throw refusalError(refusedRoles(result));
+        },
+      ),
     },
     Account: {
       administration: field<AccountLoaders, Account, unknown>(access, (account) => {
-        const { statusChangedAt, statusActor, statusReason, recoveryRequestedAt, purgedAt } = account;
-        return { statusChangedAt, statusChangedBy: statusActor, statusReason, recoveryRequestedAt, purgedAt };
+        const { roles, statusChangedAt, statusActor, statusReason, recoveryRequestedAt, purgedAt } = account;
+        return { roles, statusChangedAt, statusChangedBy: statusActor, statusReason, recoveryRequestedAt, purgedAt };
       }),
     },
   };

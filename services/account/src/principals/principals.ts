@@ -15,6 +15,7 @@ import {
   type TokenVerifier,
   type VerifiedToken,
 } from "@signalbox/auth";
+import { scopesOfRole } from "@signalbox/contracts";
 import { AppError } from "@signalbox/core";
 import type { AuditRefusals } from "@signalbox/service";
 import type { Account } from "../accounts/account.ts";
@@ -34,6 +35,8 @@ interface Dependencies {
   readonly provisioning: Pick<Provisioning, "provision">;
   readonly stepUpStore: Pick<StepUpStore, "find">;
   readonly auditRefusals: Pick<AuditRefusals, "record">;
+  /** Whether accounts have their roles from here, which bound all that acts for them. */
+  readonly rolesAreOurs: boolean;
 }
 
 /**
@@ -44,7 +47,8 @@ export function createPrincipals(
   { clock, log }: Pick<Configured, "clock" | "log">,
   dependencies: Dependencies,
 ): PrincipalSource {
-  const { tokens, accounts, keys, provisioning, stepUpStore, auditRefusals } = dependencies;
+  const { tokens, accounts, keys, provisioning, stepUpStore, auditRefusals, rolesAreOurs } = dependencies;
+  const within = rolesAreOurs ? withinRolesOf : (_account: Account, access: Access) => access;
 
   return {
     resolve({ kind, value }: PresentedCredential) {
@@ -70,7 +74,8 @@ export function createPrincipals(
 
     keys.touch(key.id, clock.now()).catch((error) => log.warn({ error }, "the use of an API key could not be noted"));
     const credential = { kind: "api-key", id: key.id, authTimeMs: null } as const;
-    return principalOf(account, { ...key, scopes: new Set(key.scopes), credential });
+    const { roles, scopes } = within(account, { roles: key.roles, scopes: new Set(key.scopes) });
+    return principalOf(account, { ...key, roles, scopes, credential });
   }
 
   async function fromToken(text: string): Promise<Principal> {
@@ -80,7 +85,11 @@ export function createPrincipals(
     if (isSignedOut(credential, account.signedOutAt?.getTime() ?? null)) {
       throw refused("The account has signed out everywhere since the token was issued.");
     }
-    return principalOf(account, { ...token, credential: await withStepUp(credential, account.id) });
+    return principalOf(account, {
+      ...token,
+      ...within(account, token),
+      credential: await withStepUp(credential, account.id),
+    });
   }
 
   /** A token of the built-in issuer says for which account it acts. The first use of another's makes the account. */
@@ -99,6 +108,17 @@ export function createPrincipals(
     if (stepUp === null) return credential;
     return { ...credential, authTimeMs: Math.max(credential.authTimeMs ?? 0, stepUp.at.getTime()) };
   }
+}
+
+type Access = Pick<Principal, "scopes" | "roles">;
+
+/** A role that was taken takes from tokens and keys what it brought, however they were made. */
+function withinRolesOf(account: Account, { scopes, roles }: Access): Access {
+  const brought = new Set(account.roles.flatMap((role) => scopesOfRole(role)));
+  return {
+    roles: roles.filter((role) => account.roles.includes(role)),
+    scopes: new Set([...scopes].filter((scope) => brought.has(scope))),
+  };
 }
 
 function principalOf(

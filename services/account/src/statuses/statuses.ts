@@ -4,12 +4,16 @@ import type { Refusal } from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import { accountChanged, accountStatusChanged } from "../accounts/account-events.ts";
+import { type LastAdministrator, refusedLastAdministrator } from "../administration/last-administrator.ts";
 import { type AccountAction, type Actor, actorOf } from "../audit/audit.ts";
 import { loseVerification } from "../contacts/contact-transitions.ts";
 import type { Shared } from "../shared.ts";
 import { changeStatus } from "./change-status.ts";
 
-type StatusDependencies = Pick<Shared, "accounts" | "verifiedAddresses" | "access" | "outbox" | "audit" | "clock">;
+interface StatusDependencies
+  extends Pick<Shared, "accounts" | "verifiedAddresses" | "access" | "outbox" | "audit" | "clock"> {
+  readonly lastAdministrator: LastAdministrator;
+}
 
 /** No state leads back to `pending`. */
 type NextState = Exclude<AccountState, "pending">;
@@ -19,7 +23,9 @@ interface Change {
   readonly reason: string | null;
 }
 
-export type StatusOutcome = { outcome: "changed"; account: Account } | NoTransition;
+export type StatusOutcome = { outcome: "changed"; account: Account } | RefusedStatus;
+
+type RefusedStatus = NoTransition | { readonly outcome: "last-administrator" };
 
 interface NoTransition {
   readonly outcome: "no-transition";
@@ -44,18 +50,22 @@ export type Statuses = ReturnType<typeof createStatuses>;
  * Accounts that are handed in are locked.
  */
 export function createStatuses(dependencies: StatusDependencies) {
-  const { accounts, access, outbox, audit, clock } = dependencies;
+  const { accounts, access, outbox, audit, clock, lastAdministrator } = dependencies;
+
   return {
     change,
 
     /** Makes the change that the owner asks for. */
-    changeByOwner(tx: Tx, caller: Caller, account: Account, wanted: Change): Promise<StatusOutcome> {
+    async changeByOwner(tx: Tx, caller: Caller, account: Account, wanted: Change): Promise<StatusOutcome> {
+      if (await lastAdministrator.isLast(tx, caller, account)) return { outcome: "last-administrator" };
       return change(tx, actorOf(caller), account, wanted);
     },
 
     /** Makes the change that an administrator asks for. A deletion needs their recent sign-in. */
     async changeByAdministrator(tx: Tx, caller: Caller, account: Account, wanted: Change): Promise<StatusOutcome> {
       if (wanted.to === "deleted") requireStepUp(caller, clock);
+      const ceases = wanted.to !== "active" && (await lastAdministrator.isLast(tx, caller, account));
+      if (ceases) return { outcome: "last-administrator" };
       return change(tx, actorOf(caller, "administrator"), account, wanted);
     },
 
@@ -100,7 +110,9 @@ async function withAddressIfFree(
 }
 
 /** Says why a change of status was not made. */
-export function refusedTransition({ from, to }: NoTransition): Refusal {
+export function refusedTransition(result: RefusedStatus): Refusal {
+  if (result.outcome === "last-administrator") return refusedLastAdministrator("status");
+  const { from, to } = result;
   const message = `An account that is ${from} cannot become ${to}.`;
   return { code: "conflict", message, details: [{ field: "status", code: "transition_not_allowed", message }] };
 }

@@ -1,0 +1,87 @@
+import { type Caller, requireScopes, requireStepUp } from "@signalbox/auth";
+import { type Role, roles as roleNames, scopesOfRole } from "@signalbox/contracts";
+import type { Refusal } from "@signalbox/http";
+import type { Tx } from "@signalbox/storage";
+import { z } from "zod";
+import type { Account } from "../accounts/account.ts";
+import { actorOf } from "../audit/audit.ts";
+import type { Shared } from "../shared.ts";
+import { type LastAdministrator, refusedLastAdministrator } from "./last-administrator.ts";
+
+interface AccountRolesDependencies extends Pick<Shared, "accounts" | "access" | "audit" | "clock"> {
+  readonly lastAdministrator: LastAdministrator;
+  /** Whether accounts have their roles from here. With another issuer its tokens bring them. */
+  readonly rolesAreOurs: boolean;
+}
+
+export type RolesOutcome =
+  | { outcome: "changed"; account: Account }
+  | { outcome: "last-administrator" | "roles-by-issuer" | "erased" };
+
+/** The roles that an administrator sends: all that the account is to have. */
+const roleList = z
+  .array(z.enum(roleNames))
+  .min(1)
+  .max(roleNames.length)
+  .meta({ description: "All roles of the account.", examples: [["owner", "operator"]] });
+
+/** The change that an administrator sends. */
+export const AccountByAdministrator = z.strictObject({ roles: roleList.optional() });
+/** The same in the graph. */
+export const RolesInput = z.strictObject({ account_id: z.string(), roles: roleList });
+
+/** What a change of roles leaves in the audit. */
+export const roleActions = ["account.grant_role", "account.take_role"] as const;
+
+export type AccountRoles = ReturnType<typeof createAccountRoles>;
+
+/** The roles of accounts, which administrators grant and take. */
+export function createAccountRoles(dependencies: AccountRolesDependencies) {
+  const { accounts, access, audit, clock, lastAdministrator, rolesAreOurs } = dependencies;
+
+  return {
+    /**
+     * Gives a locked account these roles. Nobody grants more than they may do themselves. Every service asks again who the
+     * account's credentials are: what a taken role brought is gone from tokens and keys alike.
+     */
+    async set(tx: Tx, caller: Caller, account: Account, wanted: readonly Role[]): Promise<RolesOutcome> {
+      const roles = roleNames.filter((role) => wanted.includes(role));
+      const granted = roles.filter((role) => !account.roles.includes(role));
+      const taken = account.roles.filter((role) => !roles.includes(role));
+      if (granted.length + taken.length === 0) return { outcome: "changed", account };
+      requireStepUp(caller, clock);
+      requireScopes(caller, [...new Set(granted.flatMap((role) => scopesOfRole(role)))]);
+      if (!rolesAreOurs) return { outcome: "roles-by-issuer" };
+      if (account.purgeBegunAt !== null) return { outcome: "erased" };
+      if (taken.includes("admin") && (await lastAdministrator.isLast(tx, caller, account))) {
+        return { outcome: "last-administrator" };
+      }
+      const changed = await access.invalidate(tx, { ...account, roles });
+      await accounts.save(tx, changed);
+      const by = actorOf(caller, "administrator");
+      for (const [at, action] of roleActions.entries()) {
+        const reason = [granted, taken][at]?.join(" ");
+        if (reason) await audit.record(tx, by, { action, accountId: account.id, fields: ["roles"], reason });
+      }
+      return { outcome: "changed", account: changed };
+    },
+  };
+}
+
+/** Why the roles stay as they are. */
+export function refusedRoles({ outcome }: Exclude<RolesOutcome, { outcome: "changed" }>): Refusal {
+  switch (outcome) {
+    case "last-administrator":
+      return refusedLastAdministrator("roles");
+    case "roles-by-issuer":
+      return conflict("roles_by_issuer", "Roles come with the tokens of the identity provider. Change them there.");
+    case "erased":
+      return conflict("account_deleted", "The account is being erased.");
+  }
+}
+
+const conflict = (code: "roles_by_issuer" | "account_deleted", message: string): Refusal => ({
+  code: "conflict",
+  message,
+  details: [{ field: "roles", code, message }],
+});
