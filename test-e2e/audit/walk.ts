@@ -43,7 +43,7 @@ async function leavesItsEntry(
 }
 
 /** The entries of a request, as administrators read them over all accounts, once there is one. */
-export function entriesOf({ send, administrator }: World, requestId: string): Promise<Entry[]> {
+function entriesOf({ send, administrator }: World, requestId: string): Promise<Entry[]> {
   return eventually(
     async () => {
       const { items } = (await send(administrator, "/api/accounts/audit/?limit=50")).json;

@@ -1,9 +1,9 @@
 import { AppError, type Clock } from "@signalbox/core";
 import type { ListRange } from "@signalbox/storage";
-import type { PrismaClient } from "../generated/prisma/client.ts";
+import type { Prisma, PrismaClient } from "../generated/prisma/client.ts";
 import { dayMs, firstIdAt, type Stretch, startOfDay, stretchesBack, timeOfId } from "./audit-days.ts";
 import type { AuditEntry } from "./audit-entry.ts";
-import { type AuditFilter, type AuditScope, whereOf } from "./audit-filter.ts";
+import type { AuditFilter, AuditScope } from "./audit-filter.ts";
 
 interface AuditStoreDependencies {
   readonly prisma: PrismaClient;
@@ -57,4 +57,25 @@ function entryIdFrom(id: string): string {
   throw new AppError("invalid_request", "The cursor is not one of ours.", {
     details: [{ field: "cursor", code: "invalid_cursor", message: "Use next_cursor of an earlier page as it is." }],
   });
+}
+
+/** What an entry must be, besides its time. */
+function whereOf(scope: AuditScope, { action, outcome, subject, actor }: AuditFilter): Prisma.AuditEntryWhereInput {
+  const { accountId } = scope;
+  return {
+    ...(accountId !== undefined && { accountId }),
+    ...(action !== undefined && { action }),
+    ...(outcome !== undefined && { outcome }),
+    ...(subject !== undefined && { subject }),
+    ...(actor !== undefined && whereActor(scope, actor)),
+  };
+}
+
+/** An owner does not see the credentials of administrators, and does not find out by asking for them either. */
+function whereActor({ accountId, byOwner }: AuditScope, actor: string): Prisma.AuditEntryWhereInput {
+  if (!actor.startsWith("acc_")) return { actorCredential: actor, ...(byOwner && { actorAccountId: accountId }) };
+  // What others did to an account they did as administrators, which has an index of its own.
+  const asOther = { actorAccountId: actor, actorKind: { not: "owner" } };
+  if (accountId === undefined) return { OR: [{ accountId: actor, actorAccountId: actor }, asOther] };
+  return accountId === actor ? { actorAccountId: actor } : asOther;
 }
