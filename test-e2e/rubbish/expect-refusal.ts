@@ -66,10 +66,22 @@ function expectDetails(details: readonly Detail[], shown: string): void {
   }
 }
 
+/** An answer of the graph that is no fault of ours: what it refuses has a code that says why. */
+export function expectNoFault({ status, json, bytes }: Answer, what: string): void {
+  const shown = `${what}: ${status} ${bytes.toString("utf8").slice(0, 300)}`;
+  assert.ok(status === 200 || status === 400, shown);
+  for (const { extensions } of json.errors ?? []) assert.match(extensions?.code ?? "", graphCode, shown);
+  for (const payload of Object.values<{ errors?: Detail[] } | null>(json.data ?? {})) {
+    expectDetails(payload?.errors ?? [], shown);
+  }
+}
+
+const graphCode = /^(?!INTERNAL)[A-Z_]+$/;
+
 /** GraphQL answers in its own shape (CONTRACT §8), and under `application/json` with 200 also when it refuses. */
 function expectGraphqlErrors({ status, json: { data, errors } }: Answer, shown: string): void {
   assert.ok(status === 200 || (status >= 400 && status < 500), shown);
   assert.equal(data, undefined, shown);
   assert.ok(errors.length > 0, shown);
-  for (const { extensions } of errors) assert.match(extensions?.code ?? "", /^(?!INTERNAL)[A-Z_]+$/, shown);
+  for (const { extensions } of errors) assert.match(extensions?.code ?? "", graphCode, shown);
 }

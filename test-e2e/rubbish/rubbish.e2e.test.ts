@@ -4,9 +4,10 @@ import { detailCodes, errorCodes } from "@signalbox/core";
 import { createOidcIssuer, type OidcIssuer, readFixture } from "@signalbox/testing";
 import { type Answer, type ClientRequest, createClient, expectStatus } from "../journey/client.ts";
 import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
-import { expectRefusal } from "./expect-refusal.ts";
+import { expectNoFault, expectRefusal } from "./expect-refusal.ts";
 import { type PublishedRoute, publishedRoutes } from "./published-routes.ts";
 import { rubbishBodies, rubbishQueries, rubbishSegments } from "./rubbish-bodies.ts";
+import { rubbishOperations } from "./rubbish-operations.ts";
 
 const opened = new AsyncDisposableStack();
 let system: EmbeddedSystem;
@@ -168,6 +169,24 @@ test("a method that a route does not have is refused with the ones it has", asyn
     expectRefusal(answer, `PROPFIND ${path}`, path);
     expectStatus(answer, 405);
   }
+});
+
+test("rubbish in any argument of the graph is refused by name, as a variable and as a literal", async () => {
+  const send = createClient(system.baseUrl, system.apiKey);
+  const rest = await rubbishOperations(send);
+  assert.ok(rest.length > 300, `${rest.length} operations`);
+  const problems: string[] = [];
+  const work = async () => {
+    for (let next = rest.pop(); next; next = rest.pop()) {
+      const { what, body } = next;
+      const headers = { "content-type": "application/json" };
+      await send("/graphql", { body: Buffer.from(body), headers })
+        .then((answer) => expectNoFault(answer, what))
+        .catch((error: Error) => problems.push(`${what}: ${error.message}`));
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, work));
+  assert.deepEqual(problems, []);
 });
 
 test("a body whose members may all be absent may be absent itself, on every route", async () => {

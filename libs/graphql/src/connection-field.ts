@@ -1,7 +1,7 @@
 import { AppError } from "@signalbox/core";
 import { cursorOf, positionByCreation, positionOf } from "@signalbox/http";
 import type { ListRange, TimePosition } from "@signalbox/storage";
-import { declare, type Field, type FieldAccess, isLetIn } from "./field.ts";
+import { assertTexts, declare, type Field, type FieldAccess, isLetIn } from "./field.ts";
 import type { SubgraphContext } from "./subgraph-context.ts";
 
 /** The live properties of a page. */
@@ -38,6 +38,7 @@ export function connectionField<Loaders, Parent, Args, Row = Listed>(
   const placeOf = position ?? (positionByCreation as unknown as (row: Row) => TimePosition);
   return declare(access, async (parent: Parent, args: Args & ConnectionArguments, context) => {
     if (!isLetIn(access, parent, context)) return null;
+    assertTexts(args);
     const bounds = { maxPageSize: limits.maxPageSize(), defaultPageSize: limits.pageSize() };
     const { limit, cursor } = connectionArguments(args, bounds);
     const rows = await read({ after: positionOf(cursor), limit: limit + 1 }, parent, context, args);
@@ -71,7 +72,8 @@ export function connectionArguments(
 ): { limit: number; cursor: string | null } {
   const limit = first ?? defaultPageSize;
   if (limit < 1 || limit > maxPageSize) {
-    throw new AppError("validation_error", `first must be from 1 to ${maxPageSize}.`, { field: "first" });
+    const message = `first must be from 1 to ${maxPageSize}.`;
+    throw new AppError("validation_error", message, { details: [{ field: "first", code: "out_of_range", message }] });
   }
   return { limit, cursor: after ?? null };
 }

@@ -1,5 +1,7 @@
 import { type Caller, requireScopes, requireState, requireStepUp } from "@signalbox/auth";
 import type { AccessKind, Audited, Scope } from "@signalbox/contracts";
+import { AppError } from "@signalbox/core";
+import { textFlaws } from "@signalbox/http";
 import type { SubgraphContext } from "./subgraph-context.ts";
 
 /** Who may use a field. `access` is judged against the account's state: by default `read`, `write` for a mutation. */
@@ -35,9 +37,20 @@ export function field<Loaders, Parent, Args>(
   resolve: (parent: Parent, args: Args, context: SubgraphContext<Loaders>) => unknown,
 ): Field<Loaders> {
   const access = { access: "read", ...declared } as const;
-  return declare(access, (parent, args, context) =>
-    isLetIn(access, parent, context) ? resolve(parent, args, context) : null,
-  );
+  return declare(access, (parent, args, context) => {
+    if (!isLetIn(access, parent, context)) return null;
+    assertTexts(args as object);
+    return resolve(parent, args, context);
+  });
+}
+
+/**
+ * Refuses arguments with a text that no database takes. An input is judged as a whole, by its schema.
+ * @throws AppError `validation_error`
+ */
+export function assertTexts(args: object): void {
+  const details = textFlaws(args);
+  if (details.length > 0) throw new AppError("validation_error", "An argument is not valid.", { details });
 }
 
 /** Recognizes a resolver that was made by `field`, `mutation` or `connectionField`. */

@@ -1,6 +1,6 @@
 import { type AppError, type DetailCode, type ErrorCode, isAppError } from "@signalbox/core";
 import type { z } from "zod";
-import { declare, type Field, type FieldAccess, isLetIn } from "./field.ts";
+import { assertTexts, declare, type Field, type FieldAccess, isLetIn } from "./field.ts";
 import { parseInput } from "./parse-input.ts";
 import type { SubgraphContext } from "./subgraph-context.ts";
 
@@ -33,7 +33,9 @@ export function mutation<Loaders, Input, Result, Args = unknown>(
   return declare(access, async (parent, args: Args & { readonly input?: object }, context) => {
     isLetIn(access, parent, context);
     try {
-      const given = args.input ?? {};
+      const { input: whole, ...others } = args;
+      assertTexts(others);
+      const given = whole ?? {};
       const input = parseInput(typeof rules === "function" ? await rules(context, given) : rules, given);
       return { ...members(await change(input, context, args)), errors: [] };
     } catch (error) {
@@ -46,6 +48,7 @@ export function mutation<Loaders, Input, Result, Args = unknown>(
 const fieldFailures: ReadonlySet<ErrorCode> = new Set(["validation_error", "invalid_request", "image_too_large"]);
 
 function errorsOf(error: AppError): MutationError[] {
-  const { code, message, field = null, details } = error;
-  return details.length === 0 ? [{ field, code, message }] : [...details];
+  const { code, message, field, details } = error;
+  if (details.length > 0) return [...details];
+  return field === undefined ? [{ field: null, code, message }] : [{ field, code: "invalid", message }];
 }

@@ -56,7 +56,8 @@ export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): Requ
     if (result.errors === undefined) return result;
     for (const error of result.errors) {
       const cause = error.originalError;
-      if (cause === undefined || isAppError(cause)) continue;
+      // A value that does not fit its scalar is the caller's mistake.
+      if (cause === undefined || isAppError(cause) || cause instanceof GraphQLError) continue;
       options.log.error({ error: cause, path: error.path?.join("."), operationName }, "a resolver failed");
     }
     return { ...result, errors: result.errors.map(toGraphqlError) };

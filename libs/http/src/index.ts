@@ -19,6 +19,7 @@ export { mergeOpenApi, type OpenApiInfo, openApiDocument } from "./openapi/opena
 export { type HttpProperties, httpProperties } from "./properties.ts";
 export { judge, onePerField } from "./request/body-problems.ts";
 export { addressBucket, type ClientAddress, createClientAddress } from "./request/client-address.ts";
+export { parseJsonBody } from "./request/json-body.ts";
 export { booleanParameter, integerParameter, timeParameter } from "./request/parameters.ts";
 export { textFlaws } from "./request/text-flaws.ts";
 export { ifMatch, isNotModified } from "./responses/conditional.ts";

@@ -1,7 +1,7 @@
 import { stepUpChallenge } from "@signalbox/auth";
 import { AppError, type ErrorDetail, isAppError, MiB } from "@signalbox/core";
 import { type GraphqlRequest, graphqlCodeOf, graphqlRequestFrom } from "@signalbox/graphql";
-import { bytes, createRoutes, type HttpResponse, type RouteInput, type Routes } from "@signalbox/http";
+import { bytes, createRoutes, type HttpResponse, parseJsonBody, type RouteInput, type Routes } from "@signalbox/http";
 import { type ExecutionResult, GraphQLError } from "graphql";
 import { z } from "zod";
 import { errorPageRoutes } from "./docs/error-page.ts";
@@ -65,7 +65,7 @@ export function publicRoutes(operations: Operations): Routes {
     handle: (input) =>
       answer(input, async () => {
         assertJson(input.headers["content-type"]);
-        const request = graphqlRequestFrom(parsed(input.body.toString("utf8")));
+        const request = graphqlRequestFrom(parseJsonBody(input.body).value);
         return operations.execute(request, input, { queriesOnly: false });
       }),
   });
@@ -101,7 +101,8 @@ async function answer(
 ): Promise<HttpResponse> {
   const { status, result } = await run().then(withStatusOf(mediaType), (error: unknown) => {
     if (!isAppError(error) || error.code === "unsupported_media_type" || error.code === "forbidden") throw error;
-    const extensions = { code: graphqlCodeOf(error.code), request_id: requestId };
+    const details = error.details.length > 0 && { details: error.details };
+    const extensions = { code: graphqlCodeOf(error.code), request_id: requestId, ...details };
     return { status: 400, result: { errors: [new GraphQLError(error.message, { extensions })] } };
   });
   const challenge = stepUpChallenge(result.errors?.flatMap(detailsOf));
@@ -133,13 +134,8 @@ function requestFromQuery(given: {
   return graphqlRequestFrom({ query, variables, operationName, extensions });
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new AppError("invalid_request", "The request is not JSON.", { cause });
-  }
-}
+/** A parameter holds JSON by the rules of a body. */
+const parsed = (text: string): unknown => parseJsonBody(Buffer.from(text)).value;
 
 function assertJson(contentType: string | undefined): void {
   const type = contentType?.split(";", 1)[0]?.trim().toLowerCase();

@@ -7,7 +7,7 @@ import {
   type PropertyScalar,
   refusalOfOverride,
 } from "@signalbox/config";
-import { AppError } from "@signalbox/core";
+import { AppError, type DetailCode } from "@signalbox/core";
 
 /** Every property of every service, written by `npm run generate`. */
 const propertiesFile = new URL("../generated/properties.json", import.meta.url);
@@ -30,8 +30,8 @@ export function createPropertyCatalogue(byService: Readonly<Record<string, Prope
   /** `account.database.pool.max` is one service's own name for `database.pool.max`, which is every service's default. */
   function declarationsOf(name: string): PropertyDeclaration[] {
     const found = Object.entries(byService).flatMap(([service, properties]) => {
-      const own = name.startsWith(`${service}.`) ? properties[name.slice(service.length + 1)] : undefined;
-      const declaration = own ?? properties[name];
+      const own = name.startsWith(`${service}.`) ? declared(properties, name.slice(service.length + 1)) : undefined;
+      const declaration = own ?? declared(properties, name);
       return declaration === undefined ? [] : [declaration];
     });
     if (found.length === 0) throw new AppError("not_found", `No service has a property ${name}.`, { field: "name" });
@@ -43,7 +43,7 @@ export function createPropertyCatalogue(byService: Readonly<Record<string, Prope
       const closed = declarations.find(({ secrecy, local }) => secrecy === "secret" || local === true);
       const [first] = declarations;
       if (closed !== undefined || first === undefined || first.secrecy === "secret") {
-        throw new AppError("validation_error", `${name} takes no override.`, { field: "name" });
+        throw refused("name", "not_allowed", `${name} takes no override.`);
       }
       return { secrecy: first.secrecy };
     },
@@ -51,11 +51,11 @@ export function createPropertyCatalogue(byService: Readonly<Record<string, Prope
       for (const declaration of declarationsOf(name)) {
         const expected = refusalOfOverride(declaration, value);
         if (expected === null) continue;
-        throw new AppError("validation_error", `${name} must be ${expected}.`, { field: "value" });
+        throw refused("value", "invalid_value", `${name} must be ${expected}.`);
       }
       const texts = [value].flat().filter((item) => typeof item === "string");
       if (texts.every(isStorable)) return;
-      throw new AppError("validation_error", `${name} takes no NUL and no half of a character.`, { field: "value" });
+      throw refused("value", "invalid_text", `${name} takes no NUL and no half of a character.`);
     },
     isMasked: (name, value) =>
       declarationsOf(name).some(
@@ -63,6 +63,13 @@ export function createPropertyCatalogue(byService: Readonly<Record<string, Prope
       ),
   };
 }
+
+/** Names come from outside, and every object has members that nobody declared. */
+const declared = (properties: PropertyDeclarations, name: string): PropertyDeclaration | undefined =>
+  Object.hasOwn(properties, name) ? properties[name] : undefined;
+
+const refused = (field: string, code: DetailCode, message: string): AppError =>
+  new AppError("validation_error", message, { details: [{ field, code, message }] });
 
 /** PostgreSQL stores neither U+0000 nor a lone surrogate. */
 const isStorable = (text: string): boolean => !text.includes("\u0000") && text.isWellFormed();

@@ -7,12 +7,14 @@ import {
   GraphQLError,
   type GraphQLSchema,
   getOperationAST,
+  getVariableValues,
   type OperationDefinitionNode,
   parse,
   validate,
 } from "graphql";
 import type { Supergraph } from "../supergraph/open-supergraph.ts";
 import type { OperationContext } from "../supergraph/subgraph-data-source.ts";
+import { scanDocument } from "./document-scan.ts";
 import { maskErrors } from "./mask-errors.ts";
 import { assertWithinLimits, type OperationLimits } from "./operation-limits.ts";
 import { rememberChecked } from "./remember-checked.ts";
@@ -54,6 +56,19 @@ export function createOperations({ supergraph, limits, documentCacheMaxEntries, 
       if (!operation) return refused(400, [invalid("operationName does not select one operation.")]);
       const problem = problemOf(operation, queriesOnly);
       if (problem !== null) return refused(queriesOnly ? 405 : 400, [invalid(problem)]);
+      const { errors } = getVariableValues(
+        supergraph.schema,
+        operation.variableDefinitions ?? [],
+        request.variables ?? {},
+        {
+          maxErrors: 20,
+        },
+      );
+      if (errors)
+        return refused(
+          400,
+          errors.map((error) => invalid(error.message, error)),
+        );
       const result = await run({ supergraph, log }, { request, document, operation }, context);
       return { status: 200, result: { ...result, ...maskErrors(result.errors, context.requestId, log) } };
     },
@@ -98,6 +113,7 @@ function check(
   { tokensMax, ...limits }: OperationLimits & { tokensMax: number },
 ): Checked {
   try {
+    scanDocument(query, tokensMax);
     const document = parse(query, { maxTokens: tokensMax, noLocation: false });
     assertWithinLimits(document, limits);
     const errors = validate(schema, document, undefined, { maxErrors: 20 });

@@ -1,0 +1,54 @@
+import { GraphQLError, Lexer, Source, TokenKind } from "graphql";
+
+/** As deep as JSON may nest: the values of variables, literals and defaults are written in either. */
+const valueDepthMax = 64;
+/** Each level of lists in a literal doubles the work of the planner: 24 are ten seconds. Variables go past it. */
+const literalListsMax = 8;
+/** Far above every limit of depth, and below what a recursive reader bears. */
+const selectionDepthMax = 1_000;
+
+/**
+ * Refuses a document whose brackets nest too deep, before anything recursive reads it, and numbers that JSON would not keep
+ * on their way to a service.
+ */
+export function scanDocument(query: string, tokensMax: number): void {
+  const lexer = new Lexer(new Source(query));
+  const open = { parentheses: 0, objects: 0, lists: 0, selections: 0 };
+  // What comes after so many tokens is refused by the parser.
+  for (let count = 0; count <= tokensMax; count++) {
+    const token = lexer.advance();
+    if (token.kind === TokenKind.EOF) return;
+    if (token.kind === TokenKind.INT || token.kind === TokenKind.FLOAT) assertKept(token.value);
+    const step = steps[token.kind] ?? 0;
+    if (step === 0) continue;
+    open[placeOf(token.kind, open.parentheses)] += step;
+    if (open.lists > literalListsMax)
+      throw refused(`Lists nest deeper than ${literalListsMax} levels. Send this value as a variable.`);
+    if (open.objects + open.lists > valueDepthMax) throw refused(`A value nests deeper than ${valueDepthMax} levels.`);
+    if (open.selections > selectionDepthMax) throw refused("This document nests too deep.", "LIMIT_DEPTH");
+  }
+}
+
+const steps: Readonly<Partial<Record<TokenKind, 1 | -1>>> = {
+  [TokenKind.PAREN_L]: 1,
+  [TokenKind.PAREN_R]: -1,
+  [TokenKind.BRACE_L]: 1,
+  [TokenKind.BRACE_R]: -1,
+  [TokenKind.BRACKET_L]: 1,
+  [TokenKind.BRACKET_R]: -1,
+};
+
+/** Arguments and variables, with their values and types, stand in parentheses, and selections do not. */
+function placeOf(kind: TokenKind, parentheses: number): "parentheses" | "objects" | "lists" | "selections" {
+  if (kind === TokenKind.PAREN_L || kind === TokenKind.PAREN_R) return "parentheses";
+  if (kind === TokenKind.BRACKET_L || kind === TokenKind.BRACKET_R) return "lists";
+  return parentheses > 0 ? "objects" : "selections";
+}
+
+function assertKept(digits: string): void {
+  const number = Number(digits);
+  const isKept = /[.eE]/.test(digits) ? Number.isFinite(number) : Number.isSafeInteger(number);
+  if (!isKept) throw refused(`The number ${digits.slice(0, 40)} is beyond what can be kept exactly.`);
+}
+
+const refused = (message: string, code = "VALIDATION_FAILED") => new GraphQLError(message, { extensions: { code } });
