@@ -27,6 +27,13 @@ const posted = ({ id, secret }: MadeClient) => ({ client_id: id, client_secret: 
 const askForToken = (client: MadeClient) => post("token", { grant_type: "client_credentials", ...posted(client) });
 const wrong = (client: MadeClient): MadeClient => ({ ...client, secret: "wrong" });
 
+const documents = [
+  "/oauth/jwks",
+  "/oauth/.well-known/openid-configuration",
+  "/oauth/.well-known/oauth-authorization-server",
+  "/.well-known/oauth-authorization-server/oauth",
+];
+
 /** A refusal in the words of RFC 6749 §5.2, with when to come again. */
 async function assertRefused(answer: Response): Promise<void> {
   assert.equal(answer.status, 429);
@@ -48,7 +55,7 @@ test("wrong API keys and stray requests from its address keep nobody from tokens
   assert.deepEqual([code, docs.endsWith("#rate_limited")], ["rate_limited", true]);
   for (let count = 0; count < 10; count++) {
     assert.equal((await askForToken(client)).status, 200);
-    for (const path of ["/oauth/jwks", "/oauth/.well-known/openid-configuration", `${metadataPrefix}/oauth`]) {
+    for (const path of documents) {
       const { status, headers } = await account.send("GET", path);
       assert.deepEqual([status, headers.get("ratelimit")], [200, null], path);
     }

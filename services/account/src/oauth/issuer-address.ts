@@ -10,8 +10,8 @@ export interface IssuerAddress {
   readonly audience: string;
   /** The path of the issuer behind the edge, such as `/oauth`. */
   readonly path: string;
-  /** Where its metadata is besides, outside of its own path (RFC 8414 §3.1). */
-  readonly metadataPaths: ReadonlySet<string>;
+  /** The path below the issuer that a request asks for. Its metadata are asked for outside of it, too (RFC 8414 §3.1). */
+  below(path: string): string;
   /** Makes a request look as if it had been sent to this address. */
   force(request: IncomingMessage): void;
 }
@@ -26,12 +26,13 @@ export function issuerAddress(baseUrl: string): IssuerAddress {
   const { host, protocol, pathname } = new URL(baseUrl);
   const scheme = protocol.slice(0, -1);
   const path = `${pathname.replace(/\/$/, "")}${mountPath}`;
+  // An edge may have taken the path of the deployment away.
+  const metadataPaths = new Set([path, mountPath].map((issuer) => `${metadataPrefix}${issuer}`));
   return {
     issuer: `${baseUrl}${mountPath}`,
     audience: baseUrl,
     path,
-    // An edge may have taken the path of the deployment away.
-    metadataPaths: new Set([`${metadataPrefix}${path}`, `${metadataPrefix}${mountPath}`]),
+    below: (asked) => (metadataPaths.has(asked) ? metadataPrefix : asked.slice(mountPath.length)),
     force({ headers }) {
       headers.host = host;
       headers["x-forwarded-host"] = host;

@@ -13,7 +13,7 @@ import { type Count, type RequestLimits, tellCount, tooManyRequests } from "./re
 import type { SignInListener } from "./sign-in-listener.ts";
 
 interface Dependencies {
-  readonly address: Pick<IssuerAddress, "force">;
+  readonly address: Pick<IssuerAddress, "force" | "below">;
   /** The provider with the keys of now. */
   readonly provider: () => Provider;
   readonly presentedToken: Pick<PresentedToken, "present">;
@@ -35,16 +35,16 @@ type Kind = "sign-in" | "client" | "document" | "start" | "page";
 
 /** Answers everything under `/oauth`. */
 export function createListener(dependencies: Dependencies): RequestListener {
-  const { address, provider, presentedToken, answerSignIn, limits, log } = dependencies;
+  const { address, provider, presentedToken, answerSignIn, limits } = dependencies;
   const handlers = new WeakMap<Provider, RequestListener>();
 
   return (request, response) => {
     address.force(request);
-    answer(request, response).catch((error: unknown) => fail(request, response, toAppError(error), log));
+    answer(request, response).catch((error: unknown) => fail(request, response, toAppError(error), dependencies));
   };
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = pathOf(request);
+    const path = pathOf(request, address);
     // A browser asks by itself whether a page may call; it is not the page that asks too often.
     const kind = request.method === "OPTIONS" ? "document" : kindOf(path);
     switch (kind) {
@@ -97,25 +97,31 @@ function refuseApplication(response: ServerResponse): void {
   endWith(response, 429, tooManyRequests);
 }
 
-function fail(request: IncomingMessage, response: ServerResponse, error: unknown, log: Logger): void {
+function fail(
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: unknown,
+  { address, log }: Pick<Dependencies, "address" | "log">,
+): void {
   // A client that went away in the middle of its request is no failure of ours.
   if (request.destroyed && !request.complete) return;
-  log.error({ error, path: `${mountPath}${pathOf(request)}` }, "the issuer could not answer");
+  const path = pathOf(request, address);
+  log.error({ error, path: `${mountPath}${path}` }, "the issuer could not answer");
   if (response.headersSent) return;
   const away = isAppError(error) && error.code === "unavailable";
   if (away) response.setHeader("Retry-After", String(error.retryAfterSeconds ?? 1));
   const status = away ? 503 : 500;
-  if (kindOf(pathOf(request)) === "sign-in") sendPage(response, failedPage(status));
+  if (kindOf(path) === "sign-in") sendPage(response, failedPage(status));
   else endWith(response, status, { error: "server_error" });
 }
 
 /** The provider takes its paths in any case. */
 const kindOf = (path: string): Kind | undefined => kinds.find(([pattern]) => pattern.test(path.toLowerCase()))?.[1];
 
-/** The path below the mount; nothing for the metadata, which is also asked for outside of it. */
-function pathOf({ url = "" }: IncomingMessage): string {
+/** The path below the issuer. */
+function pathOf({ url = "" }: IncomingMessage, address: Pick<IssuerAddress, "below">): string {
   const [path = ""] = url.split("?", 1);
-  return path.startsWith(mountPath) ? path.slice(mountPath.length).replace(/\/$/, "") : "";
+  return address.below(path).replace(/\/$/, "");
 }
 
 const queriedClientId = ({ url = "" }: IncomingMessage): string | null =>

@@ -4,7 +4,7 @@ import { toAppError } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import Provider, { type Configuration, errors, type KoaContextWithOIDC } from "oidc-provider";
 import { claimedClientId } from "./claimed-client-id.ts";
-import { type IssuerAddress, metadataPrefix, mountPath } from "./issuer-address.ts";
+import { type IssuerAddress, metadataPrefix } from "./issuer-address.ts";
 import { continueSignedOut } from "./pages.ts";
 import { type ProviderClients, serviceClientOf } from "./provider-clients.ts";
 import { type RefreshTokens, RepeatedRefresh } from "./refresh-tokens.ts";
@@ -24,7 +24,7 @@ interface Dependencies {
 
 /** Makes an OpenID provider of our configuration, with our steps before it and our log and audit behind it. */
 export function createProvider(dependencies: Dependencies): Provider {
-  const { address, configuration, providerClients, refreshTokens, limits, log } = dependencies;
+  const { address, configuration, providerClients, refreshTokens, limits } = dependencies;
   const provider = new Provider(address.issuer, configuration);
   // Its address is set on every request before it sees it.
   provider.proxy = true;
@@ -33,10 +33,6 @@ export function createProvider(dependencies: Dependencies): Provider {
     if (!limits.client(this.clientId).allowed) throw new TooManyRequests();
     return true;
   };
-  const refreshedOnce: Step = async (ctx, next) => {
-    await next();
-    await refreshTokens.keepAnswer(ctx).catch((error) => log.warn({ error }, "the answer to a refresh was not kept"));
-  };
   const steps = [
     underPath(address),
     nothingHere(dependencies),
@@ -44,7 +40,7 @@ export function createProvider(dependencies: Dependencies): Provider {
     cachedForMinutes,
     consentGiven,
     withoutScript,
-    refreshedOnce,
+    refreshTokens.keepAnswer,
   ];
   for (const step of steps) provider.use(step);
   watchRefusals(provider, dependencies);
@@ -56,11 +52,7 @@ export function createProvider(dependencies: Dependencies): Provider {
 type Step = (ctx: KoaContextWithOIDC, next: () => Promise<void>) => Promise<void>;
 
 /** The provider routes by the path below the mount, and writes URLs with the one that is seen outside. */
-function underPath({ path, metadataPaths }: IssuerAddress): Step {
-  const below = (whole: string): string => {
-    if (metadataPaths.has(whole)) return metadataPrefix;
-    return whole.startsWith(mountPath) ? whole.slice(mountPath.length) : "";
-  };
+function underPath({ path, below }: IssuerAddress): Step {
   return async (ctx, next) => {
     const { path: whole } = ctx;
     ctx.mountPath = path;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError, type Clock, seconds } from "@signalbox/core";
 import { inTransaction, type Pool } from "@signalbox/storage";
+import type { Logger } from "@signalbox/telemetry";
 import Provider, { type AdapterPayload, errors, type KoaContextWithOIDC } from "oidc-provider";
 import type { IssuedTokens } from "./issued-tokens.ts";
 import type { StateStore } from "./state-store.ts";
@@ -12,6 +13,7 @@ interface Dependencies {
   readonly state: Pick<StateStore, "find" | "save" | "consume">;
   readonly issuedTokens: Pick<IssuedTokens, "revokeGrant">;
   readonly clock: Clock;
+  readonly log: Pick<Logger, "warn">;
 }
 
 /** An application that runs in several tabs, or that lost an answer, sends one refresh token again within this time. */
@@ -45,7 +47,7 @@ export class RepeatedRefresh extends errors.InvalidGrant {
  * nobody has used that; any other second use is a theft and ends the grant (RFC 9700 §4.14.2).
  */
 export function createRefreshTokens(dependencies: Dependencies) {
-  const { state, clock } = dependencies;
+  const { state, clock, log } = dependencies;
 
   return {
     async find(id: string): Promise<AdapterPayload | undefined> {
@@ -66,13 +68,17 @@ export function createRefreshTokens(dependencies: Dependencies) {
       await endGrant(String(grantId), dependencies);
     },
 
-    /** Keeps the answer to a refresh before it leaves. */
-    async keepAnswer({ oidc, body, status }: KoaContextWithOIDC): Promise<void> {
+    /** A step around the provider: keeps the answer to a refresh before it leaves. */
+    async keepAnswer(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+      await next();
+      const { oidc, body, status } = ctx;
       const { RotatedRefreshToken: used } = oidc?.entities ?? {};
       if (!used || status !== 200) return;
       const { grantId, accountId, jti } = used;
       const kept = { body, asked: askedIn(oidc), grantId, accountId };
-      await state.save(answers, jti, kept, new Date(clock.nowMs() + repeatedMs));
+      await state
+        .save(answers, jti, kept, new Date(clock.nowMs() + repeatedMs))
+        .catch((error: unknown) => log.warn({ error }, "the answer to a refresh could not be kept"));
     },
   };
 
