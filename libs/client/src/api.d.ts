@@ -64,7 +64,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API key
-         * @description It stops working everywhere within two seconds. Revoking it again changes nothing.
+         * @description It stops working everywhere within two seconds. Revoking it again changes nothing. When it has made keys or clients that still work, the answer is 200 and says how many.
          */
         delete: operations["revokeApiKey"];
         options?: never;
@@ -147,7 +147,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke a service client
-         * @description Its tokens stop working everywhere within two seconds. Revoking it again changes nothing.
+         * @description Its tokens stop working everywhere within two seconds. Revoking it again changes nothing. When it has made keys or clients that still work, the answer is 200 and says how many.
          */
         delete: operations["revokeServiceClient"];
         options?: never;
@@ -1194,6 +1194,8 @@ export interface components {
              * @example 2026-01-01T00:00:00.000Z
              */
             created_at: string;
+            /** @description Who made it: the id of an API key, `person` for somebody who had signed in, `first-key` for the operator of the deployment; null where that is not known. */
+            created_by?: string | null;
             expires_at: string | null;
             /** @description The first characters of the key, enough to recognise it. */
             hint: string;
@@ -1592,6 +1594,8 @@ export interface components {
              * @example 2026-01-01T00:00:00.000Z
              */
             created_at: string;
+            /** @description Who made it: the id of an API key, `person` for somebody who had signed in, `first-key` for the operator of the deployment; null where that is not known. */
+            created_by?: string | null;
             expires_at: string | null;
             /** @description The first characters of the key, enough to recognise it. */
             hint: string;
@@ -1621,6 +1625,8 @@ export interface components {
              * @example 2026-01-01T00:00:00.000Z
              */
             created_at: string;
+            /** @description Who made it: the id of an API key, `person` for somebody who had signed in, `first-key` for the operator of the deployment; null where that is not known. */
+            created_by?: string | null;
             expires_at: string | null;
             /** @description The client, its `client_id` at the token endpoint. Opaque. */
             id: string;
@@ -1658,6 +1664,18 @@ export interface components {
              */
             requested_at: string;
         };
+        /**
+         * @description A revoked key or client that has made others, which still work.
+         * @example {
+         *       "id": "key_2hTq8LcN5wYfKb0ZrVxPsd",
+         *       "created_live": 2
+         *     }
+         */
+        Revocation: {
+            /** @description How many keys and clients still work that it has made. `revoke_created=true` revokes them too. */
+            created_live: number;
+            id: string;
+        };
         SentCode: {
             /**
              * Format: date-time
@@ -1676,6 +1694,8 @@ export interface components {
              * @example 2026-01-01T00:00:00.000Z
              */
             created_at: string;
+            /** @description Who made it: the id of an API key, `person` for somebody who had signed in, `first-key` for the operator of the deployment; null where that is not known. */
+            created_by?: string | null;
             expires_at: string | null;
             /** @description The client, its `client_id` at the token endpoint. Opaque. */
             id: string;
@@ -2638,6 +2658,7 @@ export interface operations {
                      *           "roles": [],
                      *           "status": "active",
                      *           "created_at": "2026-01-01T09:00:00.000Z",
+                     *           "created_by": "person",
                      *           "expires_at": null,
                      *           "last_used_at": null,
                      *           "revoked_at": null,
@@ -2789,7 +2810,10 @@ export interface operations {
     };
     revokeApiKey: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Revokes also the keys and clients that it has made, and those that they have made in turn. */
+                revoke_created?: "true" | "false";
+            };
             header?: {
                 /** @description The same request is done once in 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -2806,6 +2830,19 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Revocation"];
+                };
+            };
             204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
@@ -3092,6 +3129,7 @@ export interface operations {
                      *           ],
                      *           "status": "active",
                      *           "created_at": "2026-01-01T09:00:00.000Z",
+                     *           "created_by": "person",
                      *           "expires_at": null,
                      *           "previous_secret_expires_at": null,
                      *           "last_used_at": null,
@@ -3242,7 +3280,10 @@ export interface operations {
     };
     revokeServiceClient: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Revokes also the keys and clients that it has made, and those that they have made in turn. */
+                revoke_created?: "true" | "false";
+            };
             header?: {
                 /** @description The same request is done once in 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -3259,6 +3300,19 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Revocation"];
+                };
+            };
             204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];

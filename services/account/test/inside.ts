@@ -25,7 +25,8 @@ export async function insertClient(
   accountId: string,
   scopes: readonly Scope[],
 ): Promise<string> {
-  const made = makeServiceClient({ accountId, name: "before", scopes, roles: [], expiresAt: null }, new Date());
+  const wanted = { accountId, createdBy: "person", name: "before", scopes, roles: [], expiresAt: null };
+  const made = makeServiceClient(wanted, new Date());
   await inTransaction(pool, (tx) => capabilities.clients.insert(tx, made.credential));
   return made.credential.id;
 }

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { metadataPrefix } from "../src/oauth/issuer-address.ts";
 import type { Harness } from "./harness.ts";
 import { type MadeClient, makeClient, startIssuer } from "./oauth-fixture.ts";
 import { application, applications, createVisitor, signedIn, startSignIn } from "./oauth-visitor.ts";

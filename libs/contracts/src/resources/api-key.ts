@@ -2,7 +2,7 @@ import { z } from "zod";
 import { roles } from "../access/roles.ts";
 import { scopes } from "../access/scopes.ts";
 import { examples } from "./examples.ts";
-import { identifier, timestamp } from "./fields.ts";
+import { createdBy, identifier, timestamp } from "./fields.ts";
 
 /** An API key without its secret, which is shown once, on creation and rotation. */
 export const ApiKeyResource = z
@@ -14,6 +14,7 @@ export const ApiKeyResource = z
     roles: z.array(z.enum(roles)),
     status: z.enum(["active", "revoked", "expired"]),
     created_at: timestamp,
+    created_by: createdBy,
     expires_at: timestamp.nullable(),
     last_used_at: timestamp.nullable().describe("To the minute."),
     revoked_at: timestamp.nullable(),
@@ -32,6 +33,7 @@ export const apiKeyExample: ApiKeyResource = {
   roles: [],
   status: "active",
   created_at: "2026-01-01T09:00:00.000Z",
+  created_by: "person",
   expires_at: null,
   last_used_at: null,
   revoked_at: null,

@@ -16,3 +16,12 @@ export const jsonValue = z.unknown().describe("Any JSON value.");
 export const changed = z
   .array(z.string())
   .describe("Names of the fields that changed; empty on creation and deletion.");
+
+/** Optional because a topic keeps events that are older than the member. */
+export const createdBy = z
+  .string()
+  .nullable()
+  .optional()
+  .describe(
+    "Who made it: the id of an API key, `person` for somebody who had signed in, `first-key` for the operator of the deployment; null where that is not known.",
+  );

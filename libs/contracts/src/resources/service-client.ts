@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { scopes } from "../access/scopes.ts";
 import { examples } from "./examples.ts";
-import { identifier, timestamp } from "./fields.ts";
+import { createdBy, identifier, timestamp } from "./fields.ts";
 
 /** A service client without its secret, which is shown once, on creation and rotation. */
 export const ServiceClientResource = z
@@ -11,6 +11,7 @@ export const ServiceClientResource = z
     scopes: z.array(z.enum(scopes)).describe("What its tokens may do at most."),
     status: z.enum(["active", "revoked", "expired"]),
     created_at: timestamp,
+    created_by: createdBy,
     expires_at: timestamp.nullable(),
     previous_secret_expires_at: timestamp
       .nullable()
@@ -28,6 +29,7 @@ export const serviceClientExample: ServiceClientResource = {
   scopes: ["images:read", "images:write"],
   status: "active",
   created_at: "2026-01-01T09:00:00.000Z",
+  created_by: "person",
   expires_at: null,
   previous_secret_expires_at: null,
   last_used_at: null,

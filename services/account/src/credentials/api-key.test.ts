@@ -6,7 +6,7 @@ import { expiryOfReplacement, makeApiKey, replacedKey } from "./api-key.ts";
 const made = new Date("2026-01-01T00:00:00.000Z");
 const now = new Date("2026-03-01T00:00:00.000Z");
 const later = (ms: number) => new Date(now.getTime() + ms);
-const wanted = { accountId: "acc_1", name: "deploy", scopes: [], roles: [] };
+const wanted = { accountId: "acc_1", createdBy: "person", name: "deploy", scopes: [], roles: [] };
 const keyUntil = (expiresAt: Date | null) => makeApiKey({ ...wanted, expiresAt }, "dev", made).credential;
 
 test("a new key lives as long as the one it replaces was made to live", () => {

@@ -4,7 +4,7 @@ import { randomId } from "@signalbox/core";
 import { type Pool, table } from "@signalbox/storage";
 import { type Credential, type NewCredential, statusOf } from "./credential.ts";
 import { type CredentialStore, createCredentialStore } from "./credential-store.ts";
-import type { EndReason, Issued } from "./credentials.ts";
+import type { EndReason, Issued, Made } from "./credentials.ts";
 
 /** An API key as it is kept: without the key itself. */
 export interface ApiKey extends Credential {
@@ -26,6 +26,7 @@ const apiKeys = table("api_keys", {
   roles: "text[]",
   accessEpoch: "int4",
   createdAt: "timestamptz",
+  createdBy: "text",
   expiresAt: "timestamptz",
   lastUsedAt: "timestamptz",
   revokedAt: "timestamptz",
@@ -53,6 +54,7 @@ export function viewApiKey(key: ApiKey, now: Date): ApiKeyResource {
     roles: [...key.roles],
     status: statusOf(key, now),
     created_at: key.createdAt.toISOString(),
+    created_by: key.createdBy,
     expires_at: key.expiresAt?.toISOString() ?? null,
     last_used_at: key.lastUsedAt?.toISOString() ?? null,
     revoked_at: key.revokedAt?.toISOString() ?? null,
@@ -80,12 +82,12 @@ export const apiKeyEvents = {
  * at sight.
  */
 export function makeApiKey(
-  wanted: NewCredential & { readonly accountId: string; readonly replaces?: string },
+  wanted: NewCredential & Made & { readonly replaces?: string },
   environment: string,
   now: Date,
 ): Issued<ApiKey> {
   const secret = createApiKey(environment);
-  const { accountId, name, scopes, roles = [], expiresAt, replaces = null } = wanted;
+  const { accountId, name, scopes, roles = [], expiresAt, createdBy, replaces = null } = wanted;
   const credential: ApiKey = {
     id: randomId("key"),
     accountId,
@@ -96,6 +98,7 @@ export function makeApiKey(
     roles,
     accessEpoch: 0,
     createdAt: now,
+    createdBy,
     expiresAt,
     lastUsedAt: null,
     revokedAt: null,

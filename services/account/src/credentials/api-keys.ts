@@ -3,7 +3,7 @@ import { AppError, seconds } from "@signalbox/core";
 import type { Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import { type ApiKey, apiKeyEvents, expiryOfReplacement, makeApiKey, replacedKey } from "./api-key.ts";
-import { type CredentialStatus, requireWritable, statusOf } from "./credential.ts";
+import { type CredentialStatus, creatorOf, requireNoLongerLife, requireWritable, statusOf } from "./credential.ts";
 import type { CredentialStore } from "./credential-store.ts";
 import { type CredentialDependencies, createCredentials, type Issued } from "./credentials.ts";
 
@@ -59,7 +59,8 @@ export function createApiKeys(dependencies: Dependencies) {
       const max = liveShare * keysMax();
       if ((await store.countLive(tx, account.id, now)).live >= max) return { outcome: "limit-reached", max };
 
-      const wanted = { ...old, expiresAt: expiryOfReplacement(old, now), replaces: old.id };
+      const expiresAt = endOfReplacement(caller, old, now);
+      const wanted = { ...old, expiresAt, createdBy: creatorOf(caller), replaces: old.id };
       const issued = makeApiKey(wanted, keyEnvironment, now);
       await store.insert(tx, issued.credential);
       await outbox.append(tx, [apiKeyEvents.created(issued.credential)]);
@@ -71,6 +72,14 @@ export function createApiKeys(dependencies: Dependencies) {
 }
 
 export type ApiKeys = ReturnType<typeof createApiKeys>;
+
+/** As long as the old one was made to live. A key that expires replaces itself until its own end, so that it has one. */
+function endOfReplacement(caller: Caller, old: ApiKey, now: Date): Date | null {
+  const end = expiryOfReplacement(old, now);
+  if (caller.credential.id === old.id) return old.expiresAt;
+  requireNoLongerLife(caller, end);
+  return end;
+}
 
 /** A higher epoch makes every service ask again, and so learn of the new end before it comes. */
 async function retire(

@@ -6,6 +6,7 @@ import {
   scopes,
   serviceClientExample,
 } from "@signalbox/contracts";
+import { booleanParameter } from "@signalbox/http";
 import { z } from "zod";
 import { ruledText } from "../accounts/account-body.ts";
 import { checkDisplayName } from "../accounts/account-fields.ts";
@@ -58,6 +59,27 @@ export const ClientSecretRotation = rotation("secret");
 
 /** PATCH: the name of a credential can change, and nothing else. */
 export const CredentialPatch = z.strictObject({ name }).partial();
+
+export const revocation = {
+  revoke_created: booleanParameter()
+    .default(false)
+    .describe("Revokes also the keys and clients that it has made, and those that they have made in turn."),
+};
+
+/** What a revocation leaves behind. */
+export const Revocation = z
+  .object({
+    id: z.string(),
+    created_live: z
+      .int()
+      .min(1)
+      .describe("How many keys and clients still work that it has made. `revoke_created=true` revokes them too."),
+  })
+  .meta({
+    id: "Revocation",
+    description: "A revoked key or client that has made others, which still work.",
+    example: { id: "key_2hTq8LcN5wYfKb0ZrVxPsd", created_live: 2 },
+  });
 
 export const IssuedApiKey = ApiKeyResource.extend({
   key: z.string().describe("The key itself. It is shown this once."),

@@ -19,6 +19,7 @@ import {
 import { refusedClient, refusedKey, refusedKeyRotation, refusedSecretRotation } from "./credential-refusals.ts";
 import type { CredentialStore } from "./credential-store.ts";
 import type { CreateOutcome, Issued } from "./credentials.ts";
+import { createMadeCredentials, type MadeCredentials } from "./made-credentials.ts";
 import { type ServiceClient, viewServiceClient } from "./service-client.ts";
 import type { ServiceClients } from "./service-clients.ts";
 
@@ -44,7 +45,8 @@ export interface CredentialDoor<C extends Credential> {
   readonly rotationBody: typeof ApiKeyRotation;
   readonly create: (tx: Tx, caller: Caller, account: Account, wanted: NewCredential) => Promise<CreateOutcome<C>>;
   readonly rename: (tx: Tx, caller: Caller, credential: C, name?: string) => Promise<C>;
-  readonly revoke: (tx: Tx, caller: Caller, credential: C) => Promise<C>;
+  /** Ends the credential and, when asked to, all that it has made. */
+  readonly revoke: (tx: Tx, caller: Caller, credential: C, revokeMade?: boolean) => Promise<Revoked<C>>;
   readonly rotate: (
     tx: Tx,
     caller: Caller,
@@ -65,6 +67,12 @@ export interface CredentialDoor<C extends Credential> {
   readonly texts: { readonly issued: string; readonly secretless: string; readonly revoked: string };
 }
 
+/** A credential that was revoked, and how many of those work that it has made. */
+export interface Revoked<C extends Credential> {
+  readonly credential: C;
+  readonly madeLive: number;
+}
+
 export interface CredentialDoorDependencies {
   readonly keys: CredentialStore<ApiKey>;
   readonly apiKeys: ApiKeys;
@@ -74,12 +82,26 @@ export interface CredentialDoorDependencies {
 }
 
 /** The two kinds of credentials. */
-export const createCredentialDoors = (dependencies: CredentialDoorDependencies) => ({
-  keyDoor: apiKeyDoor(dependencies),
-  clientDoor: serviceClientDoor(dependencies),
-});
+export function createCredentialDoors(dependencies: CredentialDoorDependencies) {
+  const made = createMadeCredentials(dependencies);
+  return { keyDoor: apiKeyDoor(dependencies, made), clientDoor: serviceClientDoor(dependencies, made) };
+}
 
-function apiKeyDoor({ keys: store, apiKeys, clock }: CredentialDoorDependencies): CredentialDoor<ApiKey> {
+/** Ends a credential, also one that has ended before, and counts or ends what it has made. */
+async function revokeWithMade<C extends Credential>(
+  { revoke }: { revoke(tx: Tx, caller: Caller, credential: C): Promise<C> },
+  made: MadeCredentials,
+  ...[tx, caller, credential, revokeMade = false]: Parameters<CredentialDoor<C>["revoke"]>
+): Promise<Revoked<C>> {
+  if (revokeMade) await made.revokeAll(tx, caller, credential);
+  const revoked = await revoke(tx, caller, credential);
+  return { credential: revoked, madeLive: await made.countLive(tx, credential) };
+}
+
+function apiKeyDoor(
+  { keys: store, apiKeys, clock }: CredentialDoorDependencies,
+  made: MadeCredentials,
+): CredentialDoor<ApiKey> {
   const view = (key: ApiKey) => viewApiKey(key, clock.now());
   return {
     noun: "API key",
@@ -102,6 +124,7 @@ function apiKeyDoor({ keys: store, apiKeys, clock }: CredentialDoorDependencies)
     newBody: NewApiKey,
     rotationBody: ApiKeyRotation,
     ...apiKeys,
+    revoke: (...asked) => revokeWithMade(apiKeys, made, ...asked),
     refusedCreation: refusedKey,
     refusedRotation: refusedKeyRotation as CredentialDoor<ApiKey>["refusedRotation"],
     rotation: {
@@ -120,7 +143,10 @@ function apiKeyDoor({ keys: store, apiKeys, clock }: CredentialDoorDependencies)
   };
 }
 
-function serviceClientDoor(dependencies: CredentialDoorDependencies): CredentialDoor<ServiceClient> {
+function serviceClientDoor(
+  dependencies: CredentialDoorDependencies,
+  made: MadeCredentials,
+): CredentialDoor<ServiceClient> {
   const { clients: store, serviceClients, clock } = dependencies;
   const view = (client: ServiceClient) => viewServiceClient(client, clock.now());
   return {
@@ -148,6 +174,7 @@ function serviceClientDoor(dependencies: CredentialDoorDependencies): Credential
     newBody: NewServiceClient,
     rotationBody: ClientSecretRotation,
     ...serviceClients,
+    revoke: (...asked) => revokeWithMade(serviceClients, made, ...asked),
     refusedCreation: refusedClient,
     refusedRotation: refusedSecretRotation as CredentialDoor<ServiceClient>["refusedRotation"],
     rotation: {

@@ -53,10 +53,17 @@ function invalid(result: Extract<RefusedCreation, { outcome: "invalid" }>, noun:
     ...result.privileged.map(privileged),
     ...result.beyondCreator.map((scope) => beyondCreator(scope, noun)),
     ...(result.isExpiryPassed ? [expiryPassed] : []),
+    ...(result.outlivesCreator ? [outlivesCreator(noun)] : []),
   ]);
 }
 
 const expiryPassed: ErrorDetail = { field: "expires_at", code: "passed", message: "This time has passed." };
+
+const outlivesCreator = (noun: string): ErrorDetail => ({
+  field: "expires_at",
+  code: "beyond_creator",
+  message: `The key that you use expires, and a ${noun} that it makes cannot live longer.`,
+});
 
 const privileged = (scope: Scope): ErrorDetail => ({
   field: "scopes",

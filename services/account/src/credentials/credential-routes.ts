@@ -16,7 +16,7 @@ import { z } from "zod";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { ApiKey } from "./api-key.ts";
 import { type Credential, etagOfCredential } from "./credential.ts";
-import { CredentialPatch } from "./credential-bodies.ts";
+import { CredentialPatch, Revocation, revocation } from "./credential-bodies.ts";
 import {
   type CredentialDoor,
   type CredentialDoorDependencies,
@@ -170,16 +170,17 @@ function changeRoutes<C extends Credential>(routes: Routes, door: CredentialDoor
   routes.delete(one, {
     operationId: operations.revoke,
     summary: `Revoke ${article(noun)}`,
-    description: door.texts.revoked,
+    description: `${door.texts.revoked} When it has made keys or clients that still work, the answer is 200 and says how many.`,
     auth: security,
     audit: `${audited}.revoke`,
-    responses: { 204: "empty", 404: "error", 409: "error" },
+    query: z.object(revocation),
+    responses: { 200: Revocation, 204: "empty", 404: "error", 409: "error" },
     idempotent: true,
     write: {
       find: (tx, { principal, params }) => store.lock(tx, principal.accountId, idOf(params)),
       etag,
-      change: (tx, credential, { caller }) => door.revoke(tx, caller, credential),
-      answer: () => noContent(),
+      change: (tx, credential, { caller, query }) => door.revoke(tx, caller, credential, query.revoke_created),
+      answer: ({ credential: { id }, madeLive }) => (madeLive === 0 ? noContent() : ok({ id, created_live: madeLive })),
     },
   });
 }

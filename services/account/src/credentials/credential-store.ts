@@ -20,6 +20,8 @@ export interface CredentialStore<C extends Credential> {
   findById(id: string): Promise<C | null>;
   findByDigest(digest: Uint8Array): Promise<C | null>;
   list(accountId: string, range: ListRange): Promise<C[]>;
+  /** Reads and locks those that work and were made by the credential `id`, or by what it has made, of either kind. */
+  lockLiveMadeBy(tx: Tx, accountId: string, id: string, now: Date): Promise<C[]>;
   insert(tx: Tx, credential: C): Promise<void>;
   /** Reads the credential and keeps others from changing it until the transaction ends. */
   lock(tx: Tx, accountId: string, id: string): Promise<C | null>;
@@ -58,6 +60,7 @@ export function createCredentialStore<C extends Credential, Row>(
     findById: (id) => first(pool, statements.findById, [id]),
     findByDigest: (digest) => first(pool, statements.findByDigest, [digest]),
     list: (accountId, range) => many(pool, statements.list, [accountId, ...rangeValues(range)]),
+    lockLiveMadeBy: (tx, accountId, id, now) => many(tx, statements.lockLiveMadeBy, [accountId, id, now]),
     insert: (tx, credential) => table.insert(tx, credential),
     lock: (tx, accountId, id) => first(tx, statements.lock, [accountId, id]),
     save: async (tx, credential) => void (await save(tx, credential)),
@@ -83,6 +86,18 @@ function statementsOf(table: string, columns: string, isCurrent: string) {
     findByDigest: sql(`${table}.find-by-digest`, `${select} where digest = $1`),
     list: sql(`${table}.list`, `${select} where account_id = $1 and ${newestFirst(2)}`),
     lock: sql(`${table}.lock`, `${select} where account_id = $1 and id = $2 for update`),
+    lockLiveMadeBy: sql(
+      `${table}.lock-live-made-by`,
+      `with recursive created as (
+         select id, created_by from api_keys where account_id = $1
+         union all select id, created_by from service_clients where account_id = $1
+       ), made as (
+         select id from created where created_by = $2
+         union select created.id from created join made on created.created_by = made.id
+       )
+       ${select} where account_id = $1 and id in (select id from made) and revoked_at is null
+         and (expires_at is null or expires_at > $3) order by id for update`,
+    ),
     countLive: sql(
       `${table}.count-live`,
       `select count(*)::int as live, (count(*) filter (where ${isCurrent}))::int as current from ${table}

@@ -1,5 +1,6 @@
 import { type Caller, requireState } from "@signalbox/auth";
 import { type AccountState, privilegedScopes, type Role, type Scope } from "@signalbox/contracts";
+import { AppError } from "@signalbox/core";
 import { strongEtag } from "@signalbox/http";
 
 /** What API keys and service clients have in common: a secret that is shown once, and what it is good for. */
@@ -14,6 +15,8 @@ export interface Credential {
   /** Counts the changes of what it may do; `access.changed` carries it. */
   readonly accessEpoch: number;
   readonly createdAt: Date;
+  /** The API key that made it, `person` or `first-key`; null where that was not kept. */
+  readonly createdBy: string | null;
   readonly expiresAt: Date | null;
   readonly lastUsedAt: Date | null;
   readonly revokedAt: Date | null;
@@ -50,6 +53,27 @@ export interface NewCredential {
   readonly roles?: readonly Role[];
 }
 
+/** Says who makes a credential. Of a person's tokens none is named: they end before anybody would look. */
+export const creatorOf = ({ credential: { kind, id } }: Pick<Caller, "credential">): string =>
+  kind === "token" ? "person" : id;
+
+/** The end of the key that a caller came with; null where they have none that ends. A person's token says nothing of them. */
+const keyEndOf = ({ credential, expiresAt }: Pick<Caller, "credential" | "expiresAt">): Date | null =>
+  credential.kind === "token" ? null : expiresAt;
+
+/** Says that a credential with this end would work after the key has ended that makes it, or shows its secret. */
+function outlivesKey(caller: Pick<Caller, "credential" | "expiresAt">, expiresAt: Date | null): boolean {
+  const end = keyEndOf(caller);
+  return end !== null && (expiresAt === null || expiresAt > end);
+}
+
+/** Whoever shows a secret gives access: a key that expires shows none that works after it. */
+export function requireNoLongerLife(caller: Pick<Caller, "credential" | "expiresAt">, expiresAt: Date | null): void {
+  if (!outlivesKey(caller, expiresAt)) return;
+  const message = "The key that you use expires before the secret that you ask for would.";
+  throw new AppError("forbidden", message, { details: [{ field: "expires_at", code: "beyond_creator", message }] });
+}
+
 /** What is wrong with a new credential; null when nothing is. */
 export interface NewCredentialProblems {
   readonly outcome: "invalid";
@@ -57,19 +81,21 @@ export interface NewCredentialProblems {
   readonly privileged: readonly Scope[];
   readonly beyondCreator: readonly Scope[];
   readonly isExpiryPassed: boolean;
+  readonly outlivesCreator: boolean;
 }
 
 /** Judges what was asked for: a credential never may do more than who creates it. */
 export function judgeNewCredential(
   { scopes, expiresAt }: NewCredential,
-  caller: Pick<Caller, "scopes">,
+  caller: Pick<Caller, "scopes" | "credential" | "expiresAt">,
   { mayBePrivileged, now }: { readonly mayBePrivileged: boolean; readonly now: Date },
 ): NewCredentialProblems | null {
   const privileged = mayBePrivileged ? [] : scopes.filter((scope) => privilegedScopes.has(scope));
   const beyondCreator = scopes.filter((scope) => !caller.scopes.has(scope));
   const isExpiryPassed = expiresAt !== null && expiresAt <= now;
-  if (privileged.length + beyondCreator.length === 0 && !isExpiryPassed) return null;
-  return { outcome: "invalid", privileged, beyondCreator, isExpiryPassed };
+  const outlivesCreator = outlivesKey(caller, expiresAt);
+  if (privileged.length + beyondCreator.length === 0 && !isExpiryPassed && !outlivesCreator) return null;
+  return { outcome: "invalid", privileged, beyondCreator, isExpiryPassed, outlivesCreator };
 }
 
 /** The edge knows the state of an account as of moments ago; its locked row knows it now. */

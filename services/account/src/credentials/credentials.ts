@@ -6,6 +6,7 @@ import { type Actor, systemActor } from "../audit/audit.ts";
 import type { Shared } from "../shared.ts";
 import {
   type Credential,
+  creatorOf,
   judgeNewCredential,
   type NewCredential,
   type NewCredentialProblems,
@@ -28,10 +29,16 @@ export interface CredentialKind<C extends Credential> {
   /** Whether it may have scopes that otherwise only roles bring. */
   readonly mayBePrivileged: boolean;
   /** Makes one with a new secret. */
-  readonly make: (wanted: NewCredential & { readonly accountId: string }, now: Date) => Issued<C>;
+  readonly make: (wanted: NewCredential & Made, now: Date) => Issued<C>;
   readonly created: (credential: C) => EventDraft<EventName>;
   readonly updated: (credential: C, changed: string[], now: Date) => EventDraft<EventName>;
   readonly revoked: (credential: C, reason: EndReason, now: Date) => EventDraft<EventName>;
+}
+
+/** For whom a credential is made, and by whom. */
+export interface Made {
+  readonly accountId: string;
+  readonly createdBy: string;
 }
 
 /** A credential with its secret, the only copy there is. */
@@ -69,7 +76,7 @@ export function createCredentials<C extends Credential>(kind: CredentialKind<C>,
       requireWritable(account);
       const max = kind.max();
       if ((await store.countLive(tx, account.id, now)).current >= max) return { outcome: "limit-reached", max };
-      const issued = kind.make({ ...wanted, accountId: account.id }, now);
+      const issued = kind.make({ ...wanted, accountId: account.id, createdBy: creatorOf(caller) }, now);
       await store.insert(tx, issued.credential);
       const [subject, fields] = [issued.credential.id, ["name", "scopes", "expires_at"]];
       await audit.record(tx, by, { action: `${audited}.create`, subject, fields });

@@ -4,7 +4,7 @@ import { randomId, seconds } from "@signalbox/core";
 import { type Pool, sql, table } from "@signalbox/storage";
 import { type Credential, type NewCredential, statusOf } from "./credential.ts";
 import { type CredentialStore, createCredentialStore } from "./credential-store.ts";
-import type { EndReason, Issued } from "./credentials.ts";
+import type { EndReason, Issued, Made } from "./credentials.ts";
 
 /** A service client as it is kept: without its secret. */
 export interface ServiceClient extends Credential {
@@ -28,6 +28,7 @@ const clients = table("service_clients", {
   previousUntil: "timestamptz",
   accessEpoch: "int4",
   createdAt: "timestamptz",
+  createdBy: "text",
   expiresAt: "timestamptz",
   lastUsedAt: "timestamptz",
   revokedAt: "timestamptz",
@@ -65,6 +66,7 @@ export function viewServiceClient(client: ServiceClient, now: Date): ServiceClie
     scopes: [...client.scopes],
     status: statusOf(client, now),
     created_at: client.createdAt.toISOString(),
+    created_by: client.createdBy,
     expires_at: client.expiresAt?.toISOString() ?? null,
     previous_secret_expires_at: previousSecretUntil(client, now)?.toISOString() ?? null,
     last_used_at: client.lastUsedAt?.toISOString() ?? null,
@@ -98,7 +100,7 @@ const prefix = "client";
 
 /** Makes a client that nobody has yet, with its secret `sbx_client_…`. */
 export function makeServiceClient(
-  { accountId, name, scopes, expiresAt }: NewCredential & { readonly accountId: string },
+  { accountId, name, scopes, expiresAt, createdBy }: NewCredential & Made,
   now: Date,
 ): Issued<ServiceClient> {
   const secret = createApiKey(prefix);
@@ -112,6 +114,7 @@ export function makeServiceClient(
     previousUntil: null,
     accessEpoch: 0,
     createdAt: now,
+    createdBy,
     expiresAt,
     lastUsedAt: null,
     revokedAt: null,

@@ -1,7 +1,7 @@
 import { type Caller, requireScopes } from "@signalbox/auth";
 import type { Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
-import { requireWritable, statusOf } from "./credential.ts";
+import { requireNoLongerLife, requireWritable, statusOf } from "./credential.ts";
 import { type CreateOutcome, type CredentialDependencies, createCredentials, type Issued } from "./credentials.ts";
 import {
   makeServiceClient,
@@ -62,6 +62,7 @@ export function createServiceClients({ clients, clientsMax, hasIssuer, ...depend
       const previousUntil = previousSecretUntil(client, now);
       if (previousUntil && overlapSeconds > 0) return { outcome: "already-rotated", previousUntil };
       requireScopes(caller, client.scopes);
+      requireNoLongerLife(caller, client.expiresAt);
       const rotated = withNewSecret(client, overlapSeconds, now);
       await clients.save(tx, rotated.credential);
       const fields = ["client_secret"];

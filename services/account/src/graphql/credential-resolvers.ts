@@ -18,6 +18,7 @@ import {
   type CredentialDoorDependencies,
   createCredentialDoors,
   lockWithAccount,
+  type Revoked,
 } from "../credentials/credential-doors.ts";
 import type { CredentialStore } from "../credentials/credential-store.ts";
 import type { Issued } from "../credentials/credentials.ts";
@@ -127,11 +128,19 @@ function mutationsOf<C extends Credential>(
       },
     ),
     revoke: mutation(
-      { ...security, audit: `${audited}.revoke`, input: z.strictObject({ id }), payload: one },
+      {
+        ...security,
+        audit: `${audited}.revoke`,
+        input: z.strictObject({ id, revoke_created: z.boolean().default(false) }),
+        payload: (result: Revoked<C> | null) => ({
+          [one]: result?.credential ?? null,
+          createdLive: result?.madeLive ?? null,
+        }),
+      },
       (input, { caller, write }: Context) =>
         write({
           find: (tx) => store.lock(tx, caller.accountId, input.id),
-          change: (tx, credential) => door.revoke(tx, caller, credential),
+          change: (tx, credential) => door.revoke(tx, caller, credential, input.revoke_created),
           missing,
         }),
     ),
