@@ -16,7 +16,7 @@ import { createSigningKeys, type KeyRing, type SigningKeys } from "../signing-ke
 import { createAdapter } from "./adapter.ts";
 import { metadataOfApplication, parseApplications } from "./applications.ts";
 import { type IssuedTokens, issuedTokenRetention } from "./issued-tokens.ts";
-import { issuerAddress, trustedIssuer } from "./issuer-address.ts";
+import { type IssuerAddress, issuerAddress, trustedIssuer } from "./issuer-address.ts";
 import { createKnownBrowsers } from "./known-browser.ts";
 import { createListener } from "./listener.ts";
 import { ownPages, signInUrl } from "./own-pages.ts";
@@ -71,17 +71,9 @@ export function createIssuer(
   const tokens = createTokens({ configuration, clock, log }, [trustedIssuer(address)], { [builtInIssuer]: publicKeys });
 
   const cookieKeys = cookieKeysFrom(configuration.get("secrets.keys"));
-  const clientAddress = createClientAddress(configuration.get("http.trusted-proxies"));
   const applications = [...parseApplications(configuration.get("account.oauth.applications")), ownPages(address)];
-  const { issuer, path } = address;
-  const knownBrowsers = createKnownBrowsers({ cookieKeys, path, isSecure: issuer.startsWith("https:") });
-  const limits = createRequestLimits({
-    ...parts,
-    configuration,
-    clientAddress,
-    knownBrowsers,
-    applications: new Set(applications.map(({ client_id }) => client_id)),
-  });
+  const callers = createCallers(configuration, dependencies, { address, cookieKeys, applications });
+  const { limits } = callers;
   const providerClients = createProviderClients(parts);
   const presentedToken = createPresentedToken(tokens);
   const refreshTokens = createRefreshTokens(parts);
@@ -96,10 +88,10 @@ export function createIssuer(
     const metadata = applications.map(metadataOfApplication);
     const configured = providerConfiguration({ ...settings, applications: metadata, signingKeys: keys });
     const errorDocs = configuration.get("http.error-docs");
-    const shared = { ...parts, address, providerClients, refreshTokens, clientAddress, limits, errorDocs };
+    const shared = { ...parts, ...callers, address, providerClients, refreshTokens, errorDocs };
     return createProvider({ ...shared, configuration: configured });
   });
-  const answerSignIn = createSignInListener({ ...parts, address, cookieKeys, clientAddress, limits, knownBrowsers });
+  const answerSignIn = createSignInListener({ ...parts, ...callers, address, cookieKeys });
 
   return {
     tokens,
@@ -121,6 +113,25 @@ export function createIssuer(
       startRetention({ runner, pool, clock }, [stateRetention, issuedTokenRetention]);
     },
   };
+}
+
+interface Issuing {
+  readonly address: IssuerAddress;
+  readonly cookieKeys: readonly string[];
+  readonly applications: readonly { readonly client_id: string }[];
+}
+
+/** Knows who asks: from where, with which browser, and how often. */
+function createCallers(
+  configuration: Configured["configuration"],
+  { limiterOf }: Pick<Dependencies, "limiterOf">,
+  { address: { issuer, path }, cookieKeys, applications: known }: Issuing,
+) {
+  const clientAddress = createClientAddress(configuration.get("http.trusted-proxies"));
+  const knownBrowsers = createKnownBrowsers({ cookieKeys, path, isSecure: issuer.startsWith("https:") });
+  const applications = new Set(known.map(({ client_id }) => client_id));
+  const limits = createRequestLimits({ configuration, limiterOf, clientAddress, knownBrowsers, applications });
+  return { clientAddress, knownBrowsers, limits };
 }
 
 /** Derives the keys that sign the issuer's cookies, one of each of `secrets.keys`: the first signs, all are accepted. */
