@@ -50,13 +50,20 @@ const credential = (
     return make(person, id, `/api/account/${what}/${id}`);
   });
 
-/** A write about a contact address that waits for its confirmation. */
-const pending = (make: (person: Person, mail: { code: string; link: string }) => Attempt): Recipe =>
+/** A write about a contact address that waits for its confirmation, with the code that was mailed to it. */
+const pending = (make: (person: Person, mail: { code: string }) => Attempt): Recipe =>
   fresh(async (person, { send, mailTo }) => {
     const contact_address = `${randomBytes(8).toString("hex")}@example.org`;
     await send(person.headers, "/api/account/", { method: "PATCH", body: { contact_address } });
     return make(person, await mailTo(contact_address));
   });
+
+/** The holder of the address in use objects to its change, by the link in the mail. */
+const objection: Recipe = fresh(async (person, { send, mailTo }) => {
+  const contact_address = `${randomBytes(8).toString("hex")}@example.org`;
+  await send(person.headers, "/api/account/", { method: "PATCH", body: { contact_address } });
+  return rest(person, "POST", (await mailTo(person.address)).link);
+});
 
 const image = (make: (person: Person, id: string) => Attempt): Recipe =>
   fresh(async (person, world) => {
@@ -135,7 +142,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     rest(person, "POST", "/api/account/contact-change/confirm", { code }),
   ),
   "DELETE /api/account/contact-change/": pending((person) => rest(person, "DELETE", "/api/account/contact-change/")),
-  "POST /api/account/contact-links/{token}": pending((person, { link }) => rest(person, "POST", link)),
+  "POST /api/account/contact-links/{token}": objection,
   "POST /api/account/step-up/": fresh(async (person, { send, mailTo }) => {
     await send(person.headers, "/api/account/step-up/", { body: {} });
     const { code } = await mailTo(person.address);

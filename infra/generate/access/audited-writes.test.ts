@@ -7,8 +7,8 @@ import { writesOf } from "./writes.ts";
 /** What the product does by itself, or at the built-in issuer, which has no routes of ours. */
 const withoutRoute = [
   "account.create",
+  "account.contact_release",
   "account.purge",
-  "account.grant_role",
   "sign_in",
   "api_key.expire",
   "api_key.use",

@@ -72,7 +72,7 @@ export const lockAuditOf = (tx: Tx, accountId: string): Promise<void> => advisor
 function erased(entry: AuditEntryData): AuditEntryData {
   if (entry.actor.kind !== "owner") return { ...entry, subject: null };
   const actor = { ...entry.actor, credential: "erased", address: null };
-  return { ...entry, subject: null, reason: null, actor };
+  return { ...entry, subject: null, reason: null, request_id: null, actor };
 }
 
 const rowOf = (id: string, { actor, ...entry }: AuditEntryData) => ({

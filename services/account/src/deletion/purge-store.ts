@@ -32,7 +32,7 @@ const erasures = tables.map((table) => sql(`purge.${table}`, `delete from ${tabl
 /** Entries of administrators stay as they are. Without names the statements are planned with their values, and lock the days in between alone. */
 const eraseActors = sql(
   "",
-  `update audit_entries set actor_address = null, actor_credential = 'erased', reason = null
+  `update audit_entries set actor_address = null, actor_credential = 'erased', reason = null, request_id = null
    where account_id = $1 and id >= $2 and id < $3 and actor_kind = 'owner'`,
 );
 
@@ -63,7 +63,7 @@ export function createPurgeStore({ pool }: { readonly pool: Pool }) {
       for (const statement of erasures) await tx.query(statement, [accountId]);
     },
 
-    /** Erases addresses, credentials and reasons of the owner, and what was touched, from a stretch of the audit. */
+    /** Erases addresses, credentials, reasons and request ids of the owner, and what was touched, from a stretch of the audit. */
     async eraseAudit(db: Queryable, accountId: string, { fromMs, toMs }: Stretch): Promise<void> {
       const stretch = [accountId, firstIdAt(fromMs), firstIdAt(toMs)];
       await db.query(eraseActors, stretch);
