@@ -1,7 +1,5 @@
 export {
-  type DetailCode,
   detailCodes,
-  type ErrorCode,
   errorCodes,
   type ServiceName,
   serviceNames,

@@ -1,5 +1,9 @@
 import { type Clock, minutes, seconds } from "@signalbox/core";
-import type { Logger } from "./logger.ts";
+
+interface OutageLog {
+  warn(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+}
 
 /** The outage of one thing that a process uses, told once for all parts that miss it; see `Logger.outage`. */
 export interface Outage {
@@ -13,7 +17,7 @@ const reminderMs = seconds(30);
 /** A part that neither failed nor passed for this long no longer uses it. */
 const forgottenMs = minutes(2);
 
-export function createOutage(what: string, log: Pick<Logger, "warn" | "info">, clock: Clock): Outage {
+export function createOutage(what: string, log: OutageLog, clock: Clock): Outage {
   const failedAtMs = new Map<string, number>();
   let beganMs = 0;
   let toldMs = 0;
