@@ -79,7 +79,24 @@ export const supportedProperties = {
   },
 } as const;
 
-/** All of them, by name. */
+/** How this deployment presents itself: in `/api/v2/settings/`, in mails and on the sign-in pages. */
+export const serverProperties = {
+  "server.name": {
+    ...published,
+    type: "string",
+    default: "Signalbox",
+    effect: "The name of this deployment that clients, mails and pages show.",
+  },
+  "server.support-url": {
+    ...published,
+    type: "string",
+    default: null,
+    pattern: "https?://.+",
+    effect: "Where users of this deployment find help.",
+  },
+} as const;
+
+/** All of them, by name, but for those of the server. */
 export const publishedProperties = {
   ...limitProperties,
   ...defaultProperties,

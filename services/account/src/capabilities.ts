@@ -31,6 +31,7 @@ import { createIssuedTokens } from "./oauth/issued-tokens.ts";
 import { createIssuer } from "./oauth/issuer.ts";
 import type { LimiterOf } from "./oauth/request-limits.ts";
 import { createStateStore } from "./oauth/state-store.ts";
+import { createPages } from "./pages/pages.ts";
 import { createPrincipals, createTokens } from "./principals/principals.ts";
 import type { Configured } from "./properties.ts";
 import { createSignInMails } from "./sign-ins/sign-in-mails.ts";
@@ -133,6 +134,7 @@ function createShared({ configuration, clock, log, metrics }: Configured, { pool
       write: (refusal) => audit.recordRefusal(pool, refusal),
     }),
     access: createAccessAnnouncements({ pool, outbox, clock, accessStates }),
+    pages: createPages({ configuration }),
   };
 }
 
@@ -175,19 +177,18 @@ type LoginParts = Shared &
 /** The logins of accounts, the built-in issuer where no other is configured, and the principals of credentials. */
 function createLogins(context: Configured, parts: LoginParts) {
   const { configuration } = context;
-  const defaultLocale = () => configuration.get("defaults.locale");
   const provisioning = createProvisioning({
     ...parts,
     firstValues: () => ({
       supportedLocales: configuration.get("supported.locales"),
-      defaultLocale: defaultLocale(),
+      defaultLocale: configuration.get("defaults.locale"),
       requireVerifiedContact: configuration.get("account.require-verified-contact"),
     }),
   });
   const state = createStateStore(parts.pool, parts.sealer);
   const issuedTokens = createIssuedTokens({ ...parts, state });
   const signInMails = createSignInMails({ keys: configuration.get("secrets.keys"), clock: context.clock });
-  const signIns = createSignIns({ ...parts, provisioning, issuedTokens, signInMails, defaultLocale });
+  const signIns = createSignIns({ ...parts, provisioning, issuedTokens, signInMails });
   const issuer = createIssuer(context, { ...parts, state, issuedTokens, signIns });
   const tokens = issuer?.tokens ?? createTokens(context, parseIssuers(configuration.get("auth.issuers")));
   const identityStore = createIdentityStore(parts.pool);

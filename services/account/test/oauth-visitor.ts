@@ -13,10 +13,12 @@ export const application = {
 export const nativeApplication = { client_id: "cli", name: "CLI", redirect_uris: ["http://127.0.0.1/back"] };
 export const applications = JSON.stringify([application, nativeApplication]);
 
-/** A browser without script. It asks the instance that `at` names last. */
-export function createVisitor(first: Harness) {
+/** A browser without script. It asks the instance that `at` names last, with the headers that are `always` sent. */
+export function createVisitor(first: Harness, always: Readonly<Record<string, string>> = {}) {
   let instance = first;
-  const visitor = createFormVisitor(baseUrl, (url, options) => through(instance)(url, options));
+  const visitor = createFormVisitor(baseUrl, (url, options) =>
+    through(instance)(url, { ...options, headers: { ...always, ...(options.headers as Record<string, string>) } }),
+  );
   return {
     ...visitor,
     /** The next requests go to this instance. */

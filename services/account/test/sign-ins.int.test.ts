@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { eventually } from "@signalbox/testing";
 import * as openid from "openid-client";
-import { codeIn, contactsOf, freshAddress } from "./contact-parts.ts";
+import { codeIn, freshAddress } from "./contact-parts.ts";
 import { startElsewhere } from "./elsewhere.ts";
 import { type Harness, startAccount } from "./harness.ts";
 import { bearer, clientToken, makeClient, startIssuer } from "./oauth-fixture.ts";
@@ -123,13 +123,4 @@ test("with another issuer an old sign-in suffices; its tokens end in every servi
   const restarted = await startElsewhere(account);
   t.after(restarted.close);
   assert.equal(await restarted.may(headers, "read"), "unauthorized", "after a restart as well");
-});
-
-test("the mail that warns of a change names the way out, and it is one", async () => {
-  const [old, wanted] = [freshAddress(), freshAddress()];
-  const contacts = contactsOf(account);
-  const { headers } = await contacts.personWith(old);
-  await contacts.change(headers, wanted);
-  const [, method = "", named = ""] = /\((DELETE) (\/\S+),/.exec((await account.mailbox.mailTo(old)).text) ?? [];
-  assert.equal((await account.send(method, named, { headers })).status, 204);
 });

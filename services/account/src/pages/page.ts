@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ServerResponse } from "node:http";
+import { fill, type Texts } from "../texts/texts.ts";
 
 /** Text that is markup already. */
 export class Html {
@@ -39,25 +39,31 @@ button{font:inherit;font-weight:600;min-height:2.75rem;padding:.5rem 1rem}
 
 const styleHash = createHash("sha256").update(style).digest("base64");
 
+/** What a deployment shows of itself on its pages. */
+export interface Brand {
+  readonly name: string;
+}
+
 export interface Page {
   readonly status: number;
+  /** In the language of the page. */
+  readonly texts: Texts;
   readonly title: string;
   readonly content: Html;
-  /** The language of the page, as BCP 47 has it; English when left out. */
-  readonly language?: string;
   /** The sites beside this one to which a form may lead: the application to which a sign-in returns. */
   readonly formTargets?: readonly string[];
 }
 
 /** Writes the whole page, without a script and with nothing from elsewhere. Its title tells of a mistake in a form. */
-export function pageText({ status, title, content, language = "en" }: Omit<Page, "formTargets">): string {
+export function pageText({ status, texts, title, content }: Page, { name }: Brand): string {
+  const shownTitle = status === 422 ? fill(texts.pages.titleOfMistake, { title }) : title;
   return html`<!doctype html>
-<html lang="${language}">
+<html lang="${texts.locale}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>${status === 422 ? "Error: " : null}${title} – Signalbox</title>
+<title>${shownTitle} – ${name}</title>
 <style>${new Html(style)}</style>
 </head>
 <body>
@@ -87,11 +93,6 @@ export const pageType = "text/html; charset=utf-8";
 /** Writes the headers of a page that does not pass the edge of the routes. */
 export function pageHeaders(formTargets?: readonly string[]): Readonly<Record<string, string>> {
   return { ...pagePolicy(formTargets), "Cache-Control": "no-store", "Content-Type": pageType };
-}
-
-export function sendPage(response: ServerResponse, page: Page): void {
-  response.writeHead(page.status, pageHeaders(page.formTargets));
-  response.end(pageText(page));
 }
 
 /** Writes a redirect as a form target of the policy: the origin of a web address, the scheme of an application's own. */

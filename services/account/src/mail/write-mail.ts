@@ -1,0 +1,77 @@
+import { fill, minutesIn, type Texts, textsFor, timeIn } from "../texts/texts.ts";
+
+/** What the text of each mail needs beside the times of its envelope. */
+interface MailValues {
+  /** To a new contact address. */
+  readonly "confirm-contact": { readonly code: string; readonly link: string };
+  /** To the address in use, when another one is requested. */
+  readonly "contact-change-requested": Replacement;
+  /** To the address that was in use until now. */
+  readonly "contact-changed": Replacement;
+  /** To the address that was in use until it was removed. */
+  readonly "contact-cleared": { readonly link: string };
+  /** To the address that lost, when an earlier holder has objected. */
+  readonly "contact-change-undone": object;
+  /** To the verified address of somebody who is signed in and wants to do something that needs more proof. */
+  readonly "step-up-code": { readonly code: string };
+  /** To somebody who signs in with this address. */
+  readonly "sign-in-code": { readonly code: string };
+}
+
+interface Replacement {
+  readonly link: string;
+  /** The new address, not readable in full: this mailbox may be somebody else's by now. */
+  readonly newAddress: string;
+}
+
+export type MailKind = keyof MailValues;
+
+/** The kind of a mail with the values that its text needs. */
+export type MailContent = { [Kind in MailKind]: { readonly kind: Kind } & MailValues[Kind] }[MailKind];
+
+/** Why somebody gets a mail of a kind, which its last lines say. */
+const reasons: Readonly<Record<MailKind, keyof Texts["mailReasons"]>> = {
+  "confirm-contact": "entered",
+  "contact-change-requested": "account",
+  "contact-changed": "account",
+  "contact-cleared": "account",
+  "contact-change-undone": "entered",
+  "step-up-code": "account",
+  "sign-in-code": "entered",
+};
+
+/** In which language and time zone a mail is read, and from when until when it is of use. */
+interface Reading {
+  readonly locale: string;
+  readonly timezone: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+/** The deployment that a mail comes from. */
+export interface Sender {
+  readonly server: string;
+  readonly baseUrl: string;
+  readonly supportUrl: string | null;
+}
+
+/** Writes a mail in the language of its reader. */
+export function writeMail(content: MailContent, reading: Reading, sender: Sender): { subject: string; text: string } {
+  const texts = textsFor([reading.locale]);
+  const { kind, ...given } = content;
+  const lifeMs = reading.expiresAt.getTime() - reading.createdAt.getTime();
+  const values = {
+    ...given,
+    server: sender.server,
+    minutes: minutesIn(texts, lifeMs),
+    until: timeIn(texts, reading.expiresAt, reading.timezone),
+  };
+  const { subject, paragraphs } = texts.mails[kind];
+  const text = paragraphs.map((paragraph) => fill(paragraph, values)).join("\n\n");
+  return { subject: fill(subject, values), text: `${text}\n\n-- \n${footer(texts, kind, sender)}\n` };
+}
+
+function footer(texts: Texts, kind: MailKind, { server, baseUrl, supportUrl }: Sender): string {
+  const help = supportUrl === null ? [] : [fill(texts.help, { supportUrl })];
+  return [fill(texts.mailReasons[reasons[kind]], { server }), ...help, `${server}, ${baseUrl}`].join("\n");
+}
