@@ -27,6 +27,7 @@ import { PrismaClient } from "./generated/prisma/client.ts";
 import { createIdentities } from "./identities/identities.ts";
 import { createIdentityStore } from "./identities/identity-store.ts";
 import { createMails } from "./mail/mails.ts";
+import { createNotices } from "./mail/notices.ts";
 import { createIssuedTokens } from "./oauth/issued-tokens.ts";
 import { createIssuer } from "./oauth/issuer.ts";
 import type { LimiterOf } from "./oauth/request-limits.ts";
@@ -67,9 +68,10 @@ export function createCapabilities(context: Configured, opened: Opened) {
   const credentials = createCredentialKinds(context, shared);
   const logins = createLogins(context, { ...shared, ...proofs, ...credentials, limiterOf });
 
+  const retentionDays = () => configuration.get("account.retention-days");
   const rolesAreOurs = logins.issuer !== null;
   const lastAdministrator = createLastAdministrator(rolesAreOurs);
-  const statuses = createStatuses({ ...shared, lastAdministrator });
+  const statuses = createStatuses({ ...shared, lastAdministrator, retentionDays });
   const contactLinks = createContactLinkStore(shared.pool);
   const contactChanges = createContactChanges({
     ...shared,
@@ -96,7 +98,7 @@ export function createCapabilities(context: Configured, opened: Opened) {
     accountPurge: createAccountPurge({
       ...shared,
       purgeStore: createPurgeStore(shared),
-      retentionDays: () => configuration.get("account.retention-days"),
+      retentionDays,
     }),
     statuses,
     accountRoles: createAccountRoles({ ...shared, lastAdministrator, rolesAreOurs }),
@@ -109,19 +111,24 @@ export function createCapabilities(context: Configured, opened: Opened) {
 
 type Shared = ReturnType<typeof createShared>;
 
-/** The accounts as they are stored, the audit, and the announcements of who may do what. */
-function createShared({ configuration, clock, log, metrics }: Configured, { pool, outbox, accessStates }: Opened) {
+/** The accounts as they are stored, the audit, the announcements of who may do what, and what people are told and shown. */
+function createShared(context: Configured, { pool, outbox, accessStates }: Opened) {
+  const { configuration, clock, log, metrics } = context;
   const prisma = new PrismaClient({ adapter: prismaAdapter(pool) });
   const accountStore = createAccountStore(pool, prisma);
   const audit = createAudit({ clock });
   const verifiedAddresses = createVerifiedAddresses({ pool, accounts: accountStore, audit, outbox, clock });
   const retentionDays = () => configuration.get("account.audit.retention-days");
+  const sealer = createSealer(configuration.get("secrets.keys"));
+  const mails = createMails(context, pool, sealer);
   return {
     pool,
     outbox,
     clock,
     log,
-    sealer: createSealer(configuration.get("secrets.keys")),
+    sealer,
+    mails,
+    notices: createNotices({ mails, clock }),
     accountStore,
     accounts: accountStore,
     verifiedAddresses,
@@ -140,13 +147,12 @@ function createShared({ configuration, clock, log, metrics }: Configured, { pool
 
 /** Proofs that somebody holds an address: codes in mails, and step-ups by such codes. */
 function createProofs(context: Configured, { pool, counting = pool }: Opened, shared: Shared) {
-  const mails = createMails(context, pool, shared.sealer);
   const keys = context.configuration.get("secrets.keys");
   const oneTimeCodes = createOneTimeCodes({ keys, counting, clock: context.clock });
   const stepUpStore = createStepUpStore(pool);
   const allowances = createStepUpAllowances(context);
-  const stepUps = createStepUps({ ...shared, oneTimeCodes, mails, stepUps: stepUpStore, allowances, counting });
-  return { mails, oneTimeCodes, stepUpStore, stepUps };
+  const stepUps = createStepUps({ ...shared, oneTimeCodes, stepUps: stepUpStore, allowances, counting });
+  return { oneTimeCodes, stepUpStore, stepUps };
 }
 
 /** API keys and service clients. */

@@ -6,7 +6,7 @@ import { codeIn, freshAddress } from "./contact-parts.ts";
 import { startElsewhere } from "./elsewhere.ts";
 import { type Harness, startAccount } from "./harness.ts";
 import { bearer, clientToken, makeClient, startIssuer } from "./oauth-fixture.ts";
-import { applications, createVisitor, signedIn, startSignIn } from "./oauth-visitor.ts";
+import { applications, codeTo, createVisitor, signedIn, startSignIn } from "./oauth-visitor.ts";
 
 type Headers = Record<string, string>;
 
@@ -87,7 +87,7 @@ test("a sign-in that waits for its code is over: the code that is on its way is 
   const thief = createVisitor(issuing);
   const { url } = await startSignIn(issuing);
   const page = await thief.submit(await thief.open(url), { address: first.address }, "address");
-  const code = codeIn(await issuing.mailbox.mailTo(first.address, 3));
+  const code = await codeTo(issuing, first.address, 3);
   await signOut(issuing, key);
   assert.match((await thief.submit(page, { code }, "code")).text, /does not work any more/);
 });

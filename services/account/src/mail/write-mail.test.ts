@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { textLocales, translations } from "../texts/texts.ts";
+import { textLocales, timeIn, translations } from "../texts/texts.ts";
 import { type MailContent, type MailKind, writeMail } from "./write-mail.ts";
 
 const [code, link, newAddress] = ["12345678", "https://signalbox.example/links/1", "b…@example.org"];
+const address = "203.0.113.9";
 const contents: { readonly [Kind in MailKind]: Extract<MailContent, { kind: Kind }> } = {
   "confirm-contact": { kind: "confirm-contact", code, link },
   "contact-change-requested": { kind: "contact-change-requested", link, newAddress },
@@ -12,12 +13,20 @@ const contents: { readonly [Kind in MailKind]: Extract<MailContent, { kind: Kind
   "contact-change-undone": { kind: "contact-change-undone" },
   "step-up-code": { kind: "step-up-code", code },
   "sign-in-code": { kind: "sign-in-code", code },
+  "api-key-created": { kind: "api-key-created", key: "sbx_dev_Ab", address },
+  "client-created": { kind: "client-created", client: "cli_1", address },
+  "client-secret-rotated": { kind: "client-secret-rotated", client: "cli_1", address },
+  "login-added": { kind: "login-added", issuer: "corp", address },
+  "account-disabled": { kind: "account-disabled" },
+  "account-suspended": { kind: "account-suspended" },
+  "account-deleted": { kind: "account-deleted", eraseAt: new Date("2027-01-31T12:00:00Z") },
 };
+const timezone = "Europe/Berlin";
 const createdAt = new Date("2026-11-22T12:00:00Z");
 const expiresAt = new Date("2026-11-22T12:10:00Z");
 const sender = { server: "Harbour", baseUrl: "https://signalbox.example", supportUrl: "https://help.example/" };
 const write = (content: MailContent, locale: string, from: Parameters<typeof writeMail>[2] = sender) =>
-  writeMail(content, { locale, timezone: "Europe/Berlin", createdAt, expiresAt }, from);
+  writeMail(content, { locale, timezone, createdAt, expiresAt }, from);
 
 test("every kind of mail has its text", () => {
   assert.deepEqual(Object.keys(translations.en.mails).sort(), Object.keys(contents).sort());
@@ -30,7 +39,10 @@ for (const locale of textLocales) {
       const { kind, ...values } = content;
       assert.doesNotMatch(subject + text, /[{}]|\bundefined\b|\bnull\b|Signalbox/, kind);
       assert.doesNotMatch(subject, /\n/);
-      for (const value of Object.values(values)) assert.ok(text.includes(String(value)), `${kind} lacks ${value}`);
+      for (const value of Object.values(values)) {
+        const shown = value instanceof Date ? timeIn({ locale }, value, timezone) : value;
+        assert.ok(text.includes(shown), `${kind} lacks ${shown}`);
+      }
       const [, footer = ""] = text.split("\n\n-- \n");
       const [why = "", help = "", from] = footer.split("\n");
       assert.ok(why.includes("Harbour"), kind);

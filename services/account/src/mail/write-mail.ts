@@ -1,7 +1,7 @@
 import { fill, minutesIn, type Texts, textsFor, timeIn } from "../texts/texts.ts";
 
 /** What the text of each mail needs beside the times of its envelope. */
-interface MailValues {
+interface MailValues extends NoticeValues {
   /** To a new contact address. */
   readonly "confirm-contact": { readonly code: string; readonly link: string };
   /** To the address in use, when another one is requested. */
@@ -18,6 +18,23 @@ interface MailValues {
   readonly "sign-in-code": { readonly code: string };
 }
 
+/** The mails that tell an owner of what was done in their account. */
+interface NoticeValues {
+  readonly "api-key-created": From & { readonly key: string };
+  readonly "client-created": From & { readonly client: string };
+  readonly "client-secret-rotated": From & { readonly client: string };
+  readonly "login-added": From & { readonly issuer: string };
+  readonly "account-disabled": object;
+  readonly "account-suspended": object;
+  /** It can be brought back until its data is erased. */
+  readonly "account-deleted": { readonly eraseAt: Date };
+}
+
+interface From {
+  /** The client address of who did it. */
+  readonly address: string;
+}
+
 interface Replacement {
   readonly link: string;
   /** The new address, not readable in full: this mailbox may be somebody else's by now. */
@@ -25,6 +42,7 @@ interface Replacement {
 }
 
 export type MailKind = keyof MailValues;
+export type NoticeKind = keyof NoticeValues;
 
 /** The kind of a mail with the values that its text needs. */
 export type MailContent = { [Kind in MailKind]: { readonly kind: Kind } & MailValues[Kind] }[MailKind];
@@ -38,6 +56,13 @@ const reasons: Readonly<Record<MailKind, keyof Texts["mailReasons"]>> = {
   "contact-change-undone": "entered",
   "step-up-code": "account",
   "sign-in-code": "entered",
+  "api-key-created": "account",
+  "client-created": "account",
+  "client-secret-rotated": "account",
+  "login-added": "account",
+  "account-disabled": "account",
+  "account-suspended": "account",
+  "account-deleted": "account",
 };
 
 /** In which language and time zone a mail is read, and from when until when it is of use. */
@@ -59,12 +84,15 @@ export interface Sender {
 export function writeMail(content: MailContent, reading: Reading, sender: Sender): { subject: string; text: string } {
   const texts = textsFor([reading.locale]);
   const { kind, ...given } = content;
+  const time = (at: Date) => timeIn(texts, at, reading.timezone);
+  const shown = Object.entries(given).map(([name, value]) => [name, value instanceof Date ? time(value) : value]);
   const lifeMs = reading.expiresAt.getTime() - reading.createdAt.getTime();
   const values = {
-    ...given,
+    ...Object.fromEntries(shown),
     server: sender.server,
     minutes: minutesIn(texts, lifeMs),
-    until: timeIn(texts, reading.expiresAt, reading.timezone),
+    at: time(reading.createdAt),
+    until: time(reading.expiresAt),
   };
   const { subject, paragraphs } = texts.mails[kind];
   const text = paragraphs.map((paragraph) => fill(paragraph, values)).join("\n\n");
