@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { bytes, type HttpResponse } from "@signalbox/http";
 import type { Account } from "../accounts/account.ts";
-import { Html, html, type Page, pagePolicy, pageType } from "../pages/page.ts";
+import { Html, html, type Page, pageType } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
 import { fill, type Texts, textsFor } from "../texts/texts.ts";
 import type { LinkOutcome } from "./contact-changes.ts";
@@ -33,7 +33,10 @@ interface LinkPageTexts {
 function linkPage(texts: Texts, status: number, name: LinkPage, values: Readonly<Record<string, string>> = {}): Page {
   const { title, paragraphs, button }: LinkPageTexts = texts.pages[name];
   const text = paragraphs.map((paragraph) => html`<p>${fill(paragraph, values)}</p>`.text).join("\n");
-  const form = button === undefined ? null : html`<form method="post"><button type="submit">${button}</button></form>`;
+  const form =
+    button === undefined
+      ? null
+      : html`<form method="post"><button type="submit" class="main">${button}</button></form>`;
   return { status, texts, title, content: html`${new Html(text)}\n${form}` };
 }
 
@@ -68,5 +71,7 @@ export function usedLinkPage(result: LinkOutcome, pages: Pages, headers: Incomin
 }
 
 /** The page as a route answers it. */
-export const pageResponse = (page: Page, pages: Pages): HttpResponse =>
-  bytes(Buffer.from(pages.text(page)), pageType, { status: page.status, cache: "no-store", headers: pagePolicy() });
+export function pageResponse(page: Page, pages: Pages): HttpResponse {
+  const { text, policy } = pages.write(page);
+  return bytes(Buffer.from(text), pageType, { status: page.status, cache: "no-store", headers: policy });
+}

@@ -1,5 +1,5 @@
 import type { ErrorOut, KoaContextWithOIDC } from "oidc-provider";
-import { formTargetOf, Html, html, type Page, pageHeaders } from "../pages/page.ts";
+import { formTargetOf, Html, html, type Page } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
 import { fill, type Texts } from "../texts/texts.ts";
 
@@ -11,8 +11,9 @@ export function createProviderPages(pages: Pages) {
     pages.textsFor(ctx.headers, ctx.oidc?.params?.ui_locales ?? ctx.query.ui_locales);
 
   function show(ctx: KoaContextWithOIDC, page: Omit<Page, "status">): void {
-    ctx.body = pages.text({ ...page, status: ctx.status });
-    ctx.set(pageHeaders(page.formTargets));
+    const { text, headers } = pages.write({ ...page, status: ctx.status });
+    ctx.body = text;
+    ctx.set(headers);
   }
 
   return {
@@ -34,8 +35,10 @@ export function createProviderPages(pages: Pages) {
       const { title, text, yes, no } = texts.pages.signOut;
       const content = html`<p>${fill(text, { server: pages.brand().name })}</p>
 ${new Html(form)}
-<p><button type="submit" form="op.logoutForm" name="logout" value="yes">${yes}</button>
-<button type="submit" form="op.logoutForm">${no}</button></p>`;
+<div class="buttons">
+<button type="submit" form="op.logoutForm" name="logout" value="yes" class="main">${yes}</button>
+<button type="submit" form="op.logoutForm">${no}</button>
+</div>`;
       show(ctx, { texts, title, content, formTargets: signOutTargets(ctx) });
     },
 
@@ -47,7 +50,7 @@ ${new Html(form)}
       const content = html`<form method="post" action="${ctx.oidc.urlFor("end_session_confirm")}">
 <input type="hidden" name="xsrf" value="${secret}">
 <input type="hidden" name="logout" value="yes">
-<p><button type="submit">${goOn}</button></p>
+<button type="submit" class="main">${goOn}</button>
 </form>`;
       show(ctx, { texts, title, content, formTargets: signOutTargets(ctx) });
     },

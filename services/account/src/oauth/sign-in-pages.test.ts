@@ -22,7 +22,7 @@ for (const locale of textLocales) {
       failedPage(texts, 503),
     ];
     for (const page of pages) {
-      const text = pageText(page, { name: "Harbour" });
+      const text = pageText(page, { name: "Harbour", logoUrl: null, color: "#0b57d0" });
       assert.ok(text.includes(`<html lang="${locale}">`));
       const shown = text.replace(/<style>.*?<\/style>/s, "");
       assert.doesNotMatch(shown, /[{}]|<Notes>|undefined/);

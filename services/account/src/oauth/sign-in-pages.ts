@@ -39,7 +39,7 @@ ${guarded(form, "address")}
 <p class="hint" id="hint">${signIn.addressHint}</p>
 <input id="address" name="address" type="email" value="${typed}" maxlength="254" autocomplete="email" autocapitalize="none"
  spellcheck="false" required autofocus ${describedBy(problem)}>
-<button type="submit">${signIn.sendCode}</button>
+<button type="submit" class="main">${signIn.sendCode}</button>
 </form>`,
   };
 }
@@ -67,7 +67,7 @@ ${guarded(form, "code")}
 <p class="hint" id="hint">${fill(code.codeHint, values)}</p>
 <input id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" maxlength="32" required
  autofocus ${describedBy(problem)}>
-<button type="submit">${code.signIn}</button>
+<button type="submit" class="main">${code.signIn}</button>
 </form>
 <h2>${code.noMail}</h2>
 <p>${code.noMailHint}</p>

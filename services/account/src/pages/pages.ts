@@ -2,13 +2,26 @@ import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { acceptedLanguages } from "@signalbox/http";
 import type { Configured } from "../properties.ts";
 import { type Texts, textsFor } from "../texts/texts.ts";
-import { type Page, pageHeaders, pageText } from "./page.ts";
+import type { Brand } from "./brand.ts";
+import { type Page, pagePolicy, pageText, pageType } from "./page.ts";
 
 export type Pages = ReturnType<typeof createPages>;
 
-/** The pages of this deployment: in the language of their reader, with the name that it gives itself. */
+/** The pages of this deployment: in the language of their reader, with the name, logo and colour that it gives itself. */
 export function createPages({ configuration }: Pick<Configured, "configuration">) {
-  const brand = () => ({ name: configuration.get("server.name") });
+  const brand = (): Brand => ({
+    name: configuration.get("server.name"),
+    logoUrl: configuration.get("server.logo-url"),
+    color: configuration.get("server.color"),
+  });
+
+  /** Writes a page with its policy, and with the headers of one that does not pass the edge of the routes. */
+  function write(page: Page) {
+    const shown = brand();
+    const policy = pagePolicy(shown, page.formTargets);
+    const headers = { ...policy, "Cache-Control": "no-store", "Content-Type": pageType };
+    return { text: pageText(page, shown), policy, headers };
+  }
 
   return {
     brand,
@@ -22,11 +35,12 @@ export function createPages({ configuration }: Pick<Configured, "configuration">
       return textsFor([...asked, ...acceptedLanguages(accepted), configuration.get("defaults.locale")]);
     },
 
-    text: (page: Page): string => pageText(page, brand()),
+    write,
 
     send(response: ServerResponse, page: Page): void {
-      response.writeHead(page.status, pageHeaders(page.formTargets));
-      response.end(pageText(page, brand()));
+      const { text, headers } = write(page);
+      response.writeHead(page.status, headers);
+      response.end(text);
     },
   };
 }
