@@ -3,12 +3,17 @@ import type { Duplex } from "node:stream";
 import type { ServiceName } from "@signalbox/core";
 import type { ErrorResponses, ServiceParts } from "@signalbox/runtime";
 import { serviceOf } from "./edge-routes.ts";
-import { refuse } from "./refuse.ts";
+import { asksForPage, frontPageHeaders } from "./front-page.ts";
+import { refuse, requestIdOf } from "./refuse.ts";
 
-/** The edge of the embedded mode: hands each request to the service that owns its path, without a hop. */
+/**
+ * The edge of the embedded mode: hands each request to the service that owns its path, without a hop. A browser gets
+ * `frontPage` at `/`.
+ */
 export function createInProcessEdge(
   services: ReadonlyMap<ServiceName, ServiceParts>,
   errorResponse: ErrorResponses,
+  frontPage: string,
 ): {
   listener: RequestListener;
   upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -19,6 +24,7 @@ export function createInProcessEdge(
   };
   return {
     listener: (request, response) => {
+      if (isForPage(request)) return showFrontPage(request, response, frontPage);
       const listener = partsOf(request)?.public;
       if (listener === undefined) return refuseUnknown(request, response, errorResponse);
       listener(request, response);
@@ -29,6 +35,21 @@ export function createInProcessEdge(
       upgrade(request, socket, head);
     },
   };
+}
+
+const pageAsked = new RegExp(asksForPage, "i");
+
+const isForPage = ({ method, url = "", headers }: IncomingMessage): boolean =>
+  pathOf(url) === "/" && pageAsked.test(`${method} ${headers.accept ?? ""}`);
+
+function showFrontPage(request: IncomingMessage, response: ServerResponse, page: string): void {
+  for (const [name, value] of frontPageHeaders) response.setHeader(name, value);
+  response.writeHead(200, {
+    "content-type": "text/html; charset=utf-8",
+    "content-length": Buffer.byteLength(page),
+    "x-request-id": requestIdOf(request),
+  });
+  response.end(page);
 }
 
 /** A socket has no response to write to. */

@@ -1,5 +1,6 @@
 import { type ErrorCode, errorBody, MiB, type ServiceName, securityHeaders } from "@signalbox/core";
 import { edgeRoutes } from "./edge-routes.ts";
+import { asksForPage, frontPage, frontPageHeaders } from "./front-page.ts";
 
 export interface NginxOptions {
   /** `host:port` of each service's public listener, or of several of them. */
@@ -86,6 +87,8 @@ ${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `  ${name}_
   # An offer of another protocol, such as the h2c of Java's HttpClient, is passed over and not passed on.
   map $http_upgrade $edge_upgrade { "~*^websocket$" websocket; default ""; }
   map $edge_upgrade $connection_upgrade { websocket upgrade; default ""; }
+  # Browsers get a page at /, programs the error that they get at every path where nothing is published.
+  map "$request_method $http_accept" $edge_page { "~*${asksForPage}" yes; default ""; }
 ${Object.entries(upstreams)
   .map(([service, targets]) => upstream(service, [targets].flat(), resolver))
   .join("\n")}
@@ -100,6 +103,13 @@ function server({ listen, upstreams, errorDocs = "/docs/errors" }: NginxOptions)
 ${proxying}
 ${refusals.map((one) => refusal(one, errorDocs)).join("\n")}
     location / { return 404; }
+    location = / {
+      default_type "text/html; charset=utf-8";
+      add_header X-Request-Id $edge_request_id always;
+${frontPageHeaders.map(([name, value]) => `      add_header ${name} "${value}" always;`).join("\n")}
+      if ($edge_page = "") { return 404; }
+      return 200 '${frontPage()}';
+    }
 ${edgeRoutes
   .filter(({ service }) => upstreams[service] !== undefined)
   .map(location)

@@ -17,7 +17,8 @@ export function refuse(
   response.writeHead(status, answer.headers).end(answer.body);
 }
 
-function requestIdOf(request: IncomingMessage): string {
+/** The request id from outside where it is short and plain, else a new one. */
+export function requestIdOf(request: IncomingMessage): string {
   const sent = request.headers["x-request-id"];
   return typeof sent === "string" && /^[\w.-]{1,128}$/.test(sent) ? sent : uuidv7();
 }

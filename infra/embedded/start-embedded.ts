@@ -24,6 +24,7 @@ import {
 } from "@signalbox/runtime";
 import type { SharedParts } from "@signalbox/service";
 import { createMetrics, type Logger, type Metrics, startTelemetry } from "@signalbox/telemetry";
+import { type FrontLink, frontPage, publicLinksAt } from "../edge/front-page.ts";
 import { createInProcessEdge, createInternalEdge } from "../edge/in-process-edge.ts";
 import { startPostgres } from "../engines/postgres/start-postgres.ts";
 import { embeddedDefaults, eventsDatabase, type Surroundings } from "./embedded-defaults.ts";
@@ -51,6 +52,8 @@ interface StartEmbedded {
 export interface EmbeddedAddresses extends FirstKey {
   readonly baseUrl: string;
   readonly managementUrl: string;
+  /** What a person may want to open, which the page at `/` shows as well. */
+  readonly links: readonly FrontLink[];
 }
 
 /**
@@ -73,7 +76,7 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   const processMetrics = createMetrics({ service: "embedded", process: true });
   const services = new Map<ServiceName, ServiceParts>();
   const managed: ManagedService[] = [];
-  const { http, internal, management, front } = await openDoors(given, services, managed, processMetrics);
+  const { http, internal, management, front, links } = await openDoors(given, services, managed, processMetrics);
 
   await makeDataDirectory(dataDirectory);
   tell(`the database in ${dataDirectory}`);
@@ -108,7 +111,7 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   });
   startup.done();
   front.open();
-  return { baseUrl: http.url, managementUrl: management.url, ...key };
+  return { baseUrl: http.url, managementUrl: management.url, links, ...key };
 }
 
 /**
@@ -128,19 +131,22 @@ async function openDoors(
   processMetrics: Metrics,
 ) {
   const limits = listenerLimits(configuration);
+  const address = managementAddress(configuration);
   const errorResponse = createErrorResponses(limits.errorDocs);
-  const edge = createInProcessEdge(services, errorResponse);
-  const front = whileStarting(edge.listener, errorResponse);
   const management = await openManagementServer({
     runner,
     log,
-    ...managementAddress(configuration),
+    ...address,
     health,
     services: managed,
     processMetrics,
     info: () => describeProcess("embedded", "embedded", configuration),
     authorize: () => services.get("account")?.authorizeManagement,
   });
+  const { basePath } = address;
+  const managementLink = { name: "Management", url: `${management.url}${basePath}/health/ready` };
+  const edge = createInProcessEdge(services, errorResponse, frontPage([managementLink]));
+  const front = whileStarting(edge.listener, errorResponse);
   const listen = (name: "http" | "internal", listener: RequestListener, upgrade?: typeof edge.upgrade) =>
     openListener(runner, {
       ...limits,
@@ -152,7 +158,7 @@ async function openDoors(
     });
   const http = await listen("http", front.listener, edge.upgrade);
   const internal = await listen("internal", createInternalEdge(services, errorResponse));
-  return { http, internal, management, front };
+  return { http, internal, management, front, links: [...publicLinksAt(http.url), managementLink] };
 }
 
 async function build(

@@ -8,7 +8,7 @@ const photo = join(repositoryFolder, "libs/testing/fixtures/images/photo.jpg");
 /** What a person sees when everything runs: where, with which key, and three things to try. */
 export function welcome({
   baseUrl,
-  managementUrl,
+  links,
   apiKey,
   apiKeyFile,
   replaced,
@@ -18,8 +18,7 @@ export function welcome({
 Signalbox is ready, ${(startMs / 1000).toFixed(1)} s after its start.
 
   Base URL     ${baseUrl}
-  Management   ${managementUrl}/management
-  GraphQL      ${baseUrl}/graphql
+${links.map(({ name, url }) => `  ${name.padEnd(13)}${url}`).join("\n")}
   API key      ${apiKey}
                kept in ${apiKeyFile}${replaced ? "\n               It is a new one: the key that was kept there no longer works." : ""}
 

@@ -51,6 +51,13 @@ test("a start says what it does, and where everything is, the base URL first", a
     assert.ok(process.stdout.includes(text), text);
   }
   assert.equal(process.stdout.match(/^ {2}curl /gm)?.length, 3);
+  const page = await fetch(baseUrl, { headers: { accept: "text/html" } });
+  const links = [...(await page.text()).matchAll(/<a href="([^"]+)">/g)].map(
+    ([, href = ""]) => new URL(href, page.url),
+  );
+  for (const { href } of links) assert.ok(process.stdout.includes(` ${href}\n`), `${href} is printed and shown`);
+  assert.equal((await fetch(links.find(({ pathname }) => pathname.endsWith("/ready")) ?? "")).status, 200);
+  assert.equal((await fetch(baseUrl)).status, 404, "programs get what they get at every path that nobody has");
   const [, photo = ""] = /'file=@(.+)'/.exec(process.stdout) ?? [];
   assert.ok((await stat(photo)).isFile(), "the picture of the upload command");
   process.signalGroup("SIGINT");

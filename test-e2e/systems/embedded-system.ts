@@ -24,7 +24,7 @@ export async function startEmbeddedSystem(
   const dataDirectory = options.dataDirectory ?? (await newDataDirectory());
   const process = runEmbedded(dataDirectory, options.properties);
   const [, baseUrl = "", managementUrl = "", apiKey = ""] = await process.waitForOutput(
-    /Base URL +(\S+)\n +Management +(\S+)\/management\n[\s\S]*?API key +(\S+)\n[\s\S]*Ctrl-C/,
+    /Base URL +(\S+)\n[\s\S]*?Management +(\S+)\/management\/\S+\n[\s\S]*?API key +(\S+)\n[\s\S]*Ctrl-C/,
     startMs,
   );
   return {

@@ -79,7 +79,42 @@ export const supportedProperties = {
   },
 } as const;
 
-/** All of them, by name. */
+/** How this deployment presents itself: in `/api/v2/settings/`, in mails and on the sign-in pages. */
+export const serverProperties = {
+  "server.name": {
+    ...published,
+    type: "string",
+    default: "Signalbox",
+    effect: "The name of this deployment that clients, mails and pages show.",
+  },
+  "server.support-url": {
+    ...published,
+    type: "string",
+    default: null,
+    pattern: "https?://.+",
+    effect: "Where users of this deployment find help.",
+  },
+  "server.logo-url": {
+    ...published,
+    type: "string",
+    default: null,
+    // No character that could end the URL in a page, or the source in a Content-Security-Policy.
+    pattern:
+      "https://[\\w.:-]{1,255}/[\\w.~%!$&*+=:@/?-]{0,500}|data:image/(?:png|svg\\+xml|webp|jpeg);base64,[A-Za-z0-9+/=]{1,8000}",
+    effect:
+      "The logo on the sign-in pages: an https URL without credentials, or a data URL of an image of at most 8,000 base64 characters, so that nobody else is asked for it.",
+  },
+  "server.color": {
+    ...published,
+    type: "string",
+    default: "#0b57d0",
+    pattern: "#[0-9a-fA-F]{6}",
+    effect:
+      "The colour of the buttons on the sign-in pages; their text is black or white, whichever is read better on it.",
+  },
+} as const;
+
+/** All of them, by name, but for those of the server. */
 export const publishedProperties = {
   ...limitProperties,
   ...defaultProperties,

@@ -40,6 +40,7 @@ export {
   refused,
   stream,
 } from "./responses/http-response.ts";
+export { acceptedLanguages } from "./responses/negotiation.ts";
 export { createRoutes, type Routes } from "./routes/create-routes.ts";
 export { type RouteAccess, routeAccess } from "./routes/route-access.ts";
 export type {

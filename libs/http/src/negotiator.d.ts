@@ -4,6 +4,8 @@ declare module "negotiator" {
     constructor(request: { readonly headers: Readonly<Record<string, string>> });
     /** The one of `available` that the client prefers, or undefined. */
     mediaType(available: string[]): string | undefined;
+    /** The languages that the client accepts, the preferred first. */
+    languages(): string[];
   }
   export = Negotiator;
 }

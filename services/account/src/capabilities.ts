@@ -27,10 +27,12 @@ import { PrismaClient } from "./generated/prisma/client.ts";
 import { createIdentities } from "./identities/identities.ts";
 import { createIdentityStore } from "./identities/identity-store.ts";
 import { createMails } from "./mail/mails.ts";
+import { createNotices } from "./mail/notices.ts";
 import { createIssuedTokens } from "./oauth/issued-tokens.ts";
 import { createIssuer } from "./oauth/issuer.ts";
 import type { LimiterOf } from "./oauth/request-limits.ts";
 import { createStateStore } from "./oauth/state-store.ts";
+import { createPages } from "./pages/pages.ts";
 import { createPrincipals, createTokens } from "./principals/principals.ts";
 import type { Configured } from "./properties.ts";
 import { createSignInMails } from "./sign-ins/sign-in-mails.ts";
@@ -66,9 +68,10 @@ export function createCapabilities(context: Configured, opened: Opened) {
   const credentials = createCredentialKinds(context, shared);
   const logins = createLogins(context, { ...shared, ...proofs, ...credentials, limiterOf });
 
+  const retentionDays = () => configuration.get("account.retention-days");
   const rolesAreOurs = logins.issuer !== null;
   const lastAdministrator = createLastAdministrator(rolesAreOurs);
-  const statuses = createStatuses({ ...shared, lastAdministrator });
+  const statuses = createStatuses({ ...shared, lastAdministrator, retentionDays });
   const contactLinks = createContactLinkStore(shared.pool);
   const contactChanges = createContactChanges({
     ...shared,
@@ -95,7 +98,7 @@ export function createCapabilities(context: Configured, opened: Opened) {
     accountPurge: createAccountPurge({
       ...shared,
       purgeStore: createPurgeStore(shared),
-      retentionDays: () => configuration.get("account.retention-days"),
+      retentionDays,
     }),
     statuses,
     accountRoles: createAccountRoles({ ...shared, lastAdministrator, rolesAreOurs }),
@@ -108,19 +111,24 @@ export function createCapabilities(context: Configured, opened: Opened) {
 
 type Shared = ReturnType<typeof createShared>;
 
-/** The accounts as they are stored, the audit, and the announcements of who may do what. */
-function createShared({ configuration, clock, log, metrics }: Configured, { pool, outbox, accessStates }: Opened) {
+/** The accounts as they are stored, the audit, the announcements of who may do what, and what people are told and shown. */
+function createShared(context: Configured, { pool, outbox, accessStates }: Opened) {
+  const { configuration, clock, log, metrics } = context;
   const prisma = new PrismaClient({ adapter: prismaAdapter(pool) });
   const accountStore = createAccountStore(pool, prisma);
   const audit = createAudit({ clock });
   const verifiedAddresses = createVerifiedAddresses({ pool, accounts: accountStore, audit, outbox, clock });
   const retentionDays = () => configuration.get("account.audit.retention-days");
+  const sealer = createSealer(configuration.get("secrets.keys"));
+  const mails = createMails(context, pool, sealer);
   return {
     pool,
     outbox,
     clock,
     log,
-    sealer: createSealer(configuration.get("secrets.keys")),
+    sealer,
+    mails,
+    notices: createNotices({ mails, clock }),
     accountStore,
     accounts: accountStore,
     verifiedAddresses,
@@ -133,18 +141,18 @@ function createShared({ configuration, clock, log, metrics }: Configured, { pool
       write: (refusal) => audit.recordRefusal(pool, refusal),
     }),
     access: createAccessAnnouncements({ pool, outbox, clock, accessStates }),
+    pages: createPages({ configuration }),
   };
 }
 
 /** Proofs that somebody holds an address: codes in mails, and step-ups by such codes. */
 function createProofs(context: Configured, { pool, counting = pool }: Opened, shared: Shared) {
-  const mails = createMails(context, pool, shared.sealer);
   const keys = context.configuration.get("secrets.keys");
   const oneTimeCodes = createOneTimeCodes({ keys, counting, clock: context.clock });
   const stepUpStore = createStepUpStore(pool);
   const allowances = createStepUpAllowances(context);
-  const stepUps = createStepUps({ ...shared, oneTimeCodes, mails, stepUps: stepUpStore, allowances, counting });
-  return { mails, oneTimeCodes, stepUpStore, stepUps };
+  const stepUps = createStepUps({ ...shared, oneTimeCodes, stepUps: stepUpStore, allowances, counting });
+  return { oneTimeCodes, stepUpStore, stepUps };
 }
 
 /** API keys and service clients. */
@@ -175,19 +183,18 @@ type LoginParts = Shared &
 /** The logins of accounts, the built-in issuer where no other is configured, and the principals of credentials. */
 function createLogins(context: Configured, parts: LoginParts) {
   const { configuration } = context;
-  const defaultLocale = () => configuration.get("defaults.locale");
   const provisioning = createProvisioning({
     ...parts,
     firstValues: () => ({
       supportedLocales: configuration.get("supported.locales"),
-      defaultLocale: defaultLocale(),
+      defaultLocale: configuration.get("defaults.locale"),
       requireVerifiedContact: configuration.get("account.require-verified-contact"),
     }),
   });
   const state = createStateStore(parts.pool, parts.sealer);
   const issuedTokens = createIssuedTokens({ ...parts, state });
   const signInMails = createSignInMails({ keys: configuration.get("secrets.keys"), clock: context.clock });
-  const signIns = createSignIns({ ...parts, provisioning, issuedTokens, signInMails, defaultLocale });
+  const signIns = createSignIns({ ...parts, provisioning, issuedTokens, signInMails });
   const issuer = createIssuer(context, { ...parts, state, issuedTokens, signIns });
   const tokens = issuer?.tokens ?? createTokens(context, parseIssuers(configuration.get("auth.issuers")));
   const identityStore = createIdentityStore(parts.pool);

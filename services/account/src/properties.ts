@@ -1,6 +1,6 @@
 import { issuerProperties } from "@signalbox/auth/properties";
 import { defineProperties } from "@signalbox/config";
-import { defaultProperties, supportedProperties } from "@signalbox/contracts/properties";
+import { defaultProperties, serverProperties, supportedProperties } from "@signalbox/contracts/properties";
 import type { ServiceContext } from "@signalbox/runtime";
 import { commonProperties } from "@signalbox/service/common-properties";
 import { secretsProperties } from "@signalbox/storage/properties";
@@ -39,6 +39,7 @@ export const properties = defineProperties({
   ...issuerProperties,
   "defaults.locale": defaultProperties["defaults.locale"],
   "supported.locales": supportedProperties["supported.locales"],
+  ...serverProperties,
   "images.internal-url": exportUrl("images"),
   "webhook-ingest.internal-url": exportUrl("webhook-ingest"),
   "webhook-delivery.internal-url": exportUrl("webhook-delivery"),

@@ -3,6 +3,7 @@ import { hours, minutes, seconds } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
 import { inTransaction, type RetentionRule, startRetention } from "@signalbox/storage";
 import type { Capabilities } from "./capabilities.ts";
+import { noticeRetention } from "./mail/notices.ts";
 import { signInMailRetention } from "./sign-ins/sign-in-mails.ts";
 
 /** How long rows stay that are of no use any more. */
@@ -13,6 +14,7 @@ export const retention: readonly RetentionRule[] = [
   { name: "contact link retention", table: "contact_links", column: "expires_at", keepMs: hours(24 * 30) },
   signInMailRetention,
   { name: "step-up allowance retention", table: "step_up_allowances", column: "last_used_at", keepMs: hours(1) },
+  noticeRetention,
   { name: "step-up retention", table: "step_ups", column: "at", keepMs: stepUpMaxAgeMs },
 ];
 

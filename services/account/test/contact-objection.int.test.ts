@@ -235,7 +235,7 @@ test("the page behind a link is for people and for nobody else's scripts, frames
   }
   assert.match(
     (await account.send("GET", link)).body,
-    /<form method="post"><button type="submit">Der Änderung widersprechen</,
+    /<form method="post"><button type="submit" class="main">Der Änderung widersprechen</,
   );
   assert.equal((await account.send("GET", link, { headers: { accept: "application/json" } })).status, 406);
 });

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
-import type { ReceivedMail } from "@signalbox/testing";
+import { eventually, type ReceivedMail } from "@signalbox/testing";
 import type { Harness } from "./harness.ts";
 
 export const freshAddress = (name = "ada") => `${name}-${crypto.randomUUID()}@example.org`;
 
+const codeLine = /^ {4}(\d{8})$/m;
+
 /** The code in a mail, as its reader sees it. */
 export function codeIn({ text }: ReceivedMail): string {
-  const [, code] = /^ {4}(\d{8})$/m.exec(text) ?? [];
+  const [, code] = codeLine.exec(text) ?? [];
   assert.ok(code, `no code in: ${text}`);
   return code;
 }
@@ -32,6 +34,9 @@ export function contactsOf(account: Harness) {
   const confirm = (headers: Headers, code: string) =>
     send("POST", "/api/account/contact-change/confirm", { headers, body: { code } });
 
+  const mailWithCode = (address: string, count: number) =>
+    eventually(() => mailbox.mails.filter(({ to, text }) => to === address && codeLine.test(text))[count - 1] ?? null);
+
   return {
     read,
     change,
@@ -49,10 +54,10 @@ export function contactsOf(account: Harness) {
       const signInAgain = (): Headers => account.person(claims);
       return { headers, id: id as string, signInAgain };
     },
-    /** Changes the address and confirms it with the code, as its new holder. */
+    /** Changes the address and confirms it with the code, as its new holder: that of mail `mailNumber` with a code. */
     async adopt(headers: Headers, address: string, mailNumber = 1): Promise<void> {
       assert.equal((await change(headers, address)).status, 200);
-      const { status } = await confirm(headers, codeIn(await mailbox.mailTo(address, mailNumber)));
+      const { status } = await confirm(headers, codeIn(await mailWithCode(address, mailNumber)));
       assert.equal(status, 200);
     },
   };

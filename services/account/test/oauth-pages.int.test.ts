@@ -3,8 +3,9 @@ import { once } from "node:events";
 import { createServer, type RequestListener, request as send } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
-import { accessibilityProblems, openBrowser } from "@signalbox/testing";
+import { openBrowser } from "@signalbox/testing";
 import * as openid from "openid-client";
+import { appearanceProblems } from "./appearance.ts";
 import type { Harness } from "./harness.ts";
 import { startIssuer } from "./oauth-fixture.ts";
 import { applications, codeTo, nativeApplication } from "./oauth-visitor.ts";
@@ -64,7 +65,7 @@ test("on a phone and by keyboard alone, without a script, a person signs in and 
   page.on("console", (message) => complaints.push(message.text()));
   const isFine = async (heading: string) => {
     await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor();
-    assert.deepEqual(await accessibilityProblems(page), []);
+    assert.deepEqual(await appearanceProblems(page), []);
     assert.equal(await page.evaluate("document.documentElement.scrollWidth > innerWidth"), false, "nothing is cut off");
     assert.equal(await page.evaluate("getComputedStyle(document.body).maxWidth"), "416px", "the style is let in");
   };
@@ -113,4 +114,63 @@ test("on a phone and by keyboard alone, without a script, a person signs in and 
     [],
     "the browser kept nothing from the pages",
   );
+});
+
+test("a code is pasted as it stands in the mail, with blanks around and within", async (t) => {
+  const { edge, account } = await startBehindEdge(t);
+  const application = await serve(t, (_request, response) => response.end("back in the application"));
+  const { url } = await requestOf(edge, `${application}/back`);
+  const browser = await openBrowser();
+  t.after(() => browser.close());
+  const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
+  const page = await context.newPage();
+  await page.goto(url);
+  const address = `${crypto.randomUUID()}@example.org`;
+  await page.keyboard.type(address);
+  await page.keyboard.press("Enter");
+  const field = page.getByLabel("Code", { exact: true });
+  await field.waitFor();
+  assert.deepEqual(
+    [await field.getAttribute("autocomplete"), await field.getAttribute("inputmode")],
+    ["one-time-code", "numeric"],
+  );
+  const code = await codeTo(account, address);
+  const copied = `    ${code.slice(0, 4)} ${code.slice(4)}\n`;
+  await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(copied)})`);
+  await page.keyboard.press("ControlOrMeta+V");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`${application}/back?**`);
+});
+
+const logo = Buffer.from(
+  '<svg xmlns="http://www.w3.org/2000/svg" width="96" height="32"><rect width="96" height="32"/></svg>',
+);
+const logos = [`data:image/svg+xml;base64,${logo.toString("base64")}`, "https://cdn.example/logo.svg?v=2"];
+
+test("the pages show the name, logo and colour of the deployment, and stay readable with any colour", async (t) => {
+  const { edge, account } = await startBehindEdge(t);
+  const { url } = await requestOf(edge, "http://127.0.0.1:9/back");
+  const browser = await openBrowser();
+  t.after(() => browser.close());
+  const page = await browser.newPage();
+  await page.route("https://cdn.example/**", (route) => route.fulfill({ contentType: "image/svg+xml", body: logo }));
+  const complaints: string[] = [];
+  page.on("console", (message) => complaints.push(message.text()));
+  const colors = ["#ffffff", "#000000", "#777777", "#ffe600", "#131316"];
+  for (const [at, color] of colors.entries()) {
+    const logoUrl = logos[at % logos.length];
+    const overrides = { "server.name": "Harbour & Sons", "server.color": color, "server.logo-url": logoUrl };
+    assert.deepEqual(account.context.configuration.setOverrides(overrides, String(at + 1)), []);
+    await page.goto(url);
+    assert.deepEqual(await appearanceProblems(page), [], color);
+    assert.equal(await page.title(), "Sign in – Harbour & Sons");
+    const shown = page.getByRole("img", { name: "Harbour & Sons" });
+    const size = "(async (image) => (await image.decode(), image.naturalWidth))(document.querySelector('header img'))";
+    await shown.waitFor();
+    assert.equal(await page.evaluate(size), 96, logoUrl);
+    const [red, green, blue] = [1, 3, 5].map((place) => Number.parseInt(color.slice(place, place + 2), 16));
+    const background = "getComputedStyle(document.querySelector('button')).backgroundColor";
+    assert.equal(await page.evaluate(background), `rgb(${red}, ${green}, ${blue})`);
+  }
+  assert.deepEqual(complaints, [], "the browser kept nothing from the pages");
 });

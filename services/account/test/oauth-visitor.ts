@@ -1,4 +1,4 @@
-import { createFormVisitor } from "@signalbox/testing";
+import { createFormVisitor, eventually } from "@signalbox/testing";
 import * as openid from "openid-client";
 import type { Harness } from "./harness.ts";
 import { baseUrl, bearer, discover, through } from "./oauth-fixture.ts";
@@ -13,10 +13,12 @@ export const application = {
 export const nativeApplication = { client_id: "cli", name: "CLI", redirect_uris: ["http://127.0.0.1/back"] };
 export const applications = JSON.stringify([application, nativeApplication]);
 
-/** A browser without script. It asks the instance that `at` names last. */
-export function createVisitor(first: Harness) {
+/** A browser without script. It asks the instance that `at` names last, with the headers that are `always` sent. */
+export function createVisitor(first: Harness, always: Readonly<Record<string, string>> = {}) {
   let instance = first;
-  const visitor = createFormVisitor(baseUrl, (url, options) => through(instance)(url, options));
+  const visitor = createFormVisitor(baseUrl, (url, options) =>
+    through(instance)(url, { ...options, headers: { ...always, ...(options.headers as Record<string, string>) } }),
+  );
   return {
     ...visitor,
     /** The next requests go to this instance. */
@@ -28,11 +30,13 @@ export function createVisitor(first: Harness) {
 
 export type Visitor = ReturnType<typeof createVisitor>;
 
-/** The code in the mail number `count` to this address. */
-export async function codeTo(instance: Harness, address: string, count = 1): Promise<string> {
-  const { text } = await instance.mailbox.mailTo(address, count);
-  return /^ {4}(\d{8})$/m.exec(text)?.[1] ?? "no code";
-}
+const codeLine = /^ {4}(\d{8})$/m;
+const codesTo = ({ mailbox }: Harness, address: string): string[] =>
+  mailbox.mails.flatMap(({ to, text }) => (to === address ? (codeLine.exec(text)?.[1] ?? []) : []));
+
+/** The code in the mail number `count` of those to this address that have one. */
+export const codeTo = (instance: Harness, address: string, count = 1): Promise<string> =>
+  eventually(() => codesTo(instance, address)[count - 1] ?? null);
 
 interface Request {
   readonly client?: string;
@@ -62,7 +66,7 @@ export async function startSignIn(instance: Harness, request: Request = {}) {
 
 /** Goes through both pages and answers where the application gets the browser back. */
 export async function passThrough(visitor: Visitor, instance: Harness, url: URL, address: string): Promise<URL> {
-  const before = instance.mailbox.mails.filter(({ to }) => to === address).length;
+  const before = codesTo(instance, address).length;
   const second = await visitor.submit(await visitor.open(url), { address }, "address");
   const last = await visitor.submit(second, { code: await codeTo(instance, address, before + 1) }, "code");
   return last.url;

@@ -1,6 +1,6 @@
 import { principalProperties } from "@signalbox/auth/properties";
 import { defineProperties } from "@signalbox/config";
-import { publishedProperties } from "@signalbox/contracts/properties";
+import { publishedProperties, serverProperties } from "@signalbox/contracts/properties";
 import { commonProperties } from "@signalbox/service/common-properties";
 
 /** Every property of the config service. */
@@ -8,23 +8,7 @@ export const properties = defineProperties({
   ...commonProperties,
   ...principalProperties,
   ...publishedProperties,
-  "server.name": {
-    type: "string",
-    default: "Signalbox",
-    secrecy: "public",
-    audience: "public",
-    reload: "live",
-    effect: "The name of this deployment that clients show.",
-  },
-  "server.support-url": {
-    type: "string",
-    default: null,
-    pattern: "https?://.+",
-    secrecy: "public",
-    audience: "public",
-    reload: "live",
-    effect: "Where users of this deployment find help.",
-  },
+  ...serverProperties,
 });
 
 export type Properties = typeof properties;

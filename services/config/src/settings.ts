@@ -9,7 +9,13 @@ import type { PublishedConfiguration } from "./published/published-configuration
 /** `/api/v2/settings/` (spec, "Settings resource v2"; CONTRACT §4). What an anonymous caller sees is what is required. */
 export const SettingsResource = z
   .object({
-    server: z.object({ name: z.string(), baseUrl: z.url(), supportUrl: z.url().nullable() }),
+    server: z.object({
+      name: z.string(),
+      baseUrl: z.url(),
+      supportUrl: z.url().nullable(),
+      logoUrl: z.string().nullable().describe("An https URL, or a data URL of an image."),
+      color: z.string().describe("The colour of this deployment, as `#rrggbb`."),
+    }),
     locale: z.string(),
     limits: z.object({ pageSize: z.int().positive() }),
     features: z.record(z.string(), z.boolean()).optional().describe("Only a true turns dependent behaviour on."),
@@ -18,7 +24,13 @@ export const SettingsResource = z
   .meta({ id: "Settings", description: "Server settings. Anonymous callers get server, locale and limits." })
   .register(examples, {
     example: {
-      server: { name: "Signalbox", baseUrl: "https://signalbox.example", supportUrl: null },
+      server: {
+        name: "Signalbox",
+        baseUrl: "https://signalbox.example",
+        supportUrl: null,
+        logoUrl: null,
+        color: "#0b57d0",
+      },
       locale: "en",
       limits: { pageSize: 100 },
       features: { integrations: true },
@@ -43,9 +55,15 @@ export interface SettingsDependencies {
 export function viewSettings({ configuration, published }: SettingsDependencies, principal: Principal | null) {
   const audience = audienceOf(principal);
   const { resource: config, etag } = published.current();
-  const [name, supportUrl] = [configuration.get("server.name"), configuration.get("server.support-url")];
+  const server = {
+    name: configuration.get("server.name"),
+    baseUrl: config.baseUrl,
+    supportUrl: configuration.get("server.support-url"),
+    logoUrl: configuration.get("server.logo-url"),
+    color: configuration.get("server.color"),
+  };
   const open: SettingsResource = {
-    server: { name, baseUrl: config.baseUrl, supportUrl },
+    server,
     locale: config.defaults.locale,
     limits: { pageSize: config.limits.maxPageSize },
   };
@@ -56,7 +74,7 @@ export function viewSettings({ configuration, published }: SettingsDependencies,
   };
   return {
     resource: audience === "public" ? open : { ...open, ...forAccounts },
-    etag: strongEtag(`${etag}${name}${supportUrl}`, `settings-${audience}`),
+    etag: strongEtag(`${etag}${JSON.stringify(server)}`, `settings-${audience}`),
   };
 }
 

@@ -46,7 +46,13 @@ test("what this version does not serve is not announced", async () => {
 
 test("anonymous callers see server, locale and limits of the settings, authenticated ones also what is enabled", async () => {
   const open = await config.send(null, settingsPath);
-  const server = { name: "Signalbox", baseUrl: "https://signalbox.example", supportUrl: null };
+  const server = {
+    name: "Signalbox",
+    baseUrl: "https://signalbox.example",
+    supportUrl: null,
+    logoUrl: null,
+    color: "#0b57d0",
+  };
   assert.deepEqual(open.body, { server, locale: "en", limits: { pageSize: 100 } });
   assert.equal(open.headers.get("cache-control"), "public, max-age=60");
   const own = await config.send(person, settingsPath);

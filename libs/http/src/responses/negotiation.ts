@@ -28,3 +28,8 @@ function choose(accept: string, available: readonly string[]): string | null {
 
 /** A parameter of a media range that is not its weight: none of our types has any, and `charset=utf-8` is what JSON is. */
 const parameter = /;(?!\s*q\s*=)[^=;,]*(?:=(?:\s*"(?:[^"\\]|\\.)*"|[^;,]*))?/gi;
+
+/** Lists the languages of an `Accept-Language` header, the preferred first. */
+export function acceptedLanguages(header: string | undefined): readonly string[] {
+  return header === undefined ? [] : new Negotiator({ headers: { "accept-language": header } }).languages();
+}

@@ -26,8 +26,8 @@ export function newCode(): string {
   return String(randomInt(10 ** digits)).padStart(digits, "0");
 }
 
-/** Drops the blanks and hyphens that people type. */
-export const typedCode = (text: string): string => text.replace(/[\s-]/g, "");
+/** Drops the blanks and hyphens that people type or paste, and takes the wide digits of Japanese keyboards for digits. */
+export const typedCode = (text: string): string => text.normalize("NFKC").replace(/[\s\p{Dash}]/gu, "");
 
 /**
  * The digest that stands for a code. Keyed, because all codes there are can be tried in seconds; `sealingKey` is one of

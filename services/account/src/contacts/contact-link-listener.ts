@@ -5,13 +5,14 @@ import { inTransaction, type Pool, toAppError } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { BuiltInIssuer } from "../oauth/issuer.ts";
-import { failedPage, refusedPage, tooManyPage } from "../oauth/pages.ts";
 import { tellCount } from "../oauth/request-limits.ts";
+import { failedPage, refusedPage, tooManyPage } from "../oauth/sign-in-pages.ts";
 import { isFromOurPage } from "../oauth/sign-in-visit.ts";
-import { type Page, sendPage } from "../pages/page.ts";
+import type { Page } from "../pages/page.ts";
+import type { Pages } from "../pages/pages.ts";
 import type { ContactChanges } from "./contact-changes.ts";
-import { confirmationPath, digestLinkToken, hintOf, isOpen, labelOf } from "./contact-link.ts";
-import { linkPage, linkPageTexts, usedLinkPage } from "./contact-link-pages.ts";
+import { confirmationPath, digestLinkToken } from "./contact-link.ts";
+import { lookedAtPage, usedLinkPage } from "./contact-link-pages.ts";
 import type { ContactLinkStore } from "./contact-link-store.ts";
 
 interface Dependencies {
@@ -23,6 +24,7 @@ interface Dependencies {
   /** Where the pages are as browsers see it, without a slash at its end. */
   readonly url: string;
   readonly clientAddress: ClientAddress;
+  readonly pages: Pages;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -34,36 +36,37 @@ interface Dependencies {
  */
 export function createContactLinkListener(dependencies: Dependencies): RequestListener {
   return (request, response) => {
-    answer(request, response, dependencies).catch((error: unknown) => fail(request, response, error, dependencies.log));
+    answer(request, response, dependencies).catch((error: unknown) => fail(request, response, error, dependencies));
   };
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, dependencies: Dependencies): Promise<void> {
-  const { issuer, url } = dependencies;
+  const { issuer, url, pages } = dependencies;
   const count = issuer.limits.page(request);
   tellCount(response, count);
-  if (!count.allowed) return sendPage(response, tooManyPage);
+  if (!count.allowed) return pages.send(response, tooManyPage(pages.textsFor(request.headers)));
   const asked = new URL(request.url ?? "", "http://localhost");
   const token = asked.pathname.slice(confirmationPath.length + 1);
   const state = asked.searchParams.get("state");
   // Back from the sign-in: the link is in the state, and what else came along is left behind.
   if (token === "" && state !== null) return redirect(response, `${url}/${encodeURIComponent(state)}`);
   const signedInTo = await issuer.signedInAccount(request, response);
-  if (request.method !== "POST") return sendPage(response, await shownPage(token, signedInTo, dependencies));
-  if (!isFromOurPage(request)) return sendPage(response, refusedPage);
+  if (request.method !== "POST") return pages.send(response, await shownPage(request, token, signedInTo, dependencies));
+  if (!isFromOurPage(request)) return pages.send(response, refusedPage(pages.textsFor(request.headers)));
   await use(token, signedInTo, request, response, dependencies);
 }
 
 /** Following a link shows what its button would do, and changes nothing. */
-async function shownPage(token: string, signedInTo: string | null, dependencies: Dependencies): Promise<Page> {
-  const { accounts, contactLinks, clock } = dependencies;
+async function shownPage(
+  { headers }: IncomingMessage,
+  token: string,
+  signedInTo: string | null,
+  { accounts, contactLinks, pages, clock }: Dependencies,
+): Promise<Page> {
   const link = await contactLinks.find(digestLinkToken(token));
   const account = link?.kind === "confirm" ? await accounts.find(link.accountId) : null;
-  const { language, texts } = linkPageTexts(account?.locale ?? "en");
-  if (!link || !account) return linkPage(404, language, texts.unknown);
-  if (!isOpen(link, clock.now())) return linkPage(410, language, texts.ended);
-  const text = signedInTo === account.id ? texts.confirm : texts.signIn;
-  return linkPage(200, language, text(hintOf(link.address), labelOf(account)));
+  const asks = signedInTo !== null && signedInTo === account?.id ? "confirmContact" : "signInToConfirm";
+  return lookedAtPage({ link, account, asks }, { now: clock.now(), pages, headers });
 }
 
 async function use(
@@ -71,13 +74,13 @@ async function use(
   signedInTo: string | null,
   request: IncomingMessage,
   response: ServerResponse,
-  { pool, contactChanges, issuer, clientAddress }: Dependencies,
+  { pool, contactChanges, issuer, clientAddress, pages }: Dependencies,
 ): Promise<void> {
   const requestId = String(response.getHeader("x-request-id") ?? "") || null;
   const user = { address: clientAddress(request), requestId, signedInTo };
   const result = await inTransaction(pool, (tx) => contactChanges.useLink(tx, token, user));
   if (result.outcome === "not-signed-in") return redirect(response, issuer.signInUrl(token));
-  sendPage(response, usedLinkPage(result));
+  pages.send(response, usedLinkPage(result, pages, request.headers));
 }
 
 function redirect(response: ServerResponse, location: string): void {
@@ -85,12 +88,17 @@ function redirect(response: ServerResponse, location: string): void {
   response.end();
 }
 
-function fail(request: IncomingMessage, response: ServerResponse, failure: unknown, log: Logger): void {
+function fail(
+  request: IncomingMessage,
+  response: ServerResponse,
+  failure: unknown,
+  { pages, log }: Pick<Dependencies, "pages" | "log">,
+): void {
   const error = toAppError(failure);
   // The path has the token in it.
   log.error({ error, path: confirmationPath }, "a link could not be answered");
   if (response.headersSent || request.destroyed) return;
   const isAway = isAppError(error) && error.code === "unavailable";
   if (isAway) response.setHeader("Retry-After", String(error.retryAfterSeconds ?? 1));
-  sendPage(response, failedPage(isAway ? 503 : 500));
+  pages.send(response, failedPage(pages.textsFor(request.headers), isAway ? 503 : 500));
 }

@@ -1,15 +1,17 @@
 import type { Clock } from "@signalbox/core";
 import { createRoutes } from "@signalbox/http";
 import type { AccountStore } from "../accounts/account-store.ts";
+import type { Pages } from "../pages/pages.ts";
 import type { ContactChanges } from "./contact-changes.ts";
-import { digestLinkToken, hintOf, isOpen, labelOf } from "./contact-link.ts";
-import { linkPage, linkPageTexts, pageResponse, usedLinkPage } from "./contact-link-pages.ts";
+import { digestLinkToken } from "./contact-link.ts";
+import { lookedAtPage, pageResponse, usedLinkPage } from "./contact-link-pages.ts";
 import type { ContactLinkStore } from "./contact-link-store.ts";
 
 interface Dependencies {
   readonly accounts: Pick<AccountStore, "find">;
   readonly contactLinks: Pick<ContactLinkStore, "find">;
   readonly contactChanges: Pick<ContactChanges, "useLink">;
+  readonly pages: Pages;
   readonly clock: Clock;
 }
 
@@ -23,7 +25,7 @@ const responses = { 200: page, 403: page, 404: page, 409: page, 410: page };
  * The pages behind the links in mails. Following a link shows what it would do and changes nothing, since scanners of
  * mail follow links too; its button does it. Nobody is signed in here, so nothing is confirmed here either.
  */
-export function contactLinkRoutes({ accounts, contactLinks, contactChanges, clock }: Dependencies) {
+export function contactLinkRoutes({ accounts, contactLinks, contactChanges, pages, clock }: Dependencies) {
   const routes = createRoutes({ errors: "account", exampleIds: { token: "6mPq1Zc8XfKsR0bYxLtVgd4NnWcJuEa2" } });
 
   routes.get("/api/account/contact-links/:token", {
@@ -32,14 +34,12 @@ export function contactLinkRoutes({ accounts, contactLinks, contactChanges, cloc
     auth: "anonymous",
     responses,
     cache: "no-store",
-    async handle({ params }) {
+    async handle({ params, headers }) {
       const link = await contactLinks.find(digestLinkToken(params.token));
       const account = link && (await accounts.find(link.accountId));
-      const { language, texts } = linkPageTexts(account?.locale ?? "en");
-      if (!link || !account) return pageResponse(linkPage(404, language, texts.unknown));
-      if (!isOpen(link, clock.now())) return pageResponse(linkPage(410, language, texts.ended));
-      const text = link.kind === "confirm" ? texts.enterCode : texts.object;
-      return pageResponse(linkPage(200, language, text(hintOf(link.address), labelOf(account))));
+      const asks = link?.kind === "confirm" ? "enterCodeToConfirm" : "objectToContact";
+      const reading = { now: clock.now(), pages, headers };
+      return pageResponse(lookedAtPage({ link, account, asks }, reading), pages);
     },
   });
 
@@ -53,7 +53,7 @@ export function contactLinkRoutes({ accounts, contactLinks, contactChanges, cloc
     create: {
       run: (tx, { params, clientAddress: address, requestId }) =>
         contactChanges.useLink(tx, params.token, { address, requestId, signedInTo: null }),
-      answer: (result) => pageResponse(usedLinkPage(result)),
+      answer: (result, { headers }) => pageResponse(usedLinkPage(result, pages, headers), pages),
     },
   });
 

@@ -62,7 +62,7 @@ export function createContactMails(dependencies: ContactMailDependencies) {
   async function objection(tx: Tx, account: Account, address: string) {
     const expiresAt = objectionEnd();
     const link = await makeLink(tx, { accountId: account.id, kind: "object", address, expiresAt });
-    return { ...envelope(account, address, expiresAt), link, hours: objectionHours() };
+    return { ...envelope(account, address, expiresAt), link };
   }
 
   async function makeLink(tx: Tx, link: Omit<ContactLink, "id" | "usedAt">): Promise<string> {
@@ -73,4 +73,10 @@ export function createContactMails(dependencies: ContactMailDependencies) {
   }
 }
 
-const envelope = ({ id, locale }: Account, to: string, expiresAt: Date) => ({ to, accountId: id, locale, expiresAt });
+const envelope = ({ id: accountId, locale, timezone }: Account, to: string, expiresAt: Date) => ({
+  to,
+  accountId,
+  locale,
+  timezone,
+  expiresAt,
+});

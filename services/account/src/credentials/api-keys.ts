@@ -2,6 +2,7 @@ import { type Caller, requireScopes } from "@signalbox/auth";
 import { AppError, seconds } from "@signalbox/core";
 import type { Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
+import { type Notice, shownAddress } from "../mail/notices.ts";
 import { type ApiKey, apiKeyEvents, expiryOfReplacement, makeApiKey, replacedKey } from "./api-key.ts";
 import { type CredentialStatus, creatorOf, requireNoLongerLife, requireWritable, statusOf } from "./credential.ts";
 import type { CredentialStore } from "./credential-store.ts";
@@ -23,6 +24,8 @@ interface Dependencies extends CredentialDependencies {
 /** As many keys again may be in the overlap of their rotation: a full account can still rotate, not without end. */
 const liveShare = 2;
 
+const noticeOf = ({ hint: key }: ApiKey, address: string): Notice => ({ kind: "api-key-created", key, address });
+
 /** The API keys of an account. Each is shown once, by the answer that made it; only its digest is kept. */
 export function createApiKeys(dependencies: Dependencies) {
   const { apiKeys: store, keyEnvironment, keysMax, outbox, audit, clock } = dependencies;
@@ -34,6 +37,7 @@ export function createApiKeys(dependencies: Dependencies) {
       max: keysMax,
       mayBePrivileged: true,
       make: (wanted, now) => makeApiKey(wanted, keyEnvironment, now),
+      notice: noticeOf,
       ...apiKeyEvents,
     },
     dependencies,
@@ -66,6 +70,7 @@ export function createApiKeys(dependencies: Dependencies) {
       await outbox.append(tx, [apiKeyEvents.created(issued.credential)]);
       await retire(tx, old, issued.credential, overlapSeconds, dependencies);
       await audit.record(tx, caller, { action: "api_key.rotate", subject: old.id, fields: ["replaced_by"] });
+      await dependencies.notices.tell(tx, account, noticeOf(issued.credential, shownAddress(caller)));
       return { outcome: "issued", ...issued };
     },
   };

@@ -3,6 +3,7 @@ import type { EventData, EventDraft, EventName } from "@signalbox/contracts";
 import type { Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import { type Actor, systemActor } from "../audit/audit.ts";
+import { type Notice, type Notices, shownAddress } from "../mail/notices.ts";
 import type { Shared } from "../shared.ts";
 import {
   type Credential,
@@ -14,7 +15,9 @@ import {
 } from "./credential.ts";
 import type { CredentialStore } from "./credential-store.ts";
 
-export type CredentialDependencies = Pick<Shared, "outbox" | "audit" | "access" | "clock">;
+export interface CredentialDependencies extends Pick<Shared, "outbox" | "audit" | "access" | "clock"> {
+  readonly notices: Pick<Notices, "tell">;
+}
 
 export type EndReason = Exclude<EventData<"api_key.revoked">["reason"], "account">;
 
@@ -31,6 +34,8 @@ export interface CredentialKind<C extends Credential> {
   /** Makes one with a new secret. */
   readonly make: (wanted: NewCredential & Made, now: Date) => Issued<C>;
   readonly created: (credential: C) => EventDraft<EventName>;
+  /** Tells the owner of a new one. */
+  readonly notice: (credential: C, address: string) => Notice;
   readonly updated: (credential: C, changed: string[], now: Date) => EventDraft<EventName>;
   readonly revoked: (credential: C, reason: EndReason, now: Date) => EventDraft<EventName>;
 }
@@ -81,6 +86,7 @@ export function createCredentials<C extends Credential>(kind: CredentialKind<C>,
       const [subject, fields] = [issued.credential.id, ["name", "scopes", "expires_at"]];
       await audit.record(tx, by, { action: `${audited}.create`, subject, fields });
       await outbox.append(tx, [kind.created(issued.credential)]);
+      await dependencies.notices.tell(tx, account, kind.notice(issued.credential, shownAddress(caller)));
       return { outcome: "issued", ...issued };
     },
 

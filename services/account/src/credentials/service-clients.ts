@@ -1,6 +1,7 @@
 import { type Caller, requireScopes } from "@signalbox/auth";
 import type { Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
+import { shownAddress } from "../mail/notices.ts";
 import { requireNoLongerLife, requireWritable, statusOf } from "./credential.ts";
 import { type CreateOutcome, type CredentialDependencies, createCredentials, type Issued } from "./credentials.ts";
 import {
@@ -35,6 +36,7 @@ export function createServiceClients({ clients, clientsMax, hasIssuer, ...depend
       max: clientsMax,
       mayBePrivileged: false,
       make: makeServiceClient,
+      notice: ({ id: client }, address) => ({ kind: "client-created", client, address }),
       ...serviceClientEvents,
     },
     dependencies,
@@ -68,6 +70,8 @@ export function createServiceClients({ clients, clientsMax, hasIssuer, ...depend
       const fields = ["client_secret"];
       await audit.record(tx, caller, { action: "client.rotate_secret", subject: client.id, fields });
       await outbox.append(tx, [serviceClientEvents.updated(rotated.credential, fields, now)]);
+      const notice = { kind: "client-secret-rotated", client: client.id, address: shownAddress(caller) } as const;
+      await dependencies.notices.tell(tx, account, notice);
       return { outcome: "issued", ...rotated };
     },
   };

@@ -18,6 +18,7 @@ const beginPurge = sql(
 const tables = [
   "identities",
   "outgoing_mails",
+  "notice_counts",
   "one_time_codes",
   "contact_links",
   "step_ups",

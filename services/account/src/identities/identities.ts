@@ -3,6 +3,7 @@ import { isAppError } from "@signalbox/core";
 import type { Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import type { Identity } from "../accounts/account-store.ts";
+import { type Notices, shownAddress } from "../mail/notices.ts";
 import type { Shared } from "../shared.ts";
 import { identityId, type LinkedIdentity, sameIdentity } from "./identity.ts";
 import type { IdentityStore } from "./identity-store.ts";
@@ -22,6 +23,7 @@ export type LinkOutcome =
 
 interface Dependencies extends Pick<Shared, "accounts" | "access" | "audit" | "clock"> {
   readonly identityStore: IdentityStore;
+  readonly notices: Pick<Notices, "tell">;
   readonly tokens: TokenVerifier;
   /** Says that the holder of a verified contact address can sign in with it: the built-in issuer runs. */
   readonly signsInByMail: boolean;
@@ -50,6 +52,8 @@ export function createIdentities(dependencies: Dependencies) {
       const added = { ...identity, createdAt: clock.now() };
       if (!(await identityStore.insert(tx, account.id, added))) return { outcome: "taken" };
       await record(tx, caller, "identity.link", identity);
+      const notice = { kind: "login-added", issuer: identity.issuer, address: shownAddress(caller) } as const;
+      await dependencies.notices.tell(tx, account, notice);
       return { outcome: "linked", identity: added };
     },
 

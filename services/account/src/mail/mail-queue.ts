@@ -1,6 +1,6 @@
 import { type Pool, type SealedPlace, type Sealer, sql, type Tx, table } from "@signalbox/storage";
 import type { Mail } from "./mail.ts";
-import type { MailKind } from "./mail-texts.ts";
+import type { MailKind } from "./write-mail.ts";
 
 interface NewMail extends Mail {
   readonly accountId: string | null;

@@ -3,9 +3,9 @@ import { createWakeUp, type Runner } from "@signalbox/runtime";
 import type { Pool, Sealer, Tx } from "@signalbox/storage";
 import type { Configured } from "../properties.ts";
 import { createMailQueue } from "./mail-queue.ts";
-import { type MailContent, writeMail } from "./mail-texts.ts";
 import { openMailTransport } from "./mail-transport.ts";
 import { createSendDueMails } from "./send-due-mails.ts";
+import { type MailContent, type Sender, writeMail } from "./write-mail.ts";
 
 interface Envelope {
   /** An address that passed `checkContactAddress`. */
@@ -13,6 +13,7 @@ interface Envelope {
   /** The account whose purge takes the mail along; null when it is not known. */
   readonly accountId: string | null;
   readonly locale: string;
+  readonly timezone: string;
   /** When the mail is of no use any more and is not sent: the end of its code or link. */
   readonly expiresAt: Date;
 }
@@ -22,7 +23,11 @@ export type Mails = Pick<ReturnType<typeof createMails>, "enqueue">;
 /** The mails that leave the service: put into a queue by an operation, sent from there by a worker. */
 export function createMails(context: Configured, pool: Pool, sealer: Sealer) {
   const { configuration, clock } = context;
-  const baseUrl = configuration.get("http.base-url");
+  const sender = (): Sender => ({
+    server: configuration.get("server.name"),
+    baseUrl: configuration.get("http.base-url"),
+    supportUrl: configuration.get("server.support-url"),
+  });
   const queue = createMailQueue(pool, sealer);
   // Another instance that was killed leaves mails behind; this is how soon they are looked for.
   const wakeUp = createWakeUp(seconds(1));
@@ -30,9 +35,10 @@ export function createMails(context: Configured, pool: Pool, sealer: Sealer) {
   return {
     /** Queues a mail in the transaction of the change that it tells of: it leaves if and only if the change happened. */
     async enqueue(tx: Tx, mail: Envelope & MailContent): Promise<void> {
-      const { to, accountId, locale, expiresAt, kind } = mail;
+      const { to, accountId, locale, timezone, expiresAt, ...content } = mail;
+      const { kind } = content;
       const createdAt = clock.now();
-      const text = writeMail(mail, locale, baseUrl);
+      const text = writeMail(content, { locale, timezone, createdAt, expiresAt }, sender());
       await queue.insert(tx, { id: uuidv7(createdAt.getTime()), to, ...text, accountId, kind, createdAt, expiresAt });
       tx.afterCommit(wakeUp.wake);
     },

@@ -7,6 +7,7 @@ import type { Runner } from "@signalbox/runtime";
 import { type Sealer, startRetention } from "@signalbox/storage";
 import type Provider from "oidc-provider";
 import type { ServiceClientStore } from "../credentials/service-client.ts";
+import type { Pages } from "../pages/pages.ts";
 import { createTokens } from "../principals/principals.ts";
 import type { Configured } from "../properties.ts";
 import type { Shared } from "../shared.ts";
@@ -24,6 +25,7 @@ import { createPresentedToken } from "./presented-token.ts";
 import { createProvider } from "./provider.ts";
 import { createProviderClients } from "./provider-clients.ts";
 import { providerConfiguration } from "./provider-configuration.ts";
+import { createProviderPages } from "./provider-pages.ts";
 import { createRefreshTokens } from "./refresh-tokens.ts";
 import { createRequestLimits, type LimiterOf, type RequestLimits } from "./request-limits.ts";
 import { createSignInListener } from "./sign-in-listener.ts";
@@ -51,6 +53,7 @@ interface Dependencies extends Pick<Shared, "pool" | "accounts" | "auditRefusals
   readonly state: StateStore;
   readonly issuedTokens: IssuedTokens;
   readonly signIns: SignIns;
+  readonly pages: Pages;
   readonly clients: Pick<ServiceClientStore, "findUsable" | "findById" | "touch">;
   readonly limiterOf: LimiterOf;
 }
@@ -62,7 +65,7 @@ export function createIssuer(
 ): BuiltInIssuer | null {
   if (parseIssuers(configuration.get("auth.issuers")).length > 0) return null;
   const { pool, sealer } = dependencies;
-  const parts = { ...dependencies, clock, log };
+  const parts = { ...dependencies, clock, log, providerPages: createProviderPages(dependencies.pages) };
 
   const address = issuerAddress(configuration.get("http.base-url"));
   const rotationDays = () => configuration.get("account.oauth.key-rotation-days");
@@ -95,7 +98,7 @@ export function createIssuer(
 
   return {
     tokens,
-    listener: createListener({ address, provider, presentedToken, answerSignIn, limits, log }),
+    listener: createListener({ ...parts, address, provider, presentedToken, answerSignIn, limits }),
     async signedInAccount(request, response) {
       const current = provider();
       address.force(request);

@@ -3,14 +3,14 @@ import { isAppError } from "@signalbox/core";
 import { toAppError } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import type Provider from "oidc-provider";
-import { sendPage } from "../pages/page.ts";
+import type { Pages } from "../pages/pages.ts";
 import { claimedClientId } from "./claimed-client-id.ts";
 import { readFormBody, withBody } from "./form-body.ts";
 import { type IssuerAddress, mountPath } from "./issuer-address.ts";
-import { failedPage, tooManyPage } from "./pages.ts";
 import type { PresentedToken } from "./presented-token.ts";
 import { type Count, type RequestLimits, tellCount, tooManyRequests } from "./request-limits.ts";
 import type { SignInListener } from "./sign-in-listener.ts";
+import { failedPage, tooManyPage } from "./sign-in-pages.ts";
 
 interface Dependencies {
   readonly address: Pick<IssuerAddress, "force" | "below">;
@@ -19,6 +19,7 @@ interface Dependencies {
   readonly presentedToken: Pick<PresentedToken, "present">;
   readonly answerSignIn: SignInListener;
   readonly limits: RequestLimits;
+  readonly pages: Pages;
   readonly log: Logger;
 }
 
@@ -35,7 +36,7 @@ type Kind = "sign-in" | "client" | "document" | "start" | "page";
 
 /** Answers everything under `/oauth`. */
 export function createListener(dependencies: Dependencies): RequestListener {
-  const { address, provider, presentedToken, answerSignIn, limits } = dependencies;
+  const { address, provider, presentedToken, answerSignIn, limits, pages } = dependencies;
   const handlers = new WeakMap<Provider, RequestListener>();
 
   return (request, response) => {
@@ -79,7 +80,7 @@ export function createListener(dependencies: Dependencies): RequestListener {
   function unlessTooMany(count: Count, request: IncomingMessage, response: ServerResponse): void {
     tellCount(response, count);
     if (count.allowed) handOn(request, response);
-    else sendPage(response, tooManyPage);
+    else pages.send(response, tooManyPage(pages.textsFor(request.headers)));
   }
 
   function handOn(request: IncomingMessage, response: ServerResponse): void {
@@ -101,7 +102,7 @@ function fail(
   request: IncomingMessage,
   response: ServerResponse,
   error: unknown,
-  { address, log }: Pick<Dependencies, "address" | "log">,
+  { address, pages, log }: Pick<Dependencies, "address" | "pages" | "log">,
 ): void {
   // A client that went away in the middle of its request is no failure of ours.
   if (request.destroyed && !request.complete) return;
@@ -111,7 +112,7 @@ function fail(
   const away = isAppError(error) && error.code === "unavailable";
   if (away) response.setHeader("Retry-After", String(error.retryAfterSeconds ?? 1));
   const status = away ? 503 : 500;
-  if (kindOf(path) === "sign-in") sendPage(response, failedPage(status));
+  if (kindOf(path) === "sign-in") pages.send(response, failedPage(pages.textsFor(request.headers), status));
   else endWith(response, status, { error: "server_error" });
 }
 

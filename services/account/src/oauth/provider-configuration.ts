@@ -11,12 +11,13 @@ import {
 import type { Shared } from "../shared.ts";
 import { maySignIn } from "../sign-ins/sign-ins.ts";
 import type { PrivateJwk } from "../signing-keys/signing-key.ts";
+import { textLocales } from "../texts/texts.ts";
 import { claimsOf, providerAccountFrom, resourceServerFor } from "./claims.ts";
 import type { IssuedTokens } from "./issued-tokens.ts";
 import type { IssuerAddress } from "./issuer-address.ts";
-import { askSignOut, showError, showSignedOut } from "./pages.ts";
 import { loadGrant, mayIntrospect, mayRevoke, signInPolicy } from "./policies.ts";
 import { serviceClientMetadata } from "./provider-clients.ts";
+import type { ProviderPages } from "./provider-pages.ts";
 
 interface Settings extends Pick<Shared, "pool" | "accounts" | "clock"> {
   readonly address: IssuerAddress;
@@ -25,6 +26,7 @@ interface Settings extends Pick<Shared, "pool" | "accounts" | "clock"> {
   readonly issuedTokens: Pick<IssuedTokens, "record">;
   readonly accessTokenSeconds: number;
   readonly cookieKeys: readonly string[];
+  readonly providerPages: ProviderPages;
   /** First the one that signs. */
   readonly signingKeys: readonly PrivateJwk[];
 }
@@ -78,6 +80,7 @@ export function providerConfiguration(settings: Settings): Configuration {
     clientBasedCORS: (_ctx, origin, { redirectUris }) =>
       (redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin && origin !== "null"),
     features: features(settings),
+    discovery: { ui_locales_supported: [...textLocales] },
     extraTokenClaims: claimsOf,
     formats: { customizers: { jwt: recordBeforeItLeaves(settings) } },
     interactions: { policy: signInPolicy(), url: (_ctx, { uid }) => `${address.path}/sign-in/${uid}` },
@@ -86,7 +89,7 @@ export function providerConfiguration(settings: Settings): Configuration {
       const account = await accounts.find(accountId);
       return account && maySignIn(account) ? providerAccountFrom(account) : undefined;
     },
-    renderError: showError,
+    renderError: settings.providerPages.showError,
   };
 }
 
@@ -101,6 +104,7 @@ function cookies({ address, cookieKeys }: Settings): Configuration["cookies"] {
 }
 
 function features(settings: Settings): Configuration["features"] {
+  const { askSignOut: logoutSource, showSignedOut: postLogoutSuccessSource } = settings.providerPages;
   return {
     devInteractions: { enabled: false },
     // Nobody here checks the proof that such a token would need.
@@ -111,7 +115,7 @@ function features(settings: Settings): Configuration["features"] {
     clientCredentials: { enabled: true },
     introspection: { enabled: true, allowedPolicy: mayIntrospect },
     revocation: { enabled: true, allowedPolicy: mayRevoke },
-    rpInitiatedLogout: { enabled: true, logoutSource: askSignOut, postLogoutSuccessSource: showSignedOut },
+    rpInitiatedLogout: { enabled: true, logoutSource, postLogoutSuccessSource },
     resourceIndicators: {
       enabled: true,
       defaultResource: () => settings.address.audience,

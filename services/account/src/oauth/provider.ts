@@ -5,8 +5,8 @@ import type { Logger } from "@signalbox/telemetry";
 import Provider, { type Configuration, errors, type KoaContextWithOIDC } from "oidc-provider";
 import { claimedClientId } from "./claimed-client-id.ts";
 import { type IssuerAddress, metadataPrefix } from "./issuer-address.ts";
-import { continueSignedOut } from "./pages.ts";
 import { type ProviderClients, serviceClientOf } from "./provider-clients.ts";
+import type { ProviderPages } from "./provider-pages.ts";
 import { type RefreshTokens, RepeatedRefresh } from "./refresh-tokens.ts";
 import { type RequestLimits, tellCount, tooManyRequests } from "./request-limits.ts";
 
@@ -15,6 +15,7 @@ interface Dependencies {
   readonly configuration: Configuration;
   readonly providerClients: Pick<ProviderClients, "accepts" | "noteRefused">;
   readonly refreshTokens: Pick<RefreshTokens, "keepAnswer">;
+  readonly providerPages: Pick<ProviderPages, "continueSignedOut">;
   readonly clientAddress: ClientAddress;
   /** The page that explains the error codes. */
   readonly errorDocs: string;
@@ -39,7 +40,7 @@ export function createProvider(dependencies: Dependencies): Provider {
     countClients(limits),
     cachedForMinutes,
     consentGiven,
-    withoutScript,
+    withoutScript(dependencies),
     refreshTokens.keepAnswer,
   ];
   for (const step of steps) provider.use(step);
@@ -141,10 +142,13 @@ const consentGiven: Step = async (ctx, next) => {
 };
 
 /** The provider's page for who signs out and is not signed in sends itself by script, which our pages never run. */
-const withoutScript: Step = async (ctx, next) => {
-  await next();
-  if (ctx.path === "/end-session" && ctx.status === 200 && !ctx.oidc.session?.accountId) continueSignedOut(ctx);
-};
+function withoutScript({ providerPages }: Pick<Dependencies, "providerPages">): Step {
+  return async (ctx, next) => {
+    await next();
+    if (ctx.path !== "/end-session" || ctx.status !== 200 || ctx.oidc.session?.accountId) return;
+    providerPages.continueSignedOut(ctx);
+  };
+}
 
 const refusals = [
   "authorization.error",

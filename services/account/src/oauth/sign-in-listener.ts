@@ -3,13 +3,16 @@ import { addressBucket, type ClientAddress } from "@signalbox/http";
 import { inTransaction, type Pool } from "@signalbox/storage";
 import type Provider from "oidc-provider";
 import { checkContactAddress, normalized } from "../accounts/account-fields.ts";
+import { lifeMs } from "../codes/one-time-code.ts";
 import type { RedeemOutcome } from "../codes/one-time-codes.ts";
-import { type Page, sendPage } from "../pages/page.ts";
+import type { Page } from "../pages/page.ts";
+import type { Pages } from "../pages/pages.ts";
 import type { SendOutcome, SignIns } from "../sign-ins/sign-ins.ts";
+import { fill, minutesIn } from "../texts/texts.ts";
 import type { IssuerAddress } from "./issuer-address.ts";
 import type { KnownBrowsers } from "./known-browser.ts";
-import { addressPage, codePage, deletedPage, lostPage, refusedPage, tooManyPage } from "./pages.ts";
 import { type RequestLimits, tellCount } from "./request-limits.ts";
+import { addressPage, codePage, deletedPage, lostPage, refusedPage, tooManyPage } from "./sign-in-pages.ts";
 import { finish, guardedFields, openVisit, remember, sentCodeOf, type Visit } from "./sign-in-visit.ts";
 
 export type SignInListener = ReturnType<typeof createSignInListener>;
@@ -22,11 +25,12 @@ interface Dependencies {
   readonly clientAddress: ClientAddress;
   readonly limits: Pick<RequestLimits, "signIn" | "stray">;
   readonly knownBrowsers: KnownBrowsers;
+  readonly pages: Pages;
 }
 
 /** The pages on which a person signs in: an address, then the code that was mailed there. */
 export function createSignInListener(dependencies: Dependencies) {
-  const { limits } = dependencies;
+  const { limits, pages } = dependencies;
 
   /** Answers a request below `/oauth/sign-in/`; `uid` is the rest of its path. */
   return async function answerSignIn(
@@ -38,35 +42,45 @@ export function createSignInListener(dependencies: Dependencies) {
     const visit = await openVisit(provider, uid, request, response, dependencies);
     const count = visit ? limits.signIn(uid) : limits.stray(request);
     tellCount(response, count);
-    if (!count.allowed) return sendPage(response, tooManyPage);
-    if (!visit) return sendPage(response, lostPage);
-    if (request.method === "GET" || request.method === "HEAD") return sendPage(response, pageOf(visit));
+    const texts = visit?.texts ?? pages.textsFor(request.headers);
+    if (!count.allowed) return pages.send(response, tooManyPage(texts));
+    if (!visit) return pages.send(response, lostPage(texts));
+    if (request.method === "GET" || request.method === "HEAD") return pages.send(response, pageOf(visit));
     const fields = await guardedFields(visit);
     const step = fields && steps.get(fields.get("step") ?? "");
-    if (!step) return sendPage(response, refusedPage);
+    if (!step) return pages.send(response, refusedPage(visit.texts));
     await step(visit, fields, dependencies);
   };
 }
 
 function pageOf(visit: Visit): Page {
   const sent = sentCodeOf(visit);
-  if (sent) return codePage(visit.form, sent.typed, null);
+  if (sent) return askCode(visit, sent.typed, null);
   const hint = visit.interaction.params.login_hint;
   const isAddress = typeof hint === "string" && checkContactAddress(hint) === null;
-  return addressPage(visit.form, isAddress ? hint : "", null);
+  return addressPage(visit.texts, visit.form, isAddress ? hint : "", null);
+}
+
+type CodeProblem = Exclude<RedeemOutcome, "good"> | "notSentAgain";
+
+function askCode({ texts, form }: Visit, typed: string, problem: CodeProblem | null): Page {
+  const codeLifeMs = lifeMs["sign-in"];
+  const text = problem && fill(texts.pages.code[problem], { minutes: minutesIn(texts, codeLifeMs) });
+  return codePage(texts, form, { typed, lifeMs: codeLifeMs }, text);
 }
 
 type Step = (visit: Visit, fields: URLSearchParams, dependencies: Dependencies) => Promise<void>;
 
 const takeAddress: Step = async (visit, fields, dependencies) => {
+  const { texts, response, form } = visit;
+  const { pages } = dependencies;
   const typed = normalized(fields.get("address") ?? "").trim();
   if (checkContactAddress(typed) !== null) {
-    const problem = "This is not an e-mail address. Write it like name@example.org.";
-    return sendPage(visit.response, addressPage(visit.form, typed.slice(0, 254), problem));
+    return pages.send(response, addressPage(texts, form, typed.slice(0, 254), texts.pages.signIn.notAnAddress));
   }
   const result = await sendCode(visit, typed, dependencies);
   if (result.outcome === "sent") return remember(visit, { typed, to: result.to });
-  sendPage(visit.response, addressPage(visit.form, typed, notSent));
+  pages.send(response, addressPage(texts, form, typed, texts.pages.signIn.notSent));
 };
 
 const resend: Step = async (visit, _fields, dependencies) => {
@@ -74,22 +88,24 @@ const resend: Step = async (visit, _fields, dependencies) => {
   if (!sent) return remember(visit, null);
   const result = await sendCode(visit, sent.typed, dependencies);
   if (result.outcome === "sent") return remember(visit, { ...sent, to: result.to });
-  sendPage(visit.response, codePage(visit.form, sent.typed, notSentAgain));
+  dependencies.pages.send(visit.response, askCode(visit, sent.typed, "notSentAgain"));
 };
 
 /** Those who ask from one address wait for each other, and not with a connection; a known browser waits for none of them. */
-function sendCode({ request, interaction }: Visit, address: string, dependencies: Dependencies): Promise<SendOutcome> {
+function sendCode(visit: Visit, address: string, dependencies: Dependencies): Promise<SendOutcome> {
+  const { request, interaction, texts } = visit;
   const { pool, signIns, clientAddress, knownBrowsers } = dependencies;
   const client = addressBucket(clientAddress(request));
   const browser = knownBrowsers.of(request);
-  const by = { signIn: interaction.uid, client, browser };
+  const by = { signIn: interaction.uid, client, browser, locale: texts.locale };
   return inTransaction(pool, (tx) => signIns.sendCode(tx, address, by), { key: `sign-in ${browser?.id ?? client}` });
 }
 
-const takeCode: Step = async (visit, fields, { pool, signIns, clientAddress, knownBrowsers }) => {
-  const { request, response, interaction, form } = visit;
+const takeCode: Step = async (visit, fields, { pool, signIns, clientAddress, knownBrowsers, pages }) => {
+  const { request, response, interaction, form, texts } = visit;
+  const { locale } = texts;
   const sent = sentCodeOf(visit);
-  if (!sent) return sendPage(response, addressPage(form, "", null));
+  if (!sent) return pages.send(response, addressPage(texts, form, "", null));
   const code = (fields.get("code") ?? "").slice(0, 64);
   const signIn = interaction.uid;
   const by = {
@@ -97,29 +113,19 @@ const takeCode: Step = async (visit, fields, { pool, signIns, clientAddress, kno
     address: clientAddress(request),
     requestId: String(response.getHeader("x-request-id") ?? "") || null,
   };
-  const result = await inTransaction(pool, (tx) => signIns.complete(tx, { signIn, address: sent.to, code, by }));
+  const typed = { signIn, address: sent.to, code, locale, by };
+  const result = await inTransaction(pool, (tx) => signIns.complete(tx, typed));
   switch (result.outcome) {
     case "code-refused":
-      return sendPage(response, codePage(form, sent.typed, problems[result.why]));
+      return pages.send(response, askCode(visit, sent.typed, result.why));
     case "account-deleted":
       await interaction.destroy();
-      return sendPage(response, deletedPage);
+      return pages.send(response, deletedPage(texts));
     case "signed-in":
       knownBrowsers.remember(request, response, result.accountId);
       return finish(visit, result.accountId);
   }
 };
-
-const problems: Readonly<Record<Exclude<RedeemOutcome, "good">, string>> = {
-  wrong: "This is not the code of this sign-in. Type the one from the newest e-mail that you asked for here.",
-  expired: "This code is older than ten minutes. Ask for another one.",
-  "used-up": "This code does not work any more. Ask for another one.",
-};
-
-const notSent =
-  "No code was sent. Too many were requested for this address or from your network within the last hour. Try again later.";
-const notSentAgain =
-  "No other code was sent, because too many were requested within the last hour. The last code still works until it is ten minutes old.";
 
 /** By the name of the form that is sent. */
 const steps: ReadonlyMap<string, Step> = new Map([

@@ -4,9 +4,11 @@ import { sameDigest } from "@signalbox/auth";
 import type Provider from "oidc-provider";
 import { errors, type Interaction } from "oidc-provider";
 import { formTargetOf } from "../pages/page.ts";
+import type { Pages } from "../pages/pages.ts";
+import type { Texts } from "../texts/texts.ts";
 import { isForm, readFormBody } from "./form-body.ts";
 import type { IssuerAddress } from "./issuer-address.ts";
-import type { SignInForm } from "./pages.ts";
+import type { SignInForm } from "./sign-in-pages.ts";
 
 /** One request of a browser in the middle of a sign-in. */
 export interface Visit {
@@ -15,6 +17,8 @@ export interface Visit {
   readonly response: ServerResponse;
   readonly interaction: Interaction;
   readonly form: SignInForm;
+  /** In the language of the person, who stays with it from page to page. */
+  readonly texts: Texts;
 }
 
 /** The code that is on its way, remembered on our side, sealed. */
@@ -27,6 +31,7 @@ interface Settings {
   readonly address: Pick<IssuerAddress, "path">;
   /** The first one guards the forms. */
   readonly cookieKeys: readonly string[];
+  readonly pages: Pick<Pages, "textsFor">;
 }
 
 /** Opens the visit to the sign-in `uid`; null when the browser's cookie is that of another one, or it is over. */
@@ -40,7 +45,8 @@ export async function openVisit(
   const interaction = await interactionOf(provider, request, response);
   if (interaction?.uid !== uid || interaction.prompt.name !== "login") return null;
   const form = await formOf(provider, interaction, settings);
-  return { provider, request, response, interaction, form };
+  const texts = settings.pages.textsFor(request.headers, interaction.params.ui_locales);
+  return { provider, request, response, interaction, form, texts };
 }
 
 async function interactionOf(

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import type { ServerResponse } from "node:http";
+import { fill, type Texts } from "../texts/texts.ts";
+import { type Brand, textColorOn } from "./brand.ts";
 
 /** Text that is markup already. */
 export class Html {
@@ -26,41 +27,56 @@ export function html(strings: TemplateStringsArray, ...values: readonly (string 
   return new Html(strings.map((text, at) => text + (written[at] ?? "")).join(""));
 }
 
-/** Readable in light and dark, at any width and font size, and by keyboard: what has the focus is plain to see. */
-const style = `:root{color-scheme:light dark}
-body{font:1rem/1.5 system-ui,sans-serif;margin:0 auto;max-width:26rem;padding:2rem 1rem}
+/**
+ * Readable in light and dark, at any width and font size, and by keyboard: what has the focus has a ring in the colour of
+ * the text. `--line` has a contrast of 3 to 1 or more, so that fields and buttons are seen whatever the colour of a brand.
+ */
+const styleOf = ({
+  color,
+}: Brand): string => `:root{color-scheme:light dark;--page:#fff;--text:#1b1b1f;--line:#70757a;--alarm:#b3261e}
+@media (prefers-color-scheme:dark){:root{--page:#131316;--text:#f1f1f4;--line:#9aa0a6;--alarm:#f2b8b5}}
+body{background:var(--page);color:var(--text);font:1rem/1.5 system-ui,sans-serif;margin:0 auto;max-width:26rem;padding:2rem 1rem}
+header{font-weight:600}
+header img{display:block;max-height:3rem;max-width:100%}
 h1{font-size:1.5rem;line-height:1.2}
+h2{font-size:1.125rem;margin-top:2rem}
 label{display:block;font-weight:600}
-input{box-sizing:border-box;font:inherit;margin:.25rem 0 1rem;padding:.6rem;width:100%}
-button{font:inherit;font-weight:600;min-height:2.75rem;padding:.5rem 1rem}
-:focus-visible{outline:.2rem solid Highlight;outline-offset:.15rem}
-.problem{border-left:.25rem solid #c62828;padding-left:.75rem}
+input{background:var(--page);border:.0625rem solid var(--line);border-radius:.375rem;box-sizing:border-box;color:inherit;font:inherit;margin:.25rem 0 1rem;padding:.6rem;width:100%}
+#code{font-family:ui-monospace,monospace;font-size:1.5rem;letter-spacing:.15em}
+button{background:var(--page);border:.0625rem solid var(--line);border-radius:.375rem;color:var(--text);cursor:pointer;font:inherit;font-weight:600;min-height:2.75rem;padding:.5rem 1rem}
+.main{background:${color};color:${textColorOn(color)}}
+form+form{margin-top:.75rem}
+.buttons{display:flex;flex-wrap:wrap;gap:.75rem}
+:focus-visible{outline:.2rem solid var(--text);outline-offset:.15rem}
+.problem{border-left:.25rem solid var(--alarm);padding-left:.75rem}
 .hint{margin:.25rem 0}`;
-
-const styleHash = createHash("sha256").update(style).digest("base64");
 
 export interface Page {
   readonly status: number;
+  /** In the language of the page. */
+  readonly texts: Texts;
   readonly title: string;
   readonly content: Html;
-  /** The language of the page, as BCP 47 has it; English when left out. */
-  readonly language?: string;
   /** The sites beside this one to which a form may lead: the application to which a sign-in returns. */
   readonly formTargets?: readonly string[];
 }
 
 /** Writes the whole page, without a script and with nothing from elsewhere. Its title tells of a mistake in a form. */
-export function pageText({ status, title, content, language = "en" }: Omit<Page, "formTargets">): string {
+export function pageText({ status, texts, title, content }: Page, brand: Brand): string {
+  const { name, logoUrl } = brand;
+  const logo = logoUrl === null ? name : html`<img src="${logoUrl}" alt="${name}">`;
+  const shownTitle = status === 422 ? fill(texts.pages.titleOfMistake, { title }) : title;
   return html`<!doctype html>
-<html lang="${language}">
+<html lang="${texts.locale}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>${status === 422 ? "Error: " : null}${title} – Signalbox</title>
-<style>${new Html(style)}</style>
+<title>${shownTitle} – ${name}</title>
+<style>${new Html(styleOf(brand))}</style>
 </head>
 <body>
+<header>${logo}</header>
 <main>
 <h1>${title}</h1>
 ${content}
@@ -70,11 +86,12 @@ ${content}
 `.text;
 }
 
-/** Writes the policy of a page: it may be styled and send its form, run nothing, and never be framed. */
-export function pagePolicy(formTargets: readonly string[] = []): Readonly<Record<string, string>> {
+/** Writes the policy of a page: it may be styled, show the logo and send its form, run nothing, and never be framed. */
+export function pagePolicy(brand: Brand, formTargets: readonly string[] = []): Readonly<Record<string, string>> {
   const policy = [
     "default-src 'none'",
-    `style-src 'sha256-${styleHash}'`,
+    `style-src 'sha256-${createHash("sha256").update(styleOf(brand)).digest("base64")}'`,
+    ...(brand.logoUrl === null ? [] : [`img-src ${imageSourceOf(brand.logoUrl)}`]),
     `form-action ${["'self'", ...formTargets].join(" ")}`,
     "frame-ancestors 'none'",
     "base-uri 'none'",
@@ -82,17 +99,12 @@ export function pagePolicy(formTargets: readonly string[] = []): Readonly<Record
   return { "Content-Security-Policy": policy.join("; "), "X-Frame-Options": "DENY" };
 }
 
+function imageSourceOf(logoUrl: string): string {
+  const { protocol, origin, pathname } = new URL(logoUrl);
+  return protocol === "data:" ? protocol : `${origin}${pathname}`;
+}
+
 export const pageType = "text/html; charset=utf-8";
-
-/** Writes the headers of a page that does not pass the edge of the routes. */
-export function pageHeaders(formTargets?: readonly string[]): Readonly<Record<string, string>> {
-  return { ...pagePolicy(formTargets), "Cache-Control": "no-store", "Content-Type": pageType };
-}
-
-export function sendPage(response: ServerResponse, page: Page): void {
-  response.writeHead(page.status, pageHeaders(page.formTargets));
-  response.end(pageText(page));
-}
 
 /** Writes a redirect as a form target of the policy: the origin of a web address, the scheme of an application's own. */
 export function formTargetOf(uri: string): string {

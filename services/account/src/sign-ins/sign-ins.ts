@@ -25,6 +25,8 @@ export interface CodeRequest {
   readonly client: string;
   /** The browser, where anybody has signed in with it before. */
   readonly browser: Pick<KnownBrowser, "id" | "knows"> | null;
+  /** The language of the page, for the mail to somebody who has no account yet. */
+  readonly locale: string;
 }
 
 export type SendOutcome = { outcome: "sent"; to: string } | { outcome: "too-many" };
@@ -36,6 +38,8 @@ export interface TypedCode {
   /** Where the code was sent. */
   readonly address: string;
   readonly code: string;
+  /** The language of the page, for an account that is made now. */
+  readonly locale: string;
   /** Through which application, from where, in which request. */
   readonly by: Pick<Actor, "credential" | "address" | "requestId">;
 }
@@ -52,8 +56,6 @@ interface Dependencies extends Pick<Shared, "accounts" | "audit" | "auditRefusal
   readonly signInMails: SignInMails;
   readonly issuedTokens: Pick<IssuedTokens, "revokeSignIns">;
   readonly stepUps: Pick<StepUps, "end">;
-  /** The language of mails to those who have no account yet. */
-  readonly defaultLocale: () => string;
 }
 
 /** The sign-ins of people at the built-in issuer: begun with a mailed code, completed by it, ended everywhere. */
@@ -115,8 +117,8 @@ export function createSignIns(dependencies: Dependencies) {
 async function sendCode(
   tx: Tx,
   address: string,
-  { signIn, client, browser }: CodeRequest,
-  { oneTimeCodes, signInMails, mails, defaultLocale }: Dependencies,
+  { signIn, client, browser, locale: pageLocale }: CodeRequest,
+  { oneTimeCodes, signInMails, mails }: Dependencies,
 ): Promise<SendOutcome> {
   const account = await findByAddress(tx, address);
   const to = account?.contactAddress ?? address;
@@ -126,19 +128,14 @@ async function sendCode(
   const mayMail = await signInMails.count(tx, canonicalAddress(to), { signIn, client, knownBrowser });
   const issued = mayMail ? await oneTimeCodes.issue(tx, { ...codePlace(signIn, to), accountId }) : "too-many";
   if (issued === "too-many") return { outcome: "too-many" };
-  await mails.enqueue(tx, {
-    kind: "sign-in-code",
-    to,
-    accountId,
-    locale: account?.locale ?? defaultLocale(),
-    ...issued,
-  });
+  const { locale, timezone } = account ?? { locale: pageLocale, timezone: "UTC" };
+  await mails.enqueue(tx, { kind: "sign-in-code", to, accountId, locale, timezone, ...issued });
   return { outcome: "sent", to };
 }
 
-function newAccount(tx: Tx, { address, by }: TypedCode, provisioning: Pick<Provisioning, "create">): Promise<Account> {
+function newAccount(tx: Tx, { address, locale, by }: TypedCode, provisioning: Pick<Provisioning, "create">): Promise<Account> {
   return provisioning.create(tx, {
-    claims: { email: address, email_verified: true },
+    claims: { email: address, email_verified: true, locale },
     identityOf: ({ id }) => ({ issuer: builtInIssuer, subject: id }),
     credential: by.credential,
   });
@@ -165,12 +162,13 @@ interface SignInAccount {
   readonly contactAddress: string;
   readonly status: AccountState;
   readonly locale: string;
+  readonly timezone: string;
 }
 
 /** One living account has the address; of deleted ones, which are told so, the newest. */
 const findAccount = sql(
   "sign-in.find-account",
-  `select id, contact_address as "contactAddress", status, locale from accounts
+  `select id, contact_address as "contactAddress", status, locale, timezone from accounts
    where verified_address = $1 and purged_at is null
    order by status <> 'deleted' desc, created_at desc, id limit 1`,
 );

@@ -1,5 +1,6 @@
 import { type Caller, requireStepUp } from "@signalbox/auth";
 import type { AccountState } from "@signalbox/contracts";
+import { hours } from "@signalbox/core";
 import type { Refusal } from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
@@ -7,12 +8,16 @@ import { accountChanged, accountStatusChanged } from "../accounts/account-events
 import { type LastAdministrator, refusedLastAdministrator } from "../administration/last-administrator.ts";
 import { type AccountAction, type Actor, actorOf } from "../audit/audit.ts";
 import { loseVerification } from "../contacts/contact-transitions.ts";
+import type { Notice, Notices } from "../mail/notices.ts";
 import type { Shared } from "../shared.ts";
 import { changeStatus } from "./change-status.ts";
 
 interface StatusDependencies
   extends Pick<Shared, "accounts" | "verifiedAddresses" | "access" | "outbox" | "audit" | "clock"> {
   readonly lastAdministrator: LastAdministrator;
+  readonly notices: Pick<Notices, "tell">;
+  /** How long a deletion can be undone, in days. */
+  readonly retentionDays: () => number;
 }
 
 /** No state leads back to `pending`. */
@@ -50,7 +55,7 @@ export type Statuses = ReturnType<typeof createStatuses>;
  * Accounts that are handed in are locked.
  */
 export function createStatuses(dependencies: StatusDependencies) {
-  const { accounts, access, outbox, audit, clock, lastAdministrator } = dependencies;
+  const { accounts, access, outbox, audit, notices, clock, retentionDays, lastAdministrator } = dependencies;
 
   return {
     change,
@@ -91,7 +96,16 @@ export function createStatuses(dependencies: StatusDependencies) {
     await audit.record(tx, by, { action: actions[to], accountId: account.id, fields: ["status"], reason });
     await outbox.append(tx, [accountStatusChanged(moved, account.status, by.kind)]);
     await access.announceAccount(tx, moved);
+    const notice = noticeOf(to);
+    if (notice) await notices.tell(tx, moved, notice);
     return { outcome: "changed", account: moved };
+  }
+
+  /** Tells the owner of what was taken from them, and of the way back. */
+  function noticeOf(to: NextState): Notice | null {
+    if (to === "active") return null;
+    if (to !== "deleted") return { kind: `account-${to}` };
+    return { kind: "account-deleted", eraseAt: new Date(clock.nowMs() + hours(24 * retentionDays())) };
   }
 }
 

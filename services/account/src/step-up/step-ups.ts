@@ -39,13 +39,14 @@ export function createStepUps(dependencies: StepUpDependencies) {
     async request(tx: Tx, caller: Caller, account: Account): Promise<RequestOutcome> {
       if (!canStepUp(caller)) return { outcome: "not-a-person" };
       requireState({ state: account.status }, "own-account:write");
-      const { id: accountId, contactAddress: address, contactAddressVerified, locale } = account;
+      const { id: accountId, contactAddress: address, contactAddressVerified, locale, timezone } = account;
       if (address === null || !contactAddressVerified) return { outcome: "no-address" };
       const isAllowed = await allowances.takeMail(tx, accountId);
       const issued = isAllowed ? await oneTimeCodes.issue(tx, { ...stepUpPlace(caller), accountId }) : "too-many";
       if (issued === "too-many") return { outcome: "too-many" };
       const { code, expiresAt } = issued;
-      await mails.enqueue(tx, { kind: "step-up-code", to: address, accountId, locale, expiresAt, code });
+      const envelope = { to: address, accountId, locale, timezone, expiresAt };
+      await mails.enqueue(tx, { kind: "step-up-code", ...envelope, code });
       return { outcome: "sent", address, expiresAt };
     },
 

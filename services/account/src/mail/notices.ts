@@ -1,0 +1,59 @@
+import { type Clock, hours } from "@signalbox/core";
+import { type RetentionRule, sql, type Tx } from "@signalbox/storage";
+import type { Account } from "../accounts/account.ts";
+import type { Mails } from "./mails.ts";
+import type { MailContent, NoticeKind } from "./write-mail.ts";
+
+export type Notice = Extract<MailContent, { readonly kind: NoticeKind }>;
+
+export type Notices = ReturnType<typeof createNotices>;
+
+interface Dependencies {
+  readonly mails: Mails;
+  readonly clock: Clock;
+}
+
+/** Of one kind for one account: a program that makes keys all day must not fill a mailbox. */
+const noticesMaxPerHour = 20;
+/** A notice is worth reading for days, and a mail server may be away for that long. */
+const usefulMs = hours(72);
+
+const countNotice = sql(
+  "notice.count",
+  `insert into notice_counts as known (account_id, kind, since, count) values ($1, $2, $3, 1)
+   on conflict (account_id, kind) do update set
+     since = case when known.since <= $4 then excluded.since else known.since end,
+     count = case when known.since <= $4 then 1 else known.count + 1 end
+   where known.since <= $4 or known.count < $5`,
+);
+
+/**
+ * Tells owners of what gives somebody access to their account, or takes it away. Only a verified address is told: another
+ * one may be a stranger's.
+ */
+export function createNotices({ mails, clock }: Dependencies) {
+  return {
+    /** Queues a mail in the transaction of the change. Beyond twenty an hour of one kind the audit alone has the change. */
+    async tell(tx: Tx, account: Account, notice: Notice): Promise<void> {
+      const { id: accountId, contactAddress: to, contactAddressVerified, locale, timezone } = account;
+      if (to === null || !contactAddressVerified) return;
+      const now = clock.now();
+      const hourAgo = new Date(now.getTime() - hours(1));
+      const counted = await tx.query(countNotice, [accountId, notice.kind, now, hourAgo, noticesMaxPerHour]);
+      if (counted.rowCount === 0) return;
+      const expiresAt = new Date(now.getTime() + usefulMs);
+      await mails.enqueue(tx, { to, accountId, locale, timezone, expiresAt, ...notice });
+    },
+  };
+}
+
+/** Where a request came from, as a mail shows it. */
+export const shownAddress = ({ clientAddress }: { readonly clientAddress: string | null }): string =>
+  clientAddress ?? "–";
+
+export const noticeRetention: RetentionRule = {
+  name: "notice count retention",
+  table: "notice_counts",
+  column: "since",
+  keepMs: hours(1),
+};

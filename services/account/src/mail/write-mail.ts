@@ -1,0 +1,105 @@
+import { fill, minutesIn, type Texts, textsFor, timeIn } from "../texts/texts.ts";
+
+/** What the text of each mail needs beside the times of its envelope. */
+interface MailValues extends NoticeValues {
+  /** To a new contact address. */
+  readonly "confirm-contact": { readonly code: string; readonly link: string };
+  /** To the address in use, when another one is requested. */
+  readonly "contact-change-requested": Replacement;
+  /** To the address that was in use until now. */
+  readonly "contact-changed": Replacement;
+  /** To the address that was in use until it was removed. */
+  readonly "contact-cleared": { readonly link: string };
+  /** To the address that lost, when an earlier holder has objected. */
+  readonly "contact-change-undone": object;
+  /** To the verified address of somebody who is signed in and wants to do something that needs more proof. */
+  readonly "step-up-code": { readonly code: string };
+  /** To somebody who signs in with this address. */
+  readonly "sign-in-code": { readonly code: string };
+}
+
+/** The mails that tell an owner of what was done in their account. */
+interface NoticeValues {
+  readonly "api-key-created": From & { readonly key: string };
+  readonly "client-created": From & { readonly client: string };
+  readonly "client-secret-rotated": From & { readonly client: string };
+  readonly "login-added": From & { readonly issuer: string };
+  readonly "account-disabled": object;
+  readonly "account-suspended": object;
+  /** It can be brought back until its data is erased. */
+  readonly "account-deleted": { readonly eraseAt: Date };
+}
+
+interface From {
+  /** The client address of who did it. */
+  readonly address: string;
+}
+
+interface Replacement {
+  readonly link: string;
+  /** The new address, not readable in full: this mailbox may be somebody else's by now. */
+  readonly newAddress: string;
+}
+
+export type MailKind = keyof MailValues;
+export type NoticeKind = keyof NoticeValues;
+
+/** The kind of a mail with the values that its text needs. */
+export type MailContent = { [Kind in MailKind]: { readonly kind: Kind } & MailValues[Kind] }[MailKind];
+
+/** Why somebody gets a mail of a kind, which its last lines say. */
+const reasons: Readonly<Record<MailKind, keyof Texts["mailReasons"]>> = {
+  "confirm-contact": "entered",
+  "contact-change-requested": "account",
+  "contact-changed": "account",
+  "contact-cleared": "account",
+  "contact-change-undone": "entered",
+  "step-up-code": "account",
+  "sign-in-code": "entered",
+  "api-key-created": "account",
+  "client-created": "account",
+  "client-secret-rotated": "account",
+  "login-added": "account",
+  "account-disabled": "account",
+  "account-suspended": "account",
+  "account-deleted": "account",
+};
+
+/** In which language and time zone a mail is read, and from when until when it is of use. */
+interface Reading {
+  readonly locale: string;
+  readonly timezone: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+/** The deployment that a mail comes from. */
+export interface Sender {
+  readonly server: string;
+  readonly baseUrl: string;
+  readonly supportUrl: string | null;
+}
+
+/** Writes a mail in the language of its reader. */
+export function writeMail(content: MailContent, reading: Reading, sender: Sender): { subject: string; text: string } {
+  const texts = textsFor([reading.locale]);
+  const { kind, ...given } = content;
+  const time = (at: Date) => timeIn(texts, at, reading.timezone);
+  const shown = Object.entries(given).map(([name, value]) => [name, value instanceof Date ? time(value) : value]);
+  const lifeMs = reading.expiresAt.getTime() - reading.createdAt.getTime();
+  const values = {
+    ...Object.fromEntries(shown),
+    server: sender.server,
+    minutes: minutesIn(texts, lifeMs),
+    at: time(reading.createdAt),
+    until: time(reading.expiresAt),
+  };
+  const { subject, paragraphs } = texts.mails[kind];
+  const text = paragraphs.map((paragraph) => fill(paragraph, values)).join("\n\n");
+  return { subject: fill(subject, values), text: `${text}\n\n-- \n${footer(texts, kind, sender)}\n` };
+}
+
+function footer(texts: Texts, kind: MailKind, { server, baseUrl, supportUrl }: Sender): string {
+  const help = supportUrl === null ? [] : [fill(texts.help, { supportUrl })];
+  return [fill(texts.mailReasons[reasons[kind]], { server }), ...help, `${server}, ${baseUrl}`].join("\n");
+}

@@ -1,0 +1,69 @@
+import type { ErrorOut, KoaContextWithOIDC } from "oidc-provider";
+import { formTargetOf, Html, html, type Page } from "../pages/page.ts";
+import type { Pages } from "../pages/pages.ts";
+import { fill, type Texts } from "../texts/texts.ts";
+
+export type ProviderPages = ReturnType<typeof createProviderPages>;
+
+/** The pages that the provider shows by itself, in place of its own. */
+export function createProviderPages(pages: Pages) {
+  const textsOf = (ctx: KoaContextWithOIDC): Texts =>
+    pages.textsFor(ctx.headers, ctx.oidc?.params?.ui_locales ?? ctx.query.ui_locales);
+
+  function show(ctx: KoaContextWithOIDC, page: Omit<Page, "status">): void {
+    const { text, headers } = pages.write({ ...page, status: ctx.status });
+    ctx.body = text;
+    ctx.set(headers);
+  }
+
+  return {
+    /** Shows what went wrong; a reason of the protocol in its own words, which are English. */
+    showError(ctx: KoaContextWithOIDC, { error, error_description: description }: ErrorOut): void {
+      const texts = textsOf(ctx);
+      const { title, restart, retry, impossible, code } = texts.pages.failed;
+      const inEnglish = description === undefined ? null : html`<p lang="en">${description}</p>`;
+      const reason = error === "server_error" ? html`<p>${retry}</p>` : (inEnglish ?? html`<p>${impossible}</p>`);
+      const content = html`${reason}
+<p>${restart}</p>
+<p>${code} <code>${error}</code></p>`;
+      show(ctx, { texts, title, content });
+    },
+
+    /** Asks before it signs somebody out. `form` is the provider's, with its guard against forged requests. */
+    askSignOut(ctx: KoaContextWithOIDC, form: string): void {
+      const texts = textsOf(ctx);
+      const { title, text, yes, no } = texts.pages.signOut;
+      const content = html`<p>${fill(text, { server: pages.brand().name })}</p>
+${new Html(form)}
+<div class="buttons">
+<button type="submit" form="op.logoutForm" name="logout" value="yes" class="main">${yes}</button>
+<button type="submit" form="op.logoutForm">${no}</button>
+</div>`;
+      show(ctx, { texts, title, content, formTargets: signOutTargets(ctx) });
+    },
+
+    /** Shows a button to somebody who is signed out already, in place of the script by which the provider would go on. */
+    continueSignedOut(ctx: KoaContextWithOIDC): void {
+      const texts = textsOf(ctx);
+      const { title, continue: goOn } = texts.pages.signedOut;
+      const secret = (ctx.oidc.session?.state as { secret?: string } | undefined)?.secret ?? "";
+      const content = html`<form method="post" action="${ctx.oidc.urlFor("end_session_confirm")}">
+<input type="hidden" name="xsrf" value="${secret}">
+<input type="hidden" name="logout" value="yes">
+<button type="submit" class="main">${goOn}</button>
+</form>`;
+      show(ctx, { texts, title, content, formTargets: signOutTargets(ctx) });
+    },
+
+    showSignedOut(ctx: KoaContextWithOIDC): void {
+      const texts = textsOf(ctx);
+      const { title, text } = texts.pages.signedOut;
+      show(ctx, { texts, title, content: html`<p>${text}</p>` });
+    },
+  };
+}
+
+function signOutTargets({ oidc }: KoaContextWithOIDC): readonly string[] {
+  const target = oidc.params?.post_logout_redirect_uri;
+  return typeof target === "string" ? [formTargetOf(target)] : [];
+}

@@ -1,0 +1,113 @@
+import { type Html, html, type Page } from "../pages/page.ts";
+import { fill, minutesIn, type Texts } from "../texts/texts.ts";
+
+/** The part that every form of a sign-in has: where it goes, and the guard that shows it came from this very page. */
+export interface SignInForm {
+  readonly action: string;
+  readonly guard: string;
+  readonly application: string;
+  /** Where the browser goes when the sign-in is over. */
+  readonly formTargets: readonly string[];
+}
+
+const guarded = ({ guard }: SignInForm, step: string): Html => html`<input type="hidden" name="guard" value="${guard}">
+<input type="hidden" name="step" value="${step}">`;
+
+const continueTo = ({ application }: SignInForm, { pages }: Texts): Html =>
+  html`<p>${fill(pages.signIn.continueTo, { application })}</p>`;
+
+const problemAbove = (problem: string | null): Html | null =>
+  problem === null ? null : html`<p class="problem" id="problem" role="alert">${problem}</p>`;
+
+/** Names the texts that describe the field, the problem first. */
+const describedBy = (problem: string | null): Html =>
+  problem === null ? html`aria-describedby="hint"` : html`aria-describedby="problem hint" aria-invalid="true"`;
+
+/** Step one asks for the address. */
+export function addressPage(texts: Texts, form: SignInForm, typed: string, problem: string | null): Page {
+  const { signIn } = texts.pages;
+  return {
+    status: problem === null ? 200 : 422,
+    texts,
+    title: signIn.title,
+    formTargets: form.formTargets,
+    content: html`${continueTo(form, texts)}
+${problemAbove(problem)}
+<form method="post" action="${form.action}">
+${guarded(form, "address")}
+<label for="address">${signIn.address}</label>
+<p class="hint" id="hint">${signIn.addressHint}</p>
+<input id="address" name="address" type="email" value="${typed}" maxlength="254" autocomplete="email" autocapitalize="none"
+ spellcheck="false" required autofocus ${describedBy(problem)}>
+<button type="submit" class="main">${signIn.sendCode}</button>
+</form>`,
+  };
+}
+
+/** A code on its way: the address as it was typed, and how long the code works. */
+export interface CodeOnItsWay {
+  readonly typed: string;
+  readonly lifeMs: number;
+}
+
+/** Step two asks for the code. Nothing here tells whether there is an account. */
+export function codePage(texts: Texts, form: SignInForm, sent: CodeOnItsWay, problem: string | null): Page {
+  const { code } = texts.pages;
+  const values = { address: sent.typed, minutes: minutesIn(texts, sent.lifeMs) };
+  return {
+    status: problem === null ? 200 : 422,
+    texts,
+    title: code.title,
+    formTargets: form.formTargets,
+    content: html`${continueTo(form, texts)}
+${problemAbove(problem)}
+<form method="post" action="${form.action}">
+${guarded(form, "code")}
+<label for="code">${code.code}</label>
+<p class="hint" id="hint">${fill(code.codeHint, values)}</p>
+<input id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" maxlength="32" required
+ autofocus ${describedBy(problem)}>
+<button type="submit" class="main">${code.signIn}</button>
+</form>
+<h2>${code.noMail}</h2>
+<p>${code.noMailHint}</p>
+<form method="post" action="${form.action}">
+${guarded(form, "resend")}
+<button type="submit">${code.resend}</button>
+</form>
+<form method="post" action="${form.action}">
+${guarded(form, "restart")}
+<button type="submit">${code.restart}</button>
+</form>`,
+  };
+}
+
+/** Only after the code: whoever sees this has the mailbox of the account. */
+export function deletedPage(texts: Texts): Page {
+  const { title, text } = texts.pages.deleted;
+  return { status: 403, texts, title, content: html`<p>${text}</p>` };
+}
+
+/** The sign-in is over, was begun in another browser, or cookies are switched off. */
+export function lostPage(texts: Texts): Page {
+  const { title, text } = texts.pages.lost;
+  return { status: 400, texts, title, content: html`<p>${text}</p>` };
+}
+
+/** Something about the request that no page of ours sends. */
+export function refusedPage(texts: Texts): Page {
+  const { title, restart } = texts.pages.failed;
+  return { status: 400, texts, title, content: html`<p>${restart}</p>` };
+}
+
+/** The browser, or those who share its network, asked too often. */
+export function tooManyPage(texts: Texts): Page {
+  const { title, text } = texts.pages.tooMany;
+  return { status: 429, texts, title, content: html`<p>${text}</p>` };
+}
+
+/** Something of ours is away or broken; what was typed is not lost. */
+export function failedPage(texts: Texts, status: number): Page {
+  const { title, retry } = texts.pages.failed;
+  return { status, texts, title, content: html`<p>${retry}</p>` };
+}

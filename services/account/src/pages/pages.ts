@@ -1,0 +1,46 @@
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import { acceptedLanguages } from "@signalbox/http";
+import type { Configured } from "../properties.ts";
+import { type Texts, textsFor } from "../texts/texts.ts";
+import type { Brand } from "./brand.ts";
+import { type Page, pagePolicy, pageText, pageType } from "./page.ts";
+
+export type Pages = ReturnType<typeof createPages>;
+
+/** The pages of this deployment: in the language of their reader, with the name, logo and colour that it gives itself. */
+export function createPages({ configuration }: Pick<Configured, "configuration">) {
+  const brand = (): Brand => ({
+    name: configuration.get("server.name"),
+    logoUrl: configuration.get("server.logo-url"),
+    color: configuration.get("server.color"),
+  });
+
+  /** Writes a page with its policy, and with the headers of one that does not pass the edge of the routes. */
+  function write(page: Page) {
+    const shown = brand();
+    const policy = pagePolicy(shown, page.formTargets);
+    const headers = { ...policy, "Cache-Control": "no-store", "Content-Type": pageType };
+    return { text: pageText(page, shown), policy, headers };
+  }
+
+  return {
+    brand,
+
+    /**
+     * Picks the texts for a reader: in the languages that the application asks for (`ui_locales`, OpenID Connect Core
+     * §3.1.2.1), else in those of the browser, else in the deployment's.
+     */
+    textsFor({ "accept-language": accepted }: IncomingHttpHeaders, uiLocales?: unknown): Texts {
+      const asked = typeof uiLocales === "string" ? uiLocales.split(" ").filter(Boolean) : [];
+      return textsFor([...asked, ...acceptedLanguages(accepted), configuration.get("defaults.locale")]);
+    },
+
+    write,
+
+    send(response: ServerResponse, page: Page): void {
+      const { text, headers } = write(page);
+      response.writeHead(page.status, headers);
+      response.end(text);
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { supportedProperties } from "@signalbox/contracts/properties";
+import { textLocales, textsFor, timeIn, translations } from "./texts.ts";
+
+type Leaf = readonly [path: string, text: string];
+
+/** Every text of a language by its path. */
+function leavesOf(node: unknown, path = ""): Leaf[] {
+  if (typeof node === "string") return [[path, node]];
+  return Object.entries(node as object).flatMap(([key, child]) => leavesOf(child, `${path}/${key}`));
+}
+
+const placesOf = (text: string): string[] => (text.match(/\{\w+\}/g) ?? []).sort();
+const english = new Map(leavesOf(translations.en));
+/** Words that some of these languages have in common with English. */
+const shared = new Set(["/pages/code/code", "/pages/titleOfMistake"]);
+const plainCode = "    {code}";
+
+test("every locale that an account can choose has texts of its own", () => {
+  for (const locale of supportedProperties["supported.locales"].default)
+    assert.equal(textsFor([locale]).locale, locale);
+});
+
+for (const locale of textLocales) {
+  test(`${locale}: every mail and page has every text, with the same values in it, and none is left in English`, () => {
+    const texts = new Map(leavesOf(translations[locale]));
+    assert.deepEqual([...texts.keys()].sort(), [...english.keys()].sort());
+    for (const [path, text] of texts) {
+      const original = english.get(path) ?? "";
+      assert.ok(text.trim().length > 1, `${path} is empty`);
+      assert.equal(text, text.normalize("NFC"), path);
+      if (text !== plainCode) assert.doesNotMatch(text, /^\s| {2}|\s$/, `${path} has blanks too many`);
+      assert.deepEqual(placesOf(text), placesOf(original), path);
+      assert.doesNotMatch(text.replace(/\{\w+\}/g, ""), /[{}<>]/, path);
+      if (locale !== "en" && text !== plainCode && !shared.has(path)) assert.notEqual(text, original, path);
+    }
+  });
+
+  test(`${locale}: no text names an HTTP method or a path of the API`, () => {
+    for (const [path, text] of leavesOf(translations[locale])) {
+      assert.doesNotMatch(text, /\b(GET|POST|PUT|PATCH|DELETE)\b|\/api\//, path);
+    }
+  });
+
+  test(`${locale}: codes and links stand on lines of their own, to be taken with one click`, () => {
+    for (const [path, text] of leavesOf(translations[locale])) {
+      for (const line of text.split("\n")) {
+        if (line.includes("{link}")) assert.equal(line, "{link}", path);
+        if (line.includes("{code}")) assert.equal(line, plainCode, path);
+      }
+    }
+  });
+
+  // A language that is written from right to left would need the attribute `dir` on its pages.
+  test(`${locale}: is written from left to right`, () => {
+    const { direction } = (
+      new Intl.Locale(locale) as unknown as { getTextInfo(): { direction: string } }
+    ).getTextInfo();
+    assert.equal(direction, "ltr");
+  });
+}
+
+test("a reader gets the first of their languages that there is, else English", () => {
+  const wanted: readonly (readonly [string[], string])[] = [
+    [["de-AT"], "de"],
+    [["pt-PT"], "pt-BR"],
+    [["PT-br"], "pt-BR"],
+    [["sv", "ja-JP", "de"], "ja"],
+    [["und"], "en"],
+    [["", "*", "x".repeat(10_000)], "en"],
+    [[], "en"],
+  ];
+  for (const [given, locale] of wanted) assert.equal(textsFor(given).locale, locale);
+});
+
+test("times are written as the reader's clocks show them", () => {
+  const at = new Date("2026-11-24T23:30:00Z");
+  assert.equal(timeIn({ locale: "de" }, at, "Europe/Berlin"), "25. November 2026 um 00:30 MEZ");
+  assert.match(timeIn({ locale: "en" }, at, "UTC"), /^November 24, 2026 at 11:30\sPM UTC$/);
+});

@@ -1,0 +1,88 @@
+import { accessibilityProblems, type openBrowser } from "@signalbox/testing";
+import { contrastOf } from "../src/pages/brand.ts";
+
+type Page = Awaited<ReturnType<Awaited<ReturnType<typeof openBrowser>>["newPage"]>>;
+
+/** WCAG 2.2, non-text contrast and text contrast. */
+const [ringContrastMin, ringPixelsMin, gapPixelsMin] = [3, 2, 8];
+
+/**
+ * Lists what makes a page hard to read or to use, in light and in dark: by the rules of axe, a ring around what has the
+ * focus that is hardly seen, and buttons so close together that a finger hits the other one.
+ */
+export async function appearanceProblems(page: Page): Promise<string[]> {
+  const problems: string[] = [];
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    const found = [
+      ...(await accessibilityProblems(page)),
+      ...(await focusProblems(page)),
+      ...(await crowdedButtons(page)),
+    ];
+    problems.push(...found.map((problem) => `${colorScheme}: ${problem}`));
+  }
+  await page.emulateMedia({ colorScheme: null });
+  await page.evaluate("document.querySelector('[autofocus]')?.focus()");
+  return problems;
+}
+
+interface Focused {
+  /** The keyboard has left the last element and comes around. */
+  readonly isPage: boolean;
+  readonly name: string;
+  readonly style: string;
+  readonly width: number;
+  readonly ring: string;
+  readonly border: string;
+  readonly page: string;
+}
+
+/** What stands on the page where the keyboard has led. */
+const focused = `(() => {
+  const element = document.activeElement;
+  const own = getComputedStyle(element);
+  return {
+    isPage: element === document.body, name: element.id || element.textContent.trim(),
+    style: own.outlineStyle, width: parseFloat(own.outlineWidth), ring: own.outlineColor,
+    border: own.borderTopColor, page: getComputedStyle(document.body).backgroundColor,
+  };
+})()`;
+
+async function focusProblems(page: Page): Promise<string[]> {
+  const stops = await page.locator("button:visible, input:visible, a:visible").count();
+  const problems: string[] = [];
+  let seen = 0;
+  for (let presses = 0; seen < stops && presses < 2 * stops + 2; presses++) {
+    await page.keyboard.press("Tab");
+    const stop = (await page.evaluate(focused)) as Focused;
+    if (stop.isPage) continue;
+    seen++;
+    const isSeen = stop.style === "solid" && stop.width >= ringPixelsMin;
+    if (!isSeen || contrast(stop.ring, stop.page) < ringContrastMin) problems.push(`${stop.name}: no ring is seen`);
+    if (contrast(stop.border, stop.page) < ringContrastMin) problems.push(`${stop.name}: its border is hardly seen`);
+  }
+  return seen < stops ? [...problems, "the keyboard does not reach everything"] : problems;
+}
+
+function contrast(one: string, other: string): number {
+  return contrastOf(hexOf(one), hexOf(other));
+}
+
+/** `rgb(1, 2, 3)`, as styles are computed. What is partly transparent has no contrast of its own. */
+function hexOf(color: string): string {
+  const [, ...parts] = /^rgb\((\d+), (\d+), (\d+)\)$/.exec(color) ?? [];
+  if (parts.length !== 3) throw new Error(`not an opaque colour: ${color}`);
+  return `#${parts.map((part) => Number(part).toString(16).padStart(2, "0")).join("")}`;
+}
+
+async function crowdedButtons(page: Page): Promise<string[]> {
+  const boxes = await Promise.all((await page.locator("button:visible").all()).map((button) => button.boundingBox()));
+  const shown = boxes.filter((box) => box !== null);
+  const pairs = shown.flatMap((one, at) => shown.slice(at + 1).map((other) => [one, other] as const));
+  return pairs.flatMap(([one, other]) => {
+    const beside = Math.max(one.x - (other.x + other.width), other.x - (one.x + one.width));
+    const below = Math.max(one.y - (other.y + other.height), other.y - (one.y + one.height));
+    const gap = Math.max(beside, below);
+    return gap < gapPixelsMin ? [`two buttons are ${gap} pixels apart`] : [];
+  });
+}

@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { createManualClock, hours, minutes } from "@signalbox/core";
+import { contactsOf, freshAddress } from "./contact-parts.ts";
+import { addressBehindGateway, type Harness, startAccount } from "./harness.ts";
+import { bearer, startIssuer } from "./oauth-fixture.ts";
+import { applications, signedIn } from "./oauth-visitor.ts";
+
+type Headers = Record<string, string>;
+
+const clock = createManualClock(new Date());
+let account: Harness;
+let contacts: ReturnType<typeof contactsOf>;
+let administrator: Headers;
+before(async () => {
+  account = await startAccount({ "server.name": "Harbour", "server.support-url": "https://help.example/" }, { clock });
+  contacts = contactsOf(account);
+  administrator = { "x-api-key": await account.firstKey() };
+});
+after(() => account.close());
+
+const scopes = ["account:read", "account:security"];
+const post = (path: string, headers: Headers, body: object = {}) => account.send("POST", path, { headers, body });
+const mailsTo = (address: string) => account.mailbox.mails.filter(({ to }) => to === address);
+
+/** Somebody with a verified address, whose mails are in German. */
+async function german() {
+  const address = freshAddress();
+  const { headers, id, signInAgain } = await contacts.personWith(address);
+  const settings = { locale: "de", timezone: "Europe/Berlin" };
+  assert.equal((await account.send("PATCH", "/api/account/settings/", { headers, body: settings })).status, 200);
+  return { address, headers, id, signInAgain };
+}
+
+test("the owner of an account is told of a new key, also of one by rotation, and never gets to read it", async () => {
+  const { address, headers } = await german();
+  const made = (await post("/api/account/api-keys/", headers, { name: "Buy at evil.example", scopes })).body;
+  const mail = await account.mailbox.mailTo(address);
+  assert.equal(mail.subject, "Ein neuer API-Schlüssel für Ihr Konto");
+  assert.ok(mail.text.includes(`Schlüssel: ${made.hint}…\n`), mail.text);
+  assert.match(mail.text, /Zeit: \d+\. \p{L}+ \d{4} um \d\d:\d\d MES?Z\nIP-Adresse: (::ffff:)?127\.0\.0\.1\n/u);
+  assert.match(mail.text, /\n\n-- \nSie erhalten diese E-Mail, weil .*\nHilfe: https:\/\/help\.example\/\nHarbour, /);
+
+  const rotated = (await post(`/api/account/api-keys/${made.id}/rotate`, headers)).body;
+  const second = await account.mailbox.mailTo(address, 2);
+  assert.ok(second.text.includes(`Schlüssel: ${rotated.hint}…\n`), second.text);
+  for (const { text } of mailsTo(address)) {
+    assert.ok(!text.includes(made.key) && !text.includes(rotated.key), "no mail has a secret");
+    assert.ok(!text.includes("evil"), "nor anything that a user wrote");
+  }
+});
+
+/** Adds a login to the account, of which its owner is told. */
+async function addLogin(headers: Headers): Promise<void> {
+  const token = account.person().authorization.replace("Bearer ", "");
+  assert.equal((await post("/api/account/identities/", headers, { token })).status, 201);
+}
+
+test("the owner is told of a new login", async () => {
+  const { address, headers } = await german();
+  await addLogin(headers);
+  assert.match((await account.mailbox.mailTo(address)).text, /^Identitätsanbieter: corp$/m);
+});
+
+test("the owner is told of a new client and of its new secret", async (t) => {
+  const issuing = await startIssuer({ "account.oauth.applications": applications });
+  t.after(() => issuing.close());
+  const { address, access_token } = await signedIn(issuing, { scope: "openid account:read account:security" });
+  const send = (path: string, body: object) => issuing.send("POST", path, { headers: bearer(access_token), body });
+  const { client_id, client_secret } = (await send("/api/account/clients/", { name: "robot", scopes })).body;
+  const made = await issuing.mailbox.mailTo(address, 2);
+  assert.equal(made.subject, "A new service client for your account");
+  assert.ok(made.text.includes(`Client: ${client_id}\n`) && !made.text.includes(client_secret), made.text);
+  assert.equal((await send(`/api/account/clients/${client_id}/secret/rotate`, {})).status, 200);
+  assert.equal((await issuing.mailbox.mailTo(address, 3)).subject, "A new secret for a service client");
+});
+
+test("over the graph the mail has the address of who asked", async () => {
+  const { address, headers } = await german();
+  const text = "mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { apiKey { id } } }";
+  await account.query(headers, text, { input: { name: "key", scopes } });
+  assert.ok((await account.mailbox.mailTo(address)).text.includes(`IP-Adresse: ${addressBehindGateway}\n`));
+});
+
+test("a request that is repeated, and one that is refused, tell nothing more", async () => {
+  const { address, headers } = await german();
+  const repeated = { ...headers, "idempotency-key": crypto.randomUUID() };
+  const body = { name: "key", scopes };
+  for (let count = 0; count < 2; count++) {
+    assert.equal((await account.send("POST", "/api/account/api-keys/", { headers: repeated, body })).status, 201);
+  }
+  assert.equal((await post("/api/account/api-keys/", headers, { ...body, scopes: ["nothing"] })).status, 422);
+  await addLogin(headers);
+  await account.mailbox.mailTo(address, 2);
+  assert.deepEqual(
+    mailsTo(address)
+      .map(({ subject }) => subject)
+      .sort(),
+    ["Ein neuer API-Schlüssel für Ihr Konto", "Ein neuer Anmeldeweg für Ihr Konto"].sort(),
+  );
+});
+
+test("an account that is disabled, suspended or deleted is told of it, and of the way back", async () => {
+  const { address, headers, id } = await german();
+  assert.equal((await post("/api/account/status/", headers, { status: "disabled", reason: "holiday" })).status, 200);
+  assert.match((await account.mailbox.mailTo(address)).text, /melden Sie sich an und beantragen Sie/);
+  const move = (status: string) =>
+    post(`/api/accounts/${id}/status`, administrator, { status, reason: "secret reasons" });
+  await move("active");
+  await move("suspended");
+  const suspended = await account.mailbox.mailTo(address, 2);
+  assert.equal(suspended.subject, "Ihr Konto wurde gesperrt");
+  assert.match(suspended.text, /Ein Administrator von Harbour kann die Sperre aufheben/);
+  await move("deleted");
+  const deleted = await account.mailbox.mailTo(address, 3);
+  const shown = { year: "numeric", month: "long", day: "numeric", timeZone: "Europe/Berlin" } as const;
+  const eraseOn = new Intl.DateTimeFormat("de", shown).format(new Date(clock.nowMs() + hours(30 * 24)));
+  assert.ok(deleted.text.includes(`Bis ${eraseOn} um`), deleted.text);
+  assert.match(deleted.text, /kann ein Administrator von Harbour es zurückholen/);
+  for (const { text } of mailsTo(address)) assert.doesNotMatch(text, /secret reasons|holiday/);
+});
+
+test("an address that nobody has verified is told nothing", async () => {
+  const wanted = freshAddress();
+  const headers = account.person();
+  await contacts.change(headers, wanted);
+  await account.mailbox.mailTo(wanted);
+  assert.equal((await post("/api/account/api-keys/", headers, { name: "key", scopes })).status, 201);
+  await contacts.resend(headers);
+  await account.mailbox.mailTo(wanted, 2);
+  assert.deepEqual(new Set(mailsTo(wanted).map(({ subject }) => subject)), new Set(["Confirm your contact address"]));
+});
+
+test("a program that makes keys all day fills no mailbox: twenty mails of a kind an hour, other kinds as ever", async () => {
+  const { address, headers, signInAgain } = await german();
+  const make = async (as: Headers) =>
+    assert.equal((await post("/api/account/api-keys/", as, { name: "key", scopes })).status, 201);
+  for (let count = 0; count < 25; count++) await make(headers);
+  await addLogin(headers);
+  await account.mailbox.mailTo(address, 21);
+  const ofKeys = () => mailsTo(address).filter(({ subject }) => subject.includes("API-Schlüssel")).length;
+  assert.deepEqual([ofKeys(), mailsTo(address).length], [20, 21]);
+  clock.advance(hours(1) + minutes(1));
+  await make(signInAgain());
+  await account.mailbox.mailTo(address, 22);
+  assert.equal(ofKeys(), 21);
+});
