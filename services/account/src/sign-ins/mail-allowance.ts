@@ -11,7 +11,7 @@ export interface RecentMails {
 }
 
 /** In an hour. What strangers may not use up of an address is left to the browsers that its owner has signed in with. */
-export const mailLimits = { toAddress: 20, ofStrangers: 15, ofAsker: 5, fromClient: 60 } as const;
+const mailLimits = { toAddress: 20, ofStrangers: 15, ofAsker: 5, fromClient: 60 } as const;
 
 /**
  * Says whether an address may be mailed another code. A browser that has signed in to the account always gets one more
