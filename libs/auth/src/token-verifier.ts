@@ -102,7 +102,7 @@ async function checkedClaims(token: string, trusted: Trusted, tolerance: Toleran
   }
 }
 
-/** Says what is wrong with the time of a token that has neither to begin nor ended. */
+/** Says what is wrong with the life of a token that holds now; null when nothing is. */
 function untimely({ iat, exp = 0 }: JWTPayload, { clock, clockSkewSeconds, maxAgeSeconds }: Tolerance): string | null {
   const latestNow = Math.floor(clock.nowMs() / 1000) + clockSkewSeconds;
   if (iat !== undefined && iat > latestNow) return "It was issued in the future.";

@@ -16,11 +16,12 @@ import {
   startIssuer,
   tablesWith,
 } from "./oauth-fixture.ts";
+import { applications, signedIn } from "./oauth-visitor.ts";
 
 let account: Harness;
 let administrator: Record<string, string>;
 before(async () => {
-  account = await startIssuer();
+  account = await startIssuer({ "account.oauth.applications": applications });
   administrator = { "x-api-key": await account.firstKey() };
 });
 after(() => account.close());
@@ -215,9 +216,10 @@ test("a client past its end gets no tokens", async () => {
 });
 
 test("a client of a suspended account reads and writes nothing, one of a deleted account gets no tokens", async () => {
-  const client = await makeClient(account, administrator);
+  const person = await signedIn(account, { scope: "openid account:read account:write account:security" });
+  const client = await makeClient(account, bearer(person.access_token));
   const { access_token: before } = await clientToken(account, client);
-  const { id } = (await account.send("GET", "/api/account/", { headers: administrator })).body;
+  const id = person.idClaims?.sub;
   const moveTo = async (status: string) => {
     const body = { status, reason: "x" };
     const moved = await account.send("POST", `/api/accounts/${id}/status`, { headers: administrator, body });
@@ -229,12 +231,11 @@ test("a client of a suspended account reads and writes nothing, one of a deleted
   const { access_token: after } = await clientToken(account, client);
   assert.equal((await account.send("GET", "/api/account/", { headers: bearer(after) })).status, 200);
   for (const token of [before, after]) await eventually(async () => (await rename(token)).status === 403);
-  // Whoever runs the house gets it back.
-  await account.firstKey();
+  await moveTo("active");
   await eventually(async () => (await rename(after)).status === 200);
   await moveTo("deleted");
   assert.deepEqual(await askForToken(posted(client)), [401, "invalid_client"]);
-  await account.firstKey();
+  await moveTo("active");
   await eventually(async () => (await rename(after)).status === 200);
   assert.deepEqual(await askForToken(posted(client)), [200, "none"]);
 });
