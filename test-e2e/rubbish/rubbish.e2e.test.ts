@@ -162,6 +162,23 @@ function expectList(json: { readonly items: readonly Listed[] }): readonly Liste
   return json.items;
 }
 
+test("every route tells its methods, passes over parameters of Accept, and names a credential in its query", async () => {
+  const anonymous = createClient(system.baseUrl);
+  const send = createClient(system.baseUrl, system.apiKey);
+  for (const { path, methods } of routes) {
+    const at = filledWith(path, "rubbish");
+    const { headers } = expectStatus(await anonymous(at, { method: "OPTIONS" }), 204);
+    const allowed = headers.get("allow")?.toLowerCase().split(", ") ?? [];
+    assert.deepEqual([path, methods.filter((method) => !allowed.includes(method))], [path, []]);
+    if (!methods.includes("get")) continue;
+    const [plain, described] = [{ accept: "application/json" }, { accept: "application/json; charset=utf-8" }];
+    const { status } = await send(at, { headers: plain });
+    assert.deepEqual([path, (await send(at, { headers: described })).status], [path, status]);
+    const told = expectStatus(await anonymous(`${at}?access_token=x`), 400);
+    assert.deepEqual([path, told.json.error.details[0].code], [path, "credential_in_query"]);
+  }
+});
+
 test("a method that a route does not have is refused with the ones it has", async () => {
   const send = createClient(system.baseUrl, system.apiKey);
   for (const { path } of routes) {

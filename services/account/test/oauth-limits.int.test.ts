@@ -33,6 +33,21 @@ const documents = [
   "/.well-known/oauth-authorization-server/oauth",
 ];
 
+test("OPTIONS tells what a path of the issuer can do, and is never counted", async () => {
+  const paths = {
+    "/oauth/token": "POST, OPTIONS",
+    "/oauth/jwks": "GET, HEAD, OPTIONS",
+    "/oauth/authorize": "GET, HEAD, POST, OPTIONS",
+    "/oauth/end-session/confirm": "POST, OPTIONS",
+    "/oauth/sign-in/x": "GET, HEAD, POST, OPTIONS",
+  };
+  for (const [path, allow] of Object.entries(paths)) {
+    const answer = await fetch(account.url + path, { method: "OPTIONS" });
+    assert.deepEqual([path, answer.status, answer.headers.get("allow")], [path, 204, allow]);
+  }
+  assert.equal((await fetch(`${account.url}/oauth/nothing`, { method: "OPTIONS" })).status, 404);
+});
+
 /** A refusal in the words of RFC 6749 §5.2, with when to come again. */
 async function assertRefused(answer: Response): Promise<void> {
   assert.equal(answer.status, 429);

@@ -64,7 +64,6 @@ export function publicRoutes(operations: Operations): Routes {
     responses,
     handle: (input) =>
       answer(input, async () => {
-        assertJson(input.headers["content-type"]);
         const request = graphqlRequestFrom(parseJsonBody(input.body).value);
         return operations.execute(request, input, { queriesOnly: false });
       }),
@@ -136,12 +135,6 @@ function requestFromQuery(given: {
 
 /** A parameter holds JSON by the rules of a body. */
 const parsed = (text: string): unknown => parseJsonBody(Buffer.from(text)).value;
-
-function assertJson(contentType: string | undefined): void {
-  const type = contentType?.split(";", 1)[0]?.trim().toLowerCase();
-  if (type === "application/json") return;
-  throw new AppError("unsupported_media_type", "Send the operation as application/json.");
-}
 
 /**
  * A browser sends cookies and Basic credentials along without being asked, so a foreign page could read through a plain

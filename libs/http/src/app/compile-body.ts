@@ -7,6 +7,7 @@ import { looseMember } from "./strict-schema.ts";
 export interface CompiledBody {
   readonly kind: "json" | "multipart" | "raw";
   readonly schema: z.ZodType | null;
+  /** None where any type is read. */
   readonly mediaTypes: readonly string[];
   /** Every member has a default or is optional. */
   readonly mayBeLeftOut: boolean;
@@ -47,7 +48,7 @@ export function allMembersMayBeLeftOut(schema: z.ZodType | null | undefined): bo
 }
 
 function mediaTypesOf(body: Exclude<BodySpec, z.ZodType>): string[] {
-  if ("raw" in body) return ["application/octet-stream"];
+  if ("raw" in body) return body.raw.json ? ["application/json"] : [];
   if ("multipart" in body) return body.json ? ["multipart/form-data", "application/json"] : ["multipart/form-data"];
   return body.mergePatch ? ["application/merge-patch+json", "application/json"] : ["application/json"];
 }

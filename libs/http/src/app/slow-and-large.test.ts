@@ -24,6 +24,11 @@ function routes() {
     body: { raw: { maxBytes: 1000 } },
     handle: ({ body }) => ok({ bytes: body.length }),
   });
+  table.post("/raw-json", {
+    ...shared,
+    body: { raw: { maxBytes: 1000, json: z.unknown() } },
+    handle: ({ body }) => ok({ bytes: body.length }),
+  });
   table.post("/upload", {
     ...shared,
     body: { multipart: true, maxBytes: 50_000_000 },
@@ -178,9 +183,10 @@ test("what is refused by its headers is refused before its body is asked for", a
   const { port, server } = await serveRoutes(t, routes());
   // Whoever reads the body says 100, as behind a listener of a service.
   server.on("checkContinue", (request, response) => server.emit("request", request, response));
-  for (const [status, headers] of [
-    [413, "Content-Type: application/json\r\nContent-Length: 9000000"],
-    [415, "Content-Type: text/plain\r\nContent-Length: 9"],
+  for (const [path, status, headers] of [
+    ["/json", 413, "Content-Type: application/json\r\nContent-Length: 9000000"],
+    ["/json", 415, "Content-Type: text/plain\r\nContent-Length: 9"],
+    ["/raw-json", 415, "Content-Type: text/plain\r\nContent-Length: 9"],
   ] as const) {
     const socket = connect(port, "127.0.0.1");
     t.after(() => socket.destroy());
@@ -188,7 +194,7 @@ test("what is refused by its headers is refused before its body is asked for", a
     socket.on("data", (chunk) => {
       text += chunk;
     });
-    socket.write(`POST /json HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n${headers}\r\n\r\n`);
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n${headers}\r\n\r\n`);
     await eventually(() => assert.match(text, new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*Connection: close`)));
   }
 });

@@ -30,7 +30,7 @@ export type ByteLimit = number | (() => number);
 /**
  * What a route reads. A schema alone is a JSON body. `json` adds options: with `mergePatch` the media type
  * `application/merge-patch+json` is taken too. With `multipart` the handler reads `input.request` itself and `body` is
- * null, unless a JSON body came and `json` is there. `raw` hands over the bytes as they came, whatever their type.
+ * null, unless a JSON body came and `json` is there. `raw` hands over the bytes as they came.
  */
 export type BodySpec =
   | z.ZodType
@@ -53,11 +53,11 @@ export type BodySpec =
     }
   | { readonly raw: RawBody };
 
-/** Bytes as they came. What is besides the limit is for the documentation. */
+/** Bytes as they came, of any media type unless they should be JSON. */
 export interface RawBody {
   readonly maxBytes: ByteLimit;
   readonly description?: string;
-  /** The JSON that the bytes should be. */
+  /** The JSON that the bytes should be, for the documentation: another media type is refused, and nothing else is judged. */
   readonly json?: z.ZodType;
   readonly example?: string;
 }

@@ -18,6 +18,7 @@ export const readDeclaredBody: Step = async (exchange) => {
   const body = exchange.route.body as CompiledBody;
   refuseCoding(exchange);
   if (body.kind === "raw") {
+    if (body.mediaTypes.length > 0) mediaTypeOf(exchange, body);
     exchange.body = await readBody(exchange.request, maxBytesOf(exchange, body), tooLargeCode(exchange));
     return null;
   }

@@ -23,13 +23,18 @@ interface Dependencies {
   readonly log: Logger;
 }
 
-/** What a path below the mount is, which decides how it is counted; anything else leads nowhere. */
-const kinds: readonly (readonly [RegExp, Kind])[] = [
-  [/^\/sign-in\/./, "sign-in"],
-  [/^\/(token|introspect|revoke)$/, "client"],
-  [/^\/(jwks|\.well-known\/[^/]+)$/, "document"],
-  [/^\/authorize$/, "start"],
-  [/^\/(authorize\/[^/]+|end-session(\/[^/]+)?)$/, "page"],
+/**
+ * What a path below the mount is, which decides how it is counted, and the methods that it has; anything else leads
+ * nowhere.
+ */
+const kinds: readonly (readonly [RegExp, Kind, methods: string])[] = [
+  [/^\/sign-in\/./, "sign-in", "GET, HEAD, POST"],
+  [/^\/(token|introspect|revoke)$/, "client", "POST"],
+  [/^\/(jwks|\.well-known\/[^/]+)$/, "document", "GET, HEAD"],
+  [/^\/authorize$/, "start", "GET, HEAD, POST"],
+  [/^\/end-session$/, "page", "GET, HEAD, POST"],
+  [/^\/end-session\/confirm$/, "page", "POST"],
+  [/^\/(authorize|end-session)\/[^/]+$/, "page", "GET, HEAD"],
 ];
 
 type Kind = "sign-in" | "client" | "document" | "start" | "page";
@@ -46,6 +51,7 @@ export function createListener(dependencies: Dependencies): RequestListener {
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = pathOf(request, address);
+    if (request.method === "OPTIONS" && tellMethods(path, request, response)) return;
     // A browser asks by itself whether a page may call; it is not the page that asks too often.
     const kind = request.method === "OPTIONS" ? "document" : kindOf(path);
     switch (kind) {
@@ -117,7 +123,16 @@ function fail(
 }
 
 /** The provider takes its paths in any case. */
-const kindOf = (path: string): Kind | undefined => kinds.find(([pattern]) => pattern.test(path.toLowerCase()))?.[1];
+const kindOf = (path: string): Kind | undefined => rowOf(path)?.[1];
+const rowOf = (path: string) => kinds.find(([pattern]) => pattern.test(path.toLowerCase()));
+
+/** Tells whoever asks what a path can do. A browser that asks for a page is answered by the provider, which knows the clients. */
+function tellMethods(path: string, { headers }: IncomingMessage, response: ServerResponse): boolean {
+  const methods = rowOf(path)?.[2];
+  if (methods === undefined || headers["access-control-request-method"] !== undefined) return false;
+  response.writeHead(204, { Allow: `${methods}, OPTIONS` }).end();
+  return true;
+}
 
 /** The path below the issuer. */
 function pathOf({ url = "" }: IncomingMessage, address: Pick<IssuerAddress, "below">): string {
