@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { after, before, test } from "node:test";
+import { environment } from "@signalbox/config";
+import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
+import { createOidcIssuer, eventually } from "@signalbox/testing";
+import { freePorts } from "../systems/free-ports.ts";
+import { type Clone, cloneRepository } from "./clone.ts";
+import { commandsOf, missingIn } from "./read-page.ts";
+import { openTerminal, type Terminal } from "./terminal.ts";
+
+const opened = new AsyncDisposableStack();
+let clone: Clone;
+
+before(async () => {
+  clone = await cloneRepository();
+  opened.defer(() => clone.remove());
+});
+after(() => opened.disposeAsync());
+
+/** What a reader of several pages has before them. */
+interface Reader {
+  readonly terminal: Terminal;
+  /** The terminal where the server runs, once a page has started it. */
+  server: Terminal | null;
+  /** The ports and addresses of a page, by those that are there instead. */
+  readonly instead: ReadonlyMap<string, string>;
+  /** What the reader puts where a page says `NAME=…`, from what they have seen. */
+  readonly own: Readonly<Record<string, (reader: Reader) => string | undefined>>;
+}
+
+/** What one command may take on a busy machine: the first start makes a database server. */
+const commandMs = 180_000;
+/** How long after its command an output may come: renditions and deliveries are made behind the answer. */
+const shownMs = 30_000;
+
+const last = (pattern: RegExp, text = ""): string | undefined => [...text.matchAll(pattern)].at(-1)?.[1];
+
+const seen =
+  (pattern: RegExp) =>
+  ({ terminal }: Reader) =>
+    last(pattern, terminal.output);
+
+const own: Reader["own"] = {
+  CODE: ({ server }) => last(/\b(\d{4} ?\d{4})\b/g, server?.output),
+  ID: seen(/"client_id":"([^"]+)"/g),
+  SECRET: seen(/"client_secret":"([^"]+)"/g),
+  TOKEN: seen(/"access_token":"([^"]+)"/g),
+  ACCOUNT: seen(/"id":"(acc_\w+)"/g),
+};
+
+/** With the machine's own Node, as on a fresh clone, and on ports that nobody else has. */
+async function newReader(
+  t: AsyncDisposableStack,
+  more: Partial<Pick<Reader, "instead" | "own">> = {},
+): Promise<Reader> {
+  const ports = await freePorts(["8080", "8081", "9000"]);
+  const folder = clone.folder;
+  const terminal = openTerminal({ cwd: folder, env: freshEnvironment(ports), timeoutMs: commandMs });
+  const instead = new Map([...(more.instead ?? []), ...[...ports].map(([port, free]) => [port, `${free}`] as const)]);
+  const reader: Reader = { terminal, server: null, instead, own: { ...own, ...more.own } };
+  t.defer(() => terminal.close());
+  t.defer(async () => void (await reader.server?.close()));
+  return reader;
+}
+
+function freshEnvironment(ports: ReadonlyMap<string, number>): Record<string, string | undefined> {
+  const { PATH = "", ...rest } = environment();
+  const path = PATH.split(delimiter).filter((folder) => !folder.includes("node_modules"));
+  const inherited = Object.entries(rest).filter(([name]) => !/^(npm_|NODE_|SIGNALBOX_)/i.test(name));
+  return {
+    ...Object.fromEntries(inherited),
+    PATH: path.join(delimiter),
+    SIGNALBOX_HTTP_PORT: `${ports.get("8080")}`,
+    SIGNALBOX_MANAGEMENT_SERVER_PORT: `${ports.get("8081")}`,
+    SIGNALBOX_INTERNAL_PORT: "0",
+  };
+}
+
+/** Runs the commands of a page in their order, and holds what they print against what the page shows. */
+async function follow(page: string, reader: Reader): Promise<void> {
+  const { terminal } = reader;
+  const blocks = commandsOf(page, await readFile(join(repositoryFolder, page), "utf8"));
+  assert.ok(blocks.length > 0, page);
+  const untrue: string[] = [];
+  for (const { place, script, shown, byHand, notRun } of blocks) {
+    if (notRun !== null) continue;
+    const commands = here(await filledIn(script, reader), reader);
+    const from = terminal.output.length;
+    if (byHand) await terminal.run(byHand);
+    if (/^npm start\b/m.test(commands)) await start(commands, reader);
+    else await terminal.run(commands);
+    if (shown === null) continue;
+    // What runs in the background prints when it is ready.
+    const missing = () => missingIn(terminal.output.slice(from), here(shown, reader));
+    await eventually(() => missing() === null, { timeoutMs: shownMs }).catch(() => {
+      untrue.push(`${place} shows ${missing()}\nand this came:\n${terminal.output.slice(from)}`);
+    });
+  }
+  assert.equal(untrue.join("\n"), "");
+}
+
+const here = (text: string, { instead }: Reader): string =>
+  [...instead].reduce((done, [theirs, ours]) => done.replaceAll(theirs, ours), text);
+
+/** In a terminal of its own, where it goes on. */
+async function start(commands: string, reader: Reader): Promise<void> {
+  await reader.server?.close();
+  const { instead } = reader;
+  const ports = new Map(["8080", "8081"].map((port) => [port, Number(instead.get(port))]));
+  const server = openTerminal({ cwd: clone.folder, env: freshEnvironment(ports), timeoutMs: commandMs });
+  reader.server = server;
+  server.type(commands);
+  await eventually(() => assert.match(server.output, /Ctrl-C stops it/), { timeoutMs: commandMs });
+}
+
+async function filledIn(script: string, reader: Reader): Promise<string> {
+  let filled = script;
+  for (const [assignment, name = ""] of script.matchAll(/\b([A-Z]+)=…/g)) {
+    const find = reader.own[name] ?? assert.fail(`nobody knows ${name}`);
+    filled = filled.replace(assignment, `${name}='${await eventually(() => find(reader) ?? null)}'`);
+  }
+  return filled;
+}
+
+test("the tour of the README, and what is done with the product that it started", async () => {
+  await using stack = new AsyncDisposableStack();
+  const reader = await newReader(stack);
+  const { terminal } = reader;
+  await terminal.run("node --version");
+  assert.doesNotMatch(terminal.output, new RegExp(`^${process.version}$`, "m"), "the machine's own Node runs it");
+  await follow("README.md", reader);
+  for (const page of ["create-a-service-client", "rotate-a-key", "find-leaked-keys"]) {
+    await follow(`docs/how-to/${page}.md`, reader);
+  }
+});
+
+test("an identity provider is connected, and an account of it is suspended", async () => {
+  await using stack = new AsyncDisposableStack();
+  const issuer = await createOidcIssuer();
+  stack.defer(() => issuer.close());
+  const ada = { name: "Ada Lovelace", email: "ada@example.com", email_verified: true, locale: "de", zoneinfo: "UTC" };
+  const token = issuer.sign({ sub: "ada", ...ada });
+  const instead = new Map([["https://login.example.com", issuer.issuer]]);
+  const reader = await newReader(stack, { instead, own: { TOKEN: () => token } });
+  await follow("docs/how-to/connect-your-identity-provider.md", reader);
+  await follow("docs/how-to/suspend-an-account.md", reader);
+});
+
+test("a field, a route, an event, a property and a service: the tools do what the pages say", async () => {
+  await using stack = new AsyncDisposableStack();
+  const reader = await newReader(stack);
+  for (const what of ["field", "route", "event", "property", "service"]) {
+    await follow(`docs/how-to/add-${what === "event" ? "an" : "a"}-${what}.md`, reader);
+  }
+  const migrations = await readdir(join(clone.folder, "services/images/prisma/migrations"));
+  assert.ok(
+    migrations.some((name) => name.endsWith("photographer")),
+    migrations.join(),
+  );
+});
+
+test("every page for readers is followed, and every script that one names is there", async () => {
+  const followed = await readFile(import.meta.filename, "utf8");
+  const pages = await readdir(join(repositoryFolder, "docs/how-to"));
+  const { scripts } = JSON.parse(await readFile(join(repositoryFolder, "package.json"), "utf8"));
+  for (const page of pages) {
+    const name = page.replace(/^add-an?-|\.md$/g, "");
+    assert.ok(followed.includes(`${name}.md`) || followed.includes(`"${name}"`), `${page} is followed`);
+  }
+  for (const page of ["README.md", ...pages.map((name) => `docs/how-to/${name}`)]) {
+    const text = await readFile(join(repositoryFolder, page), "utf8");
+    const named = [...text.matchAll(/npm (?:run )?(start|test|(?<=run )\S+?)(?=[\s`])/g)].map(
+      ([, script = ""]) => script,
+    );
+    assert.deepEqual(
+      named.filter((script) => !(script in scripts)),
+      [],
+      page,
+    );
+  }
+});
