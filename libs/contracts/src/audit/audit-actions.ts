@@ -37,9 +37,7 @@ export const auditActions = {
   "account.contact_confirm": ofAccount("The pending contact address was confirmed."),
   "account.contact_cancel": ofAccount("The change of the contact address was cancelled."),
   "account.contact_object": ofAccount("The holder of the former contact address objected to its change."),
-  "account.contact_release": ofAccount(
-    "The contact address lost its verification, because another account has it.",
-  ),
+  "account.contact_release": ofAccount("The contact address lost its verification, because another account has it."),
   "account.step_up": ofAccount("A person proved again who they are, with a code."),
   "account.sign_out": ofAccount("Every sign-in was ended."),
   "account.export": ofAccount("Everything the account has was exported."),
