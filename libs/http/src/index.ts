@@ -11,6 +11,7 @@ export {
   idempotencyRetention,
 } from "./idempotency/idempotency-store.ts";
 export type { IdempotencyOptions } from "./idempotency/keyed-request.ts";
+export { sealedAnswers } from "./idempotency/stored-answer.ts";
 export { httpMigrations } from "./library-migrations.ts";
 export { createRateLimits, type RateLimits } from "./limits/rate-limits.ts";
 export { cursorOf, positionOf } from "./lists/cursor.ts";

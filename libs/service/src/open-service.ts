@@ -18,9 +18,10 @@ import {
   idempotencyRetention,
   type Mounts,
   type Routes,
+  sealedAnswers,
 } from "@signalbox/http";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
-import { type Pool, type Sealer, startPresence, startRetention } from "@signalbox/storage";
+import { type Pool, type SealedColumn, type Sealer, startPresence, startResealing, startRetention } from "@signalbox/storage";
 import { createRefusalTeller } from "./audit/audit-refusals.ts";
 import type { commonProperties } from "./common-properties.ts";
 import { followConfiguration } from "./follow-configuration.ts";
@@ -41,6 +42,8 @@ export interface OpenServiceOptions {
   readonly prismaDirectory: string;
   /** Seals the stored answers of routes that show secrets; a service without such routes needs none. */
   readonly sealer?: Sealer;
+  /** The service's own columns that it seals. */
+  readonly sealedColumns?: readonly SealedColumn[];
 }
 
 /** The sides that a service shows to others. */
@@ -83,7 +86,7 @@ export interface OpenedService {
  */
 export async function openService(
   context: Context,
-  { prismaDirectory, sealer }: OpenServiceOptions,
+  { prismaDirectory, sealer, sealedColumns = [] }: OpenServiceOptions,
 ): Promise<OpenedService> {
   const { service, configuration, runner, log, tracer, metrics, clock } = context;
   const pool = await openDatabase(context, prismaDirectory);
@@ -95,6 +98,7 @@ export async function openService(
   const presence = startPresence({ pool, runner });
   const idempotency = createIdempotencyStore({ service, pool, clock, presence, ...(sealer && { sealer }) });
   startRetention({ runner, pool, clock }, [idempotencyRetention]);
+  if (sealer) startResealing({ runner, pool, sealer, log, metrics }, [sealedAnswers(service), ...sealedColumns]);
 
   return {
     pool,

@@ -16,4 +16,5 @@ export { type RowWrite, writeRow } from "./database/write-row.ts";
 export { type LibraryMigrations, migrate } from "./migrations/migrate.ts";
 export type { ObjectStore } from "./objects/object-store.ts";
 export { openObjectStore } from "./objects/open-object-store.ts";
+export { type SealedColumn, startResealing } from "./sealed/resealing.ts";
 export { createSealer, SealError, type SealedPlace, type Sealer } from "./sealed/sealer.ts";

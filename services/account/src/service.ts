@@ -8,12 +8,18 @@ import { confirmationPath } from "./contacts/contact-link.ts";
 import { createContactLinkListener } from "./contacts/contact-link-listener.ts";
 import { createAccountExport, openRemoteSections } from "./export/account-export.ts";
 import { openGraph } from "./graphql/resolvers.ts";
+import { sealedMails } from "./mail/mail-queue.ts";
 import type { BuiltInIssuer } from "./oauth/issuer.ts";
 import { metadataPrefix, mountPath } from "./oauth/issuer-address.ts";
+import { sealedState } from "./oauth/state-store.ts";
 import { principalRoutes } from "./principals/principal-routes.ts";
 import type { Configured, Properties } from "./properties.ts";
 import { publicRoutes } from "./routes.ts";
+import { sealedSigningKeys } from "./signing-keys/signing-key-store.ts";
 import { startWorkers } from "./workers.ts";
+
+/** All that this service seals. */
+const sealedColumns = [sealedMails, sealedState, sealedSigningKeys];
 
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
 
@@ -21,7 +27,7 @@ const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
   const { configuration, runner } = context;
   const sealer = createSealer(configuration.get("secrets.keys"));
-  const service = await openService(context, { prismaDirectory, sealer });
+  const service = await openService(context, { prismaDirectory, sealer, sealedColumns });
   const counting = openPool({
     ...databaseOptions(configuration),
     ...context,

@@ -102,6 +102,7 @@ test("after a restart with another sealing key before it the old one can be give
   const old = `test:${Buffer.alloc(32, 7).toString("base64")}`;
   const next = `next:${Buffer.alloc(32, 8).toString("base64")}`;
   const both = await startSecond(first, { "secrets.keys": `${next},${old}` });
+  await eventually(async () => assert.deepEqual(await tablesWith(first, "v1.test."), []));
   const alone = await startSecond(first, { "secrets.keys": next });
   assert.deepEqual(await published(alone), [kid]);
   for (const instance of [alone, both, first]) await instance.close();

@@ -15,7 +15,7 @@ import { viewEndpoint } from "./endpoints/endpoint.ts";
 import { endpointLoaders, resolversOf } from "./endpoints/endpoint-resolvers.ts";
 import { createEndpointSecrets } from "./endpoints/endpoint-secrets.ts";
 import { createEndpointStatus } from "./endpoints/endpoint-status.ts";
-import { createEndpointStore } from "./endpoints/endpoint-store.ts";
+import { createEndpointStore, sealedSecrets } from "./endpoints/endpoint-store.ts";
 import { createEndpoints, type Endpoints } from "./endpoints/endpoints.ts";
 import type { Properties } from "./properties.ts";
 import { createServiceRoutes } from "./routes.ts";
@@ -28,7 +28,7 @@ const schemaFile = new URL("../schema.graphql", import.meta.url);
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
   const { configuration, runner, clock, log, tracer, metrics } = context;
   const sealer = createSealer(configuration.get("secrets.keys"));
-  const opened = await openService(context, { prismaDirectory, sealer });
+  const opened = await openService(context, { prismaDirectory, sealer, sealedColumns: sealedSecrets });
   const { pool, outbox, accessStates, pageLimits, consume, serve } = opened;
   const endpointStore = createEndpointStore(pool, sealer);
   const deliveryStore = createDeliveryStore(pool);

@@ -14,7 +14,7 @@ import { createRecordRejection } from "./receiving/record-rejection.ts";
 import { createServiceRoutes } from "./routes.ts";
 import { viewSource } from "./sources/source.ts";
 import { resolversOf, sourceLoaders } from "./sources/source-resolvers.ts";
-import { createSourceStore } from "./sources/source-store.ts";
+import { createSourceStore, sealedSecrets } from "./sources/source-store.ts";
 import { createSources } from "./sources/sources.ts";
 
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
@@ -23,9 +23,10 @@ const schemaFile = new URL("../schema.graphql", import.meta.url);
 /** Receives webhooks from partners: verifies them, stores them once and publishes them. */
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
   const { configuration, runner, clock, log, metrics } = context;
-  const opened = await openService(context, { prismaDirectory });
+  const sealer = createSealer(configuration.get("secrets.keys"));
+  const opened = await openService(context, { prismaDirectory, sealer, sealedColumns: sealedSecrets });
   const { pool, outbox, accessStates, pageLimits, consume, serve } = opened;
-  const sourceStore = createSourceStore(pool, createSealer(configuration.get("secrets.keys")));
+  const sourceStore = createSourceStore(pool, sealer);
   const receivingStore = createReceivingStore(pool);
   const sourcesMax = () => configuration.get("webhook-ingest.sources.max");
   const sources = createSources({ sourceStore, outbox, clock, sourcesMax });

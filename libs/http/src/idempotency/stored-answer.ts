@@ -1,4 +1,4 @@
-import type { SealedPlace } from "@signalbox/storage";
+import type { SealedColumn, SealedPlace } from "@signalbox/storage";
 import type { HttpResponse } from "../responses/http-response.ts";
 import type { IdempotencyOptions, KeyedRequest } from "./keyed-request.ts";
 
@@ -45,8 +45,20 @@ function bodyOf(options: IdempotencyOptions, request: KeyedRequest, { body, seal
   return options.sealer.open(body, placeOf(options, request));
 }
 
-const placeOf = ({ service }: IdempotencyOptions, { accountId, key }: KeyedRequest): SealedPlace => ({
+const placeOf = ({ service }: IdempotencyOptions, { accountId, key }: KeyedRequest): SealedPlace =>
+  placeIn(service, [accountId, key]);
+
+const placeIn = (service: string, key: readonly unknown[]): SealedPlace => ({
   service,
   table: "idempotency",
-  row: JSON.stringify([accountId, key]),
+  row: JSON.stringify(key),
+});
+
+/** The answers that are kept sealed. */
+export const sealedAnswers = (service: string): SealedColumn => ({
+  table: "signalbox.idempotency",
+  column: "body",
+  key: ["account_id", "key"],
+  condition: "sealed",
+  place: (key) => placeIn(service, key),
 });

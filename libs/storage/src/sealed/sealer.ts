@@ -14,6 +14,8 @@ export interface Sealer {
   open(sealed: string, place: SealedPlace): Buffer;
   /** The id of the key that sealed the text. */
   keyId(sealed: string): string;
+  /** The id of the first key. */
+  readonly writingKeyId: string;
   /** The text sealed anew with the first key; null when it is already. */
   reseal(sealed: string, place: SealedPlace): string | null;
 }
@@ -57,6 +59,7 @@ export function createSealer(keys: readonly string[]): Sealer {
     seal,
     open,
     keyId: (sealed) => parse(sealed).id,
+    writingKeyId: writing.id,
     reseal: (sealed, place) => (parse(sealed, place).id === writing.id ? null : seal(open(sealed, place), place)),
   };
 }

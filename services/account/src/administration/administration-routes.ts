@@ -1,5 +1,15 @@
 import { AdministeredAccountResource, accountExample } from "@signalbox/contracts";
-import { createRoutes, listPage, ok, pageOf, pageParameters, refused, refusedWith, strongEtag } from "@signalbox/http";
+import {
+  createRoutes,
+  listPage,
+  ok,
+  pageOf,
+  pageParameters,
+  type Routes,
+  refused,
+  refusedWith,
+  strongEtag,
+} from "@signalbox/http";
 import { z } from "zod";
 import { type Account, viewAccount } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
@@ -18,9 +28,8 @@ interface AdministrationDependencies {
 
 /** `/api/accounts/`: every account, for administrators. */
 export function administrationRoutes(dependencies: AdministrationDependencies) {
-  const { accounts, accountSearch, statuses, accountRoles, pageLimits } = dependencies;
+  const { accounts, accountSearch, pageLimits } = dependencies;
   const routes = createRoutes({ errors: "account", exampleIds: { account_id: accountExample.id } });
-  const show = (account: Account) => ok(viewAdministered(account), { etag: etagOfAdministered(account) });
 
   routes.get("/api/accounts/", {
     operationId: "accounts",
@@ -42,6 +51,13 @@ export function administrationRoutes(dependencies: AdministrationDependencies) {
     },
   });
 
+  changeRoutes(routes, dependencies);
+  return routes;
+}
+
+const show = (account: Account) => ok(viewAdministered(account), { etag: etagOfAdministered(account) });
+
+function changeRoutes(routes: Routes, { accounts, statuses, accountRoles }: AdministrationDependencies): void {
   routes.patch("/api/accounts/:account_id", {
     operationId: "setAccountRoles",
     summary: "Change the roles of an account",
@@ -79,8 +95,6 @@ export function administrationRoutes(dependencies: AdministrationDependencies) {
         result.outcome === "changed" ? show(result.account) : refusedWith(refusedTransition(result)),
     },
   });
-
-  return routes;
 }
 
 /** The account as administrators see it. */

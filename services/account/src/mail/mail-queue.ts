@@ -1,4 +1,4 @@
-import { type Pool, type SealedPlace, type Sealer, sql, type Tx, table } from "@signalbox/storage";
+import { type Pool, type SealedColumn, type SealedPlace, type Sealer, sql, type Tx, table } from "@signalbox/storage";
 import type { Mail } from "./mail.ts";
 import type { MailKind } from "./write-mail.ts";
 
@@ -83,5 +83,13 @@ export function createMailQueue(pool: Pool, sealer: Sealer) {
 }
 
 export type MailQueue = ReturnType<typeof createMailQueue>;
+
+/** What the mails on their way say. */
+export const sealedMails: SealedColumn = {
+  table: "outgoing_mails",
+  column: "sealed",
+  key: ["id"],
+  place: ([id]) => placeOf(String(id)),
+};
 
 const placeOf = (row: string): SealedPlace => ({ service: "account", table: "outgoing_mails", row });

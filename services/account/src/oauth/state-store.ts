@@ -4,6 +4,7 @@ import {
   type Pool,
   type RetentionRule,
   SealError,
+  type SealedColumn,
   type SealedPlace,
   type Sealer,
   sql,
@@ -124,6 +125,14 @@ const placeOf = (model: string, digest: Buffer): SealedPlace => ({
   table: "oauth_state",
   row: `${model}/${digest.toString("base64url")}`,
 });
+
+/** The records of the provider. */
+export const sealedState: SealedColumn = {
+  table: "oauth_state",
+  column: "sealed",
+  key: ["model", "id"],
+  place: ([model, id]) => placeOf(String(model), id as Buffer),
+};
 
 const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
 

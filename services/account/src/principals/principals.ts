@@ -47,7 +47,7 @@ export function createPrincipals(
   { clock, log }: Pick<Configured, "clock" | "log">,
   dependencies: Dependencies,
 ): PrincipalSource {
-  const { tokens, accounts, keys, provisioning, stepUpStore, auditRefusals, rolesAreOurs } = dependencies;
+  const { tokens, accounts, keys, auditRefusals, rolesAreOurs } = dependencies;
   const within = rolesAreOurs ? withinRolesOf : (_account: Account, access: Access) => access;
 
   return {
@@ -80,7 +80,7 @@ export function createPrincipals(
 
   async function fromToken(text: string): Promise<Principal> {
     const token = await tokens.verify(text);
-    const account = await accountOf(token);
+    const account = await accountOf(token, dependencies);
     const credential = credentialOf(token);
     if (isSignedOut(credential, account.signedOutAt?.getTime() ?? null)) {
       throw refused("The account has signed out everywhere since the token was issued.");
@@ -88,26 +88,33 @@ export function createPrincipals(
     return principalOf(account, {
       ...token,
       ...within(account, token),
-      credential: await withStepUp(credential, account.id),
+      credential: await withStepUp(credential, account.id, dependencies),
     });
   }
+}
 
-  /** A token of the built-in issuer says for which account it acts. The first use of another's makes the account. */
-  async function accountOf({ issuer, subject, id, claims }: VerifiedToken): Promise<Account> {
-    if (issuer !== builtInIssuer) {
-      return provisioning.provision({ identity: { issuer, subject }, claims, credential: id });
-    }
-    const account = await accounts.find(String(claims.account_id));
-    if (account && account.purgedAt === null) return account;
-    throw refused("The account of this token no longer exists.");
+/** A token of the built-in issuer says for which account it acts. The first use of another's makes the account. */
+async function accountOf(
+  { issuer, subject, id, claims }: VerifiedToken,
+  { accounts, provisioning }: Pick<Dependencies, "accounts" | "provisioning">,
+): Promise<Account> {
+  if (issuer !== builtInIssuer) {
+    return provisioning.provision({ identity: { issuer, subject }, claims, credential: id });
   }
+  const account = await accounts.find(String(claims.account_id));
+  if (account && account.purgedAt === null) return account;
+  throw refused("The account of this token no longer exists.");
+}
 
-  /** A code that the person was sent proves as much as a sign-in; the later of both counts. */
-  async function withStepUp(credential: PrincipalCredential, accountId: string): Promise<PrincipalCredential> {
-    const stepUp = credential.kind === "token" ? await stepUpStore.find(accountId, steppedUp(credential)) : null;
-    if (stepUp === null) return credential;
-    return { ...credential, authTimeMs: Math.max(credential.authTimeMs ?? 0, stepUp.at.getTime()) };
-  }
+/** A code that the person was sent proves as much as a sign-in; the later of both counts. */
+async function withStepUp(
+  credential: PrincipalCredential,
+  accountId: string,
+  { stepUpStore }: Pick<Dependencies, "stepUpStore">,
+): Promise<PrincipalCredential> {
+  const stepUp = credential.kind === "token" ? await stepUpStore.find(accountId, steppedUp(credential)) : null;
+  if (stepUp === null) return credential;
+  return { ...credential, authTimeMs: Math.max(credential.authTimeMs ?? 0, stepUp.at.getTime()) };
 }
 
 type Access = Pick<Principal, "scopes" | "roles">;

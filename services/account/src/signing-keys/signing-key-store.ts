@@ -1,4 +1,4 @@
-import { type Queryable, type SealedPlace, type Sealer, sql, type Tx } from "@signalbox/storage";
+import { type Queryable, type SealedColumn, type SealedPlace, type Sealer, sql, type Tx } from "@signalbox/storage";
 import { type PrivateJwk, publicJwkOf, type SigningKey } from "./signing-key.ts";
 
 export interface SigningKeyStore {
@@ -10,8 +10,6 @@ export interface SigningKeyStore {
   /** Sets when the keys that have no successor yet stop signing. */
   retire(tx: Tx, at: Date): Promise<void>;
   remove(tx: Tx, key: SigningKey): Promise<void>;
-  /** Seals anew what was sealed with an older key, which may be given up after that. */
-  reseal(tx: Tx): Promise<void>;
 }
 
 interface Row {
@@ -41,10 +39,17 @@ const insertKey = sql(
 );
 
 const retireKeys = sql("oauth-key.retire", "update oauth_signing_keys set retired_at = $1 where retired_at is null");
-const resealKey = sql("oauth-key.reseal", "update oauth_signing_keys set sealed_private_jwk = $2 where kid = $1");
 const removeKey = sql("oauth-key.remove", "delete from oauth_signing_keys where kid = $1");
 
 const placeOf = (row: string): SealedPlace => ({ service: "account", table: "oauth_signing_keys", row });
+
+/** The private halves of the keys. */
+export const sealedSigningKeys: SealedColumn = {
+  table: "oauth_signing_keys",
+  column: "sealed_private_jwk",
+  key: ["kid"],
+  place: ([kid]) => placeOf(String(kid)),
+};
 
 /** Signing keys in PostgreSQL, their private halves sealed. */
 export function createSigningKeyStore(sealer: Sealer): SigningKeyStore {
@@ -66,13 +71,6 @@ export function createSigningKeyStore(sealer: Sealer): SigningKeyStore {
     },
     async retire(tx, at) {
       await tx.query(retireKeys, [at]);
-    },
-    async reseal(tx) {
-      const { rows } = await tx.query<Row>(listKeys);
-      for (const { kid, sealedPrivateJwk } of rows) {
-        const sealed = sealer.reseal(sealedPrivateJwk, placeOf(kid));
-        if (sealed !== null) await tx.query(resealKey, [kid, sealed]);
-      }
     },
     async remove(tx, { privateJwk }) {
       await tx.query(removeKey, [privateJwk.kid]);

@@ -10,7 +10,7 @@ import {
   publishedKeys,
   type SigningKey,
 } from "./signing-key.ts";
-import { createSigningKeyStore, type SigningKeyStore } from "./signing-key-store.ts";
+import { createSigningKeyStore } from "./signing-key-store.ts";
 
 /** The published keys at one moment. Another set is another object. */
 export interface KeyRing {
@@ -42,8 +42,6 @@ export function createSigningKeys({ pool, sealer, clock, rotationDays }: Depende
   const nextOf = (keys: readonly SigningKey[], now: Date) => nextActiveFrom(keys, now, rotationDays() * hours(24));
   let known: readonly SigningKey[] = [];
   let ring: KeyRing = { privateKeys: [], publicKeys: { keys: [] } };
-  /** The sealing keys are those of the start. */
-  let areResealed = false;
 
   return {
     current() {
@@ -52,8 +50,6 @@ export function createSigningKeys({ pool, sealer, clock, rotationDays }: Depende
       return ring;
     },
     async keep() {
-      if (!areResealed) await inTransaction(pool, (tx) => reseal(tx, store));
-      areResealed = true;
       known = await store.list(pool);
       if (!isRotationDue()) return;
       await inTransaction(pool, rotate);
@@ -77,11 +73,6 @@ export function createSigningKeys({ pool, sealer, clock, rotationDays }: Depende
     }
     for (const key of keys.filter((each) => isOver(each, now))) await store.remove(tx, key);
   }
-}
-
-async function reseal(tx: Tx, store: SigningKeyStore): Promise<void> {
-  await store.lock(tx);
-  await store.reseal(tx);
 }
 
 function ringOf(published: readonly SigningKey[]): KeyRing {

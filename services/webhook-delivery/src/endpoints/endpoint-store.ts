@@ -5,6 +5,7 @@ import {
   type Pool,
   type Queryable,
   rangeValues,
+  type SealedColumn,
   type Sealer,
   sql,
   type Tx,
@@ -75,9 +76,18 @@ const findSecret = sql(
   `select sealed_secret as "sealedSecret" from endpoints where id = $1 and account_id = $2`,
 );
 
+const place = (id: unknown) => ({ service: "webhook-delivery", table: "endpoints", row: String(id) });
+
+/** The secrets of endpoints. */
+export const sealedSecrets: readonly SealedColumn[] = ["sealed_secret", "sealed_previous_secret"].map((column) => ({
+  table: "endpoints",
+  column,
+  key: ["id"],
+  place: ([id]) => place(id),
+}));
+
 /** Endpoints in PostgreSQL. Every look-up on behalf of a caller names the account, so another's endpoint reads as missing. */
 export function createEndpointStore(pool: Pool, sealer: Sealer) {
-  const place = (id: string) => ({ service: "webhook-delivery", table: "endpoints", row: id });
   const open = (id: string, sealed: string): string => sealer.open(sealed, place(id)).toString("utf8");
   const rowsOf = async (from: Queryable, ...query: Parameters<Queryable["query"]>): Promise<Endpoint[]> =>
     (await from.query<Endpoint>(...query)).rows;

@@ -5,6 +5,7 @@ import {
   type Pool,
   type Queryable,
   rangeValues,
+  type SealedColumn,
   type Sealer,
   sql,
   type Tx,
@@ -43,9 +44,15 @@ const countSources = sql("source.count", "select count(*)::int as count from sou
 const removeSource = sql("source.remove", "delete from sources where id = $1");
 const findWithSecret = sql("source.find-with-secret", `select ${sealedSources.columns} from sources where id = $1`);
 
+const place = (id: unknown) => ({ service: "webhook-ingest", table: "sources", row: String(id) });
+
+/** The secrets of sources. */
+export const sealedSecrets: readonly SealedColumn[] = [
+  { table: "sources", column: "sealed_secret", key: ["id"], place: ([id]) => place(id) },
+];
+
 /** Sources in PostgreSQL. Every look-up on behalf of a caller names the account, so another's source reads as missing. */
 export function createSourceStore(pool: Pool, sealer: Sealer) {
-  const place = (id: string) => ({ service: "webhook-ingest", table: "sources", row: id });
   const rowsOf = async (from: Queryable, ...query: Parameters<Queryable["query"]>): Promise<Source[]> =>
     (await from.query<Source>(...query)).rows;
   const rowOf = async (...query: Parameters<typeof rowsOf>): Promise<Source | null> =>
