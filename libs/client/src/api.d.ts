@@ -1724,6 +1724,10 @@ export interface components {
             server: {
                 /** Format: uri */
                 baseUrl: string;
+                /** @description The colour of this deployment, as `#rrggbb`. */
+                color: string;
+                /** @description An https URL, or a data URL of an image. */
+                logoUrl: string | null;
                 name: string;
                 supportUrl: string | null;
             };

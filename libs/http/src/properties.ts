@@ -77,7 +77,7 @@ export const httpProperties = defineProperties({
     effect: "Requests of one credential in one second; without a value a third of the window's, 200 of 600.",
   },
   "http.rate-limit.credential.window": window(10_000, "of one credential"),
-  "http.rate-limit.account.requests": rate(600, "of one account, with all of its credentials"),
+  "http.rate-limit.account.requests": rate(1_800, "of one account, with all of its credentials"),
   "http.rate-limit.account.window": window(10_000, "of one account"),
   "http.rate-limit.anonymous.requests": rate(120, "without credentials from one address"),
   "http.rate-limit.anonymous.window": window(60_000, "without credentials"),

@@ -21,7 +21,14 @@ import {
   sealedAnswers,
 } from "@signalbox/http";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
-import { type Pool, type SealedColumn, type Sealer, startPresence, startResealing, startRetention } from "@signalbox/storage";
+import {
+  type Pool,
+  type SealedColumn,
+  type Sealer,
+  startPresence,
+  startResealing,
+  startRetention,
+} from "@signalbox/storage";
 import { createRefusalTeller } from "./audit/audit-refusals.ts";
 import type { commonProperties } from "./common-properties.ts";
 import { followConfiguration } from "./follow-configuration.ts";

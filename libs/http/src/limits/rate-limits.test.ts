@@ -24,7 +24,7 @@ test("the allowances are those of the contract", async () => {
   assert.deepEqual(figures, [
     [600, 10_000],
     [200, 1_000],
-    [600, 10_000],
+    [1_800, 10_000],
     [120, 60_000],
     [30, 60_000],
     [5, 1_000],

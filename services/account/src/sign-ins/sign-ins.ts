@@ -133,7 +133,11 @@ async function sendCode(
   return { outcome: "sent", to };
 }
 
-function newAccount(tx: Tx, { address, locale, by }: TypedCode, provisioning: Pick<Provisioning, "create">): Promise<Account> {
+function newAccount(
+  tx: Tx,
+  { address, locale, by }: TypedCode,
+  provisioning: Pick<Provisioning, "create">,
+): Promise<Account> {
   return provisioning.create(tx, {
     claims: { email: address, email_verified: true, locale },
     identityOf: ({ id }) => ({ issuer: builtInIssuer, subject: id }),
