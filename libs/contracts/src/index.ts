@@ -44,6 +44,7 @@ export {
 } from "./resources/account.ts";
 export { ApiKeyResource, apiKeyExample } from "./resources/api-key.ts";
 export { AuditEntryResource, auditEntryExample } from "./resources/audit-entry.ts";
+export { displayName, displayNameOr } from "./resources/display-name.ts";
 export { examples } from "./resources/examples.ts";
 export { identifier, timestamp } from "./resources/fields.ts";
 export { ImageResource, imageExample, imageVisibilities } from "./resources/image.ts";

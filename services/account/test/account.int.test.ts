@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { freshAddress } from "./contact-parts.ts";
 import { type Harness, startAccount } from "./harness.ts";
+import { openInside } from "./inside.ts";
 
 let account: Harness;
 before(async () => {
@@ -296,4 +297,16 @@ test("methods that are not there say which are", async () => {
   const { status, headers } = await account.send("POST", path, { headers: account.person() });
   assert.equal(status, 405);
   for (const method of ["GET", "PATCH", "PUT", "DELETE"]) assert.ok(headers.get("allow")?.includes(method));
+});
+
+test("a name is kept trimmed, and one from before its rules may be sent back and no other like it", async () => {
+  const headers = account.person({ name: " Ada\u200B " });
+  const { id, display_name } = (await account.send("GET", path, { headers })).body;
+  assert.equal(display_name, `Account ${id.slice(-6)}`, "a name of an issuer that is none is left");
+  const rename = (name: string) => account.send("PATCH", path, { headers, body: { display_name: name } });
+  assert.equal((await rename(" Ada ")).body.display_name, "Ada");
+  const { prisma } = openInside(account);
+  await prisma.account.update({ where: { id }, data: { displayName: "Ad\u200Ba" } });
+  assert.equal((await rename("Ad\u200Ba")).body.display_name, "Ad\u200Ba");
+  assert.equal((await rename("Ad\u200Ba B")).status, 422);
 });

@@ -131,7 +131,7 @@ test("a member that is unknown, read-only or unfit is named, all of them at once
     nickname: "unknown_member",
     id: "read_only",
     scheme: "read_only",
-    name: "too_small",
+    name: "invalid",
     event_types: "too_small",
     "settings.speed": "unknown_member",
   });

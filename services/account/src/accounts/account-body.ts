@@ -1,9 +1,9 @@
 import type { Principal } from "@signalbox/auth";
-import { accountExample, examples } from "@signalbox/contracts";
+import { accountExample, displayNameOr, examples } from "@signalbox/contracts";
 import type { DetailCode } from "@signalbox/core";
 import { z } from "zod";
 import type { Account } from "./account.ts";
-import { checkContactAddress, checkDisplayName, checkLocale, checkTimezone, type FieldRule } from "./account-fields.ts";
+import { checkContactAddress, checkLocale, checkTimezone, type FieldRule } from "./account-fields.ts";
 import type { AccountStore } from "./account-store.ts";
 import type { AccountChanges } from "./change-account.ts";
 
@@ -19,7 +19,7 @@ export function ruledText(rule: FieldRule, code: DetailCode = "invalid") {
 }
 
 /** The values that an account has now and may send back, also where nobody could choose them any more. */
-type Present = Pick<Account, "locale" | "timezone"> | null;
+type Present = Pick<Account, "displayName" | "locale" | "timezone"> | null;
 
 interface BodyDependencies {
   readonly accounts: Pick<AccountStore, "find">;
@@ -67,7 +67,7 @@ export function createAccountBodies({ accounts, supportedLocales }: BodyDependen
 
   function accountMembers(present: Present) {
     return {
-      display_name: ruledText(checkDisplayName).meta({ minLength: 1, maxLength: 100 }),
+      display_name: displayNameOr(present?.displayName),
       contact_address: ruledText(checkContactAddress)
         .nullable()
         .describe("An e-mail address. A new one is pending until it is confirmed; null clears at once."),

@@ -1,32 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  canonicalAddress,
-  checkContactAddress,
-  checkDisplayName,
-  checkLocale,
-  checkTimezone,
-  type FieldRule,
-} from "./account-fields.ts";
+import { canonicalAddress, checkContactAddress, checkLocale, checkTimezone, type FieldRule } from "./account-fields.ts";
 
 function judges(rule: FieldRule, { good, bad }: { good: readonly string[]; bad: readonly string[] }) {
   for (const value of good) assert.equal(rule(value), null, `${JSON.stringify(value)} is good`);
   for (const value of bad) assert.notEqual(rule(value), null, `${JSON.stringify(value)} is bad`);
 }
-
-test("a display name has 1–100 characters as people count them", () => {
-  judges(checkDisplayName, {
-    good: ["A", "0", "false", "null", "x".repeat(100), "😀".repeat(100), "Ada Byron", "Ærøskøbing", "李小龙", "עדה"],
-    bad: ["", "x".repeat(101), "😀".repeat(101)],
-  });
-});
-
-test("a display name has nothing that disturbs where it is shown", () => {
-  judges(checkDisplayName, {
-    good: ["zero\u200Dwidth joiner", "soft\u00ADhyphen"],
-    bad: ["a\u0000b", "a\nb", "a\tb", "\u007F", "\u0085", "a\u202Eb", "a\u2066b", "a\u2028b", "lone \ud800", "\udc00"],
-  });
-});
 
 test("contact addresses are e-mail addresses, internationalised ones included", () => {
   judges(checkContactAddress, {

@@ -3,22 +3,11 @@ import { domainToASCII } from "node:url";
 /** A rule of a field: null when the value is fine, else the sentence that says what is wrong. */
 export type FieldRule = (value: string) => string | null;
 
-const displayNameLengthMax = 100;
-/** Control characters, line and paragraph separators, and the marks that turn the writing direction of what follows. */
-const forbiddenInNames = /[\p{Cc}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u;
+/** Control characters, line and paragraph separators. */
+const forbidden = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
-/** Names are kept in one form (NFC), so that two ways of typing the same name are the same value. */
+/** Texts are kept in one form (NFC), so that two ways of typing the same are the same value. */
 export const normalized = (text: string): string => text.normalize("NFC");
-
-/** 1–100 characters as people count them (code points), without characters that would disturb where it is shown. */
-export const checkDisplayName: FieldRule = (name) => {
-  const length = [...name].length;
-  if (length < 1 || length > displayNameLengthMax) return `The name has 1–${displayNameLengthMax} characters.`;
-  if (!name.isWellFormed() || forbiddenInNames.test(name)) {
-    return "The name has no control characters and none that change the direction of writing.";
-  }
-  return null;
-};
 
 const addressBytesMax = 254;
 const localBytesMax = 64;
@@ -33,7 +22,7 @@ export const checkContactAddress: FieldRule = (address) => {
   const at = address.lastIndexOf("@");
   const [local, domain] = [address.slice(0, at), address.slice(at + 1)];
   const fits = Buffer.byteLength(address) <= addressBytesMax && Buffer.byteLength(local) <= localBytesMax;
-  const readable = address.isWellFormed() && ![forbiddenInNames, invisible, /\s/u].some((one) => one.test(address));
+  const readable = address.isWellFormed() && ![forbidden, invisible, /\s/u].some((one) => one.test(address));
   if (at > 0 && fits && readable && localPart.test(local) && isDomain(domain)) return null;
   return "This is not an e-mail address.";
 };

@@ -1,6 +1,7 @@
+import { displayName } from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
 import type { Account } from "./account.ts";
-import { checkContactAddress, checkDisplayName, checkTimezone, type FieldRule, normalized } from "./account-fields.ts";
+import { checkContactAddress, checkTimezone, type FieldRule, normalized } from "./account-fields.ts";
 
 /** The claims of an issuer about a person (OpenID Connect Core §5.1). Nothing of it is trusted to be there or well formed. */
 export type ProfileClaims = Readonly<Record<string, unknown>>;
@@ -22,8 +23,8 @@ export function firstAccount(claims: ProfileClaims, values: FirstValues, now: Da
   return {
     id,
     displayName:
-      usable(claims.name, checkDisplayName) ??
-      usable(claims.preferred_username, checkDisplayName) ??
+      displayName.safeParse(claims.name).data ??
+      displayName.safeParse(claims.preferred_username).data ??
       `Account ${id.slice(-6)}`,
     contactAddress,
     contactAddressVerified: contactAddress !== null,

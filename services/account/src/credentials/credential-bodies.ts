@@ -1,6 +1,7 @@
 import {
   ApiKeyResource,
   apiKeyExample,
+  displayName,
   examples,
   ServiceClientResource,
   scopes,
@@ -8,15 +9,8 @@ import {
 } from "@signalbox/contracts";
 import { booleanParameter } from "@signalbox/http";
 import { z } from "zod";
-import { ruledText } from "../accounts/account-body.ts";
-import { checkDisplayName } from "../accounts/account-fields.ts";
 
-const name = ruledText(checkDisplayName).meta({
-  description: "For people.",
-  minLength: 1,
-  maxLength: 100,
-  examples: ["deploy"],
-});
+const name = displayName.meta({ examples: ["deploy"] });
 const overlapSecondsMax = 7 * 24 * 3600;
 const overlapSecondsDefault = 24 * 3600;
 

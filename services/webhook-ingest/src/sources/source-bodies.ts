@@ -1,8 +1,7 @@
-import { examples, webhookSchemes } from "@signalbox/contracts";
+import { displayName, examples, webhookSchemes } from "@signalbox/contracts";
 import { z } from "zod";
 import { SettingsBody, SettingsPatchBody } from "./source-settings.ts";
 
-const name = z.string().trim().min(1).max(100).describe("What the owner calls the partner.");
 const secret = z.string().min(1).max(1024).describe("What the partner signs with. Write-only.");
 const eventTypes = z
   .array(z.string().min(1).max(256))
@@ -14,7 +13,7 @@ const forward = z.boolean().describe("Whether accepted webhooks go on to the acc
 
 export const CreateSourceBody = z
   .strictObject({
-    name,
+    name: displayName,
     scheme: z.enum(webhookSchemes).describe("How the partner signs."),
     secret,
     event_types: eventTypes.default(null),
@@ -27,7 +26,7 @@ export const CreateSourceBody = z
 /** A merge patch: an absent member stays as it is. The scheme is fixed, because a secret belongs to it. */
 export const UpdateSourceBody = z
   .strictObject({
-    name,
+    name: displayName,
     secret,
     event_types: eventTypes,
     forward,
