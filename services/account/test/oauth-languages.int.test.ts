@@ -46,7 +46,7 @@ test("from page to page to mail to account a person stays in their language", as
   const second = await visitor.submit(page, { address }, "address");
   assert.equal(languageOf(second.text), "ja");
   assert.equal((await account.mailbox.mailTo(address)).subject, "サインインコード");
-  assert.match((await visitor.submit(second, { code: "0" }, "code")).text, /最後に送信したコードと一致しません/);
+  assert.match((await visitor.submit(second, { code: "0" }, "code")).text, /このサインインのコードと一致しません/);
   const last = await visitor.submit(second, { code: await codeTo(account, address) }, "code");
   const { access_token } = await finish(last.url);
   const { body } = await account.send("GET", "/api/account/", { headers: bearer(access_token) });
