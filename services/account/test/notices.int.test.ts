@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { createManualClock, hours, minutes } from "@signalbox/core";
+import { eventually } from "@signalbox/testing";
 import { contactsOf, freshAddress } from "./contact-parts.ts";
 import { addressBehindGateway, type Harness, startAccount } from "./harness.ts";
 import { bearer, startIssuer } from "./oauth-fixture.ts";
-import { applications, signedIn } from "./oauth-visitor.ts";
+import { applications, codeTo, createVisitor, passThrough, signedIn, startSignIn } from "./oauth-visitor.ts";
 
 type Headers = Record<string, string>;
 
@@ -144,4 +145,26 @@ test("a program that makes keys all day fills no mailbox: twenty mails of a kind
   await make(signInAgain());
   await account.mailbox.mailTo(address, 22);
   assert.equal(ofKeys(), 21);
+});
+
+test("the owner is told of a sign-in with a browser that is new to the account, and of no other", async (t) => {
+  const issuing = await startIssuer({ "account.oauth.applications": applications });
+  t.after(() => issuing.close());
+  const { address, visitor } = await signedIn(issuing);
+  const signIn = async (browser: typeof visitor) => {
+    browser.cookies.delete("signalbox_session");
+    await passThrough(browser, issuing, (await startSignIn(issuing)).url, address);
+  };
+  await signIn(visitor);
+  const agent = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0 Buy/evil.example";
+  const other = createVisitor(issuing, { "user-agent": agent });
+  await signIn(other);
+  await codeTo(issuing, address, 3);
+  const told = () => issuing.mailbox.mails.filter(({ to, subject }) => to === address && /new browser/.test(subject));
+  const [mail] = await eventually(() => told().length > 0 && told());
+  assert.match(mail?.text ?? "", /^Browser: Firefox, Linux\nTime: .+\nIP address: .*127\.0\.0\.1$/m);
+  assert.ok(!mail?.text.includes("evil"));
+  await signIn(other);
+  await signIn(createVisitor(issuing));
+  await eventually(() => told().length === 2);
 });

@@ -8,6 +8,9 @@ export type Notice = Extract<MailContent, { readonly kind: NoticeKind }>;
 
 export type Notices = ReturnType<typeof createNotices>;
 
+/** What a notice has to know of an account. */
+type Told = Pick<Account, "id" | "contactAddress" | "contactAddressVerified" | "locale" | "timezone">;
+
 interface Dependencies {
   readonly mails: Mails;
   readonly clock: Clock;
@@ -34,7 +37,7 @@ const countNotice = sql(
 export function createNotices({ mails, clock }: Dependencies) {
   return {
     /** Queues a mail in the transaction of the change. Beyond twenty an hour of one kind the audit alone has the change. */
-    async tell(tx: Tx, account: Account, notice: Notice): Promise<void> {
+    async tell(tx: Tx, account: Told, notice: Notice): Promise<void> {
       const { id: accountId, contactAddress: to, contactAddressVerified, locale, timezone } = account;
       if (to === null || !contactAddressVerified) return;
       const now = clock.now();

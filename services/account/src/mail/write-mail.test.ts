@@ -17,6 +17,7 @@ const contents: { readonly [Kind in MailKind]: Extract<MailContent, { kind: Kind
   "client-created": { kind: "client-created", client: "cli_1", address },
   "client-secret-rotated": { kind: "client-secret-rotated", client: "cli_1", address },
   "login-added": { kind: "login-added", issuer: "corp", address },
+  "browser-new": { kind: "browser-new", browser: "Firefox, Linux", address },
   "account-disabled": { kind: "account-disabled" },
   "account-suspended": { kind: "account-suspended" },
   "account-deleted": { kind: "account-deleted", eraseAt: new Date("2027-01-31T12:00:00Z") },

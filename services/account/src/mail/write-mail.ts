@@ -24,6 +24,8 @@ interface NoticeValues {
   readonly "client-created": From & { readonly client: string };
   readonly "client-secret-rotated": From & { readonly client: string };
   readonly "login-added": From & { readonly issuer: string };
+  /** To whoever has an account that a browser has signed in to for the first time. */
+  readonly "browser-new": From & { readonly browser: string };
   readonly "account-disabled": object;
   readonly "account-suspended": object;
   /** It can be brought back until its data is erased. */
@@ -60,6 +62,7 @@ const reasons: Readonly<Record<MailKind, keyof Texts["mailReasons"]>> = {
   "client-created": "account",
   "client-secret-rotated": "account",
   "login-added": "account",
+  "browser-new": "account",
   "account-disabled": "account",
   "account-suspended": "account",
   "account-deleted": "account",

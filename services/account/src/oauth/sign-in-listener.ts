@@ -113,7 +113,8 @@ const takeCode: Step = async (visit, fields, { pool, signIns, clientAddress, kno
     address: clientAddress(request),
     requestId: String(response.getHeader("x-request-id") ?? "") || null,
   };
-  const typed = { signIn, address: sent.to, code, locale, by };
+  const who = { browser: knownBrowsers.of(request), userAgent: request.headers["user-agent"], by };
+  const typed = { signIn, address: sent.to, code, locale, ...who };
   const result = await inTransaction(pool, (tx) => signIns.complete(tx, typed));
   switch (result.outcome) {
     case "code-refused":

@@ -9,10 +9,12 @@ import { codeRefusal } from "../codes/code-answers.ts";
 import type { CodePlace } from "../codes/one-time-code.ts";
 import type { OneTimeCodes, RedeemOutcome } from "../codes/one-time-codes.ts";
 import type { Mails } from "../mail/mails.ts";
+import type { Notices } from "../mail/notices.ts";
 import type { IssuedTokens } from "../oauth/issued-tokens.ts";
 import type { KnownBrowser } from "../oauth/known-browser.ts";
 import type { Shared } from "../shared.ts";
 import type { StepUps } from "../step-up/step-ups.ts";
+import { browserNameOf } from "./browser-name.ts";
 import type { SignInMails } from "./sign-in-mails.ts";
 
 export type SignIns = ReturnType<typeof createSignIns>;
@@ -40,6 +42,10 @@ export interface TypedCode {
   readonly code: string;
   /** The language of the page, for an account that is made now. */
   readonly locale: string;
+  /** The browser, where anybody has signed in with it before. */
+  readonly browser: Pick<KnownBrowser, "knows"> | null;
+  /** What the browser calls itself. */
+  readonly userAgent: string | undefined;
   /** Through which application, from where, in which request. */
   readonly by: Pick<Actor, "credential" | "address" | "requestId">;
 }
@@ -56,6 +62,7 @@ interface Dependencies extends Pick<Shared, "accounts" | "audit" | "auditRefusal
   readonly signInMails: SignInMails;
   readonly issuedTokens: Pick<IssuedTokens, "revokeSignIns">;
   readonly stepUps: Pick<StepUps, "end">;
+  readonly notices: Pick<Notices, "tell">;
 }
 
 /** The sign-ins of people at the built-in issuer: begun with a mailed code, completed by it, ended everywhere. */
@@ -91,6 +98,7 @@ export function createSignIns(dependencies: Dependencies) {
         return { outcome: "account-deleted" };
       }
       await audit.record(tx, by, { action: "sign_in", accountId });
+      if (known && !typed.browser?.knows(accountId)) await tellOfBrowser(tx, known, typed, dependencies);
       return { outcome: "signed-in", accountId };
     },
 
@@ -131,6 +139,17 @@ async function sendCode(
   const { locale, timezone } = account ?? { locale: pageLocale, timezone: "UTC" };
   await mails.enqueue(tx, { kind: "sign-in-code", to, accountId, locale, timezone, ...issued });
   return { outcome: "sent", to };
+}
+
+/** Tells the owner that a browser has signed in for the first time. */
+async function tellOfBrowser(
+  tx: Tx,
+  account: SignInAccount,
+  { userAgent, by }: TypedCode,
+  { notices }: Pick<Dependencies, "notices">,
+): Promise<void> {
+  const [browser, address] = [browserNameOf(userAgent) ?? "–", by.address ?? "–"];
+  await notices.tell(tx, { ...account, contactAddressVerified: true }, { kind: "browser-new", browser, address });
 }
 
 function newAccount(
