@@ -1326,7 +1326,7 @@ export interface components {
              * @default true
              */
             forward?: boolean;
-            /** @description What the owner calls the partner. */
+            /** @description 1–100 characters, trimmed, one of them visible and none invisible but ZWJ and ZWNJ in words. */
             name: string;
             /**
              * @description How the partner signs.
@@ -1757,7 +1757,7 @@ export interface components {
             event_types?: string[] | null;
             /** @description Whether accepted webhooks go on to the account's endpoints. */
             forward?: boolean;
-            /** @description What the owner calls the partner. */
+            /** @description 1–100 characters, trimmed, one of them visible and none invisible but ZWJ and ZWNJ in words. */
             name?: string;
             /** @description What the partner signs with. Write-only. */
             secret?: string;
@@ -2458,6 +2458,7 @@ export interface operations {
                      * @default null
                      */
                     contact_address?: string | null;
+                    /** @description 1–100 characters, trimmed, one of them visible and none invisible but ZWJ and ZWNJ in words. */
                     display_name: string;
                     /** @example en */
                     locale: string;
@@ -2558,6 +2559,7 @@ export interface operations {
                 "application/json": {
                     /** @description An e-mail address. A new one is pending until it is confirmed; null clears at once. */
                     contact_address?: string | null;
+                    /** @description 1–100 characters, trimmed, one of them visible and none invisible but ZWJ and ZWNJ in words. */
                     display_name?: string;
                     /** @example en */
                     locale?: string;
@@ -2575,6 +2577,7 @@ export interface operations {
                 "application/merge-patch+json": {
                     /** @description An e-mail address. A new one is pending until it is confirmed; null clears at once. */
                     contact_address?: string | null;
+                    /** @description 1–100 characters, trimmed, one of them visible and none invisible but ZWJ and ZWNJ in words. */
                     display_name?: string;
                     /** @example en */
                     locale?: string;
@@ -2721,7 +2724,7 @@ export interface operations {
                     /** @description When the key ends; null, or absent, for never. */
                     expires_at?: string | null;
                     /**
-                     * @description For people.
+                     * @description 1–100 characters, trimmed, one of them visible and none invisible but ZWJ and ZWNJ in words.
                      * @example deploy
                      */
                     name: string;
@@ -2890,7 +2893,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description For people.
+                     * @description 1–100 characters, trimmed, one of them visible and none invisible but ZWJ and ZWNJ in words.
                      * @example deploy
                      */
                     name?: string;
@@ -2902,7 +2905,7 @@ export interface operations {
                  */
                 "application/merge-patch+json": {
                     /**
-                     * @description For people.
+                     * @description 1–100 characters, trimmed, one of them visible and none invisible but ZWJ and ZWNJ in words.
                      * @example deploy
                      */
                     name?: string;
@@ -3191,7 +3194,7 @@ export interface operations {
                     /** @description When the client ends; null, or absent, for never. */
                     expires_at?: string | null;
                     /**
-                     * @description For people.
+                     * @description 1–100 characters, trimmed, one of them visible and none invisible but ZWJ and ZWNJ in words.
                      * @example deploy
                      */
                     name: string;
@@ -3360,7 +3363,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description For people.
+                     * @description 1–100 characters, trimmed, one of them visible and none invisible but ZWJ and ZWNJ in words.
                      * @example deploy
                      */
                     name?: string;
@@ -3372,7 +3375,7 @@ export interface operations {
                  */
                 "application/merge-patch+json": {
                     /**
-                     * @description For people.
+                     * @description 1–100 characters, trimmed, one of them visible and none invisible but ZWJ and ZWNJ in words.
                      * @example deploy
                      */
                     name?: string;
