@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, test } from "node:test";
 import { draft, eventOf } from "@signalbox/contracts";
+import { sql } from "@signalbox/storage";
 import { createReceiver, eventually, type Receiver, type TestPerson, testPerson } from "@signalbox/testing";
 import { type DeliveryView, endpointsPath, type Harness, startDelivery } from "./harness.ts";
 import { assertSigned, plainSignature, standardSignature } from "./verifying.ts";
@@ -296,13 +297,21 @@ test("an endpoint never has more attempts at once than it may, and others do not
   await other.close();
 });
 
-test("a purged account leaves no endpoint and no delivery behind", async () => {
+test("a purged account leaves no endpoint, no delivery and no body of an event behind, nor of endpoints deleted before", async () => {
+  const former = await newEndpoint();
+  await delivery.createImage(who.accountId);
+  await deliveryIn("succeeded");
+  assert.equal((await delivery.send(who, "DELETE", `${endpointsPath}/${former.id}`)).status, 204);
   const endpoint = await newEndpoint();
   await delivery.createImage(who.accountId);
   await deliveryIn("succeeded");
+  const events = sql("", "select count(*)::int as count from webhook_events where account_id = $1");
+  const kept = async () => (await delivery.pool.query<{ count: number }>(events, [who.accountId])).rows[0]?.count;
+  assert.equal(await kept(), 2);
   const now = new Date().toISOString();
   const data = { id: who.accountId, created_at: now, deleted_at: now, changed: [] };
   await delivery.publish(draft("account.deleted", { subject: who.accountId, accountId: who.accountId, data }));
   await eventually(async () => (await delivery.send(who, "GET", `${endpointsPath}/${endpoint.id}`)).status === 404);
   assert.deepEqual(await delivery.deliveriesOf(who), []);
+  assert.equal(await kept(), 0);
 });

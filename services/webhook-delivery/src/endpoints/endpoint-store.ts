@@ -61,6 +61,8 @@ const lockEndpoint = sql("endpoint.lock", `${select} where id = $1 and account_i
 const lockEndpoints = sql("endpoint.lock-all", `${select} where account_id = $1 order by id for update`);
 const countEndpoints = sql("endpoint.count", "select count(*)::int as count from endpoints where account_id = $1");
 const removeEndpoint = sql("endpoint.remove", "delete from endpoints where id = $1");
+/** Their deliveries go with them. Also those whose endpoints are gone. */
+const removeEventsOf = sql("endpoint.remove-events-of", "delete from webhook_events where account_id = $1");
 // Against a pause, resume or removal under way: what is held for an endpoint must be seen by whoever releases it.
 const lockSubscribers = sql(
   "endpoint.lock-subscribers",
@@ -116,6 +118,9 @@ export function createEndpointStore(pool: Pool, sealer: Sealer) {
       sealedEndpoints.insert(tx, { ...endpoint, sealedSecret: sealer.seal(secret, place(endpoint.id)) }),
     save: async (tx: Tx, endpoint: Endpoint): Promise<void> => void (await saveEndpoint(tx, endpoint)),
     remove: async (tx: Tx, id: string): Promise<void> => void (await tx.query(removeEndpoint, [id])),
+    /** Removes every event of an account, with its body. */
+    removeEventsOf: async (tx: Tx, accountId: string): Promise<void> =>
+      void (await tx.query(removeEventsOf, [accountId])),
     rotateSecret: async (tx: Tx, id: string, secret: string, previousUntil: Date): Promise<void> =>
       void (await tx.query(rotateSecret, [id, sealer.seal(secret, place(id)), previousUntil])),
     /** The secret as it was shown; null when the account has no such endpoint. */

@@ -75,10 +75,11 @@ export function createEndpoints(dependencies: EndpointDependencies) {
       await outbox.append(tx, [endpointDeleted(endpoint), entry]);
     },
 
-    /** Deletes every endpoint of an account. */
+    /** Deletes every endpoint of a purged account, and what was delivered to them or waits: the bodies tell of a person. */
     async deleteAllOf(tx: Tx, accountId: string): Promise<void> {
       const owned = await endpointStore.lockAllOf(tx, accountId);
       for (const { id } of owned) await endpointStore.remove(tx, id);
+      await endpointStore.removeEventsOf(tx, accountId);
       if (owned.length > 0) await outbox.append(tx, owned.map(endpointDeleted));
     },
   };
