@@ -3,7 +3,7 @@ import { type ErrorCode, errorBody, randomId, securityHeaders } from "@signalbox
 
 const security = Object.fromEntries(securityHeaders);
 
-export interface ErrorResponse {
+interface ErrorResponse {
   readonly status: number;
   readonly statusText: string;
   readonly headers: Readonly<Record<string, string>>;
