@@ -51,10 +51,13 @@ export function openApiDocument(routes: Pick<Routes, "list">, info: OpenApiInfo)
   return createDocument(document, {
     // Answers may grow new members, so a document must not forbid them.
     override: ({ jsonSchema, zodSchema, io }) => {
+      // `format` says it in a word; the pattern of our times has 300 characters, and every resource has some.
+      if (io === "output" && jsonSchema.format === "date-time") delete jsonSchema.pattern;
       if (!(zodSchema instanceof z.ZodObject)) return;
       if (io === "output") delete jsonSchema.additionalProperties;
       // It is shown where the schema is used.
       delete jsonSchema.examples;
+      delete jsonSchema.example;
     },
     allowEmptySchema: { custom: true, transform: true, unknown: true },
   }) as unknown as Document;

@@ -28,8 +28,9 @@ function shared(schema: z.ZodType, id: string, value: unknown): ZodOpenApiExampl
  * of its members; undefined when a member that has to be there has none.
  */
 function exampleOf(schema: z.ZodType): unknown {
-  const declared = examples.get(schema) ?? { example: (schema.meta()?.examples as unknown[] | undefined)?.[0] };
-  if (declared.example !== undefined) return declared.example;
+  const { examples: several, example = (several as unknown[] | undefined)?.[0] } = schema.meta() ?? {};
+  const declared = examples.get(schema)?.example ?? example;
+  if (declared !== undefined) return declared;
   if (schema instanceof z.ZodLiteral) return schema.value;
   if (schema instanceof z.ZodArray) return listOf(exampleOf(schema.element as z.ZodType));
   if (schema instanceof z.ZodObject) return exampleOfMembers(schema.shape);

@@ -50,10 +50,10 @@ const retryAfter = header("RetryAfter", "Seconds to wait before the next try.");
 export function responsesOf(route: Route): ZodOpenApiResponsesObject {
   const responses: Record<string, ZodOpenApiResponseObject> = {};
   for (const status of impliedStatuses(route)) {
-    responses[String(status)] = status < 400 ? withoutBody(status, route.method) : refusal(status);
+    responses[String(status)] = status < 400 ? withoutBody(status) : refusal(status);
   }
   for (const [status, response] of Object.entries(route.spec.responses)) {
-    responses[status] = described(Number(status), response, route);
+    responses[status] = described(Number(status), response);
   }
   return responses as ZodOpenApiResponsesObject;
 }
@@ -70,58 +70,54 @@ function impliedStatuses({ method, path, spec }: Route): number[] {
   return implied;
 }
 
-function described(status: number, response: ResponseSpec, { method }: Route): ZodOpenApiResponseObject {
+function described(status: number, response: ResponseSpec): ZodOpenApiResponseObject {
   if (response === "error") return refusal(status);
-  if (response === "empty") return withoutBody(status, method);
-  const description = phraseOf(status);
-  const headers = headersOf(status, method);
-  // A page says so to people, and whatever comes before the handler still refuses as everywhere.
-  const refused = status < 400 ? {} : refusedJson(status, "schema" in response ? response.schema : undefined);
-  return { description, headers, content: { ...contentOf(response), ...refused } };
+  if (response === "empty") return withoutBody(status);
+  if (status >= 400) return refusalInOtherWords(status, response);
+  const answer = { description: phraseOf(status), headers: headersOf(status), content: contentOf(response) };
+  const name = response instanceof z.ZodType ? response.meta()?.id : undefined;
+  return name === undefined ? answer : shared(`${name}${status === 200 ? "" : nameOf(status)}`, () => answer, response);
+}
+
+const refusal = (status: number): ZodOpenApiResponseObject =>
+  shared(nameOf(status), () => ({
+    description: phraseOf(status),
+    headers: headersOf(status),
+    content: { "application/json": { schema: ErrorBody, example: exampleOfRefusal(status) } },
+  }));
+
+/** A page says so to people, and whatever comes before the handler still refuses as everywhere. */
+function refusalInOtherWords(status: number, response: Exclude<ResponseSpec, string>): ZodOpenApiResponseObject {
+  const own = "schema" in response ? response.schema : undefined;
+  const json = { schema: own ? z.union([ErrorBody, own]) : ErrorBody, example: exampleOfRefusal(status) };
+  const content = { ...contentOf(response), "application/json": json };
+  return { description: phraseOf(status), headers: headersOf(status), content };
+}
+
+const withoutBody = (status: number): ZodOpenApiResponseObject =>
+  shared(nameOf(status), () => ({ description: phraseOf(status), headers: headersOf(status) }));
+
+/** What was made of each schema, by its name: operations refer to it in the document. */
+const sharedResponses = new WeakMap<object, Map<string, ZodOpenApiResponseObject>>();
+
+function shared(id: string, make: () => ZodOpenApiResponseObject, of: object = ErrorBody): ZodOpenApiResponseObject {
+  const known = sharedResponses.get(of) ?? new Map<string, ZodOpenApiResponseObject>();
+  const response = known.get(id) ?? { ...make(), id };
+  sharedResponses.set(of, known.set(id, response));
+  return response;
 }
 
 const phraseOf = (status: number): string => phrases[status] ?? "An answer.";
 
-/** One response for each status: the document names them, and every operation refers to them. */
-const refusals = new Map<number, ZodOpenApiResponseObject>();
-
-function refusal(status: number): ZodOpenApiResponseObject {
-  const known = refusals.get(status);
-  if (known) return known;
-  const made = {
-    id: nameOf(status),
-    description: phraseOf(status),
-    headers: headersOf(status, "post"),
-    content: refusedJson(status),
-  };
-  refusals.set(status, made);
-  return made;
-}
-
-/** The body of every refusal, and what the route itself may say in its stead. */
-const refusedJson = (status: number, own?: z.ZodType) => ({
-  "application/json": { schema: own ? z.union([ErrorBody, own]) : ErrorBody, example: exampleOfRefusal(status) },
-});
-
-const bodiless = new Map<string, ZodOpenApiResponseObject>();
-
-function withoutBody(status: number, method: string): ZodOpenApiResponseObject {
-  const id = nameOf(status);
-  const made = bodiless.get(id) ?? { id, description: phraseOf(status), headers: headersOf(status, method) };
-  bodiless.set(id, made);
-  return made;
-}
-
 /** `NotFound` of 404, as RFC 9110 calls it. */
 const nameOf = (status: number): string => (STATUS_CODES[status] ?? String(status)).replace(/[^A-Za-z]/g, "");
 
-function headersOf(status: number, method: string): z.ZodObject {
+function headersOf(status: number): z.ZodObject {
   if (status === 401) return alwaysPresent.extend({ "WWW-Authenticate": authenticate });
   if (status === 429 || status === 503) return alwaysPresent.extend({ "Retry-After": retryAfter });
-  if (status === 201) return alwaysPresent.extend({ Location: location, ETag: entityTag });
   if (status >= 400 || status === 202) return alwaysPresent;
-  const shown = alwaysPresent.extend({ ETag: entityTag });
-  return method === "get" ? shown.extend({ "Cache-Control": cacheControl }) : shown;
+  const shown = alwaysPresent.extend({ ETag: entityTag, "Cache-Control": cacheControl });
+  return status === 201 ? shown.extend({ Location: location }) : shown;
 }
 
 function contentOf(response: Exclude<ResponseSpec, string>): Record<string, ZodOpenApiMediaTypeObject> {

@@ -46,7 +46,9 @@ test("the document names schemas, statuses, security and parameters of every rou
   const patch = document.paths?.["/accounts/{account_id}"]?.patch as Node;
   assert.equal(patch.operationId as unknown, "updateAccount");
   const reference = { $ref: "#/components/schemas/Account" };
-  assert.deepEqual(patch.responses?.["200"]?.content?.["application/json"]?.schema, reference);
+  assert.deepEqual(patch.responses?.["200"], { $ref: "#/components/responses/Account" });
+  const shown = document.components?.responses?.Account?.content?.["application/json"];
+  assert.deepEqual(shown?.schema, reference);
   for (const status of ["204", "400", "401", "403", "404", "409", "413", "415", "422", "429", "500", "503"]) {
     assert.ok(patch.responses?.[status], status);
   }
@@ -85,7 +87,8 @@ test("answers, headers and examples that are the same everywhere are written onc
   const reference = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });
   assert.deepEqual(patch.responses?.["404"], reference("responses", "NotFound"));
   assert.deepEqual(components?.responses?.NotFound?.headers?.["X-Request-Id"], reference("headers", "RequestId"));
-  const shown = patch.responses?.["200"]?.content?.["application/json"] as Node;
+  assert.deepEqual(patch.responses?.["200"], reference("responses", "Account"));
+  const shown = components?.responses?.Account?.content?.["application/json"] as Node;
   assert.deepEqual(shown.examples, { Account: reference("examples", "Account") });
   assert.deepEqual(components?.examples?.Account?.value, accountExample);
 });
