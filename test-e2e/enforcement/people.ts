@@ -36,7 +36,7 @@ export const owner = (system: System, headers: Headers): Client => {
 export const suspends = (system: System, accountId: string) => moves(system, accountId, "suspended");
 export const activates = (system: System, accountId: string) => moves(system, accountId, "active");
 
-export async function moves(system: System, accountId: string, status: string): Promise<void> {
+async function moves(system: System, accountId: string, status: string): Promise<void> {
   const administrator = createClient(system.baseUrl, system.apiKey);
   const body = { status, reason: "enforcement" };
   expectStatus(await administrator(`/api/accounts/${accountId}/status`, { body }), 200);
