@@ -64,7 +64,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API key
-         * @description It stops working everywhere within two seconds. Revoking it again changes nothing. When it has made keys or clients that still work, the answer is 200 and says how many.
+         * @description It stops working everywhere within two seconds. Revoking it again changes nothing. Where it has made others that still work, 200 says how many.
          */
         delete: operations["revokeApiKey"];
         options?: never;
@@ -147,7 +147,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke a service client
-         * @description Its tokens stop working everywhere within two seconds. Revoking it again changes nothing. When it has made keys or clients that still work, the answer is 200 and says how many.
+         * @description Its tokens stop working everywhere within two seconds. Revoking it again changes nothing. Where it has made others that still work, 200 says how many.
          */
         delete: operations["revokeServiceClient"];
         options?: never;
@@ -210,7 +210,7 @@ export interface paths {
         put?: never;
         /**
          * Confirm the pending contact address
-         * @description With the code that was mailed to it, which takes five tries, works once and expires after one hour. A pending account becomes active. An address that another account has verified is refused with 409 `conflict`, detail `address_taken`.
+         * @description With the code that was mailed to it, which takes five tries, works once and expires after one hour. A pending account becomes active. An address that another account has verified is 409, `address_taken`.
          */
         post: operations["confirmContactAddress"];
         delete?: never;
@@ -249,10 +249,7 @@ export interface paths {
         /** The page behind a link from a mail about the contact address */
         get: operations["contactLink"];
         put?: never;
-        /**
-         * Use the link: object to the change
-         * @description A link that confirms does nothing here: it wants a sign-in to the account that asked.
-         */
+        /** Use the link: object to the change */
         post: operations["followContactLink"];
         delete?: never;
         options?: never;
@@ -435,7 +432,7 @@ export interface paths {
         put?: never;
         /**
          * Prove again who you are, with a code sent to the contact address
-         * @description Without `code`, one is sent to the verified contact address. With it, this token counts as freshly signed in for 15 minutes, in every service. For tokens of people. All tokens of an account together get five codes and 25 tries an hour.
+         * @description Without `code`, one is sent to the verified contact address. With it, this token counts as freshly signed in for 15 minutes, in every service. For tokens of people. At most five codes and 25 tries an hour for all tokens of an account.
          */
         post: operations["stepUp"];
         delete?: never;
@@ -1194,7 +1191,7 @@ export interface components {
              * @example 2026-01-01T00:00:00.000Z
              */
             created_at: string;
-            /** @description Who made it: the id of an API key, `person` for somebody who had signed in, `first-key` for the operator of the deployment; null where that is not known. */
+            /** @description The API key that made it, `person` or `first-key`; null where not known. */
             created_by?: string | null;
             expires_at: string | null;
             /** @description The first characters of the key, enough to recognise it. */
@@ -1594,7 +1591,7 @@ export interface components {
              * @example 2026-01-01T00:00:00.000Z
              */
             created_at: string;
-            /** @description Who made it: the id of an API key, `person` for somebody who had signed in, `first-key` for the operator of the deployment; null where that is not known. */
+            /** @description The API key that made it, `person` or `first-key`; null where not known. */
             created_by?: string | null;
             expires_at: string | null;
             /** @description The first characters of the key, enough to recognise it. */
@@ -1625,7 +1622,7 @@ export interface components {
              * @example 2026-01-01T00:00:00.000Z
              */
             created_at: string;
-            /** @description Who made it: the id of an API key, `person` for somebody who had signed in, `first-key` for the operator of the deployment; null where that is not known. */
+            /** @description The API key that made it, `person` or `first-key`; null where not known. */
             created_by?: string | null;
             expires_at: string | null;
             /** @description The client, its `client_id` at the token endpoint. Opaque. */
@@ -1664,9 +1661,8 @@ export interface components {
              */
             requested_at: string;
         };
-        /** @description A revoked key or client that has made others, which still work. */
         Revocation: {
-            /** @description How many keys and clients still work that it has made. `revoke_created=true` revokes them too. */
+            /** @description How many keys and clients still work that it has made. */
             created_live: number;
             id: string;
         };
@@ -1688,7 +1684,7 @@ export interface components {
              * @example 2026-01-01T00:00:00.000Z
              */
             created_at: string;
-            /** @description Who made it: the id of an API key, `person` for somebody who had signed in, `first-key` for the operator of the deployment; null where that is not known. */
+            /** @description The API key that made it, `person` or `first-key`; null where not known. */
             created_by?: string | null;
             expires_at: string | null;
             /** @description The client, its `client_id` at the token endpoint. Opaque. */
@@ -3144,7 +3140,7 @@ export interface operations {
     revokeApiKey: {
         parameters: {
             query?: {
-                /** @description Revokes also the keys and clients that it has made, and those that they have made in turn. */
+                /** @description Also what it has made, and what that has made in turn. */
                 revoke_created?: "true" | "false";
             };
             header?: {
@@ -3551,7 +3547,7 @@ export interface operations {
     revokeServiceClient: {
         parameters: {
             query?: {
-                /** @description Revokes also the keys and clients that it has made, and those that they have made in turn. */
+                /** @description Also what it has made, and what that has made in turn. */
                 revoke_created?: "true" | "false";
             };
             header?: {
@@ -3845,30 +3841,6 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
-            /** @description The credential lacks a scope, or the state of the account forbids it. */
-            403: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "code": "forbidden",
-                     *         "message": "This is not permitted.",
-                     *         "request_id": "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b",
-                     *         "doc_url": "/docs/errors#forbidden"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                    /** @example <!doctype html><title>Keep the previous contact address</title> */
-                    "text/html": string;
-                };
-            };
             /** @description There is no such resource, or it belongs to someone else. */
             404: {
                 headers: {
@@ -3894,30 +3866,6 @@ export interface operations {
                 };
             };
             406: components["responses"]["NotAcceptable"];
-            /** @description The state has changed, or does not allow this. */
-            409: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "code": "conflict",
-                     *         "message": "The request conflicts with the current state.",
-                     *         "request_id": "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b",
-                     *         "doc_url": "/docs/errors#conflict"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                    /** @example <!doctype html><title>Keep the previous contact address</title> */
-                    "text/html": string;
-                };
-            };
             /** @description Gone. */
             410: {
                 headers: {
@@ -4029,30 +3977,6 @@ export interface operations {
                 };
             };
             406: components["responses"]["NotAcceptable"];
-            /** @description The state has changed, or does not allow this. */
-            409: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "code": "conflict",
-                     *         "message": "The request conflicts with the current state.",
-                     *         "request_id": "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b",
-                     *         "doc_url": "/docs/errors#conflict"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                    /** @example <!doctype html><title>Keep the previous contact address</title> */
-                    "text/html": string;
-                };
-            };
             /** @description Gone. */
             410: {
                 headers: {

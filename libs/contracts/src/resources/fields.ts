@@ -22,6 +22,4 @@ export const createdBy = z
   .string()
   .nullable()
   .optional()
-  .describe(
-    "Who made it: the id of an API key, `person` for somebody who had signed in, `first-key` for the operator of the deployment; null where that is not known.",
-  );
+  .describe("The API key that made it, `person` or `first-key`; null where not known.");

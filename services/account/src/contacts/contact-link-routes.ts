@@ -19,7 +19,7 @@ const page = {
   content: ["text/html"],
   example: "<!doctype html><title>Keep the previous contact address</title>",
 } as const;
-const responses = { 200: page, 403: page, 404: page, 409: page, 410: page };
+const shown = { 200: page, 404: page, 410: page };
 
 /**
  * The pages behind the links in mails. Following a link shows what it would do and changes nothing, since scanners of
@@ -32,7 +32,7 @@ export function contactLinkRoutes({ accounts, contactLinks, contactChanges, page
     operationId: "contactLink",
     summary: "The page behind a link from a mail about the contact address",
     auth: "anonymous",
-    responses,
+    responses: shown,
     cache: "no-store",
     async handle({ params, headers }) {
       const link = await contactLinks.find(digestLinkToken(params.token));
@@ -46,10 +46,9 @@ export function contactLinkRoutes({ accounts, contactLinks, contactChanges, page
   routes.post("/api/account/contact-links/:token", {
     operationId: "followContactLink",
     summary: "Use the link: object to the change",
-    description: "A link that confirms does nothing here: it wants a sign-in to the account that asked.",
     auth: "anonymous",
     audit: ["account.contact_confirm", "account.contact_object", "account.activate"],
-    responses,
+    responses: { ...shown, 403: page },
     create: {
       run: (tx, { params, clientAddress: address, requestId }) =>
         contactChanges.useLink(tx, params.token, { address, requestId, signedInTo: null }),

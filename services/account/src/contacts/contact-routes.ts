@@ -49,7 +49,7 @@ export function contactRoutes({ accounts, contactChanges }: Dependencies) {
     operationId: "confirmContactAddress",
     summary: "Confirm the pending contact address",
     description:
-      "With the code that was mailed to it, which takes five tries, works once and expires after one hour. A pending account becomes active. An address that another account has verified is refused with 409 `conflict`, detail `address_taken`.",
+      "With the code that was mailed to it, which takes five tries, works once and expires after one hour. A pending account becomes active. An address that another account has verified is 409, `address_taken`.",
     auth,
     audit: ["account.contact_confirm", "account.activate"],
     body: Confirmation,

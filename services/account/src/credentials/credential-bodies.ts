@@ -55,25 +55,17 @@ export const ClientSecretRotation = rotation("secret");
 export const CredentialPatch = z.strictObject({ name }).partial();
 
 export const revocation = {
-  revoke_created: booleanParameter()
-    .default(false)
-    .describe("Revokes also the keys and clients that it has made, and those that they have made in turn."),
+  revoke_created: booleanParameter().default(false).describe("Also what it has made, and what that has made in turn."),
 };
 
 /** What a revocation leaves behind. */
 export const Revocation = z
   .object({
     id: z.string(),
-    created_live: z
-      .int()
-      .min(1)
-      .describe("How many keys and clients still work that it has made. `revoke_created=true` revokes them too."),
+    created_live: z.int().min(1).describe("How many keys and clients still work that it has made."),
   })
-  .meta({
-    id: "Revocation",
-    description: "A revoked key or client that has made others, which still work.",
-    example: { id: "key_2hTq8LcN5wYfKb0ZrVxPsd", created_live: 2 },
-  });
+  .meta({ id: "Revocation" })
+  .register(examples, { example: { id: apiKeyExample.id, created_live: 2 } });
 
 export const IssuedApiKey = ApiKeyResource.extend({
   key: z.string().describe("The key itself. It is shown this once."),

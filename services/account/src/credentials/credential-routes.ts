@@ -170,7 +170,7 @@ function changeRoutes<C extends Credential>(routes: Routes, door: CredentialDoor
   routes.delete(one, {
     operationId: operations.revoke,
     summary: `Revoke ${article(noun)}`,
-    description: `${door.texts.revoked} When it has made keys or clients that still work, the answer is 200 and says how many.`,
+    description: `${door.texts.revoked} Where it has made others that still work, 200 says how many.`,
     auth: security,
     audit: `${audited}.revoke`,
     query: z.object(revocation),

@@ -26,7 +26,7 @@ export function stepUpRoutes({ accounts, stepUps }: Dependencies) {
     operationId: "stepUp",
     summary: "Prove again who you are, with a code sent to the contact address",
     description:
-      "Without `code`, one is sent to the verified contact address. With it, this token counts as freshly signed in for 15 minutes, in every service. For tokens of people. All tokens of an account together get five codes and 25 tries an hour.",
+      "Without `code`, one is sent to the verified contact address. With it, this token counts as freshly signed in for 15 minutes, in every service. For tokens of people. At most five codes and 25 tries an hour for all tokens of an account.",
     // Any sensitive change may need it, whatever scope the change is about.
     auth: { scopes: [], access: "own-account:write" },
     audit: "account.step_up",
