@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHmac, randomBytes } from "node:crypto";
-import { type Client, createClient, dataOf, idempotencyKey } from "@signalbox/client";
+import { ApiError, type Client, createClient, dataOf, idempotencyKey } from "@signalbox/client";
 import { createReceiver, eventually, type Mailbox, readFixture } from "@signalbox/testing";
 import type { System } from "../systems/system.ts";
 import { createClient as createSender, expectStatus } from "./client.ts";
@@ -227,6 +227,10 @@ async function exportsEverything(client: Client, known: { accountId: string; ima
 }
 
 async function refusesStrangers(system: System): Promise<void> {
+  await assert.rejects(
+    dataOf(createClient({ baseUrl: system.baseUrl }).GET("/api/account")),
+    (error) => error instanceof ApiError && error.status === 401 && error.code === "unauthorized",
+  );
   const stranger = createSender(system.baseUrl);
   for (const path of ["/api/account/", "/images", "/api/v1/config/", "/api/v1/webhooks/endpoints"]) {
     const answer = expectStatus(await stranger(path), 401);

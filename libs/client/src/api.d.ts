@@ -1326,7 +1326,7 @@ export interface components {
              * @default true
              */
             forward?: boolean;
-            /** @description What the owner calls the partner. */
+            /** @description 1–100 characters, trimmed, one of them visible and none invisible but ZWJ and ZWNJ in words. */
             name: string;
             /**
              * @description How the partner signs.
@@ -1751,7 +1751,7 @@ export interface components {
             event_types?: string[] | null;
             /** @description Whether accepted webhooks go on to the account's endpoints. */
             forward?: boolean;
-            /** @description What the owner calls the partner. */
+            /** @description 1–100 characters, trimmed, one of them visible and none invisible but ZWJ and ZWNJ in words. */
             name?: string;
             /** @description What the partner signs with. Write-only. */
             secret?: string;
@@ -2834,6 +2834,7 @@ export interface operations {
                      * @default null
                      */
                     contact_address?: string | null;
+                    /** @description 1–100 characters, trimmed, one of them visible and none invisible but ZWJ and ZWNJ in words. */
                     display_name: string;
                     /** @example en */
                     locale: string;
@@ -2922,6 +2923,7 @@ export interface operations {
                 "application/json": {
                     /** @description An e-mail address. A new one is pending until it is confirmed; null clears at once. */
                     contact_address?: string | null;
+                    /** @description 1–100 characters, trimmed, one of them visible and none invisible but ZWJ and ZWNJ in words. */
                     display_name?: string;
                     /** @example en */
                     locale?: string;
@@ -2939,6 +2941,7 @@ export interface operations {
                 "application/merge-patch+json": {
                     /** @description An e-mail address. A new one is pending until it is confirmed; null clears at once. */
                     contact_address?: string | null;
+                    /** @description 1–100 characters, trimmed, one of them visible and none invisible but ZWJ and ZWNJ in words. */
                     display_name?: string;
                     /** @example en */
                     locale?: string;
@@ -3073,7 +3076,7 @@ export interface operations {
                     /** @description When the key ends; null, or absent, for never. */
                     expires_at?: string | null;
                     /**
-                     * @description For people.
+                     * @description 1–100 characters, trimmed, one of them visible and none invisible but ZWJ and ZWNJ in words.
                      * @example deploy
                      */
                     name: string;
@@ -3204,7 +3207,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description For people.
+                     * @description 1–100 characters, trimmed, one of them visible and none invisible but ZWJ and ZWNJ in words.
                      * @example deploy
                      */
                     name?: string;
@@ -3216,7 +3219,7 @@ export interface operations {
                  */
                 "application/merge-patch+json": {
                     /**
-                     * @description For people.
+                     * @description 1–100 characters, trimmed, one of them visible and none invisible but ZWJ and ZWNJ in words.
                      * @example deploy
                      */
                     name?: string;
@@ -3480,7 +3483,7 @@ export interface operations {
                     /** @description When the client ends; null, or absent, for never. */
                     expires_at?: string | null;
                     /**
-                     * @description For people.
+                     * @description 1–100 characters, trimmed, one of them visible and none invisible but ZWJ and ZWNJ in words.
                      * @example deploy
                      */
                     name: string;
@@ -3611,7 +3614,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description For people.
+                     * @description 1–100 characters, trimmed, one of them visible and none invisible but ZWJ and ZWNJ in words.
                      * @example deploy
                      */
                     name?: string;
@@ -3623,7 +3626,7 @@ export interface operations {
                  */
                 "application/merge-patch+json": {
                     /**
-                     * @description For people.
+                     * @description 1–100 characters, trimmed, one of them visible and none invisible but ZWJ and ZWNJ in words.
                      * @example deploy
                      */
                     name?: string;

@@ -61,9 +61,29 @@ const read = { scopes: ["webhooks:read"] } as const;
 const base = "/api/v1/webhooks";
 
 /** What was delivered, what was tried, and what there is to subscribe to. */
-export function deliveryRoutes({ deliveryStore, pageLimits }: DeliveryRoutes): Routes {
+export function deliveryRoutes(parts: DeliveryRoutes): Routes {
   const routes = createRoutes({ exampleIds: { id: webhookDeliveryExample.id } });
+  declareDeliveries(routes, parts);
+  declareAttempts(routes, parts);
 
+  routes.get(`${base}/event-types`, {
+    operationId: "webhookEventTypes",
+    summary: "List what endpoints can subscribe to, by name",
+    auth: read,
+    query: z.object(pageParameters(parts.pageLimits)),
+    responses: { 200: pageOf(EventTypeResource) },
+    handle: ({ query }) =>
+      listPage(
+        query,
+        async (range) => rangeOf(subscribable, range, placeOfType),
+        (type) => type,
+        placeOfType,
+      ),
+  });
+  return routes;
+}
+
+function declareDeliveries(routes: Routes, { deliveryStore, pageLimits }: DeliveryRoutes): void {
   routes.get(`${base}/deliveries`, {
     operationId: "webhookDeliveries",
     summary: "List deliveries, newest first",
@@ -88,7 +108,9 @@ export function deliveryRoutes({ deliveryStore, pageLimits }: DeliveryRoutes): R
       return delivery ? ok(viewDelivery(delivery)) : refused(404, "not_found");
     },
   });
+}
 
+function declareAttempts(routes: Routes, { deliveryStore, pageLimits }: DeliveryRoutes): void {
   routes.get(`${base}/attempts`, {
     operationId: "webhookAttempts",
     summary: "List attempts, newest first",
@@ -110,22 +132,6 @@ export function deliveryRoutes({ deliveryStore, pageLimits }: DeliveryRoutes): R
       );
     },
   });
-
-  routes.get(`${base}/event-types`, {
-    operationId: "webhookEventTypes",
-    summary: "List what endpoints can subscribe to, by name",
-    auth: read,
-    query: z.object(pageParameters(pageLimits)),
-    responses: { 200: pageOf(EventTypeResource) },
-    handle: ({ query }) =>
-      listPage(
-        query,
-        async (range) => rangeOf(subscribable, range, placeOfType),
-        (type) => type,
-        placeOfType,
-      ),
-  });
-  return routes;
 }
 
 const viewAttempt = (attempt: Attempt) => ({
