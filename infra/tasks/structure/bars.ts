@@ -89,8 +89,8 @@ function accountBars(repository: Repository): Bar[] {
     .map(({ path, lines }) => `${path} (${lines} lines)`);
   const lines = modules.reduce((sum, module) => sum + module.lines, 0);
   return [
-    { name: "files of services/account/src", figure: modules.length, max: 120, places: [] },
-    { name: "lines of services/account/src", figure: lines, max: 9000, places: largest },
+    { name: "files of services/account/src", figure: modules.length, max: 135, places: [] },
+    { name: "lines of services/account/src", figure: lines, max: 11_500, places: largest },
   ];
 }
 

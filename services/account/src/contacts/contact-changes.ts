@@ -104,24 +104,26 @@ export function createContactChanges(dependencies: ContactDependencies) {
       return changed.account;
     },
 
-    /**
-     * Does what a link from a mail is for: confirms the pending address of the account that its user is signed in to, or
-     * objects to a change, which needs no sign-in.
-     */
-    async useLink(tx: Tx, token: string, { signedInTo, ...from }: LinkUser): Promise<LinkOutcome> {
-      const { account, link } = await lockLink(parts, tx, token);
-      if (!account || !link) return { outcome: "unknown" };
-      if (!isOpen(link, clock.now())) return { outcome: "ended", account };
-      const { kind, address } = link;
-      if (kind === "confirm" && signedInTo !== account.id) return { outcome: "not-signed-in", account, address };
-      const by: Actor = { kind: "owner", accountId: account.id, credential: "contact-link", ...from };
-      return linkUses[kind](parts, tx, account, link, by);
-    },
+    useLink: (tx: Tx, token: string, user: LinkUser): Promise<LinkOutcome> => useLink(parts, tx, token, user),
   };
 }
 
 interface Parts extends ContactDependencies {
   readonly contactMails: ReturnType<typeof createContactMails>;
+}
+
+/**
+ * Does what a link from a mail is for: confirms the pending address of the account that its user is signed in to, or
+ * objects to a change, which needs no sign-in.
+ */
+async function useLink(parts: Parts, tx: Tx, token: string, { signedInTo, ...from }: LinkUser): Promise<LinkOutcome> {
+  const { account, link } = await lockLink(parts, tx, token);
+  if (!account || !link) return { outcome: "unknown" };
+  if (!isOpen(link, parts.clock.now())) return { outcome: "ended", account };
+  const { kind, address } = link;
+  if (kind === "confirm" && signedInTo !== account.id) return { outcome: "not-signed-in", account, address };
+  const by: Actor = { kind: "owner", accountId: account.id, credential: "contact-link", ...from };
+  return linkUses[kind](parts, tx, account, link, by);
 }
 
 /** Nothing is pending after a removal, and the address that was in use can object. */
