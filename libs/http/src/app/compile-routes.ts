@@ -9,12 +9,17 @@ import type { CompiledRoute } from "./exchange.ts";
 export function compileRoutes(routes: readonly Route[]): CompiledRoute[] {
   const seen = new Set<string>();
   for (const { method, path } of routes) {
-    const shape = `${method} ${path.replace(/:\w+/g, ":").replace(/\/+$/, "")}`;
+    const shape = `${method} ${shapeOf(path)}`;
     if (seen.has(shape)) throw new Error(`${method} ${path} is declared twice`);
     seen.add(shape);
   }
   return routes.map(compileRoute).sort((a, b) => bySpecificity(a.path, b.path));
 }
+
+/** What two paths have in common that match the same requests. */
+export const shapeOf = (path: string): string => withoutSlash(path.replace(/:\w+/g, ":"));
+
+export const withoutSlash = (path: string): string => path.replace(/\/+$/, "");
 
 function bySpecificity(a: string, b: string): number {
   const [left, right] = [a.split("/"), b.split("/")];

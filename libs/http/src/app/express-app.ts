@@ -1,9 +1,10 @@
 import express, { type Express } from "express";
 import { compileRoute } from "./compile-route.ts";
+import { shapeOf } from "./compile-routes.ts";
 import type { Edge } from "./edge.ts";
 import type { CompiledRoute } from "./exchange.ts";
 import { serve } from "./serve.ts";
-import { notFoundRoute, otherMethodRoutes } from "./unmatched-route.ts";
+import { notFoundRoute, otherMethodsRoute } from "./unmatched-route.ts";
 
 /** Puts compiled routes on Express 5: one layer per route, and behind them what answers when none of them does. */
 export function expressApp(edge: Edge, routes: readonly CompiledRoute[]): Express {
@@ -12,11 +13,12 @@ export function expressApp(edge: Edge, routes: readonly CompiledRoute[]): Expres
   app.disable("etag");
   app.set("query parser", false);
   app.enable("case sensitive routing");
-  for (const route of routes) {
-    app[route.method](route.path, (request, response) => serve(edge, route, request, response, request.params));
-  }
-  for (const route of otherMethodRoutes(edge, routes)) {
-    app.all(route.path, (request, response) => serve(edge, route, request, response, {}));
+  for (const ofPath of Map.groupBy(routes, ({ path }) => shapeOf(path)).values()) {
+    for (const route of ofPath) {
+      app[route.method](route.path, (request, response) => serve(edge, route, request, response, request.params));
+    }
+    const others = otherMethodsRoute(edge, ofPath as [CompiledRoute, ...CompiledRoute[]]);
+    app.all(others.path, (request, response) => serve(edge, others, request, response, {}));
   }
   const notFound = compileRoute(notFoundRoute());
   app.use((request, response) => void serve(edge, notFound, request, response, {}));

@@ -2,6 +2,7 @@ import { AppError } from "@signalbox/core";
 import { noContent, refused } from "../responses/http-response.ts";
 import type { ErrorStyle, Route } from "../routes/route-spec.ts";
 import { compileRoute } from "./compile-route.ts";
+import { withoutSlash } from "./compile-routes.ts";
 import type { Edge } from "./edge.ts";
 import type { CompiledRoute } from "./exchange.ts";
 import { answerPreflight } from "./preflight.ts";
@@ -15,20 +16,18 @@ export function notFoundRoute(): Route {
 }
 
 /**
- * One route per path, to stand behind all others: OPTIONS tells what the path can do, and any other method is 405 that
- * tells it too (RFC 9110 §15.5.6).
+ * Answers for the methods that the routes of one path do not have: OPTIONS tells what the path can do, and any other method
+ * is 405 that tells it too (RFC 9110 §15.5.6). It stands behind them and before less specific paths: `PATCH
+ * /images/import` is no change of an image of that id.
  */
-export function otherMethodRoutes({ cors }: Edge, routes: readonly CompiledRoute[]): CompiledRoute[] {
-  const paths = new Map(routes.map(({ path, errors }) => [withoutSlash(path), errors]));
-  return [...paths].map(([path, errors]) => {
-    const under = routes.filter((route) => patternOf(route.path).test(path));
-    const headers = { Allow: allowed(under) };
-    const route = ownRoute(path || "/", errors, ({ request }) =>
-      request.method === "OPTIONS" ? noContent({ headers }) : refused(405, "method_not_allowed", { headers }),
-    );
-    const compiled = compileRoute(route);
-    return { ...compiled, steps: [answerPreflight(cors, under, headers.Allow), ...compiled.steps] };
-  });
+export function otherMethodsRoute({ cors }: Edge, routes: readonly [CompiledRoute, ...CompiledRoute[]]): CompiledRoute {
+  const [{ path, errors }] = routes;
+  const headers = { Allow: allowed(routes) };
+  const route = ownRoute(withoutSlash(path) || "/", errors, ({ request }) =>
+    request.method === "OPTIONS" ? noContent({ headers }) : refused(405, "method_not_allowed", { headers }),
+  );
+  const compiled = compileRoute(route);
+  return { ...compiled, steps: [answerPreflight(cors, routes, headers.Allow), ...compiled.steps] };
 }
 
 function ownRoute(path: string, errors: ErrorStyle, handle: NonNullable<Route["spec"]["handle"]>): Route {
@@ -44,17 +43,6 @@ function allowed(routes: readonly CompiledRoute[]): string {
   const methods = routes.flatMap(({ method }) => (method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()]));
   return [...new Set([...methods, "OPTIONS"])].join(", ");
 }
-
-/** Which declared paths a path falls under; a parameter takes any one segment, another parameter included. */
-function patternOf(path: string): RegExp {
-  const segments = withoutSlash(path).split("/");
-  const parts = segments.map((segment) =>
-    segment.startsWith(":") ? "[^/]+" : segment.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"),
-  );
-  return new RegExp(`^${parts.join("/")}$`);
-}
-
-const withoutSlash = (path: string): string => path.replace(/\/+$/, "");
 
 function isDecodable(url: string): boolean {
   try {
