@@ -11,6 +11,7 @@ interface AppErrorOptions {
   readonly field?: string | undefined;
   readonly details?: readonly ErrorDetail[] | undefined;
   readonly retryAfterSeconds?: number | undefined;
+  readonly outcome?: "unknown" | undefined;
   readonly cause?: unknown;
 }
 
@@ -24,6 +25,8 @@ export class AppError extends Error {
   readonly field: string | undefined;
   readonly details: readonly ErrorDetail[];
   readonly retryAfterSeconds: number | undefined;
+  /** Said where the change that was asked for may have been made. A refusal without it has changed nothing. */
+  readonly outcome: "unknown" | undefined;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -31,6 +34,7 @@ export class AppError extends Error {
     this.details = options.details ?? [];
     this.field = options.field ?? this.details[0]?.field;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.outcome = options.outcome;
   }
 }
 

@@ -9,12 +9,14 @@ interface ErrorMembers {
   /** The configuration routes give the request id a second time, under the name that the specification has there. */
   readonly isCorrelated?: boolean;
   readonly details?: readonly ErrorDetail[] | undefined;
+  readonly outcome?: "unknown" | undefined;
   /** The page that explains the codes: `http.error-docs`. */
   readonly docs: string;
 }
 
 /** Writes the body of a refusal: the one shape of CONTRACT §2, from every service and from the edge. */
-export function errorBody({ code, message, field, requestId, isCorrelated, details = [], docs }: ErrorMembers): string {
+export function errorBody(members: ErrorMembers): string {
+  const { code, message, field, requestId, isCorrelated, details = [], outcome, docs } = members;
   const firstField = field ?? details[0]?.field;
   return JSON.stringify({
     error: {
@@ -24,6 +26,7 @@ export function errorBody({ code, message, field, requestId, isCorrelated, detai
       request_id: requestId,
       ...(isCorrelated ? { correlationId: requestId } : {}),
       ...(details.length > 0 ? { details } : {}),
+      ...(outcome ? { outcome } : {}),
       doc_url: `${docs}#${code}`,
     },
   });

@@ -36,6 +36,7 @@ function detailsOf(error: AppError): Record<string, unknown> {
   return {
     ...(error.details.length > 0 ? { details: error.details } : {}),
     ...(error.field === undefined ? {} : { field: error.field }),
+    ...(error.outcome === undefined ? {} : { outcome: error.outcome }),
     ...(error.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: error.retryAfterSeconds }),
   };
 }

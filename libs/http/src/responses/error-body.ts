@@ -20,6 +20,10 @@ export const ErrorBody = z
         )
         .optional()
         .describe("Every failing field, each once."),
+      outcome: z
+        .literal("unknown")
+        .optional()
+        .describe("Said where the change may have been made after all; any other refusal has changed nothing."),
       doc_url: z
         .string()
         .describe("The page that explains the codes, at `code`; a path belongs to the address that was asked."),

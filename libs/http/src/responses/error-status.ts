@@ -33,12 +33,12 @@ export function refusedWith(refusal: Refusal): HttpResponse {
 /** Makes a response of anything thrown. What was not thrown on purpose says nothing about our insides. */
 export function responseOfError(error: unknown): HttpResponse {
   const known = toAppError(error);
-  const { code, message, field, details, retryAfterSeconds } = isAppError(known)
+  const { code, message, field, details, retryAfterSeconds, outcome } = isAppError(known)
     ? known
     : new AppError("server_error", defaultMessages.server_error);
   return {
     status: statusOf[code],
-    body: { kind: "error", error: { code, message, field, details, retryAfterSeconds } },
+    body: { kind: "error", error: { code, message, field, details, retryAfterSeconds, outcome } },
   };
 }
 
@@ -52,10 +52,11 @@ export function styledCode(code: ErrorCode, status: number, style: ErrorStyle): 
 
 /** The body of a refusal as the area of the route writes it. */
 export function errorText(
-  { code, message, field, details }: Refusal,
+  { code, message, field, details, outcome }: Refusal,
   status: number,
   { style, requestId, docs }: { readonly style: ErrorStyle; readonly requestId: string; readonly docs: string },
 ): string {
   const isCorrelated = style === "configuration";
-  return errorBody({ code: styledCode(code, status, style), message, field, details, requestId, isCorrelated, docs });
+  const said = { message, field, details, outcome };
+  return errorBody({ code: styledCode(code, status, style), ...said, requestId, isCorrelated, docs });
 }

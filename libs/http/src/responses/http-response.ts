@@ -25,6 +25,7 @@ export interface Refusal {
   readonly field?: string | undefined;
   readonly details?: readonly ErrorDetail[] | undefined;
   readonly retryAfterSeconds?: number | undefined;
+  readonly outcome?: "unknown" | undefined;
 }
 
 /** A response as a value. Handlers return it, the framework writes it. */

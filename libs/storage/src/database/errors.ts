@@ -44,6 +44,15 @@ export function databaseAway(cause: unknown): AppError {
   });
 }
 
+/** What is answered when the connection was lost between a change and its answer, and the server cannot be asked. */
+export function outcomeUnknown(cause: unknown): AppError {
+  return new AppError("unavailable", "The database went away during the change. It is not known whether it was made.", {
+    retryAfterSeconds,
+    outcome: "unknown",
+    cause: asError(cause),
+  });
+}
+
 /** What is answered when another change of the same thing takes too long to be waited for. */
 export function rowBusy(cause: unknown): AppError {
   return new AppError("unavailable", "Another change of this resource is under way. Try again.", {

@@ -1,6 +1,7 @@
-import { isSerializationFailure, toAppError } from "./errors.ts";
+import { isSerializationFailure, outcomeUnknown, toAppError } from "./errors.ts";
 import type { Part } from "./joined-statement.ts";
 import type { Pool } from "./pool.ts";
+import { isAnswerLost } from "./settle-commit.ts";
 import { isOfRows, type Statement } from "./statement.ts";
 import { runHooks, type Tx } from "./transaction.ts";
 
@@ -33,7 +34,7 @@ export async function inOneStatement<T>(
     }
   } catch (error) {
     if (error instanceof NeedsTransaction || isSerializationFailure(error)) return null;
-    throw toAppError(error);
+    throw isAnswerLost(error) ? outcomeUnknown(error) : toAppError(error);
   }
   runHooks(pool, hooks);
   return { result };

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isUnavailable } from "@signalbox/core";
 import type pg from "pg";
-import { breaksConnection, isRowBusy, isSerializationFailure, toAppError } from "./errors.ts";
+import { breaksConnection, isRowBusy, isSerializationFailure, outcomeUnknown, toAppError } from "./errors.ts";
 import type { Pool } from "./pool.ts";
 import { send } from "./send.ts";
+import { isAnswerLost, settleCommit } from "./settle-commit.ts";
 import type { Queryable } from "./statement.ts";
 
 /** A transaction under way. What an event, an audit row or an idempotency record is written with. */
@@ -24,9 +25,10 @@ export interface TransactionOptions {
 
 /**
  * Runs `work` in one transaction: commit when it returns, rollback when it throws. A deadlock or serialization failure
- * repeats the whole of `work`, so everything it does outside `tx` belongs into `tx.afterCommit`. Nothing else is repeated:
- * after a connection that broke during COMMIT nobody knows the outcome, and the caller gets `unavailable`. So does whoever
- * waits for a lock longer than the pool's `lockTimeoutMs`.
+ * repeats the whole of `work`, so everything it does outside `tx` belongs into `tx.afterCommit`. Nothing else is repeated.
+ * What a connection that broke during COMMIT left open is asked of the server; where that fails, and only there, the caller
+ * gets `unavailable` with the outcome `unknown`. Whoever waits for a lock longer than the pool's `lockTimeoutMs` gets
+ * `unavailable`.
  */
 export async function inTransaction<T>(
   pool: Pool,
@@ -70,9 +72,9 @@ async function attemptOnce<T>(pool: Pool, work: (tx: Tx) => Promise<T>, options:
   };
   let broken = false;
   try {
-    await client.query(options.isolation ? `begin isolation level ${options.isolation}` : "begin");
+    const transactionId = await begin(client, options.isolation);
     const result = await work(tx);
-    await commit(client);
+    broken = (await commit(pool, client, transactionId)) === "broken";
     runHooks(pool, hooks);
     return result;
   } catch (error) {
@@ -84,11 +86,26 @@ async function attemptOnce<T>(pool: Pool, work: (tx: Tx) => Promise<T>, options:
   }
 }
 
-async function commit(client: pg.PoolClient): Promise<void> {
-  const { command } = await client.query("commit");
+/** Begins, in one round trip, and answers the id by which the server knows the transaction after its connection is gone. */
+async function begin(client: pg.PoolClient, isolation: TransactionOptions["isolation"]): Promise<string> {
+  const text = isolation ? `begin isolation level ${isolation}` : "begin";
+  const results: unknown = await client.query(`${text}; select pg_current_xact_id()::text as id`);
+  return (results as readonly pg.QueryResult<{ id: string }>[])[1]?.rows[0]?.id ?? "";
+}
+
+/** Commits. A connection that is lost before the answer leaves it open what happened, so the server is asked over another. */
+async function commit(pool: Pool, client: pg.PoolClient, transactionId: string): Promise<"whole" | "broken"> {
+  const answer = await client.query("commit").catch(async (error: unknown) => {
+    if (!isAnswerLost(error)) throw error;
+    const outcome = await settleCommit(pool, transactionId);
+    if (outcome === "unknown") throw outcomeUnknown(error);
+    if (outcome === "aborted") throw error;
+    return null;
+  });
   // PostgreSQL answers COMMIT of a failed transaction with a silent ROLLBACK: work that swallowed an error would seem to succeed.
-  if (command !== "COMMIT")
+  if (answer && answer.command !== "COMMIT")
     throw new Error("the transaction was rolled back: the error of one of its statements was swallowed");
+  return answer ? "whole" : "broken";
 }
 
 /** Rolls back, unless the connection is already lost; false when it must not be used again. */

@@ -18,7 +18,7 @@ const publicCodes = new Set([
 ]);
 
 /** Members of `extensions` that subgraphs write for clients. Apollo adds others: service names, addresses, stacks. */
-const publicExtensions = ["field", "details", "retryAfterSeconds"];
+const publicExtensions = ["field", "details", "retryAfterSeconds", "outcome"];
 
 type AnyError = GraphQLError | GraphQLFormattedError;
 

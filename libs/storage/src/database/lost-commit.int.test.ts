@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import {
+  createTcpProxy,
+  eventually,
+  type TcpProxy,
+  type TestDatabase,
+  testContext,
+  testDatabase,
+} from "@signalbox/testing";
+import { inOneStatement } from "./one-statement.ts";
+import { openPool, type Pool } from "./pool.ts";
+import { sql, sqlRows } from "./statement.ts";
+import { inTransaction } from "./transaction.ts";
+
+const context = testContext("account", {});
+let database: TestDatabase;
+let proxy: TcpProxy;
+/** Goes through the proxy; `direct` does not. */
+let pool: Pool;
+let direct: Pool;
+
+/** A row of which the commit takes a while, and then succeeds or not. */
+const schema = `
+  create table slow (name text primary key, is_good boolean not null);
+  create function commit_slowly() returns trigger language plpgsql as $$
+  begin
+    perform pg_sleep(0.5);
+    if not new.is_good then raise exception 'the commit fails'; end if;
+    return null;
+  end $$;
+  create constraint trigger slowly after insert on slow deferrable initially deferred
+    for each row execute function commit_slowly();`;
+const insert = sql("", "insert into slow values ($1, $2)");
+const insertAsOne = sqlRows("test.slow", "($1::text, $2::boolean)", (rows) => `insert into slow ${rows}`);
+const find = sql("", "select 1 from slow where name = $1");
+const committing = sql(
+  "",
+  "select 1 from pg_stat_activity where datname = current_database() and state = 'active' and wait_event = 'PgSleep'",
+);
+
+before(async () => {
+  database = await testDatabase();
+  proxy = await createTcpProxy({ port: Number(new URL(database.url).port) });
+  const open = (url: string, applicationName: string) => openPool({ url, max: 4, applicationName, ...context });
+  direct = open(database.url, "direct");
+  pool = open(proxy.urlFor(database.url), "behind-proxy");
+  for (const statement of schema.split(/;\s*(?=create)/)) await direct.query(sql("", statement));
+});
+after(async () => {
+  await context.close();
+  await proxy.close();
+  await database.close();
+});
+
+const isThere = async (name: string) => (await direct.query(find, [name])).rowCount === 1;
+const isCommitting = () => eventually(async () => (await direct.query(committing)).rowCount === 1);
+
+describe("a commit whose answer is lost", () => {
+  it("succeeded: the caller hears so, and its hooks run", async () => {
+    let hooks = 0;
+    const work = inTransaction(pool, async (tx) => {
+      await tx.query(insert, ["kept", true]);
+      tx.afterCommit(() => hooks++);
+      return "result";
+    });
+    await isCommitting();
+    proxy.cut();
+    assert.equal(await work, "result");
+    assert.deepEqual([hooks, await isThere("kept")], [1, true]);
+  });
+
+  it("failed: nothing is there, and the caller may try again", async () => {
+    const work = inTransaction(pool, (tx) => tx.query(insert, ["undone", false]));
+    const refused = assert.rejects(work, { code: "unavailable", outcome: undefined });
+    await isCommitting();
+    proxy.cut();
+    await refused;
+    assert.equal(await isThere("undone"), false);
+  });
+
+  it("cannot be asked about: the caller hears that the outcome is unknown", async () => {
+    const work = inTransaction(pool, (tx) => tx.query(insert, ["unknown", true]));
+    const refused = assert.rejects(work, { code: "unavailable", outcome: "unknown" });
+    await isCommitting();
+    await proxy.refuse();
+    await refused;
+    await proxy.accept();
+  });
+
+  it("of a single statement: the outcome is unknown", async () => {
+    const work = inOneStatement(pool, (tx) => tx.query(insertAsOne, ["single", true]));
+    const refused = assert.rejects(work, { code: "unavailable", outcome: "unknown" });
+    await isCommitting();
+    proxy.cut();
+    await refused;
+  });
+});

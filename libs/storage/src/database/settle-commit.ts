@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { failureChain, failureCode, isSqlState, seconds, systemClock } from "@signalbox/core";
+import type { Queryable } from "./statement.ts";
+import { sql } from "./statement.ts";
+
+const findStatus = sql("transaction.status", "select pg_xact_status($1::text::xid8) as status");
+
+/** A caller waits three seconds at most, and the loss itself has taken its time. */
+const settleMs = seconds(1.5);
+const pauseMs = 50;
+
+/**
+ * Finds out what became of a transaction whose connection was lost while it committed: its answer may have been on the way.
+ * `unknown` when the server cannot be asked in time.
+ */
+export async function settleCommit(
+  pool: Queryable,
+  transactionId: string,
+): Promise<"committed" | "aborted" | "unknown"> {
+  const endsMs = systemClock.steadyMs() + settleMs;
+  while (systemClock.steadyMs() < endsMs) {
+    const answer = await pool.query<{ status: string | null }>(findStatus, [transactionId]).catch(() => null);
+    const status = answer?.rows[0]?.status;
+    if (status === "committed" || status === "aborted") return status;
+    await sleep(pauseMs);
+  }
+  return "unknown";
+}
+
+const lostInTheMiddle =
+  /^(Connection terminated unexpectedly|Query read timeout|Client has encountered a connection error)/;
+
+/** Recognizes a statement that may have had its effect, because the connection was lost between it and its answer. */
+export function isAnswerLost(error: unknown): boolean {
+  return failureChain(error).some((link) => {
+    const code = failureCode(link);
+    if (isSqlState(code)) return code.startsWith("57P") || code.startsWith("08");
+    if (code === "ECONNRESET" || code === "EPIPE") return true;
+    return link instanceof Error && lostInTheMiddle.test(link.message);
+  });
+}
