@@ -1400,6 +1400,11 @@ export interface components {
                 field?: string;
                 /** @description For people; may change. */
                 message: string;
+                /**
+                 * @description Said where the change may have been made after all; any other refusal has changed nothing.
+                 * @constant
+                 */
+                outcome?: "unknown";
                 request_id: string;
             };
         };
