@@ -104,7 +104,8 @@ test("every route of the service is in this table", async () => {
       .map((method) => `${method.toUpperCase()} ${path}`),
   );
   const personal = documented.filter((operation) => operation !== "GET /openapi/account.json");
-  assert.deepEqual(personal.sort(), Object.keys(operations).sort());
+  const inTable = Object.keys(operations).map((operation) => operation.replace(/\/$/, "")); // as documents write paths
+  assert.deepEqual(personal.sort(), inTable.sort());
 });
 
 for (const [operation, { scope, also, inState }] of Object.entries(operations)) {
