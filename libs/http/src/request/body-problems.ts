@@ -40,11 +40,13 @@ export function onePerField(details: readonly ErrorDetail[]): ErrorDetail[] {
 }
 
 /**
- * The refusal of a body (CONTRACT §2): a required member that a POST lacks is 400, everything else is 422.
+ * The refusal of a body (CONTRACT §2): a required member that a POST lacks is 400, and named first; everything else is 422.
  */
 export function bodyRefusal(method: string, details: readonly ErrorDetail[]): AppError {
-  if (method === "POST" && details.some(({ code }) => code === "required")) {
-    return new AppError("invalid_request", "A required member is absent.", { details });
+  const absent = details.filter(({ code }) => code === "required");
+  if (method === "POST" && absent.length > 0) {
+    const others = details.filter(({ code }) => code !== "required");
+    return new AppError("invalid_request", "A required member is absent.", { details: [...absent, ...others] });
   }
   return new AppError("validation_error", "A member of the body is not valid.", { details });
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { judge } from "./body-problems.ts";
+import { bodyRefusal, judge } from "./body-problems.ts";
 
 const schema = z.strictObject({
   name: z.string().min(1).max(3),
@@ -72,4 +72,12 @@ test("a field with several faults is named once, with the first of them", () => 
     { field: "name", code: "too_small", message: "Must have at least 5 characters." },
     { field: "other", code: "required", message: "Is required." },
   ]);
+});
+
+test("what makes a POST malformed is named first, as its message says", () => {
+  const judged = judge(schema, { name: 7 });
+  assert.ok(!judged.success);
+  const { code, field, details } = bodyRefusal("POST", judged.details);
+  assert.deepEqual([code, field, details.map((detail) => detail.field)], ["invalid_request", "id", ["id", "name"]]);
+  assert.equal(bodyRefusal("PUT", judged.details).field, "name");
 });
