@@ -4,7 +4,7 @@ export { toAppError } from "./database/errors.ts";
 export { type ListRange, newestFirst, newestFirstOf, rangeValues, type TimePosition } from "./database/list-range.ts";
 export { requireTransaction } from "./database/one-statement.ts";
 export { openPool, type Pool } from "./database/pool.ts";
-export { isGone, type Presence, startPresence } from "./database/presence.ts";
+export { isGone, type Presence, showPresence, startPresence } from "./database/presence.ts";
 export { prismaAdapter } from "./database/prisma-adapter.ts";
 export { type RetentionRule, startRetention } from "./database/retention.ts";
 export { inSession } from "./database/session.ts";

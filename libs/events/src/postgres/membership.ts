@@ -1,4 +1,4 @@
-import { inTransaction, type Pool, sql, type Tx } from "@signalbox/storage";
+import { inTransaction, isGone, type Pool, sql, type Tx } from "@signalbox/storage";
 import { type Lease, type Member, spreadPartitions } from "./spread-partitions.ts";
 
 /** A partition that this member reads. `epoch` names the ownership: a commit under an older one is refused. */
@@ -31,14 +31,16 @@ const addGroup = sql("log.add-group", "insert into signalbox.log_group (name) va
 const lockGroup = sql("log.lock-group", "select from signalbox.log_group where name = $1 for update");
 const beat = sql(
   "log.beat",
-  `insert into signalbox.log_member (group_name, member, topics, expires_at)
-   values ($1, $2, $3, clock_timestamp() + $4 * interval '1 ms')
-   on conflict (group_name, member) do update set expires_at = excluded.expires_at
+  `insert into signalbox.log_member (group_name, member, topics, expires_at, presence)
+   values ($1, $2, $3, clock_timestamp() + $4 * interval '1 ms', $5)
+   on conflict (group_name, member) do update set expires_at = excluded.expires_at, presence = excluded.presence
    returning (xmax = 0) as joined`,
 );
+/** Those whose session has run out, and at once those who missed a beat and whose process is gone. */
 const buryMembers = sql(
   "log.bury-members",
-  "delete from signalbox.log_member where group_name = $1 and expires_at < clock_timestamp()",
+  `delete from signalbox.log_member where group_name = $1 and (expires_at < clock_timestamp()
+     or expires_at < clock_timestamp() + $2 * interval '1 ms' and presence is not null and ${isGone("presence")})`,
 );
 const addLeases = sql(
   "log.add-leases",
@@ -74,18 +76,31 @@ const commit = sql(
    where group_name = $1 and partition_id = $3 and owner = $2 and epoch = $4`,
 );
 
+interface MemberOptions {
+  readonly group: string;
+  readonly member: string;
+  readonly topics: readonly string[];
+  readonly sessionMs: number;
+  readonly heartbeatMs: number;
+  readonly presence: () => number | null;
+}
+
+/** A beat may be this late before anybody asks whether the member's process lives. */
+const lateMs = 500;
+
 export type Membership = ReturnType<typeof createMembership>;
 
 /** One member of a group: its heartbeat, its share of the partitions, its commits. */
 export function createMembership(
   pool: Pool,
-  { group, member, topics, sessionMs }: { group: string; member: string; topics: readonly string[]; sessionMs: number },
+  { group, member, topics, sessionMs, heartbeatMs, presence }: MemberOptions,
 ) {
   async function tendIn(tx: Tx, givenBack: readonly number[]): Promise<Tended> {
     await tx.query(addGroup, [group]);
     await tx.query(lockGroup, [group]); // one member at a time looks and takes
-    const { joined } = (await tx.query<{ joined: boolean }>(beat, [group, member, topics, sessionMs])).rows[0] ?? {};
-    const buried = await tx.query(buryMembers, [group]);
+    const beating = [group, member, topics, sessionMs, presence()];
+    const { joined } = (await tx.query<{ joined: boolean }>(beat, beating)).rows[0] ?? {};
+    const buried = await tx.query(buryMembers, [group, sessionMs - heartbeatMs - lateMs]);
     await tx.query(addLeases, [group, topics]);
     if (givenBack.length > 0) await tx.query(giveBack, [group, member, givenBack]);
     const alive = (await tx.query<Member>(members, [group])).rows;

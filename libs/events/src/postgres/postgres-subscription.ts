@@ -65,6 +65,8 @@ class PostgresSubscription implements Subscription {
       member: randomId("member"),
       topics,
       sessionMs: sessionTimeoutMs,
+      heartbeatMs: this.#heartbeatMs,
+      presence: wakeUps.presence,
     });
     this.#held = new HeldPartitions({
       pool,

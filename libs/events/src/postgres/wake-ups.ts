@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { randomId } from "@signalbox/core";
-import { inSession, type Pool, sql } from "@signalbox/storage";
+import { inSession, type Pool, showPresence, sql } from "@signalbox/storage";
 
 /** Tells readers that there is news. A hint only: readers also look by themselves. */
 export interface WakeUps {
@@ -9,6 +9,8 @@ export interface WakeUps {
   /** Wakes who is a member of a group: others came or went. */
   announceMembers(): void;
   listen(reader: LogReader): () => void;
+  /** What a row names this process by, to show others that it lives; null while it cannot. */
+  presence(): number | null;
   close(): Promise<void>;
 }
 
@@ -36,6 +38,7 @@ export function createWakeUps(pool: Pool, url: string): WakeUps {
   const closing = new AbortController();
   const notifier = createNotifier(pool);
   let listening: Promise<void> | undefined;
+  let presence: number | null = null;
 
   function wake(subjects: ReadonlySet<string>): void {
     for (const reader of readers) {
@@ -57,10 +60,12 @@ export function createWakeUps(pool: Pool, url: string): WakeUps {
           if (sender !== processId) wake(new Set(subjects));
         });
         await session.query(listenStatement);
+        presence = await showPresence(session);
         wake(new Set([members, ...[...readers].flatMap(({ topics }) => topics)])); // what was missed while nobody listened
         await aborted(AbortSignal.any([session.lost, closing.signal]));
       });
       await lost.catch(() => {});
+      presence = null;
       await sleep(retryMs, undefined, { signal: closing.signal }).catch(() => {});
     }
   }
@@ -73,6 +78,7 @@ export function createWakeUps(pool: Pool, url: string): WakeUps {
       listening ??= listenForOthers();
       return () => readers.delete(reader);
     },
+    presence: () => presence,
     async close() {
       closing.abort();
       await Promise.all([listening, notifier.finished()]);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { Runner } from "@signalbox/runtime";
 import { databaseAway } from "./errors.ts";
 import type { Pool } from "./pool.ts";
-import { inSession } from "./session.ts";
+import { inSession, type Session } from "./session.ts";
 import { sql } from "./statement.ts";
 
 /** Shows the others, by a lock that ends with its connection, that this process lives. */
@@ -23,6 +23,13 @@ const hold = sql("presence.hold", `select pg_advisory_lock(${lockClass}, $1)`);
  */
 export const isGone = (id: string): string => `pg_try_advisory_xact_lock(${lockClass}, ${id})`;
 
+/** Shows that this process lives, for as long as the session does; answers what a row names it by. */
+export async function showPresence(session: Session): Promise<number> {
+  const id = randomInt(2 ** 31);
+  await session.query(hold, [id]);
+  return id;
+}
+
 /**
  * Keeps the lock for as long as the process lives. The connection counts against the pool. One that is lost is replaced
  * under another id: what the former one names counts as left behind.
@@ -31,9 +38,7 @@ export function startPresence({ pool, runner }: { pool: Pool; runner: Pick<Runne
   let held: number | null = null;
   runner.worker("presence", (stopping) =>
     inSession(pool, async (session) => {
-      const id = randomInt(2 ** 31);
-      await session.query(hold, [id]);
-      held = id;
+      held = await showPresence(session);
       try {
         const end = AbortSignal.any([stopping, session.lost]);
         if (!end.aborted) await once(end, "abort");

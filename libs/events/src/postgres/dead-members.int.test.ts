@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { minutes, randomId } from "@signalbox/core";
+import { eventually, startProcess, type TestDatabase, testDatabase } from "@signalbox/testing";
+import { collect, openLog, topicSpec } from "../contract/log-under-test.ts";
+import type { EventLog } from "../event-log.ts";
+
+const memberProcess = join(import.meta.dirname, "../contract/member-process.ts");
+/** Nobody waits for it here: whoever is dead is known to be before. */
+const sessionTimeoutMs = minutes(10);
+
+describe("members whose process was killed", () => {
+  let database: TestDatabase;
+  let eventLog: EventLog;
+  before(async () => {
+    database = await testDatabase();
+    eventLog = await openLog(database.url);
+  });
+  after(async () => {
+    await eventLog.close();
+    await database.close();
+  });
+
+  async function killedMember() {
+    const topic = randomId("topic");
+    const group = randomId("group");
+    await eventLog.ensureTopics([topicSpec(topic)]);
+    const child = startProcess(memberProcess, [database.url, group, topic, String(sessionTimeoutMs)]);
+    await child.waitForOutput(/owns 6/);
+    return { topic, group, child };
+  }
+
+  test("the others take over without waiting for its session", async () => {
+    const { topic, group, child } = await killedMember();
+    const { subscription } = await collect(eventLog, group, topic, { sessionTimeoutMs });
+    await eventually(() => subscription.assignments().length === 3);
+    await child.kill();
+    await eventually(() => subscription.assignments().length === 6);
+    await subscription.close();
+  });
+
+  test("whoever comes next takes over at once", async () => {
+    const { topic, group, child } = await killedMember();
+    await child.kill();
+    const { subscription } = await collect(eventLog, group, topic, { sessionTimeoutMs });
+    await eventually(() => subscription.assignments().length === 6);
+    await subscription.close();
+  });
+
+  test("a member that is alive keeps its place, whatever others ask", async () => {
+    const { topic, group, child } = await killedMember();
+    const other = await collect(eventLog, group, topic, { sessionTimeoutMs });
+    await eventually(() => other.subscription.assignments().length === 3);
+    const third = await collect(eventLog, group, topic, { sessionTimeoutMs });
+    await eventually(() => third.subscription.assignments().length === 2);
+    assert.equal(other.subscription.assignments().length, 2);
+    assert.ok(child.isRunning);
+    await Promise.all([other.subscription.close(), third.subscription.close()]);
+    await child.kill();
+  });
+});
