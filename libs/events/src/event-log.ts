@@ -44,6 +44,8 @@ export interface SubscribeOptions {
    * committed after it returns. When it throws, the batch comes again after a pause.
    */
   readonly handle: (batch: ReceivedBatch) => Promise<number | undefined>;
+  /** Called when the topic's retention has deleted records before the group handled them: it goes on behind them. */
+  readonly onExpired?: (expired: ExpiredRecords) => void;
 }
 
 export interface Subscription {
@@ -62,6 +64,10 @@ export interface Subscription {
 export interface TopicPartition {
   readonly topic: string;
   readonly partition: number;
+}
+
+export interface ExpiredRecords extends TopicPartition {
+  readonly records: number;
 }
 
 export interface BroadcastOptions {

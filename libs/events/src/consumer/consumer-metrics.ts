@@ -1,5 +1,6 @@
 import type { Pool } from "@signalbox/storage";
 import type { Metrics } from "@signalbox/telemetry";
+import type { ExpiredRecords } from "../event-log.ts";
 import { joined } from "./joined.ts";
 import type { LagMeter } from "./lag-meter.ts";
 import type { MessageOutcome } from "./message-outcome.ts";
@@ -7,6 +8,7 @@ import { parkedDepth } from "./parked-messages.ts";
 
 export interface ConsumerMetrics {
   handled(event: string, outcome: MessageOutcome, seconds: number): void;
+  expired(records: ExpiredRecords): void;
 }
 
 interface ConsumerMetricsOptions {
@@ -23,8 +25,16 @@ export function createConsumerMetrics({ metrics, consumer, lag, pool }: Consumer
     "event",
     "outcome",
   ]);
+  const expired = metrics.counter(
+    "signalbox_consumer_expired_total",
+    "Messages that expired before they were handled",
+    ["consumer", "topic"],
+  );
   watchedConsumers(metrics).push({ consumer, lag, parked: pool && joined(() => parkedDepth(pool, consumer)) });
-  return { handled: (event, outcome, seconds) => duration.observe({ consumer, event, outcome }, seconds) };
+  return {
+    handled: (event, outcome, seconds) => duration.observe({ consumer, event, outcome }, seconds),
+    expired: ({ topic, records }) => expired.inc({ consumer, topic }, records),
+  };
 }
 
 interface WatchedConsumer {

@@ -4,7 +4,7 @@ import type { Health, Runner } from "@signalbox/runtime";
 import { type Pool, startRetention } from "@signalbox/storage";
 import type { Logger, Metrics, Tracer } from "@signalbox/telemetry";
 import type { DeadLetters } from "../dead-letters/dead-letters.ts";
-import type { EventLog, ReceivedBatch, ReceivedRecord } from "../event-log.ts";
+import type { EventLog, ExpiredRecords, ReceivedBatch, ReceivedRecord } from "../event-log.ts";
 import { createLimiter } from "../limiter.ts";
 import { createConsumerMetrics } from "./consumer-metrics.ts";
 import type { ConsumerTable, StatelessTable } from "./consumer-table.ts";
@@ -75,8 +75,17 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     return handleBatch({ limited, steadyMs: () => clock.steadyMs(), handle: handleOne }, batch);
   }
 
+  function onExpired(expired: ExpiredRecords): void {
+    metrics.expired(expired);
+    log.error({ group: consumer, ...expired }, "records expired before the group handled them: they are lost to it");
+  }
+
   const session = sessionTimeoutMs === undefined ? {} : { sessionTimeoutMs };
-  const reader = new GroupReader(eventLog, { group: consumer, topics, concurrency, handle, ...session }, log);
+  const reader = new GroupReader(
+    eventLog,
+    { group: consumer, topics, concurrency, handle, onExpired, ...session },
+    log,
+  );
 
   return {
     start({ runner, health }) {

@@ -1,6 +1,6 @@
 import { systemClock } from "@signalbox/core";
 import { createLogger, createMetrics, createTracer, type Logger } from "@signalbox/telemetry";
-import type { EventLog, LogRecord, ReceivedRecord, Subscription, TopicSpec } from "../event-log.ts";
+import type { EventLog, LogRecord, ReceivedRecord, SubscribeOptions, Subscription, TopicSpec } from "../event-log.ts";
 import { openEventLog } from "../open-event-log.ts";
 
 /** An adapter as the contract suite needs it. */
@@ -8,6 +8,8 @@ export interface LogUnderTest {
   readonly url: string;
   /** The shortest session the engine allows. */
   readonly sessionTimeoutMs: number;
+  /** Deletes the records of partition 0 before the offset, as the retention of the topic does. */
+  expire(topic: string, before: bigint): Promise<void>;
   /** The same log behind a door that the test can shut. */
   openBehindDoor(): Promise<{
     readonly url: string;
@@ -63,7 +65,7 @@ export async function collect(
   eventLog: EventLog,
   group: string,
   topic: string,
-  options: { concurrency?: number; sessionTimeoutMs?: number } = {},
+  options: Pick<SubscribeOptions, "concurrency" | "sessionTimeoutMs" | "onExpired"> = {},
 ): Promise<Collector> {
   const records: ReceivedRecord[] = [];
   const subscription = await eventLog.subscribe({

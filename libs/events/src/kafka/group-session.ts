@@ -1,7 +1,15 @@
 import type { Clock } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
 import type { Consumer } from "kafkajs";
-import type { TopicPartition } from "../event-log.ts";
+import type { SubscribeOptions, TopicPartition } from "../event-log.ts";
+import { onExpiredRecords } from "./offset-resets.ts";
+
+interface GroupSessionParts {
+  readonly group: string;
+  readonly onExpired: SubscribeOptions["onExpired"];
+  readonly log: Logger;
+  readonly clock: Clock;
+}
 
 /** Follows what kafkajs tells of this member's place in its group. */
 export class GroupSession {
@@ -10,18 +18,21 @@ export class GroupSession {
   readonly #group: string;
   readonly #log: Logger;
   readonly #clock: Clock;
+  readonly #onExpired: SubscribeOptions["onExpired"];
+  #stopListening = () => {};
   #generation = new AbortController();
   #assigned: readonly TopicPartition[] = [];
   #aliveMs: number;
 
-  constructor(consumer: Consumer, { group, log, clock }: { group: string; log: Logger; clock: Clock }) {
+  constructor(consumer: Consumer, { group, log, clock, onExpired }: GroupSessionParts) {
     this.#group = group;
     this.#log = log;
     this.#clock = clock;
+    this.#onExpired = onExpired;
     this.#aliveMs = clock.steadyMs();
     consumer.on("consumer.fetch", () => this.#alive());
     consumer.on("consumer.heartbeat", () => this.#alive());
-    consumer.on("consumer.group_join", ({ payload }) => this.#joined(payload.memberAssignment));
+    consumer.on("consumer.group_join", ({ payload }) => this.#joined(payload.memberId, payload.memberAssignment));
 
     const crashed = Promise.withResolvers<never>();
     this.crashed = crashed.promise;
@@ -52,12 +63,19 @@ export class GroupSession {
     return this.#clock.steadyMs() - this.#aliveMs;
   }
 
+  /** Stops listening, after the consumer has disconnected. */
+  end(): void {
+    this.#stopListening();
+  }
+
   #alive(): void {
     this.#aliveMs = this.#clock.steadyMs();
   }
 
-  #joined(assignment: Readonly<Record<string, readonly number[]>>): void {
+  #joined(memberId: string, assignment: Readonly<Record<string, readonly number[]>>): void {
     this.#alive();
+    this.#stopListening();
+    if (this.#onExpired) this.#stopListening = onExpiredRecords(memberId, this.#onExpired);
     this.#log.outage("The event log").passed(`group ${this.#group}`);
     this.#generation = new AbortController();
     this.#assigned = Object.entries(assignment).flatMap(([topic, partitions]) =>

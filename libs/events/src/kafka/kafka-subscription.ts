@@ -17,7 +17,7 @@ interface Parts {
 /** Joins the group and hands over batches until closed. Rejects when the broker cannot be reached now. */
 export async function openKafkaSubscription(
   { kafka, ping, log, clock }: Parts,
-  { group, topics, concurrency = 4, sessionTimeoutMs = 15_000, handle }: SubscribeOptions,
+  { group, topics, concurrency = 4, sessionTimeoutMs = 15_000, handle, onExpired }: SubscribeOptions,
 ): Promise<Subscription> {
   const consumer = kafka.consumer({
     groupId: group,
@@ -30,7 +30,7 @@ export async function openKafkaSubscription(
   });
   const closing = new AbortController();
   const closed = Promise.withResolvers<void>();
-  const session = new GroupSession(consumer, { group, log, clock });
+  const session = new GroupSession(consumer, { group, log, clock, onExpired });
   const batches = new BatchHandler({ group, handle, session, closing: closing.signal, log, clock });
 
   try {
@@ -63,6 +63,7 @@ export async function openKafkaSubscription(
     async close() {
       closing.abort();
       await consumer.disconnect();
+      session.end();
       closed.resolve();
     },
   };

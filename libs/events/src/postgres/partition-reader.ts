@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Pool } from "@signalbox/storage";
+import { type Pool, sql } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
-import type { SubscribeOptions } from "../event-log.ts";
+import type { ReceivedRecord, SubscribeOptions } from "../event-log.ts";
 import type { Membership, OwnedPartition } from "./membership.ts";
 import { readRecords } from "./read-records.ts";
 
@@ -11,6 +11,7 @@ export interface ReaderParts {
   readonly log: Logger;
   readonly group: string;
   readonly handle: SubscribeOptions["handle"];
+  readonly onExpired: NonNullable<SubscribeOptions["onExpired"]>;
   readonly membership: Pick<Membership, "commit">;
   /** Bounds the batches in hand over all partitions of the member. */
   readonly limited: <T>(work: () => Promise<T>) => Promise<T>;
@@ -23,6 +24,9 @@ export interface ReaderParts {
 }
 
 const pauseMaxMs = 5_000;
+
+/** Compaction leaves it where it is: what it moves past was deleted by the retention. */
+const findFirst = sql("log.find-first", "select first_offset from signalbox.log_partition where id = $1");
 
 /** Reads one partition for as long as this member owns it: batch by batch, each committed before the next. */
 export class PartitionReader {
@@ -81,21 +85,43 @@ export class PartitionReader {
 
   async #readBatch(end: bigint): Promise<void> {
     if (this.#signal.aborted) return;
-    const { pool, handle, membership, onLost } = this.#parts;
+    const { pool, handle } = this.#parts;
     const { topic, partition, partitionId } = this.owned;
     const records = await readRecords(pool, partitionId, this.owned, this.#position);
     const heartbeat = async () => {}; // the member beats for all its partitions
+    if (!(await this.#skipExpired(records, end))) return;
     const batch = { topic, partition, records, endOffset: end, signal: this.#signal, heartbeat };
     const done = records.length === 0 ? 0 : ((await handle(batch)) ?? records.length);
     const last = records[done - 1];
     const gap = records.length === 0 ? end : this.#position; // compacted or expired
-    const position = last ? last.offset + 1n : gap;
-    if (position === this.#position) return;
-    if (await membership.commit(this.owned, position)) {
+    await this.#commit(last ? last.offset + 1n : gap);
+  }
+
+  /** Tells of records that expired before they were read and commits that they are gone; false when they are not ours. */
+  async #skipExpired([next]: readonly ReceivedRecord[], end: bigint): Promise<boolean> {
+    const from = this.#position;
+    const to = next?.offset ?? end;
+    if (to === from) return true;
+    const { topic, partition, partitionId } = this.owned;
+    const { rows } = await this.#parts.pool.query<{ first_offset: bigint }>(findFirst, [partitionId]);
+    let goOn = rows[0]?.first_offset ?? from;
+    if (goOn > to) goOn = to; // the retention has gone on since the page was read
+    if (goOn <= from) return true;
+    this.#parts.onExpired({ topic, partition, records: Number(goOn - from) });
+    this.#position = goOn; // told once, also when the commit fails
+    return this.#commit(goOn, from);
+  }
+
+  /** Returns false when the partition belongs to another member by now. */
+  async #commit(position: bigint, before = this.#position): Promise<boolean> {
+    if (position === before) return true;
+    const isOurs = await this.#parts.membership.commit(this.owned, position);
+    if (isOurs) {
       this.#position = position;
     } else {
       this.stop();
-      onLost();
+      this.#parts.onLost();
     }
+    return isOurs;
   }
 }

@@ -52,7 +52,8 @@ class PostgresSubscription implements Subscription {
   readonly #stopListening: () => void;
   #aliveMs: number;
 
-  constructor(parts: Parts, { group, topics, concurrency = 4, sessionTimeoutMs = 15_000, handle }: SubscribeOptions) {
+  constructor(parts: Parts, options: SubscribeOptions) {
+    const { group, topics, concurrency = 4, sessionTimeoutMs = 15_000, handle, onExpired = () => {} } = options;
     const { pool, ping, wakeUps, log, clock } = parts;
     this.#parts = parts;
     this.#group = group;
@@ -73,6 +74,7 @@ class PostgresSubscription implements Subscription {
       log,
       group,
       handle,
+      onExpired,
       membership: this.#membership,
       limited: createLimiter(concurrency),
       closing: this.#closing.signal,

@@ -3,7 +3,7 @@ import { after, before, describe, test } from "node:test";
 import { randomId } from "@signalbox/core";
 import { sql } from "@signalbox/storage";
 import { eventually, type TestDatabase, testDatabase } from "@signalbox/testing";
-import { openLog, record, topicSpec } from "../contract/log-under-test.ts";
+import { collect, openLog, record, topicSpec } from "../contract/log-under-test.ts";
 import { openTestPool } from "../contract/test-service.ts";
 import type { EventLog } from "../event-log.ts";
 import { cleanLog } from "./retention.ts";
@@ -86,5 +86,23 @@ describe("the size of the PostgreSQL log", () => {
     await age(topic, 2);
     await clean();
     assert.deepEqual(await read(topic), ["a=2"]);
+  });
+
+  test("what compaction removes is not told as expired", async () => {
+    const topic = randomId("topic");
+    const group = randomId("group");
+    await eventLog.ensureTopics([topicSpec(topic, { partitions: 1, cleanup: "compact" })]);
+    await eventLog.publish([record(topic, "a", "1")]);
+    const before = await collect(eventLog, group, topic);
+    await eventually(async () => (await eventLog.lag(group, [topic]))[0]?.messages === 0);
+    await before.subscription.close();
+
+    await eventLog.publish([record(topic, "a", "2"), record(topic, "a", "3")]);
+    await clean();
+    const expired: unknown[] = [];
+    const afterwards = await collect(eventLog, group, topic, { onExpired: (records) => void expired.push(records) });
+    await eventually(() => afterwards.values().includes("3"));
+    await afterwards.subscription.close();
+    assert.deepEqual([afterwards.values(), expired], [["3"], []]);
   });
 });

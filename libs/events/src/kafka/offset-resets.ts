@@ -1,0 +1,47 @@
+import { createRequire } from "node:module";
+import type { ExpiredRecords, TopicPartition } from "../event-log.ts";
+
+interface OffsetManager {
+  readonly memberId: string;
+  readonly cluster: {
+    fetchTopicsOffset(
+      topics: readonly { topic: string; fromBeginning: boolean; partitions: readonly { partition: number }[] }[],
+    ): Promise<readonly { readonly partitions: readonly { readonly offset: string }[] }[]>;
+  };
+  nextOffset(topic: string, partition: number): { toString(): string };
+  setDefaultOffset(place: TopicPartition): Promise<void>;
+}
+
+type Listener = (expired: ExpiredRecords) => void;
+
+const listeners = new Map<string, Listener>();
+
+/** Calls the listener when the member of a group finds that the records it wants next have expired. */
+export function onExpiredRecords(memberId: string, listener: Listener): () => void {
+  listeners.set(memberId, listener);
+  return () => void listeners.delete(memberId);
+}
+
+/**
+ * kafkajs 2.2.4 goes on at the first record when an offset is out of range, and tells nobody from where: by the time the
+ * next batch arrives, the broker has forgotten the old offset too.
+ */
+function tellOfResets(): void {
+  const manager = createRequire(import.meta.url)("kafkajs/src/consumer/offsetManager/index.js")
+    .prototype as OffsetManager;
+  const reset = manager.setDefaultOffset;
+  manager.setDefaultOffset = async function setDefaultOffset(this: OffsetManager, place: TopicPartition) {
+    const listener = listeners.get(this.memberId);
+    if (listener) {
+      const { topic, partition } = place;
+      const next = BigInt(this.nextOffset(topic, partition).toString());
+      const answer = await this.cluster.fetchTopicsOffset([
+        { topic, fromBeginning: true, partitions: [{ partition }] },
+      ]);
+      const records = Number(BigInt(answer[0]?.partitions[0]?.offset ?? next) - next);
+      if (records > 0) listener({ topic, partition, records }); // else the offset lies behind the end
+    }
+    await reset.call(this, place);
+  };
+}
+tellOfResets();
