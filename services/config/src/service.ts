@@ -17,12 +17,14 @@ const schemaFile = new URL("../schema.graphql", import.meta.url);
 /** Serves configuration, settings, environment and status, and keeps the overrides of properties. */
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
   const { configuration, runner, clock } = context;
-  const { pool, eventLog, outbox, serve } = await openService(context, { prismaDirectory });
+  const { pool, eventLog, outbox, consume, serve } = await openService(context, { prismaDirectory });
   const reports = await openAppliedReports(context, eventLog);
   const published = createPublishedConfiguration({ configuration, reports, clock });
   const catalogue = await readPropertyCatalogue();
   const overrideStore = createOverrideStore(pool);
   const overrides = createOverrides({ outbox, overrideStore, catalogue, clock });
+
+  consume("accounts", { "account.deleted": ({ subject }, { tx }) => overrides.eraseReasonsOf(tx, subject) });
 
   return serve({
     title: "Signalbox configuration",

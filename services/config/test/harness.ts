@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { draft, type EventData } from "@signalbox/contracts";
+import { draft, type EventData, eventOf } from "@signalbox/contracts";
 import { type Clock, systemClock } from "@signalbox/core";
 import { publishEvents, type ReceivedEvent } from "@signalbox/events";
 import {
@@ -40,6 +40,8 @@ export interface Harness {
   readonly graphql: SubgraphClient;
   /** Says what an instance of some service says of itself. */
   report(report: Partial<EventData<"config.applied">>): Promise<void>;
+  /** Says that an account was purged. */
+  purge(accountId: string): Promise<void>;
   /** The `config.changed` of a property so far, in the order of the log, once `count` of them are there. */
   changesOf(property: string, count: number): Promise<ReceivedEvent<"config.changed">[]>;
   /** Another instance on the same database and log, as a second process is. */
@@ -94,6 +96,10 @@ async function startInstance(overrides: Overrides, clock: Clock): Promise<Harnes
       };
       const subject = `${data.service}/${data.instance}`;
       return publishEvents({ ...context, eventLog }, [draft("config.applied", { subject, accountId: null, data })]);
+    },
+    purge: (subject) => {
+      const data = { ...eventOf("account.deleted").example, id: subject };
+      return publishEvents({ ...context, eventLog }, [draft("account.deleted", { subject, accountId: subject, data })]);
     },
     changesOf: (property, count) => eventsAbout(property, count, "config.changed"),
     another: () => startInstance({ ...overrides }, clock),

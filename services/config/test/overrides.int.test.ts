@@ -39,6 +39,21 @@ test("an override is applied without a restart, says who and why in its event, a
   assert.ok(Number(gone?.data.revision) > Number(revision), "one revision per change");
 });
 
+test("when an account is purged its reasons go, here and for good on the log, and what it set stays in force", async () => {
+  const { revision } = (await set("server.color", "#112233", "0", "Ada wants it")).data.setProperty.override;
+  await unset("server.color", revision);
+  await set("server.name", "Quay", "0", "Ada hesitates");
+  await config.purge(operator.accountId);
+  const [, , , again] = await config.changesOf("server.name", 4);
+  assert.deepEqual([again?.data.reason, again?.data.value, again?.data.set], [null, "Quay", true]);
+  const { data } = await config.graphql(operator, "{ properties { name override { value reason revision } } }");
+  const { override } = data.properties.find(({ name }: { name: string }) => name === "server.name");
+  assert.deepEqual(override, { value: "Quay", reason: null, revision: String(again?.data.revision) });
+  const pool = openPool({ ...config.context, url: config.databaseUrl, max: 1, applicationName: "config-tests" });
+  const reasons = sql("test.reasons", "select 1 from property_revisions where actor = $1 and reason is not null");
+  assert.equal((await pool.query(reasons, [operator.accountId])).rowCount, 0);
+});
+
 test("two operators who saw the same revision: the second is told of the conflict and changes nothing", async () => {
   const { data } = await set("limits.maxPageSize", 60);
   const late = await set("limits.maxPageSize", 70);

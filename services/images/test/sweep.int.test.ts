@@ -36,7 +36,7 @@ test("bytes go when the last record has been gone for the grace, renditions with
   assert.equal(await blobs.sweep(signal), 0, "while records need them");
   await inTransaction(pool, async (tx) => {
     for (const record of records.slice(0, 2)) {
-      await imageStore.remove(tx, record, { deletedBy: null, deletedAt: clock.now() });
+      await imageStore.remove(tx, record, { deletedBy: "acc_1 key_1", deletedAt: clock.now() });
       await blobStore.release(tx, [record.sha256], clock.now());
     }
   });

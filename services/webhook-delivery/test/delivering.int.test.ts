@@ -308,6 +308,12 @@ test("a purged account leaves no endpoint, no delivery and no body of an event b
   const events = sql("", "select count(*)::int as count from webhook_events where account_id = $1");
   const kept = async () => (await delivery.pool.query<{ count: number }>(events, [who.accountId])).rows[0]?.count;
   assert.equal(await kept(), 2);
+  // As rows were before these settings were introduced.
+  const olderRow = sql(
+    "",
+    "update endpoints set settings = settings - 'ordered' - 'asymmetric_signature' where id = $1",
+  );
+  await delivery.pool.query(olderRow, [endpoint.id]);
   const now = new Date().toISOString();
   const data = { id: who.accountId, created_at: now, deleted_at: now, changed: [] };
   await delivery.publish(draft("account.deleted", { subject: who.accountId, accountId: who.accountId, data }));

@@ -35,6 +35,18 @@ const nextRevision = sql(
   "overrides.next-revision",
   "update revision_counter set revision = revision + 1 returning revision",
 );
+const lockRevisions = sql("overrides.lock-revisions", "select 1 from revision_counter for update");
+
+/** The newest change of each property, where this actor gave a reason for it. */
+const listNewestOf = sql(
+  "overrides.list-newest-of",
+  `select ${revisions.columns} from (
+     select distinct on (name) * from property_revisions order by name, revision desc) as newest
+   where actor = $1 and reason is not null order by revision`,
+);
+const eraseReasons = ["property_overrides", "property_revisions"].map((name) =>
+  sql(`overrides.erase-reasons ${name}`, `update ${name} set reason = null where actor = $1 and reason is not null`),
+);
 
 /** The overrides in PostgreSQL. Writes take the transaction that also carries their event. */
 export function createOverrideStore(pool: Pool) {
@@ -53,6 +65,13 @@ export function createOverrideStore(pool: Pool) {
       await tx.query(removeOverride, [change.name]);
       if (change.set) await overrides.insert(tx, change);
       await revisions.insert(tx, change);
+    },
+    /** Erases the reasons that an actor gave. Answers the changes that were the newest of their property, without reasons. */
+    async eraseReasonsOf(tx: Tx, actor: string): Promise<Change[]> {
+      await tx.query(lockRevisions);
+      const { rows } = await tx.query<Change>(listNewestOf, [actor]);
+      for (const statement of eraseReasons) await tx.query(statement, [actor]);
+      return rows.map((change) => ({ ...change, reason: null }));
     },
   };
 }

@@ -44,6 +44,16 @@ export function createOverrides({ outbox, overrideStore, catalogue, clock }: Dep
       const { secrecy } = catalogue.overridable(wanted.name);
       await change(tx, caller, wanted, { set: false, value: null }, secrecy);
     },
+
+    /**
+     * Erases what an account of which nothing may stay gave as reasons. The log keeps the newest change of each property for
+     * ever, so it gets those again; with the revision they had, they change nothing.
+     */
+    async eraseReasonsOf(tx: Tx, accountId: string): Promise<void> {
+      const changes = await overrideStore.eraseReasonsOf(tx, accountId);
+      const events = changes.map((changed) => changedEvent(changed, catalogue.secrecyOf(changed.name)));
+      if (events.length > 0) await outbox.append(tx, events);
+    },
   };
 
   async function change(

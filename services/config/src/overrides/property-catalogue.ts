@@ -12,9 +12,13 @@ import { AppError, type DetailCode } from "@signalbox/core";
 /** Every property of every service, written by `npm run generate`. */
 const propertiesFile = new URL("../generated/properties.json", import.meta.url);
 
+type OverridableSecrecy = "public" | "internal" | "sensitive";
+
 export interface PropertyCatalogue {
   /** Checks that `name` is declared and takes overrides. Throws AppError `not_found` or `validation_error`. */
-  overridable(name: string): { readonly secrecy: "public" | "internal" | "sensitive" };
+  overridable(name: string): { readonly secrecy: OverridableSecrecy };
+  /** The secrecy of an override that was made; one of a property that takes none any more is `sensitive`. */
+  secrecyOf(name: string): OverridableSecrecy;
   /** Throws AppError `validation_error` saying what would be right, when a service that declares `name` would refuse it. */
   assertFits(name: string, value: unknown): void;
   /** Whether a value of this property is only shown as a mask: for what was declared, its name or its looks. */
@@ -28,12 +32,15 @@ export async function readPropertyCatalogue(): Promise<PropertyCatalogue> {
 
 export function createPropertyCatalogue(byService: Readonly<Record<string, PropertyDeclarations>>): PropertyCatalogue {
   /** `account.database.pool.max` is one service's own name for `database.pool.max`, which is every service's default. */
-  function declarationsOf(name: string): PropertyDeclaration[] {
-    const found = Object.entries(byService).flatMap(([service, properties]) => {
+  function find(name: string): PropertyDeclaration[] {
+    return Object.entries(byService).flatMap(([service, properties]) => {
       const own = name.startsWith(`${service}.`) ? declared(properties, name.slice(service.length + 1)) : undefined;
       const declaration = own ?? declared(properties, name);
       return declaration === undefined ? [] : [declaration];
     });
+  }
+  function declarationsOf(name: string): PropertyDeclaration[] {
+    const found = find(name);
     if (found.length === 0) throw new AppError("not_found", `No service has a property ${name}.`, { field: "name" });
     return found;
   }
@@ -46,6 +53,10 @@ export function createPropertyCatalogue(byService: Readonly<Record<string, Prope
         throw refused("name", "not_allowed", `${name} takes no override.`);
       }
       return { secrecy: first.secrecy };
+    },
+    secrecyOf(name) {
+      const secrecy = find(name)[0]?.secrecy ?? "secret";
+      return secrecy === "secret" ? "sensitive" : secrecy;
     },
     assertFits(name, value) {
       for (const declaration of declarationsOf(name)) {

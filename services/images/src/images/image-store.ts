@@ -12,8 +12,8 @@ export interface ImageFilter {
 }
 
 interface Deletion {
-  /** Account and credential of the caller, or null for the purge of the account. */
-  readonly deletedBy: string | null;
+  /** Account and credential of the caller. */
+  readonly deletedBy: string;
   readonly deletedAt: Date;
 }
 
@@ -76,6 +76,8 @@ const lockSome = sql(
   `select ${images.columns} from images where account_id = $1 order by id limit $2 for update`,
 );
 const deleteImage = sql("image.delete", "delete from images where id = $1");
+const deleteImages = sql("image.delete-many", "delete from images where id = any($1)");
+const deleteTombstones = sql("image.delete-tombstones-of", "delete from tombstones where account_id = $1");
 const tombstones = table("tombstones", {
   imageId: "text",
   accountId: "text",
@@ -121,6 +123,14 @@ export function createImageStore(pool: Pool, prisma: PrismaClient) {
       await tx.query(deleteImage, [id]);
       await tombstones.insert(tx, { imageId: id, accountId, sha256, ...deletion });
     },
+
+    /** Removes locked records without a trace. */
+    removeMany: async (tx: Tx, imageIds: readonly string[]): Promise<void> =>
+      void (await tx.query(deleteImages, [imageIds])),
+
+    /** Removes what is left of the images that an account deleted: who did it, and what the bytes were. */
+    removeTombstonesOf: async (tx: Tx, accountId: string): Promise<void> =>
+      void (await tx.query(deleteTombstones, [accountId])),
   };
 }
 

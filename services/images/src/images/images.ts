@@ -60,15 +60,18 @@ export function createImages({ imageStore, blobStore, outbox, events, clock }: D
       await outbox.append(tx, [events.deleted(image), entry]);
     },
 
-    /** Deletes every image of a purged account. */
+    /** Deletes every image of a purged account, and what is left of those that it deleted before. */
     async deleteAllOf(tx: Tx, accountId: string): Promise<void> {
+      await imageStore.removeTombstonesOf(tx, accountId);
       for (;;) {
         const images = await imageStore.lockSomeOf(tx, accountId, deletedTogether);
         if (images.length === 0) return;
-        const now = clock.now();
-        for (const image of images) await imageStore.remove(tx, image, { deletedBy: null, deletedAt: now });
+        await imageStore.removeMany(
+          tx,
+          images.map(({ id }) => id),
+        );
         const sha256s = images.map(({ sha256 }) => sha256);
-        await blobStore.release(tx, sha256s, now);
+        await blobStore.release(tx, sha256s, clock.now());
         await outbox.append(tx, images.map(events.deleted));
       }
     },

@@ -11,7 +11,7 @@ import {
   type Tx,
   table,
 } from "@signalbox/storage";
-import type { Endpoint } from "./endpoint.ts";
+import { defaultSettings, type Endpoint } from "./endpoint.ts";
 
 /** What signs deliveries: the secret, and the one before it while a rotation overlaps. */
 export interface SigningSecrets {
@@ -88,11 +88,13 @@ export const sealedSecrets: readonly SealedColumn[] = ["sealed_secret", "sealed_
   place: ([id]) => place(id),
 }));
 
+const withEverySetting = (row: Endpoint): Endpoint => ({ ...row, settings: { ...defaultSettings, ...row.settings } });
+
 /** Endpoints in PostgreSQL. Every look-up on behalf of a caller names the account, so another's endpoint reads as missing. */
 export function createEndpointStore(pool: Pool, sealer: Sealer) {
   const open = (id: string, sealed: string): string => sealer.open(sealed, place(id)).toString("utf8");
   const rowsOf = async (from: Queryable, ...query: Parameters<Queryable["query"]>): Promise<Endpoint[]> =>
-    (await from.query<Endpoint>(...query)).rows;
+    (await from.query<Endpoint>(...query)).rows.map(withEverySetting);
   const rowOf = async (...query: Parameters<typeof rowsOf>): Promise<Endpoint | null> =>
     (await rowsOf(...query))[0] ?? null;
 

@@ -34,8 +34,8 @@ export const endpointFieldNames = {
   settings: "settings",
 } as const;
 
-/** What `settings` are when the owner says nothing. */
-const defaultSettings: Endpoint["settings"] = {
+/** What `settings` are when the owner says nothing. A row from before a setting was introduced says nothing of it either. */
+export const defaultSettings: Endpoint["settings"] = {
   retry_schedule_seconds: null,
   timeout_seconds: null,
   max_in_flight: null,
