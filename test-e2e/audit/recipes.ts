@@ -254,9 +254,18 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   })),
 };
 
+/** A write about a sign-in with a browser. */
+const signIn =
+  (make: (person: Pick<Person, "headers">, id: string) => Attempt): Recipe =>
+  async (world) => {
+    const headers = await world.signIn();
+    const [{ id }] = (await world.send(headers, "/api/account/sign-ins/")).json.items;
+    return make({ headers }, id);
+  };
+
 const operating = { roles: ["admin", "operator"] };
 
-/** How to make the writes that there are with the built-in issuer alone: another one has clients and roles of its own. */
+/** How to make the writes that there are with the built-in issuer alone: another one has sign-ins, clients and roles of its own. */
 export const recipesOfIssuer: Readonly<Record<string, Recipe>> = {
   "POST /api/account/clients/": fresh((person) => rest(person, "POST", "/api/account/clients/", named)),
   "PATCH /api/account/clients/{client_id}": credential("clients", (person, _id, path) =>
@@ -278,6 +287,10 @@ export const recipesOfIssuer: Readonly<Record<string, Recipe>> = {
   "Mutation.revokeServiceClient": credential("clients", (person, id) =>
     graph(person, "revokeServiceClient", "RevokeServiceClientInput", { id }),
   ),
+  "DELETE /api/account/sign-ins/{sign_in_id}": signIn((person, id) =>
+    rest(person, "DELETE", `/api/account/sign-ins/${id}`),
+  ),
+  "Mutation.endSignIn": signIn((person, id) => graph(person, "endSignIn", "EndSignInInput", { id })),
   "PATCH /api/accounts/{account_id}": fresh((person) => rest(person, "PATCH", `/api/accounts/${person.id}`, operating)),
   "Mutation.setAccountRoles": fresh((person) =>
     graph(person, "setAccountRoles", "SetAccountRolesInput", { accountId: person.id, roles: ["admin"] }),

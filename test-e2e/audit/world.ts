@@ -9,6 +9,7 @@ import {
 } from "@signalbox/testing";
 import { trusting } from "../enforcement/enforcement.ts";
 import { type Answer, type ClientRequest, createClient, expectStatus } from "../journey/client.ts";
+import { discoverApplication, openidProperties, signInAsNewcomer } from "../journey/use-openid-client.ts";
 import type { System } from "../systems/system.ts";
 
 export type Headers = Readonly<Record<string, string>>;
@@ -29,6 +30,8 @@ export interface World {
   send(headers: Headers, path: string, request?: ClientRequest): Promise<Answer>;
   /** Somebody new; with the built-in issuer the administrator. */
   person(): Promise<Person>;
+  /** Somebody new who has signed in with a browser at the built-in issuer. */
+  signIn(): Promise<Headers>;
   readonly administrator: Headers;
   /** A good token of a login that nobody has used. */
   freshToken(): string;
@@ -57,8 +60,7 @@ export async function openWorld(
   for (const one of [issuer, mailbox, receiver, source]) opened.defer(() => one.close());
   receiver.answer({ status: 410 });
   const system = await start({
-    ...(hasOwnIssuer ? {} : trusting(issuer)),
-    "mail.url": mailbox.url,
+    ...(hasOwnIssuer ? openidProperties(mailbox) : { ...trusting(issuer), "mail.url": mailbox.url }),
     "images.import.allow": "127.0.0.1:*",
     "webhook-delivery.outbound.allow": "127.0.0.1:*",
   });
@@ -91,6 +93,11 @@ export async function openWorld(
       const headers = { authorization: `Bearer ${tokenOf({ email: address, email_verified: true })}` };
       const { id } = expectStatus(await send(headers, "/api/account/"), 200).json;
       return { id, headers, address };
+    },
+    async signIn() {
+      const scope = "openid account:read account:security";
+      const tokens = await signInAsNewcomer(system, await discoverApplication(system), mailbox, scope);
+      return { authorization: `Bearer ${tokens.access_token}` };
     },
     async mailTo(address, count = 1) {
       const { text } = await eventually(() => mailbox.mailTo(address, count));

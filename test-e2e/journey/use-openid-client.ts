@@ -18,15 +18,28 @@ export const openidProperties = ({ url }: Mailbox) => ({
 /** Where the documents of the issuer are looked for: OpenID Connect Discovery and RFC 8414. */
 const algorithms = ["oidc", "oauth2"] as const;
 
+/** What a stock client library finds out about the built-in issuer. */
+const discoverIssuer = (
+  { baseUrl }: Pick<System, "baseUrl">,
+  clientId: string,
+  authentication: openid.ClientAuth,
+  algorithm: (typeof algorithms)[number] = "oidc",
+) =>
+  openid.discovery(new URL(`${baseUrl}/oauth`), clientId, undefined, authentication, {
+    algorithm,
+    execute: [openid.allowInsecureRequests],
+  });
+
+/** The application that people sign in to, as a stock client library knows it. */
+export const discoverApplication = (system: Pick<System, "baseUrl">, algorithm?: (typeof algorithms)[number]) =>
+  discoverIssuer(system, application.client_id, openid.None(), algorithm);
+
 /** A stock client library finds the built-in issuer behind the edge in both ways, for people and for programs. */
 export async function usesOpenidClient(system: System, owner: Client, mailbox: Mailbox, imageId: string) {
   for (const algorithm of algorithms) {
     const discover = (clientId: string, authentication: openid.ClientAuth) =>
-      openid.discovery(new URL(`${system.baseUrl}/oauth`), clientId, undefined, authentication, {
-        algorithm,
-        execute: [openid.allowInsecureRequests],
-      });
-    await signsInAPerson(system, await discover(application.client_id, openid.None()), mailbox);
+      discoverIssuer(system, clientId, authentication, algorithm);
+    await signsInAPerson(system, await discoverApplication(system, algorithm), mailbox);
     await actsAsAClient(system, owner, discover, imageId);
   }
 }
@@ -37,24 +50,33 @@ const listWith = (system: System, token: string) =>
 const isRefused = (system: System, token: string) =>
   eventually(async () => (await listWith(system, token)).status === 401, { timeoutMs: effectiveMs });
 
-/** A person signs in with a code from a mail; their application works in their name until it gives its tokens back. */
-async function signsInAPerson(system: System, configuration: openid.Configuration, mailbox: Mailbox): Promise<void> {
+/** Somebody new signs in to the application, with a code from a mail. */
+export async function signInAsNewcomer(
+  { baseUrl }: Pick<System, "baseUrl">,
+  configuration: openid.Configuration,
+  mailbox: Mailbox,
+  scope: string,
+) {
   const address = `${crypto.randomUUID()}@example.org`;
   const [verifier, state] = [openid.randomPKCECodeVerifier(), openid.randomState()];
   const url = openid.buildAuthorizationUrl(configuration, {
     redirect_uri: application.redirect_uris[0] ?? "",
-    scope: "openid offline_access images:read",
+    scope,
     code_challenge: await openid.calculatePKCECodeChallenge(verifier),
     code_challenge_method: "S256",
     state,
   });
-  const visitor = createFormVisitor(system.baseUrl);
+  const visitor = createFormVisitor(baseUrl);
   const asked = await visitor.submit(await visitor.open(url), { address }, "address");
   const [, code = ""] = /^ {4}(\d{8})$/m.exec((await mailbox.mailTo(address)).text) ?? [];
   const back = (await visitor.submit(asked, { code }, "code")).url;
-
   const checks = { pkceCodeVerifier: verifier, expectedState: state, idTokenExpected: true };
-  const first = await openid.authorizationCodeGrant(configuration, back, checks);
+  return openid.authorizationCodeGrant(configuration, back, checks);
+}
+
+/** A person signs in with a code from a mail; their application works in their name until it gives its tokens back. */
+async function signsInAPerson(system: System, configuration: openid.Configuration, mailbox: Mailbox): Promise<void> {
+  const first = await signInAsNewcomer(system, configuration, mailbox, "openid offline_access images:read");
   expectStatus(await listWith(system, first.access_token), 200);
   const second = await openid.refreshTokenGrant(configuration, first.refresh_token ?? "");
   assert.equal(second.claims()?.sub, first.claims()?.sub);

@@ -388,7 +388,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List the account's sign-ins at the built-in issuer, newest first
+         * @description Those of which anything is good: the browser's session, a refresh token or an access token.
+         */
+        get: operations["signIns"];
         put?: never;
         post?: never;
         /**
@@ -396,6 +400,26 @@ export interface paths {
          * @description Ends every sign-in at the built-in issuer with its tokens, in every service within two seconds, and every step-up by code. Tokens of another issuer that were issued until now are refused from then on; sessions there end there. API keys and service clients stay. Needs no recent sign-in.
          */
         delete: operations["signOutEverywhere"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/account/sign-ins/{sign_in_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a sign-in
+         * @description Ends the session of the browser and the tokens of every application that it signed in to, in every service within two seconds. The caller's own sign-in can be ended too.
+         */
+        delete: operations["endSignIn"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1118,6 +1142,7 @@ export interface components {
             left_out: string[];
             service_clients: components["schemas"]["ServiceClient"][];
             settings: components["schemas"]["AccountSettings"];
+            sign_ins: components["schemas"]["ExportedSignIn"][];
             webhook_endpoints?: components["schemas"]["WebhookEndpoint"][];
             webhook_sources?: components["schemas"]["WebhookSource"][];
         };
@@ -1417,6 +1442,27 @@ export interface components {
             created_at: string;
             issuer: string;
             subject: string;
+        };
+        /** @description A sign-in of a person with one browser at the built-in issuer. */
+        ExportedSignIn: {
+            /** @description Where the browser was when the person signed in. */
+            address: string | null;
+            /** @description Browser and system by name; null where the browser did not tell. */
+            browser: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC, with milliseconds.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            created_at: string;
+            /** @description The sign-in. Opaque. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When an application last got a token by it, to the minute.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            last_used_at: string;
         };
         GraphqlRequest: {
             extensions?: {
@@ -1726,6 +1772,29 @@ export interface components {
                 name: string;
                 supportUrl: string | null;
             };
+        };
+        /** @description A sign-in of a person with one browser at the built-in issuer. */
+        SignIn: {
+            /** @description Where the browser was when the person signed in. */
+            address: string | null;
+            /** @description Browser and system by name; null where the browser did not tell. */
+            browser: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC, with milliseconds.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            created_at: string;
+            /** @description True when this request came with a token of this sign-in. */
+            current: boolean;
+            /** @description The sign-in. Opaque. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When an application last got a token by it, to the minute.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            last_used_at: string;
         };
         StepUp: {
             /**
@@ -4444,6 +4513,72 @@ export interface operations {
             504: components["responses"]["GatewayTimeout"];
         };
     };
+    signIns: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description Items on the page. */
+                limit?: number;
+            };
+            header?: {
+                /** @description Entity tags that the client has; a current one gives 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "sgn_5kTz8Nq1XfLcW3bRyVpJhd",
+                     *           "created_at": "2026-01-01T09:00:00.000Z",
+                     *           "last_used_at": "2026-01-02T11:30:00.000Z",
+                     *           "browser": "Firefox, Linux",
+                     *           "address": "203.0.113.7",
+                     *           "current": true
+                     *         }
+                     *       ],
+                     *       "has_more": false
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example false */
+                        has_more: boolean;
+                        items: components["schemas"]["SignIn"][];
+                        /** @description Opaque; send it as `cursor` to get the next page. */
+                        next_cursor?: string;
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
     signOutEverywhere: {
         parameters: {
             query?: never;
@@ -4456,6 +4591,40 @@ export interface operations {
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["NoContent"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    endSignIn: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request is done once in 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The entity tag that the change is about; another one gives 409. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example sgn_5kTz8Nq1XfLcW3bRyVpJhd */
+                sign_in_id: string;
+            };
             cookie?: never;
         };
         requestBody?: never;

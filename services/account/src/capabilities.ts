@@ -35,7 +35,9 @@ import { createStateStore } from "./oauth/state-store.ts";
 import { createPages } from "./pages/pages.ts";
 import { createPrincipals, createTokens } from "./principals/principals.ts";
 import type { Configured } from "./properties.ts";
+import { createSignInList } from "./sign-ins/sign-in-list.ts";
 import { createSignInMails } from "./sign-ins/sign-in-mails.ts";
+import { createSignInStore } from "./sign-ins/sign-in-store.ts";
 import { createSignIns } from "./sign-ins/sign-ins.ts";
 import { createStatuses } from "./statuses/statuses.ts";
 import { createStepUpAllowances } from "./step-up/step-up-allowances.ts";
@@ -192,13 +194,15 @@ function createLogins(context: Configured, parts: LoginParts) {
     }),
   });
   const state = createStateStore(parts.pool, parts.sealer);
-  const issuedTokens = createIssuedTokens({ ...parts, state });
+  const signInStore = createSignInStore(parts.pool);
+  const issuedTokens = createIssuedTokens({ ...parts, state, signInStore });
+  const signInList = createSignInList({ ...parts, signInStore, issuedTokens });
   const signInMails = createSignInMails({ keys: configuration.get("secrets.keys"), clock: context.clock });
   const signIns = createSignIns({ ...parts, provisioning, issuedTokens, signInMails });
-  const issuer = createIssuer(context, { ...parts, state, issuedTokens, signIns });
+  const issuer = createIssuer(context, { ...parts, state, issuedTokens, signIns, signInStore });
   const tokens = issuer?.tokens ?? createTokens(context, parseIssuers(configuration.get("auth.issuers")));
   const identityStore = createIdentityStore(parts.pool);
   const identities = createIdentities({ ...parts, identityStore, tokens, signsInByMail: issuer !== null });
   const principals = createPrincipals(context, { ...parts, tokens, provisioning, rolesAreOurs: issuer !== null });
-  return { provisioning, issuedTokens, signIns, issuer, identities, principals };
+  return { provisioning, issuedTokens, signIns, signInStore, signInList, issuer, identities, principals };
 }

@@ -5,6 +5,7 @@ import { inTransaction, type RetentionRule, startRetention } from "@signalbox/st
 import type { Capabilities } from "./capabilities.ts";
 import { noticeRetention } from "./mail/notices.ts";
 import { signInMailRetention } from "./sign-ins/sign-in-mails.ts";
+import { signInRetention } from "./sign-ins/sign-in-store.ts";
 
 /** How long rows stay that are of no use any more. */
 export const retention: readonly RetentionRule[] = [
@@ -13,6 +14,7 @@ export const retention: readonly RetentionRule[] = [
   // Long enough to tell a late person that their link has expired, rather than that it never was.
   { name: "contact link retention", table: "contact_links", column: "expires_at", keepMs: hours(24 * 30) },
   signInMailRetention,
+  ...signInRetention,
   { name: "step-up allowance retention", table: "step_up_allowances", column: "last_used_at", keepMs: hours(1) },
   noticeRetention,
   { name: "step-up retention", table: "step_ups", column: "at", keepMs: stepUpMaxAgeMs },

@@ -49,6 +49,8 @@ const operations: Readonly<Record<string, Operation<Scope | Anyone>>> = {
   "GET /api/account/contact-links/{token}": { scope: "none", inState: [404, 404, 404, 404, 404] },
   "POST /api/account/contact-links/{token}": { scope: "none", inState: [404, 404, 404, 404, 404] },
   "POST /api/account/step-up/": { scope: "any", inState: [409, 202, 403, 403, 403], body: {} },
+  "GET /api/account/sign-ins/": ownRead("account:read"),
+  "DELETE /api/account/sign-ins/{sign_in_id}": { scope: "account:security", inState: [404, 404, 403, 403, 403] },
   "DELETE /api/account/sign-ins/": { scope: "account:security", inState: [204, 204, 403, 403, 403] },
   "GET /api/account/identities/": ownRead("account:read"),
   "POST /api/account/identities/": secure(422, { token: "x" }),

@@ -13,6 +13,7 @@ type AuditSubject =
   | "client"
   | "identity"
   | "token"
+  | "sign_in"
   | "image"
   | "webhook_source"
   | "webhook_endpoint"
@@ -42,6 +43,7 @@ export const auditActions = {
   "account.sign_out": ofAccount("Every sign-in was ended."),
   "account.export": ofAccount("Everything the account has was exported."),
   sign_in: ofAccount("A person signed in at the built-in issuer."),
+  "sign_in.end": of("sign_in", "A sign-in was ended with all that came of it."),
   "identity.link": of("identity", "A login was added to the account."),
   "identity.unlink": of("identity", "A login was removed from the account."),
   "api_key.create": of("api_key", "An API key was created."),

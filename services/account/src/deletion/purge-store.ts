@@ -27,6 +27,8 @@ const tables = [
   "service_clients",
   "oauth_issued_tokens",
   "oauth_state",
+  "sign_in_grants",
+  "sign_ins",
 ];
 const erasures = tables.map((table) => sql(`purge.${table}`, `delete from ${table} where account_id = $1`));
 

@@ -15,6 +15,8 @@ import type { LinkedIdentity } from "../identities/identity.ts";
 import type { IdentityStore } from "../identities/identity-store.ts";
 import type { Properties } from "../properties.ts";
 import type { Shared } from "../shared.ts";
+import { exportedSignIn } from "../sign-ins/sign-in.ts";
+import type { SignInStore } from "../sign-ins/sign-in-store.ts";
 import { exportDocument, type StartedSection } from "./export-document.ts";
 import { type ExportSection, ownSection, remoteSection } from "./export-sections.ts";
 
@@ -70,12 +72,20 @@ interface OwnLists {
   readonly identities: Pick<IdentityStore, "list">;
   readonly keys: Pick<CredentialStore<ApiKey>, "list">;
   readonly clients: Pick<CredentialStore<ServiceClient>, "list">;
+  readonly signInStore: Pick<SignInStore, "list">;
   readonly auditStore: Pick<AuditStore, "list">;
   readonly clock: Clock;
 }
 
 /** The lists of this service, in the order of the document. */
-function ownSections({ identities, keys, clients, auditStore, clock }: OwnLists): readonly ExportSection[] {
+function ownSections({
+  identities,
+  keys,
+  clients,
+  signInStore,
+  auditStore,
+  clock,
+}: OwnLists): readonly ExportSection[] {
   return [
     {
       name: "identities",
@@ -86,6 +96,11 @@ function ownSections({ identities, keys, clients, auditStore, clock }: OwnLists)
     },
     ownSection("api_keys", keys.list, (key) => viewApiKey(key, clock.now())),
     ownSection("service_clients", clients.list, (client) => viewServiceClient(client, clock.now())),
+    ownSection(
+      "sign_ins",
+      (accountId, range) => signInStore.list(accountId, { now: clock.now() }, range),
+      exportedSignIn,
+    ),
     ownSection("audit", (accountId, range) => auditStore.list({ accountId }, range), viewOwnAuditEntry),
   ];
 }

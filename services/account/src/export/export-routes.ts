@@ -16,6 +16,7 @@ import {
 } from "@signalbox/contracts";
 import { createRoutes, refused, stream } from "@signalbox/http";
 import { z } from "zod";
+import { ExportedSignIn, signInExample } from "../sign-ins/sign-in.ts";
 import type { AccountExport } from "./account-export.ts";
 
 const Login = z
@@ -31,6 +32,7 @@ const ExportDocument = z
     identities: z.array(Login),
     api_keys: z.array(ApiKeyResource),
     service_clients: z.array(ServiceClientResource),
+    sign_ins: z.array(ExportedSignIn),
     audit: z.array(AuditEntryResource),
     images: z.array(ImageResource).optional(),
     webhook_sources: z.array(WebhookSourceResource).optional(),
@@ -47,6 +49,7 @@ const ExportDocument = z
       identities: [{ issuer: "corp", subject: "9f31c2", created_at: "2026-01-01T09:00:00.000Z" }],
       api_keys: [apiKeyExample],
       service_clients: [],
+      sign_ins: [signInExample],
       audit: [auditEntryExample],
       images: [],
       webhook_sources: [],

@@ -1,24 +1,19 @@
 import { AppError } from "@signalbox/core";
 import { field, mutation, type SubgraphContext, toWire } from "@signalbox/graphql";
 import type { Tx } from "@signalbox/storage";
-import { z } from "zod";
+import type { z } from "zod";
 import type { Account } from "../accounts/account.ts";
 import { type AccountBody, changesFrom, createAccountBodies } from "../accounts/account-body.ts";
 import type { Accounts } from "../accounts/accounts.ts";
-import type { SignIns } from "../sign-ins/sign-ins.ts";
 import type { AccountContext, AccountLoaders } from "./loaders.ts";
 
 interface AccountResolverDependencies {
   readonly accounts: Pick<Accounts, "find" | "lock" | "update">;
   readonly supportedLocales: () => readonly string[];
-  readonly signIns: Pick<SignIns, "signOutEverywhere">;
 }
 
 const read = { scopes: ["account:read"], access: "own-account:read" } as const;
 const write = { scopes: ["account:write"], access: "own-account:write" } as const;
-
-const security = { scopes: ["account:security"], access: "own-account:write" } as const;
-const nothing = z.strictObject({});
 
 const accountGone = "The account does not exist any more.";
 
@@ -31,8 +26,8 @@ export function writeOwnAccount<Result>(
   return write({ find: (tx) => accounts.lock(tx, caller.accountId), change, missing: accountGone });
 }
 
-/** The account of the caller with its settings and sign-ins. */
-export function accountResolvers({ accounts, supportedLocales, signIns }: AccountResolverDependencies) {
+/** The account of the caller with its settings. */
+export function accountResolvers({ accounts, supportedLocales }: AccountResolverDependencies) {
   const bodies = createAccountBodies({ accounts, supportedLocales });
   return {
     Query: {
@@ -56,11 +51,6 @@ export function accountResolvers({ accounts, supportedLocales, signIns }: Accoun
       updateAccountSettings: mutation<AccountLoaders, AccountBody, Account>(
         { ...write, audit: "account.update", input: inputOf(bodies.settingsPatch), payload: "settings" },
         update,
-      ),
-      signOutEverywhere: mutation<AccountLoaders, object, Account>(
-        { ...security, audit: "account.sign_out", input: nothing, payload: "account" },
-        (_input, context) =>
-          writeOwnAccount(context, accounts, (tx, account) => signIns.signOutEverywhere(tx, context.caller, account)),
       ),
     },
     Account: {

@@ -7,6 +7,7 @@ import { auditResolvers } from "./audit-resolvers.ts";
 import { contactMutations } from "./contact-mutations.ts";
 import { credentialResolvers } from "./credential-resolvers.ts";
 import { type AccountLoaders, createLoaders } from "./loaders.ts";
+import { signInResolvers } from "./sign-in-resolvers.ts";
 
 type Table = Resolvers<AccountLoaders>;
 type Graph = Pick<SubgraphOptions<AccountLoaders>, "typeDefs" | "resolvers" | "createLoaders">;
@@ -30,6 +31,7 @@ export function resolversOf(capabilities: Capabilities): Table {
     auditResolvers(capabilities),
     credentialResolvers(capabilities),
     contactMutations(capabilities),
+    signInResolvers(capabilities),
   ]);
 }
 

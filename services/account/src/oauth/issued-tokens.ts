@@ -3,6 +3,8 @@ import { minutes } from "@signalbox/core";
 import { type RetentionRule, type Statement, sql, type Tx } from "@signalbox/storage";
 import type { Actor } from "../audit/audit.ts";
 import type { Shared } from "../shared.ts";
+import type { SignIn } from "../sign-ins/sign-in.ts";
+import type { SignInStore } from "../sign-ins/sign-in-store.ts";
 import type { StateStore } from "./state-store.ts";
 
 export type IssuedTokens = ReturnType<typeof createIssuedTokens>;
@@ -18,14 +20,15 @@ interface IssuedToken {
 }
 
 interface Dependencies extends Pick<Shared, "pool" | "access" | "audit" | "clock"> {
-  readonly state: Pick<StateStore, "lockGrant" | "removeGrant" | "removeOfAccount">;
+  readonly state: Pick<StateStore, "lockGrant" | "removeGrant" | "removeSession" | "removeOfAccount">;
+  readonly signInStore: Pick<SignInStore, "touch" | "grantsOf" | "remove" | "removeOfAccount">;
 }
 
 /**
  * The tokens that the built-in issuer gives out: recorded before they leave, revoked before their time. Every service
  * hears of a revoked access token on the state topic and refuses it.
  */
-export function createIssuedTokens({ pool, state, access, audit, clock }: Dependencies) {
+export function createIssuedTokens({ pool, state, signInStore, access, audit, clock }: Dependencies) {
   return {
     /** Finds an access token that is good: a revoked one is gone. */
     async find(jti: string): Promise<IssuedToken | null> {
@@ -37,6 +40,7 @@ export function createIssuedTokens({ pool, state, access, audit, clock }: Depend
       if (token.grantId !== null && !(await state.lockGrant(tx, token.grantId))) return "grant-ended";
       const { jti, grantId, clientId, accountId, expiresAt } = token;
       await tx.query(insertToken, [jti, grantId, clientId, accountId, expiresAt]);
+      if (grantId !== null) await signInStore.touch(tx, grantId, clock.now());
       return "recorded";
     },
 
@@ -51,10 +55,22 @@ export function createIssuedTokens({ pool, state, access, audit, clock }: Depend
       await endByHolder(tx, await take(tx, takeOfGrant, grantId));
     },
 
+    /** Revokes what came of one sign-in: its session, grants and tokens. */
+    async revokeSignIn(tx: Tx, { id, session }: Pick<SignIn, "id" | "session">): Promise<void> {
+      await state.removeSession(tx, session);
+      for (const grantId of await signInStore.grantsOf(tx, id)) {
+        await state.removeGrant(tx, grantId);
+        await end(tx, await take(tx, takeOfGrant, grantId));
+      }
+      // Last, as whoever records a token holds the grant before the sign-in.
+      await signInStore.remove(tx, id);
+    },
+
     /** Revokes what came of every sign-in to an account: sessions, grants and tokens. Service clients keep theirs. */
     async revokeSignIns(tx: Tx, accountId: string): Promise<void> {
       await state.removeOfAccount(tx, accountId);
       await end(tx, await take(tx, takeOfSignIns, accountId));
+      await signInStore.removeOfAccount(tx, accountId);
     },
   };
 
@@ -80,7 +96,12 @@ export function createIssuedTokens({ pool, state, access, audit, clock }: Depend
 }
 
 /** The id by which the state topic and the audit know a token. */
-const idOf = (jti: string): string => `jti:${builtInIssuer}:${jti}`;
+const idOf = (jti: string): string => `${idPrefix}${jti}`;
+const idPrefix = `jti:${builtInIssuer}:`;
+
+/** The `jti` of the token of ours that a credential is; null for any other credential. */
+export const jtiOf = (credentialId: string): string | null =>
+  credentialId.startsWith(idPrefix) ? credentialId.slice(idPrefix.length) : null;
 
 /** Whoever holds a token may end it, so its holder is who did. */
 const holderOf = (accountId: string, credential: string): Actor => ({

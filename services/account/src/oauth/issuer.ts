@@ -11,6 +11,7 @@ import type { Pages } from "../pages/pages.ts";
 import { createTokens } from "../principals/principals.ts";
 import type { Configured } from "../properties.ts";
 import type { Shared } from "../shared.ts";
+import type { SignInStore } from "../sign-ins/sign-in-store.ts";
 import type { SignIns } from "../sign-ins/sign-ins.ts";
 import type { PrivateJwk } from "../signing-keys/signing-key.ts";
 import { createSigningKeys, type KeyRing, type SigningKeys } from "../signing-keys/signing-keys.ts";
@@ -53,6 +54,7 @@ interface Dependencies extends Pick<Shared, "pool" | "accounts" | "auditRefusals
   readonly state: StateStore;
   readonly issuedTokens: IssuedTokens;
   readonly signIns: SignIns;
+  readonly signInStore: Pick<SignInStore, "note">;
   readonly pages: Pages;
   readonly clients: Pick<ServiceClientStore, "findUsable" | "findById" | "touch">;
   readonly limiterOf: LimiterOf;
@@ -76,13 +78,14 @@ export function createIssuer(
   const cookieKeys = cookieKeysFrom(configuration.get("secrets.keys"));
   const applications = [...parseApplications(configuration.get("account.oauth.applications")), ownPages(address)];
   const callers = createCallers(configuration, dependencies, { address, cookieKeys, applications });
-  const { limits } = callers;
+  const { limits, clientAddress } = callers;
   const providerClients = createProviderClients(parts);
   const presentedToken = createPresentedToken(tokens);
   const refreshTokens = createRefreshTokens(parts);
   const settings = {
     ...parts,
     address,
+    clientAddress,
     adapter: createAdapter({ ...parts, providerClients, presentedToken, refreshTokens }),
     accessTokenSeconds: configuration.get("account.oauth.access-token-minutes") * 60,
     cookieKeys,

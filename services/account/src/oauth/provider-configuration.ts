@@ -1,4 +1,5 @@
 import { hours } from "@signalbox/core";
+import type { ClientAddress } from "@signalbox/http";
 import { inTransaction } from "@signalbox/storage";
 import {
   type AccessToken,
@@ -7,8 +8,12 @@ import {
   type ClientMetadata,
   type Configuration,
   errors,
+  type Grant,
+  type KoaContextWithOIDC,
 } from "oidc-provider";
 import type { Shared } from "../shared.ts";
+import { browserNameOf } from "../sign-ins/browser-name.ts";
+import type { SignInStore } from "../sign-ins/sign-in-store.ts";
 import { maySignIn } from "../sign-ins/sign-ins.ts";
 import type { PrivateJwk } from "../signing-keys/signing-key.ts";
 import { textLocales } from "../texts/texts.ts";
@@ -24,6 +29,8 @@ interface Settings extends Pick<Shared, "pool" | "accounts" | "clock"> {
   readonly adapter: AdapterFactory;
   readonly applications: readonly ClientMetadata[];
   readonly issuedTokens: Pick<IssuedTokens, "record">;
+  readonly signInStore: Pick<SignInStore, "note">;
+  readonly clientAddress: ClientAddress;
   readonly accessTokenSeconds: number;
   readonly cookieKeys: readonly string[];
   readonly providerPages: ProviderPages;
@@ -84,7 +91,7 @@ export function providerConfiguration(settings: Settings): Configuration {
     extraTokenClaims: claimsOf,
     formats: { customizers: { jwt: recordBeforeItLeaves(settings) } },
     interactions: { policy: signInPolicy(), url: (_ctx, { uid }) => `${address.path}/sign-in/${uid}` },
-    loadExistingGrant: (ctx) => loadGrant(ctx, refreshTokenSeconds),
+    loadExistingGrant: (ctx) => loadNotedGrant(ctx, settings),
     async findAccount(_ctx, accountId) {
       const account = await accounts.find(accountId);
       return account && maySignIn(account) ? providerAccountFrom(account) : undefined;
@@ -123,6 +130,20 @@ function features(settings: Settings): Configuration["features"] {
       getResourceServerInfo: (ctx, resource) => resourceServerFor(ctx, resource, settings),
     },
   };
+}
+
+/** Loads the grant, and notes for the list of the person's sign-ins whose session it came of. */
+async function loadNotedGrant(
+  ctx: KoaContextWithOIDC,
+  { signInStore, clientAddress, clock }: Settings,
+): Promise<Grant | undefined> {
+  const grant = await loadGrant(ctx, refreshTokenSeconds);
+  const { session } = ctx.oidc;
+  if (!grant?.accountId || !session) return grant;
+  const from = { browser: browserNameOf(ctx.get("user-agent")), address: clientAddress(ctx.req) };
+  const granted = { id: grant.jti, expiresAt: new Date(clock.nowMs() + grant.remainingTTL * 1000) };
+  await signInStore.note({ accountId: grant.accountId, sessionUid: session.uid, ...from, at: clock.now() }, granted);
+  return grant;
 }
 
 type CustomizeJwt = NonNullable<NonNullable<NonNullable<NonNullable<Configuration["formats"]>["customizers"]>["jwt"]>>;

@@ -25,6 +25,8 @@ export interface StateStore {
   lockGrant(tx: Tx, grantId: string): Promise<boolean>;
   /** Removes a grant with all that came of it. */
   removeGrant(tx: Tx, grantId: string): Promise<void>;
+  /** Removes the session whose second name has this digest. */
+  removeSession(tx: Tx, uid: Buffer): Promise<void>;
   /** Removes what lets the people of an account go on without signing in: sessions, grants, codes, refresh tokens. */
   removeOfAccount(tx: Tx, accountId: string): Promise<void>;
 }
@@ -59,6 +61,7 @@ const lockGrant = sql(
   "select 1 from oauth_state where model = 'Grant' and id = $1 for key share",
 );
 const removeOfGrant = sql("oauth-state.remove-of-grant", "delete from oauth_state where grant_id = $1");
+const removeSession = sql("oauth-state.remove-session", "delete from oauth_state where model = 'Session' and uid = $1");
 const removeOfAccount = sql("oauth-state.remove-of-account", "delete from oauth_state where account_id = $1");
 
 /**
@@ -68,32 +71,35 @@ const removeOfAccount = sql("oauth-state.remove-of-account", "delete from oauth_
 export function createStateStore(pool: Pool, sealer: Sealer): StateStore {
   return {
     async find(model, id) {
-      const { rows } = await pool.query<Row>(findState, [model, digestOf(id)]);
+      const { rows } = await pool.query<Row>(findState, [model, stateDigest(id)]);
       return rows[0] && payloadFrom(rows[0], sealer);
     },
     async findByUid(model, uid) {
-      const { rows } = await pool.query<Row>(findByUid, [model, digestOf(uid)]);
+      const { rows } = await pool.query<Row>(findByUid, [model, stateDigest(uid)]);
       return rows[0] && payloadFrom(rows[0], sealer);
     },
     async save(model, id, payload, expiresAt) {
-      const digest = digestOf(id);
+      const digest = stateDigest(id);
       const sealed = sealer.seal(JSON.stringify(payload), placeOf(model, digest));
       const uid = textOf(payload.uid);
-      const values = [textOf(payload.grantId), uid === null ? null : digestOf(uid), textOf(payload.accountId)];
+      const values = [textOf(payload.grantId), uid === null ? null : stateDigest(uid), textOf(payload.accountId)];
       await pool.query(saveState, [model, digest, sealed, ...values, expiresAt]);
     },
     async consume(model, id, at) {
-      return (await pool.query(consumeState, [model, digestOf(id), at])).rowCount === 1;
+      return (await pool.query(consumeState, [model, stateDigest(id), at])).rowCount === 1;
     },
     async remove(model, id) {
-      await pool.query(removeState, [model, digestOf(id)]);
+      await pool.query(removeState, [model, stateDigest(id)]);
     },
     async lockGrant(tx, grantId) {
-      return (await tx.query(lockGrant, [digestOf(grantId)])).rowCount === 1;
+      return (await tx.query(lockGrant, [stateDigest(grantId)])).rowCount === 1;
     },
     async removeGrant(tx, grantId) {
-      await tx.query(removeState, ["Grant", digestOf(grantId)]);
+      await tx.query(removeState, ["Grant", stateDigest(grantId)]);
       await tx.query(removeOfGrant, [grantId]);
+    },
+    async removeSession(tx, uid) {
+      await tx.query(removeSession, [uid]);
     },
     async removeOfAccount(tx, accountId) {
       await tx.query(removeOfAccount, [accountId]);
@@ -118,7 +124,8 @@ function openIfPossible(sealed: string, place: SealedPlace, sealer: Sealer): str
   }
 }
 
-const digestOf = (id: string): Buffer => createHash("sha256").update(id).digest();
+/** The digest by which a record is kept: of its id, or of the second name of a session. */
+export const stateDigest = (id: string): Buffer => createHash("sha256").update(id).digest();
 
 const placeOf = (model: string, digest: Buffer): SealedPlace => ({
   service: "account",

@@ -1,17 +1,51 @@
-import { createRoutes, noContent, type Routes } from "@signalbox/http";
+import { createRoutes, listPage, noContent, pageOf, pageParameters, type Routes } from "@signalbox/http";
+import { z } from "zod";
 import type { AccountStore } from "../accounts/account-store.ts";
+import { SignInResource, signInExample, viewSignIn } from "./sign-in.ts";
+import type { SignInList } from "./sign-in-list.ts";
 import type { SignIns } from "./sign-ins.ts";
 
 interface Dependencies {
   readonly accounts: Pick<AccountStore, "lock">;
   readonly signIns: Pick<SignIns, "signOutEverywhere">;
+  readonly signInList: SignInList;
+  readonly pageLimits: Parameters<typeof pageParameters>[0];
 }
 
-/** The sign-ins of the account, as its owner ends them. */
-export function signInRoutes({ accounts, signIns }: Dependencies): Routes {
-  const routes = createRoutes({ errors: "account" });
+const path = "/api/account/sign-ins/";
 
-  routes.delete("/api/account/sign-ins/", {
+/** The sign-ins of the account, as its owner sees and ends them. */
+export function signInRoutes({ accounts, signIns, signInList, pageLimits }: Dependencies): Routes {
+  const routes = createRoutes({ errors: "account", exampleIds: { sign_in_id: signInExample.id } });
+
+  routes.get(path, {
+    operationId: "signIns",
+    summary: "List the account's sign-ins at the built-in issuer, newest first",
+    description: "Those of which anything is good: the browser's session, a refresh token or an access token.",
+    auth: { scopes: ["account:read"], access: "own-account:read" },
+    query: z.object(pageParameters(pageLimits)),
+    responses: { 200: pageOf(SignInResource) },
+    handle: ({ principal, query }) => listPage(query, (range) => signInList.list(principal, range), viewSignIn),
+  });
+
+  routes.delete(`${path}:sign_in_id`, {
+    operationId: "endSignIn",
+    summary: "End a sign-in",
+    description:
+      "Ends the session of the browser and the tokens of every application that it signed in to, in every service within two seconds. The caller's own sign-in can be ended too.",
+    // Signing out everywhere is open to whoever is in a hurry; this one would let a thief stay while the owner goes.
+    auth: { scopes: ["account:security"], access: "own-account:write", stepUp: true },
+    audit: "sign_in.end",
+    responses: { 204: "empty", 404: "error" },
+    idempotent: true,
+    write: {
+      find: (tx, { caller, params }) => signInList.lock(tx, caller.accountId, params.sign_in_id),
+      change: (tx, found, { caller }) => signInList.end(tx, caller, found),
+      answer: () => noContent(),
+    },
+  });
+
+  routes.delete(path, {
     operationId: "signOutEverywhere",
     summary: "Sign out everywhere",
     description:

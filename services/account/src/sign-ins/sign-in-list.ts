@@ -1,0 +1,44 @@
+import { type Caller, type Principal, requireState } from "@signalbox/auth";
+import type { ListRange, Tx } from "@signalbox/storage";
+import type { Account } from "../accounts/account.ts";
+import { type IssuedTokens, jtiOf } from "../oauth/issued-tokens.ts";
+import type { Shared } from "../shared.ts";
+import type { ListedSignIn, SignIn } from "./sign-in.ts";
+import type { SignInStore } from "./sign-in-store.ts";
+
+export type SignInList = ReturnType<typeof createSignInList>;
+
+interface Dependencies extends Pick<Shared, "accounts" | "audit" | "clock"> {
+  readonly signInStore: Pick<SignInStore, "list" | "find">;
+  readonly issuedTokens: Pick<IssuedTokens, "revokeSignIn">;
+}
+
+interface OwnSignIn {
+  readonly account: Account;
+  readonly signIn: SignIn;
+}
+
+/** The sign-ins of an account at the built-in issuer, as its owner sees and ends them one by one. */
+export function createSignInList({ accounts, signInStore, issuedTokens, audit, clock }: Dependencies) {
+  return {
+    /** Lists the caller's sign-ins that are alive, newest first. */
+    list({ accountId, credential }: Principal, range: ListRange): Promise<readonly ListedSignIn[]> {
+      return signInStore.list(accountId, { now: clock.now(), jti: jtiOf(credential.id) }, range);
+    },
+
+    /** Finds a sign-in of the account. The account stays locked, so that nobody else ends the same. */
+    async lock(tx: Tx, accountId: string, id: string): Promise<OwnSignIn | null> {
+      const account = await accounts.lock(tx, accountId);
+      const signIn = account && (await signInStore.find(tx, accountId, id, clock.now()));
+      return signIn && { account, signIn };
+    },
+
+    /** Ends a sign-in: the browser's session, and the tokens of every application that it signed in to. */
+    async end(tx: Tx, caller: Caller, { account, signIn }: OwnSignIn): Promise<Account> {
+      requireState({ state: account.status }, "own-account:write");
+      await issuedTokens.revokeSignIn(tx, signIn);
+      await audit.record(tx, caller, { action: "sign_in.end", subject: signIn.id });
+      return account;
+    },
+  };
+}

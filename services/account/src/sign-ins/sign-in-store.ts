@@ -1,0 +1,140 @@
+import { hours, minutes, randomId } from "@signalbox/core";
+import {
+  type ListRange,
+  newestFirst,
+  type Pool,
+  type Queryable,
+  type RetentionRule,
+  rangeValues,
+  sql,
+  type Tx,
+  table,
+} from "@signalbox/storage";
+import { stateDigest } from "../oauth/state-store.ts";
+import type { ListedSignIn, SignIn } from "./sign-in.ts";
+
+export type SignInStore = ReturnType<typeof createSignInStore>;
+
+/** A session of a browser in which an application is given something. */
+interface NotedSession extends Pick<SignIn, "accountId" | "browser" | "address"> {
+  /** The second name of the session. */
+  readonly sessionUid: string;
+  readonly at: Date;
+}
+
+/** What an application is given. */
+interface NotedGrant {
+  readonly id: string;
+  readonly expiresAt: Date;
+}
+
+/** When and by whom the sign-ins are looked at. */
+interface View {
+  readonly now: Date;
+  /** The token of the one who looks, where it may be of one of them. */
+  readonly jti?: string | null;
+}
+
+const signIns = table("sign_ins", {
+  id: "text",
+  accountId: "text",
+  session: "bytea",
+  browser: "text",
+  address: "text",
+  createdAt: "timestamptz",
+  lastUsedAt: "timestamptz",
+});
+
+/** A session keeps its sign-in: another application, or a code typed once more, is another grant of the same. */
+const noteSignIn = sql(
+  "sign-in.note",
+  `with noted as (
+     insert into sign_ins (id, account_id, session, browser, address, created_at, last_used_at)
+     values ($1, $2, $3, $4, $5, $6, $6)
+     on conflict (session) do update set last_used_at = excluded.last_used_at
+       where sign_ins.account_id = excluded.account_id
+     returning id)
+   insert into sign_in_grants (grant_id, sign_in_id, account_id, expires_at)
+   select $7, id, $2, $8 from noted
+   on conflict (grant_id) do update set sign_in_id = excluded.sign_in_id, expires_at = excluded.expires_at`,
+);
+
+const touchSignIn = sql(
+  "sign-in.touch",
+  `update sign_ins set last_used_at = $2
+   where id = (select sign_in_id from sign_in_grants where grant_id = $1) and last_used_at < $3`,
+);
+
+const ofItsGrants = "grant_id in (select grant_id from sign_in_grants where sign_in_id = sign_ins.id)";
+
+/** It is alive while anything of it is good: the browser's session, a refresh token, an access token. */
+const isAlive = (now: string) => `(
+  exists (select from oauth_state where model = 'Session' and uid = session
+    and oauth_state.account_id = sign_ins.account_id and expires_at > ${now})
+  or exists (select from oauth_state where model = 'RefreshToken' and ${ofItsGrants}
+    and consumed_at is null and expires_at > ${now})
+  or exists (select from oauth_issued_tokens where ${ofItsGrants} and expires_at > ${now}))`;
+
+const isOfToken = (jti: string) => `exists (select from oauth_issued_tokens where jti = ${jti} and ${ofItsGrants})`;
+
+const selectAlive = `select ${signIns.columns}, ${isOfToken("$3")} as current from sign_ins
+  where account_id = $1 and ${isAlive("$2")}`;
+const listSignIns = sql("sign-in.list", `${selectAlive} and ${newestFirst(4)}`);
+const findSignIn = sql("sign-in.find", `${selectAlive} and id = $4`);
+const listGrants = sql("sign-in.grants", `select grant_id as "grantId" from sign_in_grants where sign_in_id = $1`);
+const removeGrants = sql("sign-in.remove-grants", "delete from sign_in_grants where sign_in_id = $1");
+const removeSignIn = sql("sign-in.remove", "delete from sign_ins where id = $1");
+const removeGrantsOfAccount = sql(
+  "sign-in.remove-grants-of-account",
+  "delete from sign_in_grants where account_id = $1",
+);
+const removeSignInsOfAccount = sql("sign-in.remove-of-account", "delete from sign_ins where account_id = $1");
+
+/** The sign-ins at the built-in issuer, with the grants that tell which tokens came of each. */
+export function createSignInStore(pool: Pool) {
+  return {
+    /** Lists the sign-ins of an account that are alive, newest first. */
+    async list(accountId: string, { now, jti = null }: View, range: ListRange): Promise<readonly ListedSignIn[]> {
+      return (await pool.query<ListedSignIn>(listSignIns, [accountId, now, jti, ...rangeValues(range)])).rows;
+    },
+
+    /** Finds a sign-in of an account that is alive. */
+    async find(db: Queryable, accountId: string, id: string, now: Date): Promise<SignIn | null> {
+      return (await db.query<SignIn>(findSignIn, [accountId, now, null, id])).rows[0] ?? null;
+    },
+
+    /** Notes a grant of a session, and the sign-in with the first one. */
+    async note({ accountId, sessionUid, browser, address, at }: NotedSession, grant: NotedGrant): Promise<void> {
+      const values = [randomId("sgn"), accountId, stateDigest(sessionUid), browser, address, at];
+      await pool.query(noteSignIn, [...values, grant.id, grant.expiresAt]);
+    },
+
+    /** Notes a use of the sign-in that a grant came of, once in each minute of the clock. */
+    async touch(tx: Tx, grantId: string, at: Date): Promise<void> {
+      const minute = new Date(at.getTime() - (at.getTime() % minutes(1)));
+      await tx.query(touchSignIn, [grantId, at, minute]);
+    },
+
+    /** Lists the grants that came of a sign-in. */
+    async grantsOf(tx: Tx, id: string): Promise<readonly string[]> {
+      return (await tx.query<{ grantId: string }>(listGrants, [id])).rows.map(({ grantId }) => grantId);
+    },
+
+    /** Removes a sign-in from the list; what came of it is ended by others. */
+    async remove(tx: Tx, id: string): Promise<void> {
+      await tx.query(removeGrants, [id]);
+      await tx.query(removeSignIn, [id]);
+    },
+
+    async removeOfAccount(tx: Tx, accountId: string): Promise<void> {
+      await tx.query(removeGrantsOfAccount, [accountId]);
+      await tx.query(removeSignInsOfAccount, [accountId]);
+    },
+  };
+}
+
+/** By then nothing of it is good: sessions and refresh tokens last for two weeks after their last use, and access tokens for an hour. */
+export const signInRetention: readonly RetentionRule[] = [
+  { name: "sign-in retention", table: "sign_ins", column: "last_used_at", keepMs: hours(15 * 24) },
+  { name: "sign-in grant retention", table: "sign_in_grants", column: "expires_at", keepMs: hours(2) },
+];

@@ -1,0 +1,63 @@
+import { examples, identifier, timestamp } from "@signalbox/contracts";
+import { z } from "zod";
+
+/** A person's sign-in with one browser at the built-in issuer. */
+export interface SignIn {
+  readonly id: string;
+  readonly accountId: string;
+  /** The digest of the second name of the browser's session. */
+  readonly session: Buffer;
+  /** Null where the browser did not tell. */
+  readonly browser: string | null;
+  /** Where the browser was when the person signed in. */
+  readonly address: string | null;
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date;
+}
+
+/** A sign-in as somebody sees it who lists them. */
+export interface ListedSignIn extends SignIn {
+  /** The request came with a token of this sign-in. */
+  readonly current: boolean;
+}
+
+export const ExportedSignIn = z
+  .object({
+    id: identifier("The sign-in"),
+    created_at: timestamp,
+    last_used_at: timestamp.describe("When an application last got a token by it, to the minute."),
+    browser: z.string().nullable().describe("Browser and system by name; null where the browser did not tell."),
+    address: z.string().nullable().describe("Where the browser was when the person signed in."),
+  })
+  .meta({ id: "ExportedSignIn", description: "A sign-in of a person with one browser at the built-in issuer." });
+
+export const signInExample: z.output<typeof ExportedSignIn> = {
+  id: "sgn_5kTz8Nq1XfLcW3bRyVpJhd",
+  created_at: "2026-01-01T09:00:00.000Z",
+  last_used_at: "2026-01-02T11:30:00.000Z",
+  browser: "Firefox, Linux",
+  address: "203.0.113.7",
+};
+
+examples.add(ExportedSignIn, { example: signInExample });
+
+export const SignInResource = ExportedSignIn.extend({
+  current: z.boolean().describe("True when this request came with a token of this sign-in."),
+})
+  .meta({ id: "SignIn", description: "A sign-in of a person with one browser at the built-in issuer." })
+  .register(examples, { example: { ...signInExample, current: true } });
+
+/** Shows a sign-in without its relation to a request. */
+export const exportedSignIn = (signIn: SignIn): z.output<typeof ExportedSignIn> => ({
+  id: signIn.id,
+  created_at: signIn.createdAt.toISOString(),
+  last_used_at: signIn.lastUsedAt.toISOString(),
+  browser: signIn.browser,
+  address: signIn.address,
+});
+
+/** Shows a sign-in to its owner. */
+export const viewSignIn = (signIn: ListedSignIn): z.output<typeof SignInResource> => ({
+  ...exportedSignIn(signIn),
+  current: signIn.current,
+});
