@@ -6,11 +6,12 @@ name="${1:-}"
 
 case "$name" in
   topics) script="infra/kafka/topics.ts" ;;
+  groups) script="infra/kafka/groups.ts" ;;
   dead-letters) script="infra/kafka/dead-letters.ts" ;;
   *) script="services/$name/src/main.ts" ;;
 esac
 if [ -z "$name" ] || [ ! -f "$script" ]; then
-  echo "usage: docker run signalbox <$(ls services | tr '\n' '|')topics|dead-letters> [arguments]" >&2
+  echo "usage: docker run signalbox <$(ls services | tr '\n' '|')topics|groups|dead-letters> [arguments]" >&2
   exit 2
 fi
 exec node "$script" "$@"

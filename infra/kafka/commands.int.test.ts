@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { topics } from "@signalbox/contracts";
 import { systemClock } from "@signalbox/core";
 import { createDeadLetters, type EventLog, openEventLog } from "@signalbox/events";
 import { createLogger, createMetrics } from "@signalbox/telemetry";
-import { startProcess, type TestDatabase, testDatabase } from "@signalbox/testing";
+import { eventually, startProcess, type TestDatabase, testDatabase } from "@signalbox/testing";
 
 describe("the commands of the event log", () => {
   let database: TestDatabase;
@@ -71,9 +72,40 @@ describe("the commands of the event log", () => {
     assert.deepEqual(replayed, [{ id: record.headers.ce_id, for: "images.webhooks", key: "img_1" }]);
   });
 
+  test("groups are listed with their lag, and set back when nobody reads", async () => {
+    const topic = "signalbox.image.v1";
+    const record = { topic, key: "img_1", headers: {}, value: Buffer.from("{}") };
+    await eventLog.ensureTopics(topics.filter(({ name }) => name === topic));
+    const subscribe = () =>
+      eventLog.subscribe({ group: "images.webhooks", topics: [topic], handle: async () => undefined });
+    await eventLog.publish([record, record]);
+    const waiting = async () => (await eventLog.lag("images.webhooks")).filter(({ messages }) => messages > 0).length;
+    const member = await subscribe();
+    await eventually(async () => member.assignments().length === 12 && (await waiting()) === 0);
+
+    const refused = await run("groups.ts", "rewind", "images.webhooks", "--to", "start");
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /cannot be rewound while 1 member is alive/);
+    await member.close();
+
+    assert.match(
+      (await run("groups.ts", "list")).stdout,
+      /^images\.webhooks {2}signalbox\.image\.v1\/\d+ .*lag 0 messages, 0\.0 s$/m,
+    );
+    const rewound = await run("groups.ts", "rewind", "images.webhooks", "--to", "2026-01-31T12:00:00Z");
+    assert.equal(rewound.code, 0, rewound.stderr);
+    assert.match(rewound.stdout, /committed 0 {2}end [23] {2}lag [23] messages/);
+    assert.equal(await waiting(), 1);
+    assert.equal((await run("groups.ts", "rewind", "images.webhooks", "--to=end")).code, 0);
+    assert.equal(await waiting(), 0);
+  });
+
   test("a wrong use says how it is used", async () => {
     assert.match((await run("dead-letters.ts")).stderr, /usage/);
     assert.match((await run("dead-letters.ts", "drop", "images.webhooks/none/0/0")).stderr, /there is no dead letter/);
+    assert.match((await run("groups.ts", "rewind", "images.webhooks")).stderr, /usage/);
+    assert.match((await run("groups.ts", "rewind", "a", "--to", "yesterday")).stderr, /yesterday is not a time/);
+    assert.match((await run("groups.ts", "rewind", "none", "--to", "end")).stderr, /There is no group none/);
     assert.match((await run("dead-letters.ts", "list", "payments")).stderr, /payments is not a service/);
   });
 

@@ -1,6 +1,7 @@
 import type { Clock } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
 import type { Logger, Metrics, Tracer } from "@signalbox/telemetry";
+import type { RewindTarget } from "./rewind-target.ts";
 
 /** One record to append. A `null` value is a tombstone: on a compacted topic it removes the key. */
 export interface LogRecord {
@@ -138,8 +139,15 @@ export interface EventLog {
   verifyTopics(specs: readonly TopicSpec[]): Promise<TopicProblem[]>;
   /** Lists, one sentence each, why records of these topics can be lost although they were acknowledged. */
   risks(topics: readonly string[]): Promise<string[]>;
-  /** Measures how far the group is behind on the topics, from their beginning where it never committed. */
-  lag(group: string, topics: readonly string[]): Promise<PartitionLag[]>;
+  /** Names the groups that commit offsets. */
+  groups(): Promise<string[]>;
+  /**
+   * Measures how far the group is behind on the topics, from their beginning where it never committed; on those that it
+   * reads when none are named.
+   */
+  lag(group: string, topics?: readonly string[]): Promise<PartitionLag[]>;
+  /** Sets the committed offsets of the group on all its topics. Refused while a member is alive. */
+  rewind(group: string, to: RewindTarget): Promise<void>;
   /** Why the log cannot be reached, or null. */
   health(): string | null;
   close(): Promise<void>;

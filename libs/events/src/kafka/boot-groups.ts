@@ -3,6 +3,9 @@ import type { Admin } from "kafkajs";
 
 const bootPattern = /\.boot-[0-9a-f]{12}$/;
 
+/** Tells the groups of broadcast readers from those that commit offsets. */
+export const isBootGroup = (group: string): boolean => bootPattern.test(group);
+
 /** The name of a group that one reader uses once: `<service>.<instance>.boot-<random>`. */
 export function bootGroup(service: string, instance: string): string {
   return `${service}.${instance}.boot-${randomBytes(6).toString("hex")}`;
@@ -18,7 +21,7 @@ export async function sweepBootGroups(admin: Admin, service: string, ownGroup: (
   const { groups } = await admin.listGroups();
   const candidates = groups
     .map(({ groupId }) => groupId)
-    .filter((id) => id.startsWith(`${service}.`) && bootPattern.test(id) && id !== ownGroup());
+    .filter((id) => id.startsWith(`${service}.`) && isBootGroup(id) && id !== ownGroup());
   if (candidates.length === 0) return;
   const { groups: described } = await admin.describeGroups(candidates);
   const empty = described.filter(({ state }) => state === "Empty" || state === "Dead").map(({ groupId }) => groupId);

@@ -6,6 +6,7 @@ import { describeGroups } from "../contract/groups.ts";
 import { describeLagging } from "../contract/lagging.ts";
 import { type LogUnderTest, quietLog } from "../contract/log-under-test.ts";
 import { describePublishing } from "../contract/publishing.ts";
+import { describeRewinding } from "../contract/rewinding.ts";
 import { createKafka } from "./kafkajs.ts";
 
 describe("the event log on Kafka", () => {
@@ -17,6 +18,7 @@ describe("the event log on Kafka", () => {
   describePublishing(() => underTest);
   describeGroups(() => underTest);
   describeExpiring(() => underTest);
+  describeRewinding(() => underTest);
   describeBroadcasting(() => underTest);
   describeLagging(() => underTest);
 });

@@ -1,6 +1,7 @@
 import type { Admin } from "kafkajs";
 import type { EventLog, EventLogContext } from "../event-log.ts";
 import { openKafkaBroadcast } from "./kafka-broadcast.ts";
+import { kafkaGroups, rewindKafkaGroup } from "./kafka-groups.ts";
 import { kafkaLag } from "./kafka-lag.ts";
 import { createKafkaPublisher, publishTimeouts } from "./kafka-publish.ts";
 import { kafkaRisks } from "./kafka-risks.ts";
@@ -60,7 +61,9 @@ export function createKafkaEventLog(url: string, { clientId, log, clock }: Event
     ensureTopics: async (specs) => ensureKafkaTopics(await admin(), specs),
     verifyTopics: async (specs) => verifyKafkaTopics(await admin(), specs),
     risks: async (topics) => kafkaRisks(await admin(), topics),
+    groups: async () => kafkaGroups(await admin()),
     lag: async (group, topics) => kafkaLag(await admin(), clock, group, topics),
+    rewind: async (group, to) => rewindKafkaGroup(await admin(), group, to),
     health: () => trouble,
     async close() {
       await Promise.allSettled(openParts.splice(0).map((part) => part.close()));

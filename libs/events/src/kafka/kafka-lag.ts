@@ -17,7 +17,7 @@ export async function kafkaLag(
   admin: Admin,
   clock: Pick<Clock, "nowMs">,
   group: string,
-  topics: readonly string[],
+  topics: readonly string[] = [], // none are all of the group
 ): Promise<PartitionLag[]> {
   const fetched = await admin.fetchOffsets({ groupId: group, topics: [...topics] });
   const lags = fetched.map(async ({ topic, partitions }) => {

@@ -7,6 +7,7 @@ import { describeGroups } from "../contract/groups.ts";
 import { describeLagging } from "../contract/lagging.ts";
 import type { LogUnderTest } from "../contract/log-under-test.ts";
 import { describePublishing } from "../contract/publishing.ts";
+import { describeRewinding } from "../contract/rewinding.ts";
 import { openTestPool } from "../contract/test-service.ts";
 import { cleanLog } from "./retention.ts";
 
@@ -21,6 +22,7 @@ describe("the event log on PostgreSQL", () => {
   describePublishing(() => underTest);
   describeGroups(() => underTest);
   describeExpiring(() => underTest);
+  describeRewinding(() => underTest);
   describeBroadcasting(() => underTest);
   describeLagging(() => underTest);
 

@@ -3,6 +3,7 @@ import { migrate, openPool, sql, unsafeSettings } from "@signalbox/storage";
 import type { EventLog, EventLogContext } from "../event-log.ts";
 import { appendRecords } from "./append-records.ts";
 import { openPostgresBroadcast } from "./postgres-broadcast.ts";
+import { postgresGroups, rewindPostgresGroup } from "./postgres-groups.ts";
 import { postgresLag } from "./postgres-lag.ts";
 import { openPostgresSubscription } from "./postgres-subscription.ts";
 import { startLogRetention } from "./retention.ts";
@@ -63,7 +64,9 @@ export async function openPostgresEventLog(url: string, context: EventLogContext
     ensureTopics: (specs) => topics.ensure(specs),
     verifyTopics: (specs) => topics.verify(specs),
     risks: () => unsafeSettings(pool),
+    groups: () => postgresGroups(pool),
     lag: (group, names) => postgresLag(pool, group, names),
+    rewind: (group, to) => rewindPostgresGroup(pool, group, to),
     health: () => trouble,
     async close() {
       await Promise.allSettled(openParts.splice(0).map((part) => part.close()));

@@ -16,11 +16,11 @@ const lagOfGroup = sql(
        from signalbox.log_record where partition_id = id and "offset" >= greatest(committed, first_offset)
        order by "offset" limit 1), 0) as seconds
    from signalbox.log_partition left join signalbox.log_lease on partition_id = id and group_name = $1
-   where topic = any ($2) order by topic, partition`,
+   where case when $2::text[] is null then group_name is not null else topic = any ($2) end order by topic, partition`,
 );
 
 /** Measures how far the group is behind, for every partition of the topics. */
-export async function postgresLag(pool: Pool, group: string, topics: readonly string[]): Promise<PartitionLag[]> {
-  const { rows } = await pool.query<LagRow>(lagOfGroup, [group, topics]);
+export async function postgresLag(pool: Pool, group: string, topics?: readonly string[]): Promise<PartitionLag[]> {
+  const { rows } = await pool.query<LagRow>(lagOfGroup, [group, topics ?? null]);
   return rows.map((row) => ({ ...row, messages: Number(row.end - row.committed), seconds: Math.max(0, row.seconds) }));
 }

@@ -1,0 +1,57 @@
+import process from "node:process";
+import { parseArgs } from "node:util";
+import type { EventLog } from "@signalbox/events";
+import { withEventLog } from "./open-log.ts";
+
+const usage = `usage: npm run groups -- list [group]                 how far each group has come, by partition
+                         rewind <group> --to <time>   reads again from an RFC 3339 time, "start" or "end";
+                                                      its instances have to be stopped
+`;
+
+const argv = process.argv.slice(2);
+const { values, positionals } = parseArgs({
+  args: argv,
+  options: { to: { type: "string" } },
+  strict: false, // the others are properties
+});
+const [command = "", ...given] = positionals;
+const print = (line: string) => process.stdout.write(`${line}\n`);
+
+const commands: Record<string, (eventLog: EventLog) => Promise<void>> = {
+  async list(eventLog) {
+    for (const group of given.length > 0 ? given : await eventLog.groups()) await printGroup(eventLog, group);
+  },
+  async rewind(eventLog) {
+    const [group = ""] = given;
+    await eventLog.rewind(group, target(String(values.to)));
+    await printGroup(eventLog, group);
+  },
+};
+
+async function printGroup(eventLog: EventLog, group: string): Promise<void> {
+  for (const { topic, partition, committed, end, messages, seconds } of await eventLog.lag(group)) {
+    const lag = `lag ${messages} messages, ${seconds.toFixed(1)} s`;
+    print([group, `${topic}/${partition}`, `committed ${committed}`, `end ${end}`, lag].join("  "));
+  }
+}
+
+const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
+
+function target(text: string): Date | "start" | "end" {
+  if (text === "start" || text === "end") return text;
+  const time = new Date(text);
+  if (rfc3339.test(text) && !Number.isNaN(time.getTime())) return time;
+  throw new Error(`${text} is not a time: write 2026-01-31T12:00:00Z, "start" or "end"`);
+}
+
+const chosen = commands[command];
+if (!chosen || (command === "rewind" && (given.length !== 1 || values.to === undefined))) {
+  process.stderr.write(usage);
+  process.exitCode = 2;
+} else {
+  const properties = argv.filter((argument) => argument !== "--to" && !argument.startsWith("--to="));
+  await withEventLog(properties, chosen).catch((error: Error) => {
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
+  });
+}
