@@ -28,7 +28,9 @@ interface Dependencies extends Pick<Shared, "pool" | "access" | "audit" | "clock
  * The tokens that the built-in issuer gives out: recorded before they leave, revoked before their time. Every service
  * hears of a revoked access token on the state topic and refuses it.
  */
-export function createIssuedTokens({ pool, state, signInStore, access, audit, clock }: Dependencies) {
+export function createIssuedTokens(dependencies: Dependencies) {
+  const { pool, state, signInStore, clock } = dependencies;
+
   return {
     /** Finds an access token that is good: a revoked one is gone. */
     async find(jti: string): Promise<IssuedToken | null> {
@@ -46,13 +48,13 @@ export function createIssuedTokens({ pool, state, signInStore, access, audit, cl
 
     /** Revokes one access token, and nothing else of its grant. */
     async revoke(tx: Tx, jti: string): Promise<void> {
-      await endByHolder(tx, await take(tx, takeToken, jti));
+      await endByHolder(tx, await take(tx, takeToken, jti), dependencies);
     },
 
     /** Revokes what a person agreed to: refresh tokens, codes, and the access tokens that came of them. */
     async revokeGrant(tx: Tx, grantId: string): Promise<void> {
       await state.removeGrant(tx, grantId);
-      await endByHolder(tx, await take(tx, takeOfGrant, grantId));
+      await endByHolder(tx, await take(tx, takeOfGrant, grantId), dependencies);
     },
 
     /** Revokes what came of one sign-in: its session, grants and tokens. */
@@ -60,7 +62,7 @@ export function createIssuedTokens({ pool, state, signInStore, access, audit, cl
       await state.removeSession(tx, session);
       for (const grantId of await signInStore.grantsOf(tx, id)) {
         await state.removeGrant(tx, grantId);
-        await end(tx, await take(tx, takeOfGrant, grantId));
+        await end(tx, await take(tx, takeOfGrant, grantId), dependencies);
       }
       // Last, as whoever records a token holds the grant before the sign-in.
       await signInStore.remove(tx, id);
@@ -69,29 +71,34 @@ export function createIssuedTokens({ pool, state, signInStore, access, audit, cl
     /** Revokes what came of every sign-in to an account: sessions, grants and tokens. Service clients keep theirs. */
     async revokeSignIns(tx: Tx, accountId: string): Promise<void> {
       await state.removeOfAccount(tx, accountId);
-      await end(tx, await take(tx, takeOfSignIns, accountId));
+      await end(tx, await take(tx, takeOfSignIns, accountId), dependencies);
       await signInStore.removeOfAccount(tx, accountId);
     },
   };
+}
 
-  /** Tells every service of the tokens that have not ended by themselves, and answers them. */
-  async function end(tx: Tx, taken: readonly IssuedToken[]): Promise<readonly IssuedToken[]> {
-    const now = clock.now();
-    const early = taken.filter(({ expiresAt }) => expiresAt > now);
-    for (const { jti, accountId } of early) {
-      // A token is spoken of once: its row is gone.
-      const change = { kind: "token", id: idOf(jti), accountId, state: "revoked", epoch: 1 } as const;
-      await access.announce(tx, change);
-    }
-    return early;
+/** Tells every service of the tokens that have not ended by themselves, and answers them. */
+async function end(
+  tx: Tx,
+  taken: readonly IssuedToken[],
+  { access, clock }: Pick<Dependencies, "access" | "clock">,
+): Promise<readonly IssuedToken[]> {
+  const now = clock.now();
+  const early = taken.filter(({ expiresAt }) => expiresAt > now);
+  for (const { jti, accountId } of early) {
+    // A token is spoken of once: its row is gone.
+    const change = { kind: "token", id: idOf(jti), accountId, state: "revoked", epoch: 1 } as const;
+    await access.announce(tx, change);
   }
+  return early;
+}
 
-  async function endByHolder(tx: Tx, taken: readonly IssuedToken[]): Promise<void> {
-    for (const { jti, accountId } of await end(tx, taken)) {
-      const subject = idOf(jti);
-      const by = holderOf(accountId, subject);
-      await audit.record(tx, by, { action: "token.revoke", accountId, subject, fields: ["status"] });
-    }
+/** The same, and says in the audit that whoever held each of them has revoked it. */
+async function endByHolder(tx: Tx, taken: readonly IssuedToken[], parts: Dependencies): Promise<void> {
+  for (const { jti, accountId } of await end(tx, taken, parts)) {
+    const subject = idOf(jti);
+    const by = holderOf(accountId, subject);
+    await parts.audit.record(tx, by, { action: "token.revoke", accountId, subject, fields: ["status"] });
   }
 }
 
