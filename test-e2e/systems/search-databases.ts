@@ -18,14 +18,18 @@ export async function searchDatabases(serverUrl: string, texts: readonly string[
   for (const database of databases) {
     const url = new URL(serverUrl);
     url.pathname = `/${database}`;
-    for (const hit of await searchDatabase(url.href, texts)) found.push(`${database} ${hit}`);
+    for (const { table, text } of await searchDatabase(url.href, texts)) found.push(`${database} ${table}: ${text}`);
   }
   return found;
 }
 
-async function searchDatabase(url: string, texts: readonly string[]): Promise<string[]> {
+/** Finds the tables of one database that hold any of the texts. */
+export async function searchDatabase(
+  url: string,
+  texts: readonly string[],
+): Promise<{ table: string; text: string }[]> {
   const pool = openAt(url);
-  const found: string[] = [];
+  const found: { table: string; text: string }[] = [];
   for (const { name } of (await pool.query<{ name: string }>(listTables)).rows) {
     // A row as text writes bytes in hexadecimal digits.
     const search = sql(
@@ -35,7 +39,7 @@ async function searchDatabase(url: string, texts: readonly string[]): Promise<st
          or position(encode(convert_to(given.text, 'utf8'), 'hex') in row_of::text) > 0`,
     );
     const { rows } = await pool.query<{ text: string }>(search, [texts]);
-    for (const { text } of rows) found.push(`${name}: ${text}`);
+    for (const { text } of rows) found.push({ table: name, text });
   }
   await pool.close();
   return found;

@@ -1,0 +1,38 @@
+import { openPool, sql } from "@signalbox/storage";
+import { createLogger, createMetrics } from "@signalbox/telemetry";
+
+/** Longer than anything waits: the objection window, the log, the dead letters. */
+const days = 40;
+
+const listTimes = sql(
+  "",
+  `select quote_ident(table_schema) || '.' || quote_ident(table_name) as name,
+     array_agg(quote_ident(column_name) order by column_name) as columns
+   from information_schema.columns join information_schema.tables using (table_schema, table_name)
+   where data_type = 'timestamp with time zone' and table_type = 'BASE TABLE'
+     and table_schema not in ('pg_catalog', 'information_schema')
+     and not (quote_ident(table_schema) || '.' || quote_ident(table_name))::regclass::oid
+       in (select oid from pg_class where relispartition)
+   group by 1`,
+);
+const hasLog = sql("", "select to_regclass('signalbox.log_record') is not null as has");
+const ageLog = sql("", `update signalbox.log_record set timestamp_ms = timestamp_ms - ${days * 86_400_000}`);
+
+/** Makes everything in a database older, the records of a log in it too: for who looks at it now, that much time has passed. */
+export async function ageDatabase(url: string): Promise<void> {
+  const pool = openPool({
+    url,
+    max: 1,
+    applicationName: "move-time",
+    log: createLogger({ service: "test-e2e", instance: "move-time", level: "error" }),
+    metrics: createMetrics({ service: "test-e2e" }),
+    runner: { defer: () => {} },
+  });
+  const { rows } = await pool.query<{ name: string; columns: string[] }>(listTimes);
+  for (const { name, columns } of rows) {
+    const older = columns.map((column) => `${column} = ${column} - interval '${days} days'`);
+    await pool.query(sql("", `update ${name} set ${older.join(", ")}`));
+  }
+  if ((await pool.query<{ has: boolean }>(hasLog)).rows[0]?.has) await pool.query(ageLog);
+  await pool.close();
+}

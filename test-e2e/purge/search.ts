@@ -1,0 +1,65 @@
+import { topics } from "@signalbox/contracts";
+import { systemClock } from "@signalbox/core";
+import { openEventLog, type ReceivedRecord } from "@signalbox/events";
+import { openObjectStore } from "@signalbox/storage";
+import { createLogger, createMetrics } from "@signalbox/telemetry";
+import { searchDatabase } from "../systems/search-databases.ts";
+import { formsOf } from "./plants.ts";
+
+/** Where a system keeps what it keeps. */
+export interface Stores {
+  /** Every database of every service, and that of the log where it is one. */
+  readonly databases: ReadonlyMap<string, string>;
+  readonly blobs: { readonly url: string; readonly accessKey: string | null; readonly secretKey: string | null };
+  readonly eventsUrl: string;
+}
+
+const log = createLogger({ service: "test-e2e", instance: "search", level: "error" });
+const metrics = createMetrics({ service: "test-e2e" });
+
+/** Finds texts, by their names, in all databases and on the log: `where: name`. */
+export async function searchEverywhere(stores: Stores, texts: ReadonlyMap<string, string>): Promise<string[]> {
+  const names = new Map([...texts].flatMap(([name, text]) => formsOf(text).map((form) => [form, name] as const)));
+  const forms = [...names.keys()];
+  const found: string[] = [];
+  const note = (where: string, form: string) => found.push(`${where}: ${names.get(form)}`);
+  for (const [database, url] of stores.databases) {
+    for (const { table, text } of await searchDatabase(url, forms)) note(`${database} ${table}`, text);
+  }
+  for (const { topic, key, headers, value } of await keptRecords(stores.eventsUrl)) {
+    const record = `${key} ${JSON.stringify(headers)} ${value?.toString("utf8")}`;
+    for (const form of forms) if (record.includes(form)) note(topic, form);
+  }
+  return [...new Set(found)].sort();
+}
+
+/** The records that the log keeps: all that are there, and on compacted topics the newest of each key until its tombstone. */
+async function keptRecords(eventsUrl: string): Promise<ReceivedRecord[]> {
+  const eventLog = await openEventLog(eventsUrl, { clientId: "search", log, metrics, clock: systemClock });
+  const records = new Map<string, ReceivedRecord>();
+  const compacted = new Set(topics.filter(({ cleanup }) => cleanup === "compact").map(({ name }) => name));
+  const reader = await eventLog.broadcast({
+    service: "test-e2e",
+    instance: crypto.randomUUID(),
+    topics: topics.map(({ name }) => name),
+    from: "start",
+    onRecord: (record) => {
+      const { topic, partition, offset, key } = record;
+      records.set(compacted.has(topic) ? `${topic} ${key}` : `${topic} ${partition} ${offset}`, record);
+    },
+  });
+  await reader.caughtUp;
+  await reader.close();
+  await eventLog.close();
+  return [...records.values()].filter(({ topic, value }) => value !== null || !compacted.has(topic));
+}
+
+/** Lists the keys of all blobs: what they hold is of this one account. */
+export async function listBlobs({ blobs }: Stores): Promise<string[]> {
+  const ends: (() => unknown)[] = [];
+  const runner = { defer: (_name: string, end: () => unknown) => void ends.push(end) };
+  const store = await openObjectStore({ ...blobs, runner, log });
+  const { objects } = await store.list("", { limit: 1_000 });
+  for (const end of ends) await end();
+  return objects.map(({ key }) => key);
+}
