@@ -8,10 +8,11 @@ case "$name" in
   topics) script="infra/kafka/topics.ts" ;;
   groups) script="infra/kafka/groups.ts" ;;
   dead-letters) script="infra/kafka/dead-letters.ts" ;;
+  dead-events) script="infra/kafka/dead-events.ts" ;;
   *) script="services/$name/src/main.ts" ;;
 esac
 if [ -z "$name" ] || [ ! -f "$script" ]; then
-  echo "usage: docker run signalbox <$(ls services | tr '\n' '|')topics|groups|dead-letters> [arguments]" >&2
+  echo "usage: docker run signalbox <$(ls services | tr '\n' '|')topics|groups|dead-letters|dead-events> [arguments]" >&2
   exit 2
 fi
 exec node "$script" "$@"

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { topics } from "@signalbox/contracts";
 import { systemClock } from "@signalbox/core";
-import { createDeadLetters, type EventLog, openEventLog } from "@signalbox/events";
+import { createDeadLetters, type EventLog, eventsMigrations, openEventLog } from "@signalbox/events";
+import { migrate, openPool, sql } from "@signalbox/storage";
 import { createLogger, createMetrics } from "@signalbox/telemetry";
 import { eventually, startProcess, type TestDatabase, testDatabase } from "@signalbox/testing";
 
@@ -72,6 +73,43 @@ describe("the commands of the event log", () => {
     assert.deepEqual(replayed, [{ id: record.headers.ce_id, for: "images.webhooks", key: "img_1" }]);
   });
 
+  test("events that the log refused are listed, shown, replayed once under their id, and dropped", async () => {
+    const service = await testDatabase();
+    const options = {
+      url: service.url,
+      service: "images",
+      prismaDirectory: null,
+      libraryMigrations: [eventsMigrations],
+    };
+    await migrate({ ...options, log: parts.log });
+    const runner = { defer: () => {} };
+    const pool = openPool({ url: service.url, max: 2, applicationName: "test", runner, ...parts });
+    const rows = async (table: string) =>
+      (await pool.query<{ id: string; key: string }>(sql("", `select event_id as id, key from signalbox.${table}`)))
+        .rows;
+    const [first, second] = ["0193a6b0-0000-7000-8000-000000000001", "0193a6b0-0000-7000-8000-000000000002"] as const;
+    const insert = `insert into signalbox.outbox_dead (id, event_id, topic, key, headers, payload, created_at, reason)
+      values ($1, $2, 'signalbox.image.v1', 'img_1', '{"ce_type":"image.created.v1"}', '{"title":"A boat"}', now(), 'too-large: no')`;
+    await pool.query(sql("", insert), [1, first]);
+    await pool.query(sql("", insert), [2, second]);
+    const command = (...args: string[]) => run("dead-events.ts", ...args, `--database.url=${service.url}`);
+
+    const lines = (await command("list", "images")).stdout.trimEnd().split("\n");
+    assert.deepEqual(
+      lines.map((line) => line.split("  ").slice(1)),
+      [first, second].map((id) => [`images/${id}`, "image.created.v1", "too-large: no"]),
+    );
+    assert.match((await command("show", `images/${first}`)).stdout, /key img_1\nce_type: image.created.v1\n.*A boat/);
+
+    assert.equal((await command("replay", `images/${first}`)).code, 0);
+    assert.deepEqual(await rows("outbox"), [{ id: first, key: "img_1" }]);
+    assert.match((await command("replay", `images/${first}`)).stderr, /there is no dead event/);
+    assert.equal((await command("drop", `images/${second}`)).code, 0);
+    assert.deepEqual([await rows("outbox_dead"), (await rows("outbox")).length], [[], 1]);
+    await pool.close();
+    await service.close();
+  });
+
   test("groups are listed with their lag, and set back when nobody reads", async () => {
     const topic = "signalbox.image.v1";
     const record = { topic, key: "img_1", headers: {}, value: Buffer.from("{}") };
@@ -106,6 +144,8 @@ describe("the commands of the event log", () => {
     assert.match((await run("groups.ts", "rewind", "images.webhooks")).stderr, /usage/);
     assert.match((await run("groups.ts", "rewind", "a", "--to", "yesterday")).stderr, /yesterday is not a time/);
     assert.match((await run("groups.ts", "rewind", "none", "--to", "end")).stderr, /There is no group none/);
+    assert.match((await run("dead-events.ts", "show")).stderr, /usage/);
+    assert.match((await run("dead-events.ts", "list", "gateway")).stderr, /gateway has no outbox/);
     assert.match((await run("dead-letters.ts", "list", "payments")).stderr, /payments is not a service/);
   });
 

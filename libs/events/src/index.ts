@@ -8,6 +8,13 @@ export { publishEvents } from "./envelope/publish-events.ts";
 export type { EventLog, LogRecord, ReceivedRecord } from "./event-log.ts";
 export { eventsMigrations } from "./migrations.ts";
 export { openEventLog } from "./open-event-log.ts";
+export {
+  type DeadEvent,
+  dropDeadEvent,
+  findDeadEvent,
+  listDeadEvents,
+  replayDeadEvent,
+} from "./outbox/dead-events.ts";
 export { createOutbox, type Outbox } from "./outbox/outbox.ts";
 export { eventsProperties } from "./properties.ts";
 export { PublishError } from "./publish-error.ts";

@@ -1,7 +1,7 @@
 import type { Pool } from "@signalbox/storage";
 import type { Metrics } from "@signalbox/telemetry";
 import type { ExpiredRecords } from "../event-log.ts";
-import { joined } from "./joined.ts";
+import { joined } from "../joined.ts";
 import type { LagMeter } from "./lag-meter.ts";
 import type { MessageOutcome } from "./message-outcome.ts";
 import { parkedDepth } from "./parked-messages.ts";

@@ -1,7 +1,7 @@
 import { type Clock, seconds } from "@signalbox/core";
 import { bounded } from "../bounded.ts";
 import type { EventLog, PartitionLag } from "../event-log.ts";
-import { joined } from "./joined.ts";
+import { joined } from "../joined.ts";
 
 /** How far a consumer is behind on one topic. */
 export interface TopicLag {

@@ -1,5 +1,6 @@
 import { type Pool, sql } from "@signalbox/storage";
 import type { Metrics } from "@signalbox/telemetry";
+import { joined } from "../joined.ts";
 import type { OutboxRow } from "./outbox-row.ts";
 
 /** The metrics of the outbox. Its age is the first sign of a broker that is away. */
@@ -9,9 +10,16 @@ export interface OutboxMetrics {
   buried(topic: string): void;
 }
 
-const depth = sql(
-  "outbox.depth",
+interface TableState {
+  readonly waiting: number;
+  readonly age: number;
+  readonly dead: number;
+}
+
+const state = sql(
+  "outbox.state",
   `select (select count(*)::int from signalbox.outbox) as waiting,
+     (select count(*)::int from signalbox.outbox_dead) as dead,
      coalesce((select extract(epoch from clock_timestamp() - created_at)::float8 from signalbox.outbox order by id limit 1), 0) as age`,
 );
 
@@ -23,13 +31,7 @@ export function createOutboxMetrics(metrics: Metrics, pool: Pool): OutboxMetrics
   const delay = metrics.histogram("signalbox_outbox_delay_seconds", "Age of an event when it reaches the log", [
     "topic",
   ]);
-  const age = metrics.gauge("signalbox_outbox_age_seconds", "Age of the oldest event that waits");
-  metrics.gauge("signalbox_outbox_depth", "Events that wait in the outbox", [], async (gauge) => {
-    const answer = await pool.query<{ waiting: number; age: number }>(depth).catch(() => null);
-    if (!answer?.rows[0]) return;
-    gauge.set({}, answer.rows[0].waiting);
-    age.set({}, answer.rows[0].age);
-  });
+  watchTables(metrics, pool);
 
   return {
     published(rows, publishSeconds, nowMs) {
@@ -43,4 +45,17 @@ export function createOutboxMetrics(metrics: Metrics, pool: Pool): OutboxMetrics
     failed: (reason) => failures.inc({ reason }),
     buried: (topic) => buried.inc({ topic }),
   };
+}
+
+/** Asks the database once for all gauges of a scrape. While it is away the last values stay. */
+function watchTables(metrics: Metrics, pool: Pool): void {
+  const read = joined(async () => (await pool.query<TableState>(state).catch(() => null))?.rows[0]);
+  const watch = (name: string, help: string, value: keyof TableState) =>
+    metrics.gauge(name, help, [], async (gauge) => {
+      const found = await read();
+      if (found) gauge.set({}, found[value]);
+    });
+  watch("signalbox_outbox_depth", "Events that wait in the outbox", "waiting");
+  watch("signalbox_outbox_age_seconds", "Age of the oldest event that waits", "age");
+  watch("signalbox_outbox_dead", "Events the log refused for good that nobody replayed or dropped", "dead");
 }

@@ -10,6 +10,7 @@ import { openTestService, type TestService, testWorkers } from "../contract/test
 import { decodeEvent } from "../envelope/decode-event.ts";
 import type { EventLog, LogRecord } from "../event-log.ts";
 import { PublishError } from "../publish-error.ts";
+import { replayDeadEvent } from "./dead-events.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 
 const count = (table: string) => sql("", `select count(*)::int as rows from signalbox.${table}`);
@@ -212,6 +213,30 @@ describe("the outbox", () => {
       sql("", "select key, reason from signalbox.outbox_dead"),
     );
     assert.deepEqual(rows, [{ key: poison, reason: "too-large: no record of this size" }]);
+    await workers.stop();
+  });
+
+  test("a refused event is counted until it is replayed, and then goes out under its id", async () => {
+    const key = newId("img");
+    let isRefused = true;
+    const { eventLog, published } = logThat(async (records) => {
+      if (isRefused && records.some((one) => one.key === key)) throw new PublishError("too-large", "no");
+    });
+    const common = parts();
+    const box = outbox(common);
+    const gauge = async () => Number(/^signalbox_outbox_dead\{.*\} (\d+)$/m.exec(await common.metrics.text())?.[1]);
+    const before = await gauge();
+    const [id = ""] = await inTransaction(service.pool, (tx) => box.append(tx, [imageUpdated(key, "x")]));
+    const workers = relay(box, eventLog);
+    await emptied();
+    assert.equal(await gauge(), before + 1);
+
+    isRefused = false;
+    const replays = await Promise.all([replayDeadEvent(service.pool, id), replayDeadEvent(service.pool, id)]);
+    assert.deepEqual(replays.toSorted(), [false, true]);
+    await eventually(() => published.some((one) => one.key === key));
+    await emptied();
+    assert.deepEqual([published.map(({ headers }) => headers.ce_id), await gauge()], [[id], before]);
     await workers.stop();
   });
 

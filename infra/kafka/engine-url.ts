@@ -1,0 +1,56 @@
+import { join, resolve } from "node:path";
+import process from "node:process";
+import { environment, loadConfiguration, type PropertyDeclarations, startOptions } from "@signalbox/config";
+import { createLogger, createMetrics } from "@signalbox/telemetry";
+import { withDefaults } from "../embedded/embedded-defaults.ts";
+import { processProperties } from "../embedded/process-properties.ts";
+import { foreignNames } from "../embedded/service-configurations.ts";
+import { startPostgres } from "../engines/postgres/start-postgres.ts";
+
+interface Engine {
+  readonly service: string;
+  readonly properties: PropertyDeclarations;
+  /** The property that names the engine. */
+  readonly name: "events.url" | "database.url";
+  /** The database that stands for it in the embedded mode. */
+  readonly database: string;
+}
+
+/**
+ * Finds the URL of an engine for a command; where the property names none, it is that of the embedded mode, whose
+ * PostgreSQL is started for the command when it does not run. Only arguments of the form `--name=value` are properties.
+ */
+export async function withEngineUrl<T>(
+  argv: readonly string[],
+  { service, properties, name, database }: Engine,
+  work: (url: string) => Promise<T>,
+): Promise<T> {
+  const variables = environment();
+  const options = argv.filter((argument) => argument.startsWith("--"));
+  const { profile, directory = process.cwd() } = startOptions(options, variables);
+  const configuration = loadConfiguration<PropertyDeclarations>({
+    service,
+    properties: { ...withDefaults(properties, { [name]: "embedded:" }), ...processProperties },
+    argv: options,
+    environment: variables,
+    directory,
+    profile,
+    foreignNames: foreignNames(),
+  });
+  const url = String(configuration.get(name));
+  if (!url.startsWith("embedded:")) return await work(url);
+
+  const folder = join(resolve(String(configuration.get("embedded.data-directory"))), "postgres");
+  const postgres = await startPostgres({ folder, durable: true });
+  try {
+    return await work(postgres.url(database));
+  } finally {
+    if (!postgres.attached) await postgres.stop();
+  }
+}
+
+/** For what a command opens. */
+export function commandTelemetry() {
+  const identity = { service: "commands", instance: "command" };
+  return { log: createLogger({ ...identity, level: "warn" }), metrics: createMetrics(identity) };
+}

@@ -1,0 +1,66 @@
+import { type Pool, sql } from "@signalbox/storage";
+
+/** An event that the log refused for good, as an operator sees it. */
+export interface DeadEvent {
+  /** The id of the event itself. */
+  readonly id: string;
+  readonly topic: string;
+  readonly key: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Null for a tombstone. */
+  readonly value: Buffer | null;
+  readonly reason: string;
+  /** When the log refused it. */
+  readonly time: Date;
+}
+
+interface DeadRow {
+  readonly event_id: string;
+  readonly topic: string;
+  readonly key: string;
+  readonly headers: string;
+  readonly payload: Buffer | null;
+  readonly reason: string;
+  readonly moved_at: Date;
+}
+
+const columns = "event_id, topic, key, headers, payload, reason, moved_at";
+const list = sql("outbox.list-dead", `select ${columns} from signalbox.outbox_dead order by moved_at, id`);
+/** As text: what an operator types need not be a UUID. */
+const find = sql("outbox.find-dead", `select ${columns} from signalbox.outbox_dead where event_id::text = $1`);
+const replay = sql(
+  "outbox.replay-dead",
+  `with dead as (
+     delete from signalbox.outbox_dead where event_id::text = $1 returning event_id, topic, key, headers, payload
+   )
+   insert into signalbox.outbox (event_id, shard, topic, key, headers, payload)
+   select event_id, hashtext(key) & 7, topic, key, headers, payload from dead`,
+);
+const drop = sql("outbox.drop-dead", "delete from signalbox.outbox_dead where event_id::text = $1");
+
+/** Lists the events of a service that the log refused, oldest first. */
+export async function listDeadEvents(pool: Pool): Promise<DeadEvent[]> {
+  return (await pool.query<DeadRow>(list)).rows.map(toDeadEvent);
+}
+
+export async function findDeadEvent(pool: Pool, id: string): Promise<DeadEvent | null> {
+  const row = (await pool.query<DeadRow>(find, [id])).rows[0];
+  return row ? toDeadEvent(row) : null;
+}
+
+/**
+ * Puts the event back into the outbox, with its id, behind what its key has said since. One statement: it is in one of the
+ * two tables whatever is killed, and of two replays one finds nothing. Returns false when there is no such event.
+ */
+export async function replayDeadEvent(pool: Pool, id: string): Promise<boolean> {
+  return (await pool.query(replay, [id])).rowCount > 0;
+}
+
+/** Removes the event for good; false when there is none. */
+export async function dropDeadEvent(pool: Pool, id: string): Promise<boolean> {
+  return (await pool.query(drop, [id])).rowCount > 0;
+}
+
+function toDeadEvent({ event_id, headers, payload, moved_at, topic, key, reason }: DeadRow): DeadEvent {
+  return { id: event_id, topic, key, headers: JSON.parse(headers), value: payload, reason, time: moved_at };
+}
