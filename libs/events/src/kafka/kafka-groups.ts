@@ -12,7 +12,7 @@ export async function kafkaGroups(admin: Admin): Promise<string[]> {
 }
 
 /** The topics of which the group has committed something. */
-export async function topicsOfGroup(admin: Admin, group: string): Promise<string[]> {
+async function topicsOfGroup(admin: Admin, group: string): Promise<string[]> {
   return (await admin.fetchOffsets({ groupId: group })).map(({ topic }) => topic).sort();
 }
 
