@@ -6,7 +6,7 @@ import { createClient, expectStatus } from "../journey/client.ts";
 import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
 
 /** They end the access of whoever calls them, or may: each has a caller of its own, so that the others keep theirs. */
-const endingTheCaller = ["deleteAccount", "disableAccount", "setAccountStatus"];
+const endingTheCaller = ["deleteAccount", "disableAccount", "setAccountStatus", "signOutEverywhere"];
 
 const opened = new AsyncDisposableStack();
 let system: EmbeddedSystem;
