@@ -15,7 +15,7 @@ import { createPlants } from "./plants.ts";
 import { listBlobs, type Stores, searchEverywhere } from "./search.ts";
 
 /** A system whose time can be moved. */
-export interface Stage extends Stores {
+interface Stage extends Stores {
   system(): System;
   /** Lets weeks pass: everything that is kept gets older, what the log no longer has to keep goes, and all processes start again. */
   passTime(): Promise<void>;
