@@ -72,21 +72,25 @@ test("on a phone and by keyboard alone, without a script, a person signs in and 
 
   await page.goto(url);
   await isFine("Sign in");
+  await page.locator("input:focus").waitFor(); // autofocus comes after the load, and what is typed before it is lost
   await page.keyboard.type("nobody@nowhere");
   await page.keyboard.press("Enter");
   await page.getByRole("alert").waitFor();
   await isFine("Sign in");
   const address = `${crypto.randomUUID()}@example.org`;
   await page.getByLabel("E-mail address").fill("");
+  await page.locator("input:focus").waitFor();
   await page.keyboard.type(address);
   await page.keyboard.press("Enter");
   await isFine("Enter your code");
+  await page.locator("input:focus").waitFor();
   await page.keyboard.type("00000000");
   await page.keyboard.press("Enter");
   await page.getByRole("alert").waitFor();
   await isFine("Enter your code");
   assert.match(await page.title(), /^Error: /);
   assert.match((await page.getByRole("alert").textContent()) ?? "", /not the code/);
+  await page.locator("input:focus").waitFor();
   await page.keyboard.type(await codeTo(account, address));
   await page.keyboard.press("Enter");
   await page.waitForURL(`${application}/back?**`);
@@ -126,6 +130,7 @@ test("a code is pasted as it stands in the mail, with blanks around and within",
   const page = await context.newPage();
   await page.goto(url);
   const address = `${crypto.randomUUID()}@example.org`;
+  await page.locator("input:focus").waitFor();
   await page.keyboard.type(address);
   await page.keyboard.press("Enter");
   const field = page.getByLabel("Code", { exact: true });
@@ -137,6 +142,7 @@ test("a code is pasted as it stands in the mail, with blanks around and within",
   const code = await codeTo(account, address);
   const copied = `    ${code.slice(0, 4)} ${code.slice(4)}\n`;
   await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(copied)})`);
+  await page.locator("input:focus").waitFor();
   await page.keyboard.press("ControlOrMeta+V");
   await page.keyboard.press("Enter");
   await page.waitForURL(`${application}/back?**`);
