@@ -13,6 +13,7 @@ export {
 export type { IdempotencyOptions } from "./idempotency/keyed-request.ts";
 export { sealedAnswers } from "./idempotency/stored-answer.ts";
 export { httpMigrations } from "./library-migrations.ts";
+export { policyItem, remainderItem } from "./limits/rate-limit-group.ts";
 export { createRateLimits, type RateLimits } from "./limits/rate-limits.ts";
 export { cursorOf, positionOf } from "./lists/cursor.ts";
 export { listPage, type Page, pageOf, pageParameters, positionByCreation, rangeOf } from "./lists/page.ts";

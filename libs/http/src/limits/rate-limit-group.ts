@@ -1,4 +1,4 @@
-import type { RateLimiter } from "@signalbox/cache";
+import type { RateLimiter, RateLimitPolicy } from "@signalbox/cache";
 import type { RateLimits } from "./rate-limits.ts";
 
 /** The limiters that count a request together, in this order: what one of them refuses is not taken from those after it. */
@@ -29,7 +29,13 @@ export function groupRateLimits(limits: RateLimits): RateLimitGroups {
 
 const groupOf = (...limiters: readonly RateLimiter[]): RateLimitGroup => ({
   limiters,
-  policies: limiters
-    .map(({ policy: { name, limit, windowMs } }) => `"${name}";q=${limit};w=${Math.ceil(windowMs / 1000)}`)
-    .join(", "),
+  policies: limiters.map(({ policy }) => policyItem(policy)).join(", "),
 });
+
+/** A policy as an item of `RateLimit-Policy`. */
+export const policyItem = ({ name, limit, windowMs }: RateLimitPolicy): string =>
+  `"${name}";q=${limit};w=${Math.ceil(windowMs / 1000)}`;
+
+/** What a policy has left, as an item of `RateLimit`. */
+export const remainderItem = ({ name }: RateLimitPolicy, remaining: number, resetSeconds: number): string =>
+  `"${name}";r=${Math.max(0, remaining)};t=${resetSeconds}`;

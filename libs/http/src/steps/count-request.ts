@@ -1,7 +1,7 @@
 import type { Principal } from "@signalbox/auth";
 import { AppError } from "@signalbox/core";
 import type { Exchange } from "../app/exchange.ts";
-import type { RateLimitGroup } from "../limits/rate-limit-group.ts";
+import { type RateLimitGroup, remainderItem } from "../limits/rate-limit-group.ts";
 import { addressBucket } from "../request/client-address.ts";
 
 /** Counts a request with credentials. A route may name another policy, or none. @throws AppError `rate_limited`. */
@@ -32,7 +32,7 @@ function take(exchange: Exchange, group: RateLimitGroup | undefined, ...keys: re
   exchange.rateLimit = "";
   for (const [at, limiter] of limiters.entries()) {
     const { allowed, remaining, resetSeconds } = limiter.take(keys[at] ?? "");
-    exchange.rateLimit += `${at === 0 ? "" : ", "}"${limiter.policy.name}";r=${Math.max(0, remaining)};t=${resetSeconds}`;
+    exchange.rateLimit += (at === 0 ? "" : ", ") + remainderItem(limiter.policy, remaining, resetSeconds);
     if (!allowed) throw tooMany(resetSeconds);
   }
 }

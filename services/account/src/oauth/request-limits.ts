@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RateLimiter, RateLimitPolicy } from "@signalbox/cache";
 import type { Configuration } from "@signalbox/config";
 import { minutes, seconds } from "@signalbox/core";
-import { addressBucket, type ClientAddress } from "@signalbox/http";
+import { addressBucket, type ClientAddress, policyItem, remainderItem } from "@signalbox/http";
 import type { Properties } from "../properties.ts";
 import type { KnownBrowsers } from "./known-browser.ts";
 
@@ -110,9 +110,8 @@ function take(limiter: RateLimiter, key: string, cost = 1): Count {
 
 /** Puts the figures of a count on the answer; with `Retry-After` where it is a refusal. */
 export function tellCount(response: ServerResponse, { allowed, policy, remaining, resetSeconds }: Count): void {
-  const { name, limit, windowMs } = policy;
-  response.setHeader("RateLimit-Policy", `"${name}";q=${limit};w=${windowMs / 1000}`);
-  response.setHeader("RateLimit", `"${name}";r=${Math.max(0, remaining)};t=${resetSeconds}`);
+  response.setHeader("RateLimit-Policy", policyItem(policy));
+  response.setHeader("RateLimit", remainderItem(policy, remaining, resetSeconds));
   if (!allowed) response.setHeader("Retry-After", String(resetSeconds));
 }
 
