@@ -6,6 +6,7 @@ import { databaseProperties } from "@signalbox/storage/properties";
 import { databaseOf } from "../embedded/embedded-defaults.ts";
 import { embeddedServices } from "../embedded/embedded-services.ts";
 import { commandTelemetry, withEngineUrl } from "./engine-url.ts";
+import { print, runCommand } from "./run-command.ts";
 
 const usage = `usage: npm run dead-events -- list [service]   what the event log refused for good, oldest first
                               show <id>        one event with its headers
@@ -15,7 +16,6 @@ const usage = `usage: npm run dead-events -- list [service]   what the event log
 
 const argv = process.argv.slice(2);
 const [command = "", ...given] = argv.filter((argument) => !argument.startsWith("--"));
-const print = (line: string) => process.stdout.write(`${line}\n`);
 
 /** The services that have an outbox. */
 const withOutbox = embeddedServices.filter(({ properties }) => "database.url" in properties).map(({ name }) => name);
@@ -93,12 +93,4 @@ function checkedService(name: string): ServiceName {
 
 const chosen = commands[command];
 const needsArgument = command !== "list" && given.length === 0;
-if (!chosen || needsArgument) {
-  process.stderr.write(usage);
-  process.exitCode = 2;
-} else {
-  await chosen().catch((error: Error) => {
-    process.stderr.write(`${error.message}\n`);
-    process.exitCode = 1;
-  });
-}
+await runCommand(usage, chosen && !needsArgument ? chosen : null);

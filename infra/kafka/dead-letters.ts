@@ -2,6 +2,7 @@ import process from "node:process";
 import { type ServiceName, serviceNames } from "@signalbox/contracts";
 import { type DeadLetter, dropDeadLetter, type EventLog, listDeadLetters, replayDeadLetter } from "@signalbox/events";
 import { withEventLog } from "./open-log.ts";
+import { print, runCommand } from "./run-command.ts";
 
 const usage = `usage: npm run dead-letters -- list [service]        what was given up, oldest first
                                show <id>             one message with its headers
@@ -12,7 +13,6 @@ const usage = `usage: npm run dead-letters -- list [service]        what was giv
 
 const argv = process.argv.slice(2);
 const [command = "", ...given] = argv.filter((argument) => !argument.startsWith("--"));
-const print = (line: string) => process.stdout.write(`${line}\n`);
 
 const commands: Record<string, (eventLog: EventLog) => Promise<void>> = {
   async list(eventLog) {
@@ -71,12 +71,4 @@ async function find(eventLog: EventLog, id: string): Promise<DeadLetter> {
 
 const chosen = commands[command];
 const needsArgument = command !== "list" && given.length === 0;
-if (!chosen || needsArgument) {
-  process.stderr.write(usage);
-  process.exitCode = 2;
-} else {
-  await withEventLog(argv, chosen).catch((error: Error) => {
-    process.stderr.write(`${error.message}\n`);
-    process.exitCode = 1;
-  });
-}
+await runCommand(usage, chosen && !needsArgument ? () => withEventLog(argv, chosen) : null);

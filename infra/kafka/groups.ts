@@ -2,6 +2,7 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import type { EventLog } from "@signalbox/events";
 import { withEventLog } from "./open-log.ts";
+import { print, runCommand } from "./run-command.ts";
 
 const usage = `usage: npm run groups -- list [group]                 how far each group has come, by partition
                          rewind <group> --to <time>   reads again from an RFC 3339 time, "start" or "end";
@@ -15,7 +16,6 @@ const { values, positionals } = parseArgs({
   strict: false, // the others are properties
 });
 const [command = "", ...given] = positionals;
-const print = (line: string) => process.stdout.write(`${line}\n`);
 
 const commands: Record<string, (eventLog: EventLog) => Promise<void>> = {
   async list(eventLog) {
@@ -45,13 +45,6 @@ function target(text: string): Date | "start" | "end" {
 }
 
 const chosen = commands[command];
-if (!chosen || (command === "rewind" && (given.length !== 1 || values.to === undefined))) {
-  process.stderr.write(usage);
-  process.exitCode = 2;
-} else {
-  const properties = argv.filter((argument) => argument !== "--to" && !argument.startsWith("--to="));
-  await withEventLog(properties, chosen).catch((error: Error) => {
-    process.stderr.write(`${error.message}\n`);
-    process.exitCode = 1;
-  });
-}
+const lacksArgument = command === "rewind" && (given.length !== 1 || values.to === undefined);
+const properties = argv.filter((argument) => argument !== "--to" && !argument.startsWith("--to="));
+await runCommand(usage, chosen && !lacksArgument ? () => withEventLog(properties, chosen) : null);
