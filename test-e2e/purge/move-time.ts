@@ -1,5 +1,5 @@
-import { openPool, sql } from "@signalbox/storage";
-import { createLogger, createMetrics } from "@signalbox/telemetry";
+import { sql } from "@signalbox/storage";
+import { openAt } from "../systems/search-databases.ts";
 
 /** Longer than anything waits: the objection window, the log, the dead letters. */
 const days = 40;
@@ -20,14 +20,7 @@ const ageLog = sql("", `update signalbox.log_record set timestamp_ms = timestamp
 
 /** Makes everything in a database older, the records of a log in it too: for who looks at it now, that much time has passed. */
 export async function ageDatabase(url: string): Promise<void> {
-  const pool = openPool({
-    url,
-    max: 1,
-    applicationName: "move-time",
-    log: createLogger({ service: "test-e2e", instance: "move-time", level: "error" }),
-    metrics: createMetrics({ service: "test-e2e" }),
-    runner: { defer: () => {} },
-  });
+  const pool = openAt(url);
   const { rows } = await pool.query<{ name: string; columns: string[] }>(listTimes);
   for (const { name, columns } of rows) {
     const older = columns.map((column) => `${column} = ${column} - interval '${days} days'`);

@@ -52,7 +52,8 @@ async function namesIn(url: string, statement: typeof listDatabases): Promise<st
   return rows.map(({ name }) => name);
 }
 
-const openAt = (url: string) =>
+/** A connection that is nobody's service, for a look at a database from outside. */
+export const openAt = (url: string) =>
   openPool({
     url,
     max: 1,
