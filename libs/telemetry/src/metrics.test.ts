@@ -24,6 +24,12 @@ test("asking twice for a metric gives the same one", async () => {
   assert.match(await metrics.text(), /made_total{service="account"} 3\n/);
 });
 
+test("a counter and a gauge of one family are refused, because no scraper reads such a text", () => {
+  const metrics = createMetrics({ service: "account" });
+  metrics.counter("dead_total", "Dead.");
+  assert.throws(() => metrics.gauge("dead", "Dead."), /dead_total and dead would share the family dead/);
+});
+
 test("several services make one valid text: each metric described once, told apart by service, one end", async () => {
   const services = ["account", "images"].map((service) => createMetrics({ service }));
   for (const metrics of services) {

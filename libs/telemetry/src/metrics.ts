@@ -158,12 +158,22 @@ class RegisteredMetrics implements Metrics {
   ): M {
     const known = this.#made.get(name);
     if (known !== undefined) return known as M;
+    this.#refuseSecondFamily(name);
     const declaration: Declaration = { name, help, labelNames: [...labels], registers: [this.#registry] };
     const metric = make(declaration, createLabelGuard(labels, this.#combinationsMax));
     this.#made.set(name, metric);
     return metric as M;
   }
+
+  /** `a_total` is exposed as the family `a` (OpenMetrics 1.0): beside a gauge `a` no scraper would read the text. */
+  #refuseSecondFamily(name: string): void {
+    const family = familyOf(name);
+    const twin = [...this.#made.keys()].find((made) => familyOf(made) === family);
+    if (twin !== undefined) throw new Error(`The metrics ${twin} and ${name} would share the family ${family}.`);
+  }
 }
+
+const familyOf = (name: string): string => name.replace(/_total$/, "");
 
 function exemplar(): object {
   const identity = spanEngine().current();

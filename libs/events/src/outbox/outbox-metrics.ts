@@ -57,5 +57,5 @@ function watchTables(metrics: Metrics, pool: Pool): void {
     });
   watch("signalbox_outbox_depth", "Events that wait in the outbox", "waiting");
   watch("signalbox_outbox_age_seconds", "Age of the oldest event that waits", "age");
-  watch("signalbox_outbox_dead", "Events the log refused for good that nobody replayed or dropped", "dead");
+  watch("signalbox_outbox_dead_depth", "Events the log refused for good that nobody replayed or dropped", "dead");
 }
