@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { seconds } from "@signalbox/core";
 import pg from "pg";
-import { breaksConnection, databaseAway, tooBusy } from "./errors.ts";
+import { breaksConnection, databaseAway, markUnsent, tooBusy } from "./errors.ts";
 import { type SilenceWatch, watchedClient } from "./silence-watch.ts";
 
 type Waiter = (error: Error | undefined, client: pg.PoolClient | undefined, release: (error?: unknown) => void) => void;
@@ -56,7 +56,7 @@ export class BoundedPool extends pg.Pool {
     this.#waiting.add(reject);
     super.connect().then(
       (client) => (this.#waiting.delete(reject) ? resolve(client) : client.release()),
-      (error) => void (this.#waiting.delete(reject) && reject(error)),
+      (error: Error) => void (this.#waiting.delete(reject) && reject(markUnsent(error))),
     );
     this.#watch.duringConnect(promise);
     return promise;

@@ -36,6 +36,19 @@ export function toAppError(error: unknown): unknown {
   return isRowBusy(error) ? rowBusy(error) : databaseAway(error);
 }
 
+const unsent = new WeakSet<Error>();
+
+/** Marks the failure to get a connection; Prisma's adapter reads the driver's own error, so it is not wrapped. */
+export function markUnsent(error: Error): Error {
+  unsent.add(error);
+  return error;
+}
+
+/** Recognizes a statement that was never sent, because there was no connection for it. */
+export function isUnsent(error: unknown): boolean {
+  return failureChain(error).some((link) => unsent.has(link as Error));
+}
+
 /** What is answered when the database cannot be reached or does not answer. */
 export function databaseAway(cause: unknown): AppError {
   return new AppError("unavailable", "The service cannot reach its database right now.", {

@@ -95,4 +95,16 @@ describe("a commit whose answer is lost", () => {
     proxy.cut();
     await refused;
   });
+
+  it("of a statement that was never sent: nothing happened, and the caller may try again", async () => {
+    proxy.cut();
+    proxy.pause();
+    const work = inOneStatement(pool, (tx) => tx.query(insertAsOne, ["unsent", true]));
+    const refused = assert.rejects(work, { code: "unavailable", outcome: undefined });
+    await eventually(() => proxy.connections > 0);
+    proxy.cut();
+    await refused;
+    proxy.resume();
+    assert.equal(await isThere("unsent"), false);
+  });
 });

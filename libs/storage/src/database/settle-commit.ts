@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { failureChain, failureCode, isSqlState, seconds, systemClock } from "@signalbox/core";
+import { isUnsent } from "./errors.ts";
 import type { Queryable } from "./statement.ts";
 import { sql } from "./statement.ts";
 
@@ -32,6 +33,7 @@ const lostInTheMiddle =
 
 /** Recognizes a statement that may have had its effect, because the connection was lost between it and its answer. */
 export function isAnswerLost(error: unknown): boolean {
+  if (isUnsent(error)) return false;
   return failureChain(error).some((link) => {
     const code = failureCode(link);
     if (isSqlState(code)) return code.startsWith("57P") || code.startsWith("08");
