@@ -880,6 +880,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhooks/sources/{id}/received/{ref}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a webhook that was received, with its headers */
+        get: operations["receivedWebhook"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/sources/{id}/received/{ref}/body": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the bytes of a webhook as they were signed */
+        get: operations["receivedWebhookBody"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/webhooks/sources/{id}/rejections": {
         parameters: {
             query?: never;
@@ -1339,7 +1373,7 @@ export interface components {
         };
         CreateWebhookSource: {
             /**
-             * @description The partner's types that are accepted; null accepts every type.
+             * @description The partner's types that are accepted, each a name or a prefix that ends in `*`; null accepts every type.
              * @default null
              */
             event_types?: string[] | null;
@@ -1357,17 +1391,26 @@ export interface components {
             scheme: "standard-webhooks" | "stripe" | "github" | "slack" | "shopify" | "hmac";
             /** @description What the partner signs with. Write-only. */
             secret: string;
-            /** @description How the sender differs from the specification's own headers; for the scheme `hmac` alone. */
+            /** @description How the sender differs from its scheme. `delivery_id_from`, `forwarded_headers`, `refuse_same_content_seconds` and `signature_over` are for every scheme, the others for `hmac` alone. */
             settings?: {
                 /** @enum {string} */
                 algorithm?: "sha256" | "sha512";
+                delivery_id_from?: "digest" | {
+                    header: string;
+                } | {
+                    pointer: string;
+                };
                 delivery_id_header?: string;
                 /** @enum {string} */
                 encoding?: "hex" | "base64";
                 event_type_header?: string;
+                forwarded_headers?: string[];
                 previous_signature_header?: string | null;
+                refuse_same_content_seconds?: number;
                 separator?: string;
                 signature_header?: string;
+                /** @enum {string} */
+                signature_over?: "wire" | "decoded";
                 signature_prefix?: string;
                 /** @enum {string} */
                 time?: "header" | "pairs" | "none";
@@ -1692,9 +1735,15 @@ export interface components {
         ReceivedWebhook: {
             body_bytes: number;
             content_type: string | null;
-            /** @description As the partner names it. */
+            /** @description As the partner names it; one that came before with other content ends in # and digits of the content. */
             delivery_id: string;
+            /** @description Whether the partner's signature covers the id. */
+            delivery_id_signed: boolean;
             event_type: string | null;
+            /** @description Whether the partner's signature covers the type. */
+            event_type_signed: boolean;
+            /** @description Whether it went on to the account's endpoints. */
+            forwarded: boolean;
             /** @description The received delivery. Opaque. */
             id: string;
             /**
@@ -1703,6 +1752,39 @@ export interface components {
              * @example 2026-01-01T00:00:00.000Z
              */
             received_at: string;
+            /** @description An earlier delivery with the same body, where the scheme signs no time: a repetition, or a replay. */
+            same_content_as: string | null;
+        };
+        ReceivedWebhookInFull: {
+            body_bytes: number;
+            content_type: string | null;
+            /** @description As the partner names it; one that came before with other content ends in # and digits of the content. */
+            delivery_id: string;
+            /** @description Whether the partner's signature covers the id. */
+            delivery_id_signed: boolean;
+            event_type: string | null;
+            /** @description Whether the partner's signature covers the type. */
+            event_type_signed: boolean;
+            /** @description Whether it went on to the account's endpoints. */
+            forwarded: boolean;
+            /** @description Every header as it came; signatures and credentials are masked. */
+            headers: {
+                [key: string]: string | string[];
+            };
+            /** @description The received delivery. Opaque. */
+            id: string;
+            links: {
+                body: string;
+                self: string;
+            };
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC, with milliseconds.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            received_at: string;
+            /** @description An earlier delivery with the same body, where the scheme signs no time: a repetition, or a replay. */
+            same_content_as: string | null;
         };
         RecoveryRequest: {
             /**
@@ -1817,7 +1899,7 @@ export interface components {
             url?: string;
         };
         UpdateWebhookSource: {
-            /** @description The partner's types that are accepted; null accepts every type. */
+            /** @description The partner's types that are accepted, each a name or a prefix that ends in `*`; null accepts every type. */
             event_types?: string[] | null;
             /** @description Whether accepted webhooks go on to the account's endpoints. */
             forward?: boolean;
@@ -1825,24 +1907,32 @@ export interface components {
             name?: string;
             /** @description What the partner signs with. Write-only. */
             secret?: string;
-            /** @description How the sender differs from the specification's own headers; for the scheme `hmac` alone. Members that are absent stay; null goes back to the default. */
+            /** @description How the sender differs from its scheme. `delivery_id_from`, `forwarded_headers`, `refuse_same_content_seconds` and `signature_over` are for every scheme, the others for `hmac` alone. Members that are absent stay; null goes back to the default. */
             settings?: {
                 algorithm?: ("sha256" | "sha512") | null;
+                delivery_id_from?: ("digest" | {
+                    header: string;
+                } | {
+                    pointer: string;
+                }) | null;
                 delivery_id_header?: string | null;
                 encoding?: ("hex" | "base64") | null;
                 event_type_header?: string | null;
+                forwarded_headers?: string[] | null;
                 previous_signature_header?: (string | null) | null;
+                refuse_same_content_seconds?: number | null;
                 separator?: string | null;
                 signature_header?: string | null;
+                signature_over?: ("wire" | "decoded") | null;
                 signature_prefix?: string | null;
                 time?: ("header" | "pairs" | "none") | null;
                 timestamp_header?: string | null;
             };
             /**
-             * @description While paused, the partner is answered 503 and tries again.
+             * @description While paused, the partner is answered 503 and tries again. While stopped, it is answered 202 and nothing is kept: for a sender that gives up an address that fails.
              * @enum {string}
              */
-            status?: "enabled" | "paused";
+            status?: "active" | "paused" | "stopped";
         };
         WebhookAttempt: {
             /** @description The delivery. Opaque. */
@@ -2017,7 +2107,7 @@ export interface components {
                 [key: string]: unknown;
             };
             /** @enum {string} */
-            status: "enabled" | "paused";
+            status: "active" | "paused" | "stopped";
             /**
              * Format: date-time
              * @description RFC 3339, UTC, with milliseconds.
@@ -2471,6 +2561,20 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Success. */
+        ReceivedWebhookInFull: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                ETag: components["headers"]["ETag"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ReceivedWebhookInFull"];
             };
         };
         /** @description Taken; done later. */
@@ -6088,7 +6192,7 @@ export interface operations {
                      *           "name": "Shop",
                      *           "scheme": "hmac",
                      *           "event_types": null,
-                     *           "status": "enabled",
+                     *           "status": "active",
                      *           "forward": true,
                      *           "ingest_path": "/ingest/src_3kVn7RtY1bQzXw5Lm9PdHc",
                      *           "settings": {
@@ -6306,7 +6410,11 @@ export interface operations {
                      *         {
                      *           "id": "rcv_5nVq2Yc8WfKsR0bZxLtPgd",
                      *           "delivery_id": "d-1",
+                     *           "delivery_id_signed": false,
                      *           "event_type": "order.created",
+                     *           "event_type_signed": false,
+                     *           "same_content_as": null,
+                     *           "forwarded": true,
                      *           "content_type": "application/json",
                      *           "body_bytes": 38,
                      *           "received_at": "2026-01-01T09:00:00.000Z"
@@ -6322,6 +6430,85 @@ export interface operations {
                         /** @description Opaque; send it as `cursor` to get the next page. */
                         next_cursor?: string;
                     };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    receivedWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags that the client has; a current one gives 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example src_3kVn7RtY1bQzXw5Lm9PdHc */
+                id: string;
+                /** @example rcv_5nVq2Yc8WfKsR0bZxLtPgd */
+                ref: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ReceivedWebhookInFull"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    receivedWebhookBody: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags that the client has; a current one gives 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example src_3kVn7RtY1bQzXw5Lm9PdHc */
+                id: string;
+                /** @example rcv_5nVq2Yc8WfKsR0bZxLtPgd */
+                ref: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": Blob;
                 };
             };
             304: components["responses"]["NotModified"];
@@ -7160,7 +7347,6 @@ export interface operations {
             202: components["responses"]["Accepted"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];

@@ -8,6 +8,10 @@ interface Draft<N extends EventName> {
   /** Whose event it is; null for what belongs to no account. */
   readonly accountId: string | null;
   readonly data: EventData<N>;
+  /** Members of the data that are JSON texts already: they go out as they are written, with every digit of their numbers. */
+  readonly raw?: Readonly<Record<string, string>>;
+  /** CloudEvents extension attributes, for readers that decide without the data. Names are lower-case letters and digits. */
+  readonly extensions?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -17,12 +21,8 @@ interface Draft<N extends EventName> {
 export type EventDraft<N extends EventName = EventName> = { readonly [K in N]: Draft<K> }[N];
 
 /** Drafts an event. The outbox checks it with `draftProblems` in tests and development. */
-export function draft<N extends EventName>(
-  name: N,
-  content: { subject: string; accountId: string | null; data: EventData<N> },
-): EventDraft<N> {
-  const made: Draft<N> = { name, subject: content.subject, accountId: content.accountId, data: content.data };
-  return made as EventDraft<N>;
+export function draft<N extends EventName>(name: N, content: Omit<Draft<N>, "name">): EventDraft<N> {
+  return { name, ...content } as EventDraft<N>;
 }
 
 /** Lists what is wrong with a draft, one sentence each: data that does not fit its schema, or members nobody declared. */
@@ -31,5 +31,9 @@ export function draftProblems(event: EventDraft): string[] {
   if (!result.success) {
     return result.error.issues.map((issue) => `${event.name}: ${issue.path.join(".") || "data"}: ${issue.message}`);
   }
-  return unknownMembers(event.data, result.data).map((path) => `${event.name}: ${path}: not declared`);
+  const declared = eventOf(event.name).data.shape;
+  const undeclared = Object.keys(event.raw ?? {}).filter((name) => !Object.hasOwn(declared, name));
+  return [...unknownMembers(event.data, result.data), ...undeclared].map(
+    (path) => `${event.name}: ${path}: not declared`,
+  );
 }

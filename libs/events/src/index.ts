@@ -8,6 +8,7 @@ export { publishEvents } from "./envelope/publish-events.ts";
 export type { EventLog, LogRecord, ReceivedRecord } from "./event-log.ts";
 export { eventsMigrations } from "./migrations.ts";
 export { openEventLog } from "./open-event-log.ts";
+export { outboxInsert, type PreparedEvent } from "./outbox/append-events.ts";
 export {
   type DeadEvent,
   dropDeadEvent,

@@ -13,7 +13,7 @@ export { type AuditRefusals, createAuditRefusals, refusalOf } from "./audit/audi
 export { followConfiguration } from "./follow-configuration.ts";
 export { openAccess, openPrincipals } from "./open-access.ts";
 export { openDatabase } from "./open-database.ts";
-export { openEdgeLimits } from "./open-edge-limits.ts";
+export { type EdgeLimits, openEdgeLimits } from "./open-edge-limits.ts";
 export { openOverrides } from "./open-overrides.ts";
 export { type OpenedService, openService } from "./open-service.ts";
 export { openServiceLog } from "./open-service-log.ts";

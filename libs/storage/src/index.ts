@@ -1,6 +1,6 @@
 export { advisoryLock } from "./database/advisory-lock.ts";
 export { databaseOptions } from "./database/database-options.ts";
-export { toAppError } from "./database/errors.ts";
+export { isUndone, toAppError } from "./database/errors.ts";
 export { type ListRange, newestFirst, newestFirstOf, rangeValues, type TimePosition } from "./database/list-range.ts";
 export { requireTransaction } from "./database/one-statement.ts";
 export { openPool, type Pool } from "./database/pool.ts";

@@ -1,17 +1,19 @@
 import { anyMatches, hmac, readDigest } from "./digest.ts";
-import { headerValue, optionalHeader } from "./header-value.ts";
+import { headerValue, unsignedHeader } from "./header-value.ts";
 import type { SignatureScheme, SignedRequest, Verification, VerifyOptions } from "./signature-scheme.ts";
 import { textSecretProblem, usableSecrets } from "./text-secret.ts";
 
 /** GitHub: `X-Hub-Signature-256: sha256=…`, hex HMAC-SHA256 over the body. The SHA-1 twin is not looked at. */
 export const github: SignatureScheme = {
   mediaTypes: ["application/json", "application/x-www-form-urlencoded"],
+  readsForms: true,
+  namesUnsigned: true,
   signsTime: false,
   secretProblem: textSecretProblem,
   verify,
   identify: (request) => ({
-    deliveryId: optionalHeader(request, "x-github-delivery"),
-    eventType: optionalHeader(request, "x-github-event"),
+    deliveryId: unsignedHeader(request, "x-github-delivery"),
+    eventType: unsignedHeader(request, "x-github-event"),
   }),
 };
 

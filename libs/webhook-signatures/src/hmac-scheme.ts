@@ -1,7 +1,6 @@
-import { createHash } from "node:crypto";
 import { anyMatches, type DigestAlgorithm, type DigestEncoding, hmac, readDigest } from "./digest.ts";
-import { headerValue, optionalHeader } from "./header-value.ts";
-import { payloadText } from "./payload-member.ts";
+import { headerValue, optionalHeader, unsignedHeader } from "./header-value.ts";
+import { signedMember } from "./payload-member.ts";
 import { readSignaturePairs } from "./signature-pairs.ts";
 import type {
   SignatureProblem,
@@ -51,22 +50,15 @@ export function createHmacScheme(overrides: Partial<HmacOptions> = {}): Signatur
   const options: HmacOptions = { ...hmacDefaults, ...overrides };
   return {
     mediaTypes: null,
+    namesUnsigned: true,
     signsTime: options.time !== "none",
     secretProblem: textSecretProblem,
     verify: (request, limits) => verify(request, limits, options),
-    identify(request, payload) {
-      const { timestampText } = readTime(request, options) as Partial<SignedTime>;
-      return {
-        deliveryId:
-          optionalHeader(request, options.deliveryIdHeader) ??
-          payloadText(payload, "id") ??
-          createHash("sha256")
-            .update(`${timestampText ?? ""}.`)
-            .update(request.body)
-            .digest("hex"),
-        eventType: optionalHeader(request, options.eventTypeHeader) ?? payloadText(payload, "type"),
-      };
-    },
+    identify: (request, payload) => ({
+      // The body's id often names the thing it is about, and several deliveries are about one thing.
+      deliveryId: unsignedHeader(request, options.deliveryIdHeader) ?? signedMember(payload, ["id"]),
+      eventType: unsignedHeader(request, options.eventTypeHeader) ?? signedMember(payload, ["type"]),
+    }),
   };
 }
 

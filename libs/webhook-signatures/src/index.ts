@@ -1,4 +1,5 @@
 export { createEndpointSecret, deliveryHeaders } from "./delivery-headers.ts";
+export { claimAt, type DeliveryIdPlace } from "./delivery-id-place.ts";
 export type { HmacOptions } from "./hmac-scheme.ts";
 export { type SchemeName, schemeOf } from "./schemes.ts";
-export type { DeliveryIdentity, SignedRequest } from "./signature-scheme.ts";
+export type { Claim, DeliveryIdentity, SignatureScheme, SignedRequest } from "./signature-scheme.ts";

@@ -1,5 +1,16 @@
+import type { Claim } from "./signature-scheme.ts";
+
+/** The first of the paths that leads to a text of the payload, which every scheme signs. */
+export function signedMember(payload: unknown, ...paths: (readonly string[])[]): Claim | null {
+  for (const path of paths) {
+    const value = textAt(payload, path);
+    if (value !== null) return { value, signed: true };
+  }
+  return null;
+}
+
 /** A non-empty text (or a number, as text) at a path of a parsed payload, else null. */
-export function payloadText(payload: unknown, ...path: string[]): string | null {
+export function textAt(payload: unknown, path: readonly string[]): string | null {
   let value: unknown = payload;
   for (const name of path) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return null;

@@ -1,20 +1,22 @@
 import { anyMatches, hmac, readDigest } from "./digest.ts";
-import { headerValue, optionalHeader } from "./header-value.ts";
+import { headerValue, optionalHeader, unsignedHeader } from "./header-value.ts";
 import type { SignatureScheme, SignedRequest, Verification, VerifyOptions } from "./signature-scheme.ts";
 import { textSecretProblem, usableSecrets } from "./text-secret.ts";
 
 /** Shopify: `X-Shopify-Hmac-Sha256`, base 64 HMAC-SHA256 over the body. */
 export const shopify: SignatureScheme = {
   mediaTypes: ["application/json"],
+  namesUnsigned: true,
   signsTime: false,
   secretProblem: textSecretProblem,
   verify,
   identify(request) {
-    const eventType = optionalHeader(request, "x-shopify-topic");
+    const eventType = unsignedHeader(request, "x-shopify-topic");
     const eventId = optionalHeader(request, "x-shopify-event-id");
     // One merchant action gives the webhooks of all its topics the same event id: alone it would swallow the second topic.
-    const deliveryId = eventId && eventType ? `${eventId}:${eventType}` : eventId;
-    return { deliveryId: deliveryId ?? optionalHeader(request, "x-shopify-webhook-id"), eventType };
+    const value = eventId && eventType ? `${eventId}:${eventType.value}` : eventId;
+    const deliveryId = value === null ? unsignedHeader(request, "x-shopify-webhook-id") : { value, signed: false };
+    return { deliveryId, eventType };
   },
 };
 

@@ -29,16 +29,26 @@ export interface VerifyOptions {
   readonly toleranceSeconds: number;
 }
 
-/** The facts about a believed request, from its headers and its parsed payload. */
+/** A fact about a believed request, and whether its signature covers it: what it does not, a captor can change. */
+export interface Claim {
+  readonly value: string;
+  readonly signed: boolean;
+}
+
+/** The facts about a believed request, from its headers and its parsed payload. Null where it does not say. */
 export interface DeliveryIdentity {
-  readonly deliveryId: string | null;
-  readonly eventType: string | null;
+  readonly deliveryId: Claim | null;
+  readonly eventType: Claim | null;
 }
 
 /** The way in which one family of senders signs, and where it keeps what we need. */
 export interface SignatureScheme {
   /** Media types that a delivery may have; null for any. */
   readonly mediaTypes: readonly string[] | null;
+  /** The delivery id may stand where no signature covers it. */
+  readonly namesUnsigned?: true;
+  /** A form is its payload: the JSON of its member `payload`, or else its members. */
+  readonly readsForms?: true;
   /** True if a time is part of what is signed. Without one, only the delivery id tells a replay. */
   readonly signsTime: boolean;
   /** Says what is wrong with a secret that someone wants to store; null when nothing is. */

@@ -1,6 +1,6 @@
 import { anyMatches, hmac, readDigest } from "./digest.ts";
 import { headerValue } from "./header-value.ts";
-import { payloadText } from "./payload-member.ts";
+import { signedMember, textAt } from "./payload-member.ts";
 import type { SignatureScheme, SignedRequest, Verification, VerifyOptions } from "./signature-scheme.ts";
 import { readSeconds, timeProblem } from "./signed-time.ts";
 import { textSecretProblem, usableSecrets } from "./text-secret.ts";
@@ -8,15 +8,15 @@ import { textSecretProblem, usableSecrets } from "./text-secret.ts";
 /** Slack: `X-Slack-Signature: v0=…`, hex HMAC-SHA256 over `v0:timestamp:body`. */
 export const slack: SignatureScheme = {
   mediaTypes: ["application/json", "application/x-www-form-urlencoded"],
+  readsForms: true,
   signsTime: true,
   secretProblem: textSecretProblem,
   verify,
   identify: (_request, payload) => ({
-    deliveryId: payloadText(payload, "event_id") ?? payloadText(payload, "trigger_id"),
-    eventType: payloadText(payload, "event", "type") ?? payloadText(payload, "type") ?? payloadText(payload, "command"),
+    deliveryId: signedMember(payload, ["event_id"], ["trigger_id"]),
+    eventType: signedMember(payload, ["event", "type"], ["type"], ["command"]),
   }),
-  challenge: (payload) =>
-    payloadText(payload, "type") === "url_verification" ? payloadText(payload, "challenge") : null,
+  challenge: (payload) => (textAt(payload, ["type"]) === "url_verification" ? textAt(payload, ["challenge"]) : null),
 };
 
 function verify(request: SignedRequest, options: VerifyOptions): Verification {

@@ -2,7 +2,7 @@ import { verify as verifyEd25519 } from "node:crypto";
 import { anyMatches, hmac, readBase64, readDigest } from "./digest.ts";
 import { readPublicKey } from "./ed25519-key.ts";
 import { headerValue } from "./header-value.ts";
-import { payloadText } from "./payload-member.ts";
+import { signedMember } from "./payload-member.ts";
 import type { SignatureScheme, SignedRequest, Verification, VerifyOptions } from "./signature-scheme.ts";
 import { readSeconds, timeProblem } from "./signed-time.ts";
 
@@ -20,7 +20,8 @@ export const standardWebhooks: SignatureScheme = {
   verify,
   identify(request, payload) {
     const id = headerValue(request, `${prefixOf(request)}-id`, "delivery_id_missing");
-    return { deliveryId: "value" in id ? id.value : null, eventType: payloadText(payload, "type") };
+    const deliveryId = "value" in id ? { value: id.value, signed: true } : null;
+    return { deliveryId, eventType: signedMember(payload, ["type"]) };
   },
 };
 

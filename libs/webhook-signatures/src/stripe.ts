@@ -1,6 +1,6 @@
 import { anyMatches, hmac, readDigest } from "./digest.ts";
 import { headerValue } from "./header-value.ts";
-import { payloadText } from "./payload-member.ts";
+import { signedMember } from "./payload-member.ts";
 import { readSignaturePairs } from "./signature-pairs.ts";
 import type { SignatureScheme, SignedRequest, Verification, VerifyOptions } from "./signature-scheme.ts";
 import { timeProblem } from "./signed-time.ts";
@@ -13,8 +13,8 @@ export const stripe: SignatureScheme = {
   secretProblem: textSecretProblem,
   verify,
   identify: (_request, payload) => ({
-    deliveryId: payloadText(payload, "id"),
-    eventType: payloadText(payload, "type"),
+    deliveryId: signedMember(payload, ["id"]),
+    eventType: signedMember(payload, ["type"]),
   }),
 };
 

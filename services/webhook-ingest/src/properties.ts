@@ -20,6 +20,27 @@ export const properties = defineProperties({
     reload: "live",
     effect: "How far the time a partner signs may differ from ours, both ways; outside it the answer is 401.",
   },
+  "webhook-ingest.refusals.unknown-sources": {
+    type: "integer",
+    default: 30,
+    unit: "requests",
+    min: 1,
+    max: 1_000_000,
+    secrecy: "internal",
+    reload: "restart",
+    effect: "Requests a minute from one address to sources that do not exist, before it is answered 429 unread.",
+  },
+  "webhook-ingest.refusals.failed-verifications": {
+    type: "integer",
+    default: 60,
+    unit: "requests",
+    min: 1,
+    max: 1_000_000,
+    secrecy: "internal",
+    reload: "restart",
+    effect:
+      "Webhooks a minute from one address to one source that fail verification, before it is answered 429 unread.",
+  },
   "webhook-ingest.received.retention": retentionProperty(
     "How long a received delivery is kept; a repetition that arrives later counts as new.",
   ),

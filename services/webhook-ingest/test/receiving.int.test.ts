@@ -128,7 +128,7 @@ test("while paused a source answers 503 and when to come back, and takes deliver
   const answer = await ingest.post(source, sign("hmac"));
   assert.equal(answer.status, 503);
   assert.ok(Number(answer.headers.get("retry-after")) > 0);
-  await ingest.send(who, "PATCH", path, { body: { status: "enabled" } });
+  await ingest.send(who, "PATCH", path, { body: { status: "active" } });
   assert.equal((await ingest.post(source, sign("hmac"))).status, 202);
 });
 
@@ -136,9 +136,9 @@ test("the sources of a suspended account take nothing, and take again once it is
   const who = testPerson();
   const source = await ingest.newSource(who, hmac);
   for (const [state, status] of [
-    ["suspended", 403],
+    ["suspended", 503],
     ["active", 202],
-    ["deleted", 403],
+    ["deleted", 503],
   ] as const) {
     await ingest.changeState(who.accountId, state);
     await eventually(async () => (await ingest.post(source, sign("hmac"))).status === status);
@@ -164,11 +164,24 @@ test("U+0000 and lone surrogates in ids, types and payloads break nothing", asyn
   assert.equal(JSON.stringify(data?.payload), JSON.stringify(JSON.parse(body)));
 });
 
-test("a payload that JSON would blow up travels as base 64", async () => {
+test("a mebibyte of numbers is taken as it is written, and a text that JSON would blow up travels as base 64", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, hmac);
-  const body = `[${Array.from({ length: 150_000 }, () => "1e20").join(",")}]`;
-  assert.equal((await ingest.post(source, sign("hmac", { body }))).status, 202);
+  const numbers = `[${Array.from({ length: 150_000 }, () => "1e20").join(",")}]`;
+  assert.equal((await ingest.post(source, sign("hmac", { body: numbers }))).status, 202);
+  const [taken] = await dataOf(who.accountId);
+  assert.equal((taken?.payload as number[] | undefined)?.length, 150_000);
+});
+
+test("a text that JSON would blow up travels as base 64", async () => {
+  const who = testPerson();
+  const source = await ingest.newSource(who, hmac);
+  const body = "\u0001".repeat(500_000);
+  const { headers } = sign("hmac", { body });
+  assert.equal(
+    (await ingest.post(source, { body, headers: { ...headers, "content-type": "text/plain" } })).status,
+    202,
+  );
   const [data] = await dataOf(who.accountId);
   assert.equal(data?.payload_base64, Buffer.from(body).toString("base64"));
 });

@@ -43,7 +43,8 @@ for (const scheme of schemes) {
     assert.equal(data.scheme, scheme);
     assert.equal(data.event_type, "order.created");
     assert.match(String(data.delivery_id), /^d-1/);
-    assert.equal(data.forward, true);
+    assert.deepEqual([data.forward, event?.extensions], [undefined, undefined]);
+    assert.equal((data.headers as Record<string, string>)["content-type"], "application/json");
     assert.ok("payload" in data && !("payload_text" in data) && !("payload_base64" in data));
     const { body } = await ingest.send(who, "GET", `${sourcesPath}/${source.id}/received`);
     assert.deepEqual(

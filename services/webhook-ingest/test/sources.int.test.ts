@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { createSubgraph } from "@signalbox/graphql";
 import type { Pool, Sealer } from "@signalbox/storage";
 import { schemaDifference } from "@signalbox/storage/authoring";
-import { createSubgraphClient, serveListener, testPerson } from "@signalbox/testing";
+import { createSubgraphClient, eventually, serveListener, testPerson } from "@signalbox/testing";
 import { resolversOf, sourceLoaders } from "../src/sources/source-resolvers.ts";
 import { createSourceStore } from "../src/sources/source-store.ts";
 import { type Harness, prismaDirectory, sourcesPath, startIngest } from "./harness.ts";
@@ -34,7 +34,7 @@ test("a new source is shown with every field, found again, and announced", async
       name: "Shop",
       scheme: "hmac",
       event_types: null,
-      status: "enabled",
+      status: "active",
       forward: true,
       ingest_path: "",
       settings: {},
@@ -164,7 +164,7 @@ test("settings are for hmac alone", async () => {
     const settings = { separator: ":" };
     const body = { name: "Shop", scheme, secret: secrets[scheme], settings };
     const answer = await ingest.send(testPerson(), "POST", sourcesPath, { body });
-    assert.deepEqual([answer.status, answer.body.error.details[0].field], [422, "settings"]);
+    assert.deepEqual([answer.status, answer.body.error.details[0].field], [422, "settings.separator"]);
   }
 });
 
@@ -225,8 +225,13 @@ test("a deleted source takes nothing more and leaves nothing behind", async () =
   assert.equal((await ingest.post(source, sign("hmac"))).status, 202);
   assert.equal((await ingest.send(who, "DELETE", pathOf(source))).status, 204);
   assert.equal((await ingest.post(source, sign("hmac"))).status, 404);
-  const count = { name: "", text: "select 1 from received_deliveries where source_id = $1" };
-  assert.equal((await ingest.pool.query(count, [source.id])).rowCount, 0);
+  assert.equal((await ingest.send(who, "GET", `${pathOf(source)}/received`)).status, 404);
+  const tables = ["received_deliveries", "received_keys", "rejections"].map(
+    (table) => `select source_id from ${table}`,
+  );
+  const left = `select 1 from (${tables.join(" union all ")}) as rows where source_id = $1
+    union all select 1 from removed_sources where id = $1`;
+  await eventually(async () => (await ingest.pool.query({ name: "", text: left }, [source.id])).rowCount === 0);
   const deleted = await ingest.eventsOf(who.accountId, 1, "webhook_source.deleted");
   assert.equal(deleted[0]?.subject, source.id);
 });

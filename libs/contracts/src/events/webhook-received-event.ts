@@ -9,14 +9,19 @@ export const webhookReceivedEvent = defineEvent({
   topic: "signalbox.webhook-received.v1",
   subject: "source id",
   audience: "account",
-  description: "A partner's webhook was verified and stored; a repeated delivery emits nothing.",
+  description:
+    "A partner's webhook was verified and stored; a repeated delivery emits nothing. The extension attribute " +
+    "`forward` is `false` where the account wants none of it at its own endpoints.",
   data: z.object({
     source_id: identifier("The source"),
     scheme: z.enum(webhookSchemes),
     event_type: z.string().nullable().describe("As the partner names it; null when the scheme has none."),
     delivery_id: z.string().describe("As the partner names it."),
     received_at: timestamp,
-    forward: z.boolean().describe("Whether the account wants it at its own endpoints."),
+    headers: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe("Headers of the webhook that the scheme and the source let through."),
     payload: jsonValue.optional().describe("The body, when it was JSON. Exactly one of the three is present."),
     payload_text: z.string().optional().describe("The body, when it was text."),
     payload_base64: z.string().optional().describe("The body, when it was neither."),
@@ -27,7 +32,7 @@ export const webhookReceivedEvent = defineEvent({
     event_type: "order.created",
     delivery_id: "d-1042",
     received_at: "2026-01-01T09:00:00.000Z",
-    forward: true,
+    headers: { "content-type": "application/json" },
     payload: { order: 17 },
   },
 });

@@ -3,7 +3,7 @@ import { examples } from "./examples.ts";
 import { identifier, jsonValue, timestamp } from "./fields.ts";
 
 export const webhookSchemes = ["standard-webhooks", "stripe", "github", "slack", "shopify", "hmac"] as const;
-const webhookSourceStatuses = ["enabled", "paused"] as const;
+const webhookSourceStatuses = ["active", "paused", "stopped"] as const;
 
 /** A partner that may post to `/ingest/{id}`, without the secret, which is write-only. */
 export const WebhookSourceResource = z
@@ -28,7 +28,7 @@ export const webhookSourceExample: WebhookSourceResource = {
   name: "Shop",
   scheme: "hmac",
   event_types: null,
-  status: "enabled",
+  status: "active",
   forward: true,
   ingest_path: "/ingest/src_3kVn7RtY1bQzXw5Lm9PdHc",
   settings: { signature_header: "X-Signature" },

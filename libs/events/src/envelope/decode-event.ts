@@ -11,6 +11,8 @@ export interface ReceivedEvent<N extends EventName = EventName> {
   readonly accountId: string | null;
   readonly data: EventData<N>;
   readonly traceparent?: string;
+  /** What the producer gave to readers that decide without the data. */
+  readonly extensions?: Readonly<Record<string, string>>;
 }
 
 /** The message can never be read, whoever tries and however often. */
@@ -66,7 +68,17 @@ export function decodeEvent<N extends EventName>(
     accountId: headers.ce_accountid ?? null,
     data: result.data as EventData<N>,
     ...(headers.ce_traceparent !== undefined && { traceparent: headers.ce_traceparent }),
+    ...extensionsOf(headers),
   };
+}
+
+const ownAttributes = "specversion id source type time subject dataschema accountid traceparent".split(" ");
+const ownHeaders = new Set(ownAttributes.map((name) => `ce_${name}`));
+
+function extensionsOf(headers: Headers): Pick<ReceivedEvent, "extensions"> {
+  const found = Object.entries(headers).filter(([name]) => name.startsWith("ce_") && !ownHeaders.has(name));
+  if (found.length === 0) return {};
+  return { extensions: Object.fromEntries(found.map(([name, value]) => [name.slice("ce_".length), value])) };
 }
 
 function required(headers: Headers, name: string): string {

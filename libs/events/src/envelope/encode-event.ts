@@ -39,10 +39,19 @@ export function encodeEvent(event: EventDraft<EventName>, fields: EnvelopeFields
       ce_dataschema: dataSchemaOf(declaration),
       ...(event.accountId !== null && { ce_accountid: event.accountId.toWellFormed() }),
       ...(fields.traceparent !== undefined && { ce_traceparent: fields.traceparent }),
+      ...Object.fromEntries(Object.entries(event.extensions ?? {}).map(([name, value]) => [`ce_${name}`, value])),
       "content-type": "application/json",
     },
-    value: Buffer.from(JSON.stringify(event.data)),
+    value: Buffer.from(dataText(event)),
   };
+}
+
+/** The data as JSON, with the members that are JSON texts already put in as they are. */
+function dataText({ data, raw = {} }: EventDraft<EventName>): string {
+  const written = Object.entries(raw).map(([name, json]) => `${JSON.stringify(name)}:${json}`);
+  const text = JSON.stringify(data);
+  if (written.length === 0) return text;
+  return `${text.slice(0, -1)}${text === "{}" ? "" : ","}${written.join(",")}}`;
 }
 
 /** A key is stored as PostgreSQL text, which holds no NUL, and hashed as UTF-8, which holds no lone surrogate. */

@@ -50,6 +50,32 @@ test("NUL characters and lone surrogates travel as JSON escapes in well-formed U
   assert.equal(decodeEvent("image.created", { headers, value }).data.title, title);
 });
 
+const received = (raw: Record<string, string>, extensions?: Record<string, string>) => {
+  const { payload: _, ...data } = eventOf("webhook.received").example;
+  return draft("webhook.received", {
+    subject: "src_1",
+    accountId: "acc_1",
+    data,
+    raw,
+    ...(extensions && { extensions }),
+  });
+};
+
+test("a member that is a JSON text already goes out as it is written", () => {
+  const payload = '{"id": 12345678901234567890, "rate":1e400}';
+  const { value, headers } = encodeEvent(received({ payload }), fields);
+  assert.ok(value.toString().endsWith(`,"payload":${payload}}`));
+  assert.deepEqual(decodeEvent("webhook.received", { headers, value }).data.payload, JSON.parse(payload));
+  assert.throws(() => encodeEvent(received({ unheard: "1" }), fields), /unheard: not declared/);
+});
+
+test("extension attributes travel in headers, apart from the data", () => {
+  const record = encodeEvent(received({}, { forward: "false" }), fields);
+  assert.equal(record.headers.ce_forward, "false");
+  assert.deepEqual(decodeEvent("webhook.received", record).extensions, { forward: "false" });
+  assert.equal(decodeEvent("webhook.received", encodeEvent(received({}), fields)).extensions, undefined);
+});
+
 test("a key that cannot be stored is refused", () => {
   for (const subject of ["", "a\u0000", "\udc00"]) {
     assert.throws(() => encodeEvent({ ...created(), subject }, fields), { name: "AppError", code: "validation_error" });

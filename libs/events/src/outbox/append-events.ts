@@ -41,19 +41,49 @@ export async function appendEvents(
   tx: Tx,
   drafts: readonly EventDraft<EventName>[],
   options: AppendOptions,
-  { service, clock, tracer, maxBytes }: AppendParts,
+  parts: AppendParts,
 ): Promise<Appended> {
   if (drafts.length === 0) return { eventIds: [], shards: () => [] };
+  const prepared = prepareEvents(drafts, options, parts);
+  return insert(
+    tx,
+    prepared.map(({ eventId, topic, key, headers, payload }) => [eventId, topic, key, headers, payload]),
+  );
+}
+
+/** An event as the outbox keeps it. */
+export interface PreparedEvent {
+  readonly eventId: string;
+  readonly topic: string;
+  readonly key: string;
+  /** JSON */
+  readonly headers: string;
+  readonly payload: Buffer;
+}
+
+/** Encodes events for the outbox. @throws AppError `payload_too_large` when one has more bytes than allowed. */
+export function prepareEvents(
+  drafts: readonly EventDraft<EventName>[],
+  options: AppendOptions,
+  { service, clock, tracer, maxBytes }: AppendParts,
+): PreparedEvent[] {
   const time = options.time ?? clock.now();
   const traceparent = options.traceparent ?? tracer.traceparent();
-  const rows = drafts.map((draft) => {
+  return drafts.map((draft) => {
     const id = uuidv7(clock.nowMs());
     const { topic, key, headers, value } = encodeEvent(draft, { service, id, time, traceparent });
     if (value.length > maxBytes) throw tooLarge(draft.name, value.length, maxBytes);
-    return [id, topic, key, JSON.stringify(headers), value];
+    return { eventId: id, topic, key, headers: JSON.stringify(headers), payload: value };
   });
-  return insert(tx, rows);
 }
+
+/**
+ * The insert of prepared events as a part of a statement that writes their change too: `rows` is a select of event_id,
+ * topic, key, headers and payload. It returns the shards, for `Outbox.announce`.
+ */
+export const outboxInsert = (rows: string): string =>
+  `insert into signalbox.outbox (event_id, shard, topic, key, headers, payload)
+   select event_id, hashtext(key) & 7, topic, key, headers, payload from (${rows}) as event returning shard::int`;
 
 /** Writes a tombstone for each subject of an event whose topic is compacted. @throws Error when it is not. */
 export async function appendTombstones(

@@ -3,7 +3,14 @@ import type { Clock } from "@signalbox/core";
 import type { Pool, Tx } from "@signalbox/storage";
 import type { Logger, Metrics, Tracer } from "@signalbox/telemetry";
 import type { EventLog } from "../event-log.ts";
-import { type Appended, type AppendOptions, appendEvents, appendTombstones } from "./append-events.ts";
+import {
+  type Appended,
+  type AppendOptions,
+  appendEvents,
+  appendTombstones,
+  type PreparedEvent,
+  prepareEvents,
+} from "./append-events.ts";
 import { createOutboxMetrics } from "./outbox-metrics.ts";
 import { runRelay } from "./relay.ts";
 import { createShardQueue, type ShardQueue } from "./shard-queue.ts";
@@ -12,6 +19,10 @@ import { createShardQueue, type ShardQueue } from "./shard-queue.ts";
 export interface Outbox {
   /** Adds the events to the transaction and returns their ids. Append after the aggregate's row is locked. */
   append(tx: Tx, drafts: readonly EventDraft<EventName>[], options?: AppendOptions): Promise<string[]>;
+  /** Encodes the events for a statement of the caller's own, which writes them with `outboxInsert` beside their change. */
+  prepare(drafts: readonly EventDraft<EventName>[]): PreparedEvent[];
+  /** Wakes the relay for what such a statement has committed. */
+  announce(shards: readonly number[]): void;
   /** Makes a state topic forget subjects of an event: nobody needs to know of them any more. */
   forget(tx: Tx, name: EventName, subjects: readonly string[]): Promise<void>;
   /** The worker that publishes; run one per instance: `runner.worker("outbox relay", (s, b) => outbox.runRelay(log, s, b))`. */
@@ -42,6 +53,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
     async append(tx, drafts, appendOptions = {}) {
       return announced(tx, await appendEvents(tx, drafts, appendOptions, options));
     },
+
+    prepare: (drafts) => prepareEvents(drafts, {}, options),
+    announce: (shards) => queue?.add(shards),
 
     async forget(tx, name, subjects) {
       announced(tx, await appendTombstones(tx, name, subjects, options));

@@ -5,7 +5,7 @@ import { looseMember } from "./strict-schema.ts";
 
 /** A body declaration, worked out once. */
 export interface CompiledBody {
-  readonly kind: "json" | "multipart" | "raw";
+  readonly kind: "json" | "multipart" | "raw" | "unread";
   readonly schema: z.ZodType | null;
   /** None where any type is read. */
   readonly mediaTypes: readonly string[];
@@ -30,14 +30,27 @@ export function compileBody({ method, path, spec }: Route): CompiledBody | null 
     throw new Error(`${method} ${path}: the body's ${loose || "object"} must be z.strictObject or z.looseObject`);
   }
   return {
-    kind: "raw" in body ? "raw" : "multipart" in body ? "multipart" : "json",
+    kind: kindOf(body),
     schema,
     mayBeLeftOut: !("multipart" in body) && allMembersMayBeLeftOut(schema),
     forCaller: ("forCaller" in body && body.forCaller) || null,
     mediaTypes: mediaTypesOf(body),
-    maxBytes: ("raw" in body ? body.raw.maxBytes : body.maxBytes) ?? null,
+    maxBytes: maxBytesOf(body),
     readOnly: readOnlyMembers(schema, spec.responses[200] ?? spec.responses[201]),
   };
+}
+
+type DeclaredBody = Exclude<BodySpec, z.ZodType>;
+
+function kindOf(body: DeclaredBody): CompiledBody["kind"] {
+  if ("unread" in body) return "unread";
+  if ("raw" in body) return "raw";
+  return "multipart" in body ? "multipart" : "json";
+}
+
+function maxBytesOf(body: DeclaredBody): ByteLimit | null {
+  if ("unread" in body) return body.unread.maxBytes;
+  return ("raw" in body ? body.raw.maxBytes : body.maxBytes) ?? null;
 }
 
 /** Also tells the documentation. */
@@ -47,7 +60,8 @@ export function allMembersMayBeLeftOut(schema: z.ZodType | null | undefined): bo
   );
 }
 
-function mediaTypesOf(body: Exclude<BodySpec, z.ZodType>): string[] {
+function mediaTypesOf(body: DeclaredBody): string[] {
+  if ("unread" in body) return [];
   if ("raw" in body) return body.raw.json ? ["application/json"] : [];
   if ("multipart" in body) return body.json ? ["multipart/form-data", "application/json"] : ["multipart/form-data"];
   return body.mergePatch ? ["application/merge-patch+json", "application/json"] : ["application/json"];

@@ -55,7 +55,7 @@ function stepsOf(
     auth.anonymous ? countAnonymous : authenticate,
     ...(mediaTypes.length > 0 && !spec.ownNegotiation ? [negotiate] : []),
     ...(path.includes(":") || spec.params ? [readParams] : []),
-    readQuery,
+    ...(spec.ownQuery ? [] : [readQuery]),
     body ? readDeclaredBody : refuseBody,
     ...(spec.idempotent ? [beginIdempotency] : []),
     answerOf(spec),

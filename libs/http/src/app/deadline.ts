@@ -1,5 +1,5 @@
 import { AppError } from "@signalbox/core";
-import { announcesBody } from "../request/read-body.ts";
+import { announcesBody, bodyTooSlow } from "../request/read-body.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** Calls `expire` when the request takes too long. Returns how to call that off. */
@@ -27,4 +27,3 @@ export function armDeadline(exchange: Exchange, expire: (error: AppError) => voi
 }
 
 const tooSlow = () => new AppError("timeout", "The request took too long.");
-const bodyTooSlow = () => new AppError("request_timeout", "The body did not arrive in time.");

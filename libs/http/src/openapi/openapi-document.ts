@@ -131,10 +131,11 @@ function pathSchema({ path, spec }: Route): z.ZodObject {
 }
 
 function requestBodyOf(body: BodySpec, method: Method) {
-  const schema = body instanceof z.ZodType ? body : "multipart" in body || "raw" in body ? null : body.json;
+  const schema = body instanceof z.ZodType ? body : "json" in body ? body.json : null;
   const required = method !== "post" || !allMembersMayBeLeftOut(schema);
   if (body instanceof z.ZodType) return { required, content: jsonOf(body) };
   if ("raw" in body) return { required: true, ...rawBodyOf(body.raw) };
+  if ("unread" in body) return { required: true, ...rawBodyOf(body.unread) };
   const json = body.json ? jsonOf(body.json) : {};
   if ("multipart" in body) {
     return { required: true, content: { "multipart/form-data": documented(body.form ?? z.looseObject({})), ...json } };

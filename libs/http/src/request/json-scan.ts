@@ -8,6 +8,13 @@ export interface JsonFlaw {
 /** Deeper than any resource of ours, shallower than what hurts a recursive reader. */
 export const jsonDepthMax = 64;
 
+export interface JsonScan {
+  /** Levels of nesting at most. */
+  readonly depthMax?: number;
+  /** Takes every number, for a text that is passed on as it is written. */
+  readonly anyNumber?: boolean;
+}
+
 const quote = 0x22;
 const backslash = 0x5c;
 const comma = 0x2c;
@@ -29,7 +36,10 @@ interface Level {
  * unpredictable), a number that a double cannot hold, nesting without bound. Call it with a text that `JSON.parse` has
  * accepted; it relies on that. Reads the text once and stops at the first flaw.
  */
-export function findJsonFlaw(text: string): JsonFlaw | null {
+export function findJsonFlaw(
+  text: string,
+  { depthMax = jsonDepthMax, anyNumber = false }: JsonScan = {},
+): JsonFlaw | null {
   const levels: Level[] = [];
   let level: Level | undefined;
   let expectsName = false;
@@ -45,7 +55,7 @@ export function findJsonFlaw(text: string): JsonFlaw | null {
       }
       at = end;
     } else if (code === openObject || code === openArray) {
-      if (levels.length === jsonDepthMax) return tooDeep(levels);
+      if (levels.length === depthMax) return tooDeep(levels);
       level = { names: code === openObject ? new Set() : null, name: "", index: 0 };
       levels.push(level);
       expectsName = code === openObject;
@@ -58,9 +68,7 @@ export function findJsonFlaw(text: string): JsonFlaw | null {
       else level.index++;
     } else if (code === minus || (code >= 0x30 && code <= 0x39)) {
       const end = numberEnd(text, at);
-      // Fifteen digits always fit a double exactly.
-      if (end - at > 15 && !isExact(text.slice(at, end))) return outOfRange(levels);
-      if (end - at <= 15 && end - at > 3 && !Number.isFinite(Number(text.slice(at, end)))) return outOfRange(levels);
+      if (!anyNumber && isOutOfRange(text.slice(at, end))) return outOfRange(levels);
       at = end - 1;
     }
   }
@@ -91,11 +99,13 @@ function numberEnd(text: string, start: number): number {
   return end;
 }
 
-/** Tells whether the number survives: finite, and a whole number written in digits keeps every digit. */
-function isExact(literal: string): boolean {
+/** Whether the number does not survive: it is infinite, or a whole number in digits that loses some. */
+function isOutOfRange(literal: string): boolean {
+  if (literal.length <= 3) return false;
   const value = Number(literal);
-  if (!Number.isFinite(value)) return false;
-  return /[.eE]/.test(literal) || Number.isSafeInteger(value);
+  if (!Number.isFinite(value)) return true;
+  // Fifteen digits always fit a double exactly.
+  return literal.length > 15 && !/[.eE]/.test(literal) && !Number.isSafeInteger(value);
 }
 
 const duplicate = (levels: readonly Level[]): JsonFlaw => ({

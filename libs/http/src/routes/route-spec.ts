@@ -30,7 +30,8 @@ export type ByteLimit = number | (() => number);
 /**
  * What a route reads. A schema alone is a JSON body. `json` adds options: with `mergePatch` the media type
  * `application/merge-patch+json` is taken too. With `multipart` the handler reads `input.request` itself and `body` is
- * null, unless a JSON body came and `json` is there. `raw` hands over the bytes as they came.
+ * null, unless a JSON body came and `json` is there. `raw` hands over the bytes as they came; `unread` leaves them to the
+ * handler, which can refuse before it reads, and reads with `readBody`.
  */
 export type BodySpec =
   | z.ZodType
@@ -51,7 +52,8 @@ export type BodySpec =
       readonly form?: z.ZodType;
       readonly maxBytes?: ByteLimit;
     }
-  | { readonly raw: RawBody };
+  | { readonly raw: RawBody }
+  | { readonly unread: RawBody };
 
 /** Bytes as they came, of any media type unless they should be JSON. */
 export interface RawBody {
@@ -187,6 +189,8 @@ export interface RouteSpec<
   readonly deadlineMs?: number | null;
   /** The handler reads `Accept` itself: it knows more about what it can make than the list of media types says. */
   readonly ownNegotiation?: true;
+  /** The query is the client's own: it is neither judged nor read, and nothing in it is a credential. */
+  readonly ownQuery?: true;
   readonly errors?: ErrorStyle;
   /** Examples of path parameters by their names, for the documentation. */
   readonly exampleIds?: Readonly<Record<string, string>>;

@@ -16,6 +16,7 @@ export const refuseBody: Step = (exchange) => {
 /** Reads the body as the route declares it, never more of it than allowed. */
 export const readDeclaredBody: Step = async (exchange) => {
   const body = exchange.route.body as CompiledBody;
+  if (body.kind === "unread") return null;
   refuseCoding(exchange);
   if (body.kind === "raw") {
     if (body.mediaTypes.length > 0) mediaTypeOf(exchange, body);

@@ -92,9 +92,8 @@ function namesOf(event: ReceivedEvent): string[] {
   return event_type === null ? [event.name] : [event.name, receivedAlias(scheme, event_type)];
 }
 
-function isForwarded(event: ReceivedEvent): boolean {
-  return event.name !== "webhook.received" || (event as ReceivedEvent<"webhook.received">).data.forward;
-}
+/** A source can keep what it receives from the account's endpoints. */
+const isForwarded = ({ extensions }: ReceivedEvent): boolean => extensions?.forward !== "false";
 
 /** An endpoint never hears about itself: a failing one would feed its own failure. */
 function isAbout({ name, data }: ReceivedEvent, endpointId: string): boolean {

@@ -1,21 +1,31 @@
-/** A delivery that was verified and taken. */
-export interface ReceivedDelivery {
+import type { Claim } from "@signalbox/webhook-signatures";
+import type { Source } from "../sources/source.ts";
+
+/** A webhook that was verified and is about to be stored. */
+export interface Delivery {
   readonly id: string;
-  readonly sourceId: string;
-  /** As the partner names it; unique per source. */
-  readonly deliveryId: string;
-  readonly eventType: string | null;
+  /** The source as it was when the webhook was verified: a later revision makes the verification void. */
+  readonly source: Source;
+  /** As the partner names it, unique per source; see `deliveryWriter` for a name that comes again with other content. */
+  readonly deliveryId: Claim;
+  /** Whoever captured it could give it another id: its scheme or source names deliveries where no signature covers it. */
+  readonly mayBeRenamed: boolean;
+  readonly eventType: Claim | null;
   readonly contentType: string | null;
-  /** The raw bytes, as they were signed. */
+  /** Every header as it came, signatures and credentials masked. */
+  readonly headers: Headers;
+  /** The bytes as they were signed. */
   readonly body: Buffer;
+  readonly payload: Payload;
+  /** Seconds, where the scheme signs a time. */
+  readonly signedSeconds: number | null;
   readonly receivedAt: Date;
 }
 
-/** The body for those who read the event: exactly one of the three. */
-export type Payload =
-  | { readonly payload: unknown }
-  | { readonly payload_text: string }
-  | { readonly payload_base64: string };
+export type Headers = Readonly<Record<string, string | readonly string[]>>;
+
+/** The body for those who read the event. `json` is the text itself, so that no digit of a number is lost. */
+export type Payload = { readonly json: string } | { readonly text: string } | { readonly bytes: Buffer };
 
 /** A delivery that was refused: enough to find the mistake, nothing of the body. */
 export interface Rejection {

@@ -1,19 +1,40 @@
 import { webhookSourceExample } from "@signalbox/contracts";
-import { accepted, bytes, createRoutes, type HttpResponse, type Routes, refused } from "@signalbox/http";
-import { z } from "zod";
-import type { createReceiveDelivery, ReceiveDeliveryOutcome } from "./receive-delivery.ts";
+import { isAppError, KiB, seconds } from "@signalbox/core";
+import {
+  accepted,
+  bytes,
+  createRoutes,
+  type HttpResponse,
+  type RouteInput,
+  type Routes,
+  readBody,
+  refused,
+} from "@signalbox/http";
+import type { Admission } from "./admission.ts";
+import type { IngestLimits } from "./ingest-limits.ts";
+import type { Refused } from "./judge-webhook.ts";
+import type { createReceiveWebhook, ReceiveOutcome } from "./receive-webhook.ts";
 import type { RecordRejection } from "./record-rejection.ts";
 
-type Refused = Exclude<ReceiveDeliveryOutcome, { outcome: "received" | "repeated" | "challenged" }>;
-
 export interface IngestRoutes {
-  readonly receiveDelivery: ReturnType<typeof createReceiveDelivery>;
+  readonly receiveWebhook: ReturnType<typeof createReceiveWebhook>;
   readonly recordRejection: RecordRejection;
+  readonly admission: Admission;
+  readonly ingestLimits: IngestLimits;
   readonly webhookBytesMax: () => number;
+  /** Counts what became of a webhook, by scheme where it is known. */
+  readonly count: (outcome: string) => void;
 }
 
+type Input = RouteInput<null, { readonly source_id: string }, unknown, null>;
+
+/** A sender that is slower than this holds a place that others need. */
+const pace = { bytes: 1 * KiB, perMs: seconds(10) };
+/** What an unknown source is answered, in the time that a known one takes. */
+const hidden: HttpResponse = refused(404, "not_found");
+
 /** Where partners post. Anonymous: the signature is the credential. */
-export function ingestRoutes({ receiveDelivery, recordRejection, webhookBytesMax }: IngestRoutes): Routes {
+export function ingestRoutes(parts: IngestRoutes): Routes {
   const routes = createRoutes({ exampleIds: { source_id: webhookSourceExample.id } });
   routes.post("/ingest/:source_id", {
     operationId: "receiveWebhook",
@@ -23,14 +44,15 @@ export function ingestRoutes({ receiveDelivery, recordRejection, webhookBytesMax
     auth: "anonymous",
     // What partners send has lists of its own: received and refused.
     audit: null,
-    // Limited per source by the owner, not per address: partners send bursts from few addresses.
+    // Limited per source by what it has in hand, not per address: partners send bursts from few addresses.
     rateLimit: "none",
     // Whatever a partner says it accepts: the answer is its status, and a delivery must not be lost to a header.
     ownNegotiation: true,
-    params: z.object({ source_id: z.string().max(64) }),
+    // Nor to what it appends to the address that it was given.
+    ownQuery: true,
     body: {
-      raw: {
-        maxBytes: webhookBytesMax,
+      unread: {
+        maxBytes: parts.webhookBytesMax,
         description: "The webhook as its scheme sends it.",
         example: '{"id":"d-1","type":"order.created"}',
       },
@@ -40,46 +62,79 @@ export function ingestRoutes({ receiveDelivery, recordRejection, webhookBytesMax
       202: "empty",
       400: "error",
       401: "error",
-      403: "error",
       404: "error",
+      408: "error",
       413: "error",
       415: "error",
+      429: "error",
       503: "error",
     },
-    handle: async ({ params, headers, body, clientAddress, log }) => {
-      const result = await receiveDelivery({ sourceId: params.source_id, headers, body });
-      switch (result.outcome) {
-        case "received":
-        case "repeated":
-          return accepted();
-        case "challenged":
-          return bytes(Buffer.from(result.answer), "text/plain; charset=utf-8");
-        default: {
-          const response = refusalOf(result);
-          if (result.outcome !== "unknown-source") {
-            const reason = "reason" in result ? result.reason : result.outcome;
-            const [sourceId, { status }, bodyBytes] = [params.source_id, response, body.length];
-            log.info({ sourceId, reason, status, bodyBytes, address: clientAddress }, "webhook refused");
-            recordRejection({ sourceId, reason, status, bodyBytes, address: clientAddress });
-          }
-          return response;
-        }
-      }
-    },
+    handle: (input) => take(input, parts),
   });
   return routes;
 }
 
-/** Why is told in one sentence; which part of a signature was wrong is for the owner alone. */
-function refusalOf(result: Refused): HttpResponse {
+/** Refuses by the head what can be refused by it, then reads the body in the place that the source has for it. */
+async function take(input: Input, parts: IngestRoutes): Promise<HttpResponse> {
+  const { params, headers, request, clientAddress } = input;
+  const { source_id: sourceId } = params;
+  const wait = parts.ingestLimits.secondsToWait(sourceId, clientAddress);
+  if (wait !== null) return tooMany(wait, "Too many requests were refused. Try again later.");
+  const bytesMax = parts.webhookBytesMax();
+  const place = parts.admission.enter(sourceId, Math.min(Number(headers["content-length"] ?? bytesMax), bytesMax));
+  if (place === null) return tooMany(1, "This source has too much in hand right now.");
+  try {
+    const body = await readBody(request, bytesMax, "payload_too_large", pace);
+    const result = await parts.receiveWebhook({ sourceId, headers, body });
+    return answerOf(input, parts, result, body.length);
+  } catch (error) {
+    if (isAppError(error) && error.code === "payload_too_large") {
+      reject(input, parts, "body_too_large", 413, Number(headers["content-length"] ?? bytesMax + 1));
+    }
+    throw error;
+  } finally {
+    place.leave();
+  }
+}
+
+function answerOf(input: Input, parts: IngestRoutes, result: ReceiveOutcome, bodyBytes: number): HttpResponse {
+  parts.count("reason" in result ? result.reason : result.outcome);
   switch (result.outcome) {
+    case "received":
+    case "repeated":
+    case "dropped":
+      return accepted();
+    case "challenged":
+      return bytes(Buffer.from(result.answer), "text/plain; charset=utf-8");
     case "unknown-source":
-      return refused(404, "not_found");
+      parts.ingestLimits.countUnknownSource(input.clientAddress);
+      return hidden;
+    default: {
+      const response = refusalOf(result);
+      if (result.outcome === "not-verified" || result.outcome === "hidden") {
+        parts.ingestLimits.countFailedVerification(input.params.source_id, input.clientAddress);
+      }
+      reject(input, parts, result.reason, response.status, bodyBytes);
+      return response;
+    }
+  }
+}
+
+function reject(input: Input, parts: IngestRoutes, reason: string, status: number, bodyBytes: number): void {
+  const { params, clientAddress: address } = input;
+  parts.recordRejection({ sourceId: params.source_id, reason, status, bodyBytes, address });
+}
+
+/** Why is told in one sentence; which part of a signature was wrong is for the owner alone. */
+function refusalOf({ outcome }: Exclude<Refused, { outcome: "unknown-source" }>): HttpResponse {
+  switch (outcome) {
+    case "hidden":
+      return hidden;
     case "paused":
-      return refused(503, "unavailable", { message: "This source is paused.", retryAfterSeconds: 300 });
     case "blocked":
-      return refused(403, "forbidden", {
-        message: "The account behind this source cannot receive webhooks at the moment.",
+      return refused(503, "unavailable", {
+        message: "This source takes no webhooks at the moment.",
+        retryAfterSeconds: 300,
       });
     case "not-verified":
       return refused(401, "unauthorized", {
@@ -90,11 +145,20 @@ function refusalOf(result: Refused): HttpResponse {
       return refused(415, "unsupported_media_type", {
         message: "The scheme of this source does not send this media type.",
       });
+    case "coding":
+      return refused(415, "unsupported_media_type", {
+        message: "A webhook can have the Content-Encoding gzip, deflate or br.",
+      });
+    case "too-large":
+      return refused(413, "payload_too_large", { message: "The body is too large once it is decoded." });
     case "malformed":
       return refused(400, "invalid_request", { message: "The body does not match its media type." });
     case "no-delivery-id":
-      return refused(400, "invalid_request", { message: "The delivery has no usable id." });
+      return refused(400, "invalid_request", { message: "The id of the delivery is longer than 512 characters." });
     case "type-refused":
       return refused(400, "invalid_request", { message: "This source does not accept events of this type." });
   }
 }
+
+const tooMany = (retryAfterSeconds: number, message: string): HttpResponse =>
+  refused(429, "rate_limited", { message, retryAfterSeconds });

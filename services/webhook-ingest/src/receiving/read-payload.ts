@@ -1,66 +1,72 @@
 import { isUtf8 } from "node:buffer";
+import { findJsonFlaw } from "@signalbox/http";
+import type { SignatureScheme } from "@signalbox/webhook-signatures";
 import type { Payload } from "./delivery.ts";
 
-export type ReadPayload =
-  | { readonly read: Payload }
-  | { readonly problem: "media_type_not_supported" | "body_malformed" | "body_too_deep" };
+/** What a verified body says: `value` for us to look into, `payload` for those who read the event. */
+export type Reading =
+  | { readonly payload: Payload; readonly value: unknown }
+  | { readonly problem: "media_type_not_supported" | "body_malformed" | "body_too_deep" | "body_member_twice" };
 
 const jsonType = /^application\/(?:[\w.+-]+\+)?json$/;
 const textType = /^(?:text\/.*|application\/x-www-form-urlencoded|application\/xml|application\/[\w.+-]+\+xml)$/;
+const formType = "application/x-www-form-urlencoded";
 /** Far deeper than any sender nests; everything that walks the event later recurses. */
 const depthMax = 128;
-const malformed: ReadPayload = { problem: "body_malformed" };
+const malformed: Reading = { problem: "body_malformed" };
 
 /**
- * Reads a verified body once, as its media type says. `allowed` are the scheme's own types, null for any. A body without
- * a type is JSON when it parses: several senders leave the header out.
+ * Reads a verified body once, as its media type says. A body without a type is JSON when it parses: several senders leave
+ * the header out.
  */
-export function readPayload(body: Buffer, contentType: string | null, allowed: readonly string[] | null): ReadPayload {
+export function readPayload(
+  body: Buffer,
+  contentType: string | null,
+  { mediaTypes, readsForms }: Pick<SignatureScheme, "mediaTypes" | "readsForms">,
+): Reading {
   const type = (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
-  if (allowed !== null && type !== "" && !allowed.includes(type)) return { problem: "media_type_not_supported" };
-  if (jsonType.test(type)) return json(body) ?? malformed;
-  if (textType.test(type)) return isUtf8(body) ? { read: { payload_text: body.toString("utf8") } } : malformed;
-  if (type === "") return json(body) ?? base64(body);
-  return base64(body);
+  if (mediaTypes !== null && type !== "" && !mediaTypes.includes(type)) return { problem: "media_type_not_supported" };
+  if (jsonType.test(type)) return readJson(body) ?? malformed;
+  if (textType.test(type)) {
+    if (!isUtf8(body)) return malformed;
+    const text = body.toString("utf8");
+    return type === formType && readsForms ? readForm(text) : { payload: { text }, value: undefined };
+  }
+  return (type === "" ? readJson(body) : null) ?? { payload: { bytes: body }, value: undefined };
 }
 
 /**
- * The payload as the event carries it: as read, unless JSON would blow it up beyond what the log takes (a control
- * character becomes six, `1e20` becomes twenty-one). Then it travels as base 64: a verified delivery is not refused for it.
+ * The payload as the event can carry it: as read, unless JSON would blow a text up beyond what the log takes (a control
+ * character becomes six bytes). Then it travels as base 64: a verified delivery is not refused for it.
  */
-export function eventPayload(payload: Payload, body: Buffer, eventBytesMax: number): Payload {
+export function fittingPayload(payload: Payload, body: Buffer, eventBytesMax: number): Payload {
+  if (!("text" in payload)) return payload;
   const largestGrowth = 8;
   if (body.length < eventBytesMax / largestGrowth) return payload;
-  const envelopeBytes = 8_192;
-  if (Buffer.byteLength(JSON.stringify(payload)) + envelopeBytes <= eventBytesMax) return payload;
-  return { payload_base64: body.toString("base64") };
+  const envelopeBytes = 32_768;
+  return Buffer.byteLength(JSON.stringify(payload.text)) + envelopeBytes <= eventBytesMax ? payload : { bytes: body };
 }
 
-function json(body: Buffer): ReadPayload | null {
-  if (!isUtf8(body)) return null;
-  const text = body.toString("utf8");
+function readJson(body: Buffer): Reading | null {
+  return isUtf8(body) ? parsed(body.toString("utf8")) : null;
+}
+
+/** A form of Slack or GitHub: its member `payload` holds the JSON, and one without it is what it says itself. */
+function readForm(text: string): Reading {
+  const members = new URLSearchParams(text);
+  const json = members.get("payload") ?? JSON.stringify(Object.fromEntries(members));
+  return parsed(json) ?? malformed;
+}
+
+/** Null for what is no JSON. */
+function parsed(json: string): Reading | null {
+  let value: unknown;
   try {
-    const payload = JSON.parse(text);
-    return isTooDeep(text) ? { problem: "body_too_deep" } : { read: { payload } };
+    value = JSON.parse(json);
   } catch {
     return null;
   }
+  const flaw = findJsonFlaw(json, { depthMax, anyNumber: true });
+  if (flaw) return { problem: flaw.code === "too_deep" ? "body_too_deep" : "body_member_twice" };
+  return { payload: { json }, value };
 }
-
-/** Counts brackets outside of strings; the text is known to be JSON. */
-function isTooDeep(text: string): boolean {
-  let depth = 0;
-  let isInString = false;
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at];
-    if (isInString && character === "\\") at++;
-    else if (character === '"') isInString = !isInString;
-    else if (isInString) continue;
-    else if (character === "[" || character === "{") depth++;
-    else if (character === "]" || character === "}") depth--;
-    if (depth > depthMax) return true;
-  }
-  return false;
-}
-
-const base64 = (body: Buffer): ReadPayload => ({ read: { payload_base64: body.toString("base64") } });

@@ -1,29 +1,63 @@
 import { examples, identifier, timestamp, webhookSourceExample } from "@signalbox/contracts";
 import type { PageLimits } from "@signalbox/graphql";
-import { createRoutes, listPage, pageOf, pageParameters, type Routes, refused } from "@signalbox/http";
+import { bytes, createRoutes, listPage, ok, pageOf, pageParameters, type Routes, refused } from "@signalbox/http";
 import { z } from "zod";
 import type { SourceStore } from "../sources/source-store.ts";
 import type { Rejection } from "./delivery.ts";
-import type { ListedDelivery, ReceivingStore } from "./receiving-store.ts";
+import type { DeliveryStore, ListedDelivery } from "./delivery-store.ts";
+import type { RejectionStore } from "./rejection-store.ts";
+
+const receivedExample = {
+  id: "rcv_5nVq2Yc8WfKsR0bZxLtPgd",
+  delivery_id: "d-1",
+  delivery_id_signed: false,
+  event_type: "order.created",
+  event_type_signed: false,
+  same_content_as: null,
+  forwarded: true,
+  content_type: "application/json",
+  body_bytes: 38,
+  received_at: "2026-01-01T09:00:00.000Z",
+};
+const receivedPath = `/api/v1/webhooks/sources/${webhookSourceExample.id}/received`;
 
 const ReceivedResource = z
   .object({
     id: identifier("The received delivery"),
-    delivery_id: z.string().describe("As the partner names it."),
+    delivery_id: z
+      .string()
+      .describe(
+        "As the partner names it; one that came before with other content ends in # and digits of the content.",
+      ),
+    delivery_id_signed: z.boolean().describe("Whether the partner's signature covers the id."),
     event_type: z.string().nullable(),
+    event_type_signed: z.boolean().describe("Whether the partner's signature covers the type."),
+    same_content_as: z
+      .string()
+      .nullable()
+      .describe("An earlier delivery with the same body, where the scheme signs no time: a repetition, or a replay."),
+    forwarded: z.boolean().describe("Whether it went on to the account's endpoints."),
     content_type: z.string().nullable(),
     body_bytes: z.int(),
     received_at: timestamp,
   })
   .meta({ id: "ReceivedWebhook" })
   .register(examples, {
+    example: receivedExample,
+  });
+
+const ReceivedInFull = ReceivedResource.extend({
+  headers: z
+    .record(z.string(), z.union([z.string(), z.array(z.string())]))
+    .describe("Every header as it came; signatures and credentials are masked."),
+  links: z.object({ self: z.string(), body: z.string() }),
+})
+  .meta({ id: "ReceivedWebhookInFull" })
+  .register(examples, {
     example: {
-      id: "rcv_5nVq2Yc8WfKsR0bZxLtPgd",
-      delivery_id: "d-1",
-      event_type: "order.created",
-      content_type: "application/json",
-      body_bytes: 38,
-      received_at: "2026-01-01T09:00:00.000Z",
+      ...receivedExample,
+      headers: { "content-type": "application/json", "x-signature": "******" },
+      links: { self: `${receivedPath}/${receivedExample.id}`, body: `${receivedPath}/${receivedExample.id}/body` },
     },
   });
 
@@ -53,13 +87,23 @@ const path = "/api/v1/webhooks/sources/:id";
 
 export interface ReceivedRoutes {
   readonly sourceStore: SourceStore;
-  readonly receivingStore: ReceivingStore;
+  readonly deliveryStore: DeliveryStore;
+  readonly rejectionStore: RejectionStore;
   readonly pageLimits: PageLimits;
 }
 
 /** What a partner sent: taken and refused, newest first. */
-export function receivedRoutes({ sourceStore, receivingStore, pageLimits }: ReceivedRoutes): Routes {
-  const routes = createRoutes({ exampleIds: { id: webhookSourceExample.id } });
+export function receivedRoutes(parts: ReceivedRoutes): Routes {
+  const routes = createRoutes({ exampleIds: { id: webhookSourceExample.id, ref: receivedExample.id } });
+  declareLists(routes, parts);
+  declareReads(routes, parts);
+  return routes;
+}
+
+function declareLists(
+  routes: Routes,
+  { sourceStore, deliveryStore, rejectionStore, pageLimits }: ReceivedRoutes,
+): void {
   routes.get(`${path}/received`, {
     operationId: "receivedWebhooks",
     summary: "List the webhooks that were received, newest first",
@@ -69,7 +113,7 @@ export function receivedRoutes({ sourceStore, receivingStore, pageLimits }: Rece
     async handle({ caller, params: { id }, query }) {
       if ((await sourceStore.find(caller.accountId, id)) === null) return refused(404, "not_found");
       const position = (row: ListedDelivery) => ({ at: row.receivedAt, id: row.id });
-      return listPage(query, (range) => receivingStore.list(id, range), viewReceived, position);
+      return listPage(query, (range) => deliveryStore.list(id, range), viewReceived, position);
     },
   });
   routes.get(`${path}/rejections`, {
@@ -81,19 +125,54 @@ export function receivedRoutes({ sourceStore, receivingStore, pageLimits }: Rece
     async handle({ caller, params: { id }, query }) {
       if ((await sourceStore.find(caller.accountId, id)) === null) return refused(404, "not_found");
       const position = (row: Rejection) => ({ at: row.rejectedAt, id: row.id });
-      return listPage(query, (range) => receivingStore.listRejections(id, range), viewRejection, position);
+      return listPage(query, (range) => rejectionStore.list(id, range), viewRejection, position);
     },
   });
-  return routes;
 }
 
-const viewReceived = ({ id, deliveryId, eventType, contentType, bodyBytes, receivedAt }: ListedDelivery) => ({
-  id,
-  delivery_id: deliveryId,
-  event_type: eventType,
-  content_type: contentType,
-  body_bytes: bodyBytes,
-  received_at: receivedAt.toISOString(),
+function declareReads(routes: Routes, { sourceStore, deliveryStore }: ReceivedRoutes): void {
+  const find = async (accountId: string, { id, ref }: { readonly id: string; readonly ref: string }) =>
+    (await sourceStore.find(accountId, id)) && deliveryStore.find(id, ref);
+
+  routes.get(`${path}/received/:ref`, {
+    operationId: "receivedWebhook",
+    summary: "Read a webhook that was received, with its headers",
+    auth: read,
+    responses: { 200: ReceivedInFull, 404: "error" },
+    async handle({ caller, params }) {
+      const found = await find(caller.accountId, params);
+      if (!found) return refused(404, "not_found");
+      const self = `/api/v1/webhooks/sources/${params.id}/received/${found.id}`;
+      return ok({ ...viewReceived(found), headers: found.headers, links: { self, body: `${self}/body` } });
+    },
+  });
+  routes.get(`${path}/received/:ref/body`, {
+    operationId: "receivedWebhookBody",
+    summary: "Read the bytes of a webhook as they were signed",
+    auth: read,
+    responses: { 200: { content: ["application/octet-stream"] }, 404: "error" },
+    async handle({ caller, params }) {
+      const found = await find(caller.accountId, params);
+      if (!found) return refused(404, "not_found");
+      // A partner's bytes are never shown by a browser as a page of ours, whatever they say they are.
+      return bytes(found.body, "application/octet-stream", {
+        headers: { "content-disposition": `attachment; filename="${found.id}"` },
+      });
+    },
+  });
+}
+
+const viewReceived = (delivery: ListedDelivery) => ({
+  id: delivery.id,
+  delivery_id: delivery.deliveryId,
+  delivery_id_signed: delivery.isIdSigned,
+  event_type: delivery.eventType,
+  event_type_signed: delivery.isTypeSigned,
+  same_content_as: delivery.sameContentAs,
+  forwarded: delivery.forwarded,
+  content_type: delivery.contentType,
+  body_bytes: delivery.bodyBytes,
+  received_at: delivery.receivedAt.toISOString(),
 });
 
 const viewRejection = ({ id, reason, status, bodyBytes, address, rejectedAt }: Rejection) => ({

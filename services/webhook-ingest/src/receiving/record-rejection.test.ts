@@ -2,21 +2,21 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createManualClock, seconds } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
-import type { ReceivingStore } from "./receiving-store.ts";
 import { createRecordRejection } from "./record-rejection.ts";
+import type { RejectionStore } from "./rejection-store.ts";
 
-function recorder(insertRejection: ReceivingStore["insertRejection"] = async () => {}) {
+function recorder(insert: RejectionStore["insert"] = async () => {}) {
   const clock = createManualClock();
   const counts = { written: 0, dropped: 0, logged: 0 };
   const record = createRecordRejection({
-    receivingStore: {
-      insertRejection: async (...given: Parameters<ReceivingStore["insertRejection"]>) => {
+    rejectionStore: {
+      insert: async (...given: Parameters<RejectionStore["insert"]>) => {
         counts.written++;
-        await insertRejection(...given);
+        await insert(...given);
       },
     },
     clock,
-    log: { warn: () => counts.logged++ } as unknown as Logger,
+    log: { info: () => {}, warn: () => counts.logged++ } as unknown as Logger,
     keptMax: () => 100,
     onDropped: () => counts.dropped++,
   });

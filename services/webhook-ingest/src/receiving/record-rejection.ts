@@ -1,14 +1,14 @@
 import { type Clock, newId, seconds } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
 import type { Rejection } from "./delivery.ts";
-import type { ReceivingStore } from "./receiving-store.ts";
+import type { RejectionStore } from "./rejection-store.ts";
 
 export type RecordRejection = (
   rejection: Pick<Rejection, "sourceId" | "reason" | "status" | "bodyBytes" | "address">,
 ) => void;
 
 interface Dependencies {
-  readonly receivingStore: Pick<ReceivingStore, "insertRejection">;
+  readonly rejectionStore: Pick<RejectionStore, "insert">;
   readonly clock: Clock;
   readonly log: Logger;
   /** How many of the newest are kept for each source. */
@@ -23,10 +23,10 @@ const sourcesRememberedMax = 10_000;
 
 /**
  * Keeps why a delivery was refused, for the owner to read. Not part of the answer: a partner with a wrong secret is told
- * so also while the database is away. Beyond the bound rejections are only counted.
+ * so also while the database is away. Beyond the bound rejections are only counted; the log gets the first of each second.
  */
 export function createRecordRejection({
-  receivingStore,
+  rejectionStore,
   clock,
   log,
   keptMax,
@@ -35,20 +35,23 @@ export function createRecordRejection({
   let windowEndsMs = 0;
   const written = new Map<string, number>();
 
-  function mayWrite(sourceId: string): boolean {
+  /** Which one of its source this is in this second, from 1 on. */
+  function nthOf(sourceId: string): number {
     if (clock.nowMs() >= windowEndsMs || written.size >= sourcesRememberedMax) {
       written.clear();
       windowEndsMs = clock.nowMs() + seconds(1);
     }
-    const count = written.get(sourceId) ?? 0;
-    written.set(sourceId, count + 1);
-    return count < writtenPerSecondMax;
+    const nth = (written.get(sourceId) ?? 0) + 1;
+    written.set(sourceId, nth);
+    return nth;
   }
 
   return (rejection) => {
-    if (!mayWrite(rejection.sourceId)) return onDropped();
-    receivingStore
-      .insertRejection({ ...rejection, id: newId("rej", clock.nowMs()), rejectedAt: clock.now() }, keptMax())
+    const nth = nthOf(rejection.sourceId);
+    if (nth === 1) log.info(rejection, "webhook refused");
+    if (nth > writtenPerSecondMax) return onDropped();
+    rejectionStore
+      .insert({ ...rejection, id: newId("rej", clock.nowMs()), rejectedAt: clock.now() }, keptMax())
       .catch((error: unknown) => {
         onDropped();
         log.warn({ error, sourceId: rejection.sourceId }, "a rejection could not be written");

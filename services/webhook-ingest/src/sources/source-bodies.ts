@@ -8,7 +8,9 @@ const eventTypes = z
   .min(1)
   .max(100)
   .nullable()
-  .describe("The partner's types that are accepted; null accepts every type.");
+  .describe(
+    "The partner's types that are accepted, each a name or a prefix that ends in `*`; null accepts every type.",
+  );
 const forward = z.boolean().describe("Whether accepted webhooks go on to the account's endpoints.");
 
 export const CreateSourceBody = z
@@ -31,7 +33,12 @@ export const UpdateSourceBody = z
     event_types: eventTypes,
     forward,
     settings: SettingsPatchBody,
-    status: z.enum(["enabled", "paused"]).describe("While paused, the partner is answered 503 and tries again."),
+    status: z
+      .enum(["active", "paused", "stopped"])
+      .describe(
+        "While paused, the partner is answered 503 and tries again. While stopped, it is answered 202 and nothing is kept: " +
+          "for a sender that gives up an address that fails.",
+      ),
   })
   .partial()
   .meta({ id: "UpdateWebhookSource" })

@@ -1,11 +1,23 @@
 import { AppError } from "@signalbox/core";
-import { type HmacOptions, type SchemeName, schemeOf } from "@signalbox/webhook-signatures";
+import { type DeliveryIdPlace, type HmacOptions, type SchemeName, schemeOf } from "@signalbox/webhook-signatures";
 import { z } from "zod";
 
-/** What the scheme `hmac` is told about its sender, in the order that every view shows it. */
-export type SourceSettings = Partial<HmacOptions>;
+/** What a source is told about its sender, in the order that every view shows it. */
+export type SourceSettings = Partial<HmacOptions & SenderSettings>;
 
-const wireNames = {
+/** What any scheme can be told. */
+interface SenderSettings {
+  /** Where the sender says which delivery it is, instead of where its scheme says so. */
+  readonly deliveryIdFrom: DeliveryIdPlace;
+  /** Headers that the event carries besides those of the scheme, in lower case. */
+  readonly forwardedHeaders: readonly string[];
+  /** For how long content that was received is a repetition whatever its id, where the sender signs no time. */
+  readonly refuseSameContentSeconds: number;
+  /** Whether the signature is over the bytes as they came or after their `Content-Encoding` was undone. */
+  readonly signatureOver: "wire" | "decoded";
+}
+
+const hmacNames = {
   algorithm: "algorithm",
   encoding: "encoding",
   time: "time",
@@ -17,12 +29,24 @@ const wireNames = {
   deliveryIdHeader: "delivery_id_header",
   eventTypeHeader: "event_type_header",
 } as const satisfies Record<keyof HmacOptions, string>;
-const names = Object.entries(wireNames) as [keyof HmacOptions, string][];
+const wireNames = {
+  ...hmacNames,
+  deliveryIdFrom: "delivery_id_from",
+  forwardedHeaders: "forwarded_headers",
+  refuseSameContentSeconds: "refuse_same_content_seconds",
+  signatureOver: "signature_over",
+} as const satisfies Record<keyof SourceSettings, string>;
+const names = Object.entries(wireNames) as [keyof SourceSettings, string][];
 
 const headerName = z
   .string()
   .regex(/^[A-Za-z0-9-]{1,64}$/)
   .transform((text) => text.toLowerCase());
+/** RFC 6901. */
+const jsonPointer = z
+  .string()
+  .max(256)
+  .regex(/^(?:\/(?:[^~/]|~[01])*)+$/);
 const members = {
   algorithm: z.enum(["sha256", "sha512"]),
   encoding: z.enum(["hex", "base64"]),
@@ -34,8 +58,18 @@ const members = {
   timestamp_header: headerName,
   delivery_id_header: headerName,
   event_type_header: headerName,
+  delivery_id_from: z.union([
+    z.literal("digest"),
+    z.strictObject({ header: headerName }),
+    z.strictObject({ pointer: jsonPointer }),
+  ]),
+  forwarded_headers: z.array(headerName).max(20),
+  refuse_same_content_seconds: z.int().min(0).max(86_400),
+  signature_over: z.enum(["wire", "decoded"]),
 };
-const meaning = "How the sender differs from the specification's own headers; for the scheme `hmac` alone.";
+const meaning =
+  "How the sender differs from its scheme. `delivery_id_from`, `forwarded_headers`, `refuse_same_content_seconds` and " +
+  "`signature_over` are for every scheme, the others for `hmac` alone.";
 
 export const SettingsBody = z.strictObject(members).partial().transform(fromWire).describe(meaning);
 
@@ -46,7 +80,7 @@ export const SettingsPatchBody = z
   .transform(fromWire)
   .describe(`${meaning} Members that are absent stay; null goes back to the default.`);
 
-export type SettingsPatch = { readonly [K in keyof HmacOptions]?: HmacOptions[K] | null };
+export type SettingsPatch = { readonly [K in keyof SourceSettings]?: SourceSettings[K] | null };
 
 /** The settings after a patch. */
 export function mergeSettings(current: SourceSettings, patch: SettingsPatch): SourceSettings {
@@ -59,7 +93,7 @@ export function mergeSettings(current: SourceSettings, patch: SettingsPatch): So
 }
 
 /** The settings as clients see them. */
-export function viewSourceSettings(settings: SourceSettings): Record<string, string | null> {
+export function viewSourceSettings(settings: SourceSettings): Record<string, unknown> {
   return Object.fromEntries(
     names.flatMap(([key, name]) => {
       const value = settings[key];
@@ -68,12 +102,15 @@ export function viewSourceSettings(settings: SourceSettings): Record<string, str
   );
 }
 
-/** Settings belong to the scheme `hmac`: on another one they would promise something that is not done. @throws AppError */
+/** Settings of `hmac` on another scheme would promise something that is not done. @throws AppError naming each */
 export function assertSettingsFit(scheme: SchemeName, settings: SourceSettings): void {
-  if (scheme === "hmac" || Object.keys(settings).length === 0) return;
-  throw new AppError("validation_error", `The scheme ${scheme} has no settings.`, {
-    details: [{ field: "settings", code: "not_allowed", message: "Only the scheme hmac has settings." }],
-  });
+  if (scheme === "hmac") return;
+  const message = "Only the scheme hmac has this setting.";
+  const details = names.flatMap(([key, name]) =>
+    key in settings && key in hmacNames ? [{ field: `settings.${name}`, code: "not_allowed" as const, message }] : [],
+  );
+  if (details.length > 0)
+    throw new AppError("validation_error", `The scheme ${scheme} has fewer settings.`, { details });
 }
 
 /** Refuses a secret that the scheme could not verify with. @throws AppError `validation_error` on `secret` */

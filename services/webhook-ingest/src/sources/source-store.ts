@@ -39,9 +39,13 @@ const listSources = sql("source.list", `${select} where account_id = $1 and ${ne
 // A change of a source must not make its deliveries wait, which hold its key.
 const lockSource = sql("source.lock", `${select} where id = $1 and account_id = $2 for no key update`);
 const lockSources = sql("source.lock-all", `${select} where account_id = $1 order by id for update`);
-const lockKey = sql("source.lock-for-delivery", "select 1 from sources where id = $1 for key share");
 const countSources = sql("source.count", "select count(*)::int as count from sources where account_id = $1");
-const removeSource = sql("source.remove", "delete from sources where id = $1");
+// What it received may be more than one statement can delete in its time; a worker does that.
+const removeSource = sql(
+  "source.remove",
+  `with gone as (delete from sources where id = $1 returning id)
+   insert into removed_sources (id, removed_at) select id, clock_timestamp() from gone`,
+);
 const findWithSecret = sql("source.find-with-secret", `select ${sealedSources.columns} from sources where id = $1`);
 
 const place = (id: unknown) => ({ service: "webhook-ingest", table: "sources", row: String(id) });
@@ -69,8 +73,6 @@ export function createSourceStore(pool: Pool, sealer: Sealer) {
       await advisoryLock(tx, `sources:${accountId}`);
       return (await tx.query<{ count: number }>(countSources, [accountId])).rows[0]?.count ?? 0;
     },
-    /** False when it is gone; else it stays until the end of the transaction. */
-    lockForDelivery: async (tx: Tx, id: string): Promise<boolean> => (await tx.query(lockKey, [id])).rowCount === 1,
     insert: (tx: Tx, source: Source, secret: string) =>
       sealedSources.insert(tx, { ...source, sealedSecret: sealer.seal(secret, place(source.id)) }),
     /** Writes what may change of a source, and its secret where there is a new one. */

@@ -10,9 +10,10 @@ export interface Source {
   readonly name: string;
   readonly scheme: SchemeName;
   readonly eventTypes: readonly string[] | null;
-  readonly status: "enabled" | "paused";
+  /** Paused, the partner is told to come again; stopped, it is told that all is well and nothing is kept. */
+  readonly status: "active" | "paused" | "stopped";
   readonly forward: boolean;
-  /** What the `hmac` scheme is told about its sender; empty for the others. */
+  /** How its sender differs from the scheme. */
   readonly settings: SourceSettings;
   readonly revision: number;
   readonly createdAt: Date;
@@ -43,7 +44,7 @@ export const sourceFieldNames = {
 export function sourceFrom(wanted: Omit<NewSource, "secret">, accountId: string, at: Date): Source {
   // Random, not sortable: the id stands in a public URL and should tell nothing.
   const id = randomId("src");
-  return { ...wanted, id, accountId, status: "enabled", revision: 1, createdAt: at, updatedAt: at };
+  return { ...wanted, id, accountId, status: "active", revision: 1, createdAt: at, updatedAt: at };
 }
 
 /** Where the partner posts to. */

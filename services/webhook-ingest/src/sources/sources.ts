@@ -3,6 +3,7 @@ import { type Clock, changedMembers, patched } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
+import type { KnownSources } from "./known-sources.ts";
 import {
   type NewSource,
   type Source,
@@ -18,6 +19,7 @@ import type { SourceStore } from "./source-store.ts";
 
 interface SourceDependencies {
   readonly sourceStore: SourceStore;
+  readonly knownSources: Pick<KnownSources, "forget">;
   readonly outbox: Outbox;
   readonly clock: Clock;
   /** Sources that one account may have. */
@@ -27,7 +29,7 @@ interface SourceDependencies {
 export type Sources = ReturnType<typeof createSources>;
 
 /** The sources of an account: created, updated, deleted. */
-export function createSources({ sourceStore, outbox, clock, sourcesMax }: SourceDependencies) {
+export function createSources({ sourceStore, knownSources, outbox, clock, sourcesMax }: SourceDependencies) {
   return {
     /** Creates a source. @throws AppError `validation_error` for a secret or settings that do not fit the scheme. */
     async create(tx: Tx, caller: Caller, { secret, ...wanted }: NewSource) {
@@ -64,6 +66,7 @@ export function createSources({ sourceStore, outbox, clock, sourcesMax }: Source
       if (secret !== undefined) assertUsableSecret(wanted.scheme, wanted.settings, secret);
       const updated = { ...wanted, revision: source.revision + 1, updatedAt: clock.now() };
       await sourceStore.save(tx, updated, secret);
+      tx.afterCommit(() => knownSources.forget(source.id));
       const entry = audited(caller, { action: "webhook_source.update", subject: source.id, fields: changed });
       await outbox.append(tx, [sourceUpdated(updated, changed), entry]);
       return updated;
@@ -72,6 +75,7 @@ export function createSources({ sourceStore, outbox, clock, sourcesMax }: Source
     /** Deletes a source with what it received. */
     async delete(tx: Tx, caller: Caller, source: Source): Promise<void> {
       await sourceStore.remove(tx, source.id);
+      tx.afterCommit(() => knownSources.forget(source.id));
       const entry = audited(caller, { action: "webhook_source.delete", subject: source.id });
       await outbox.append(tx, [sourceDeleted(source), entry]);
     },

@@ -1,0 +1,182 @@
+import { outboxInsert, type PreparedEvent } from "@signalbox/events";
+import { type ListRange, newestFirst, type Pool, rangeValues, sql } from "@signalbox/storage";
+import type { Delivery } from "./delivery.ts";
+import type { DeliveryKeys } from "./delivery-keys.ts";
+
+/** A delivery on its way into the database, under the name that it will have there. */
+export interface DeliveryWrite {
+  readonly delivery: Delivery;
+  readonly deliveryId: string;
+  readonly keys: DeliveryKeys;
+  readonly sameContentAs: string | null;
+  readonly event: PreparedEvent;
+}
+
+/** A key that an earlier delivery has. */
+export interface KnownKey {
+  readonly digest: Buffer;
+  /** The digest of that delivery's body. */
+  readonly content: Buffer;
+  readonly receivedId: string;
+  readonly receivedAt: Date;
+}
+
+/** A delivery as a list shows it: its size, not its bytes. */
+export interface ListedDelivery {
+  readonly id: string;
+  readonly sourceId: string;
+  readonly deliveryId: string;
+  readonly isIdSigned: boolean;
+  readonly eventType: string | null;
+  readonly isTypeSigned: boolean;
+  readonly contentType: string | null;
+  readonly sameContentAs: string | null;
+  readonly forwarded: boolean;
+  readonly bodyBytes: number;
+  readonly receivedAt: Date;
+}
+
+/** A delivery with everything that was kept of it. */
+export interface StoredDelivery extends ListedDelivery {
+  readonly headers: Delivery["headers"];
+  readonly body: Buffer;
+}
+
+type InsertOutcome = "new" | "known" | "stale";
+
+const columns = `id, source_id, delivery_id, is_id_signed, event_type, is_type_signed, content_type, same_content_as,
+  forwarded, headers, body, received_at`;
+const keyColumns = "source_id, digest, content, received_id, received_at";
+
+/**
+ * Stores deliveries with their keys and events. The keys of what is signed come first and those of the ids follow in their
+ * order, so two batches never wait for each other in a circle. A source that was changed, or is being removed, has none of its
+ * deliveries taken; nobody waits for it.
+ */
+const insert = sql(
+  "delivery.insert",
+  `with given as (
+     select * from unnest($1::text[], $2::text[], $3::int4[], $4::bytea[], $5::bytea[], $6::bytea[], $7::text[], $8::bool[],
+         $9::text[], $10::bool[], $11::text[], $12::text[], $13::bool[], $14::text[], $15::bytea[], $16::timestamptz[],
+         $17::uuid[], $18::text[], $19::text[], $20::text[], $21::bytea[])
+       with ordinality as given (id, source_id, revision, id_key, signed_key, content, delivery_id, is_id_signed, event_type,
+         is_type_signed, content_type, same_content_as, forwarded, headers, body, received_at,
+         event_id, topic, key, event_headers, payload, nth)
+   ), live as (
+     select given.* from given join sources on sources.id = given.source_id and sources.revision = given.revision
+     for key share of sources skip locked
+   ), fresh_signed as (
+     insert into received_keys (${keyColumns})
+     select source_id, signed_key, content, id, received_at from live where signed_key is not null order by source_id, signed_key
+     on conflict do nothing returning received_id
+   ), fresh as (
+     insert into received_keys (${keyColumns})
+     select source_id, id_key, content, id, received_at from live
+     where signed_key is null or id in (select received_id from fresh_signed) order by source_id, id_key
+     on conflict do nothing returning received_id
+   ), new as (
+     select live.* from live join fresh on fresh.received_id = live.id
+   ), stored as (
+     insert into received_deliveries (${columns})
+     select id, source_id, delivery_id, is_id_signed, event_type, is_type_signed, content_type, same_content_as, forwarded,
+       headers::jsonb, body, received_at from new
+   ), published as (
+     ${outboxInsert("select event_id, topic, key, event_headers as headers, payload from new order by nth")}
+   )
+   select given.id, case when live.id is null then 'stale' when fresh.received_id is null then 'known' else 'new' end as outcome,
+     (select array_agg(distinct shard) from published) as shards
+   from given left join live on live.id = given.id left join fresh on fresh.received_id = given.id`,
+);
+
+const findKeys = sql(
+  "delivery.find-keys",
+  `select nth::int, digest, content, received_id as "receivedId", received_at as "receivedAt"
+   from unnest($1::text[], $2::bytea[], $3::int4[]) as given (source_id, wanted, nth)
+   join received_keys on received_keys.source_id = given.source_id and digest = wanted`,
+);
+
+const renewKey = sql(
+  "delivery.renew-key",
+  `update received_keys set received_id = $3, received_at = $4
+   where source_id = $1 and digest = $2 and received_id = $5 and received_at = $6`,
+);
+
+const listed = `id, source_id as "sourceId", delivery_id as "deliveryId", is_id_signed as "isIdSigned",
+  event_type as "eventType", is_type_signed as "isTypeSigned", content_type as "contentType",
+  same_content_as as "sameContentAs", forwarded, octet_length(body) as "bodyBytes", received_at as "receivedAt"`;
+const list = sql(
+  "delivery.list",
+  `select ${listed} from received_deliveries where source_id = $1 and ${newestFirst(2, "received_at")}`,
+);
+const find = sql(
+  "delivery.find",
+  `select ${listed}, headers, body from received_deliveries where source_id = $1 and id = $2`,
+);
+
+/** What partners sent and was taken, in PostgreSQL. */
+export function createDeliveryStore(pool: Pool) {
+  return {
+    /** Says of each whether it is new, has a key that is known, or was verified by a source that has changed since. */
+    async insert(
+      writes: readonly DeliveryWrite[],
+    ): Promise<{ readonly outcomes: ReadonlyMap<string, InsertOutcome>; readonly shards: readonly number[] }> {
+      const { rows } = await pool.query<{ id: string; outcome: InsertOutcome; shards: number[] | null }>(
+        insert,
+        valuesOf(writes),
+      );
+      return { outcomes: new Map(rows.map(({ id, outcome }) => [id, outcome])), shards: rows[0]?.shards ?? [] };
+    },
+    /** The keys of each that are known, its own among them. */
+    async findKeys(writes: readonly DeliveryWrite[]): Promise<KnownKey[][]> {
+      const wanted = writes.flatMap(({ delivery: { source }, keys: { id, signed } }, nth) =>
+        [id, signed].flatMap((digest) => (digest ? [{ sourceId: source.id, digest, nth }] : [])),
+      );
+      const values = [
+        wanted.map(({ sourceId }) => sourceId),
+        wanted.map(({ digest }) => digest),
+        wanted.map(({ nth }) => nth),
+      ];
+      const { rows } = await pool.query<KnownKey & { nth: number }>(findKeys, values);
+      return writes.map((_, nth) => rows.filter((row) => row.nth === nth));
+    },
+    /** Makes a key that of a later delivery. False when another one was quicker. */
+    async renewKey({ id, source, receivedAt }: Delivery, key: KnownKey): Promise<boolean> {
+      const values = [source.id, key.digest, id, receivedAt, key.receivedId, key.receivedAt];
+      return (await pool.query(renewKey, values)).rowCount === 1;
+    },
+    list: async (sourceId: string, range: ListRange): Promise<ListedDelivery[]> =>
+      (await pool.query<ListedDelivery>(list, [sourceId, ...rangeValues(range)])).rows,
+    find: async (sourceId: string, id: string): Promise<StoredDelivery | null> =>
+      (await pool.query<StoredDelivery>(find, [sourceId, id])).rows[0] ?? null,
+  };
+}
+
+export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
+
+/** One array for each column of `given`. */
+function valuesOf(writes: readonly DeliveryWrite[]): unknown[] {
+  const column = <T>(read: (write: DeliveryWrite) => T): T[] => writes.map(read);
+  return [
+    column(({ delivery }) => delivery.id),
+    column(({ delivery }) => delivery.source.id),
+    column(({ delivery }) => delivery.source.revision),
+    column(({ keys }) => keys.id),
+    column(({ keys }) => keys.signed),
+    column(({ keys }) => keys.content),
+    column(({ deliveryId }) => deliveryId),
+    column(({ delivery }) => delivery.deliveryId.signed),
+    column(({ delivery }) => delivery.eventType?.value ?? null),
+    column(({ delivery }) => delivery.eventType?.signed ?? false),
+    column(({ delivery }) => delivery.contentType),
+    column(({ sameContentAs }) => sameContentAs),
+    column(({ delivery }) => delivery.source.forward),
+    column(({ delivery }) => JSON.stringify(delivery.headers)),
+    column(({ delivery }) => delivery.body),
+    column(({ delivery }) => delivery.receivedAt),
+    column(({ event }) => event.eventId),
+    column(({ event }) => event.topic),
+    column(({ event }) => event.key),
+    column(({ event }) => event.headers),
+    column(({ event }) => event.payload),
+  ];
+}

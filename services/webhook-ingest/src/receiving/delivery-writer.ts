@@ -1,0 +1,183 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { setImmediate as endOfTurn } from "node:timers/promises";
+import { draft } from "@signalbox/contracts";
+import { MiB, seconds } from "@signalbox/core";
+import type { Outbox, PreparedEvent } from "@signalbox/events";
+import { isUndone } from "@signalbox/storage";
+import type { Delivery, Payload } from "./delivery.ts";
+import { keysOf, nameBesides } from "./delivery-keys.ts";
+import type { DeliveryStore, DeliveryWrite, KnownKey } from "./delivery-store.ts";
+import { eventHeaders } from "./request-headers.ts";
+
+/** `stale`: the source was changed since the webhook was verified, and nothing was written. */
+export type WriteOutcome = "received" | "repeated" | "stale";
+
+interface Waiting extends DeliveryWrite {
+  readonly answer: PromiseWithResolvers<WriteOutcome>;
+  /** Makes the event in the trace of the request that brought the delivery. */
+  readonly prepare: (deliveryId: string) => PreparedEvent;
+}
+
+interface Dependencies {
+  readonly deliveryStore: Pick<DeliveryStore, "insert" | "findKeys" | "renewKey">;
+  readonly outbox: Pick<Outbox, "prepare" | "announce">;
+}
+
+const batchMax = 64;
+const batchBytesMax = 1 * MiB;
+/** Batches under way before the next deliveries wait for each other's company. */
+const underWayMax = 2;
+
+/**
+ * Writes deliveries with their events. What comes in one turn of the event loop, or while a batch is under way, shares a
+ * statement and a commit; alone nobody waits. A delivery id that is known is a repetition when its content is the same; with
+ * other content the delivery is kept under a name of its own.
+ */
+export class DeliveryWriter {
+  readonly #deliveryStore: Dependencies["deliveryStore"];
+  readonly #outbox: Dependencies["outbox"];
+  #waiting: Waiting[] = [];
+  #underWay = 0;
+  #isDue = false;
+
+  constructor({ deliveryStore, outbox }: Dependencies) {
+    this.#deliveryStore = deliveryStore;
+    this.#outbox = outbox;
+  }
+
+  /** Resolves once the delivery is stored, or need not be. */
+  write(delivery: Delivery): Promise<WriteOutcome> {
+    const inTrace = AsyncLocalStorage.snapshot();
+    const prepare = (deliveryId: string) => inTrace(() => eventOf(this.#outbox, delivery, deliveryId));
+    const deliveryId = delivery.deliveryId.value;
+    const answer = Promise.withResolvers<WriteOutcome>();
+    this.#enqueue({
+      ...{ delivery, deliveryId, keys: keysOf(delivery), sameContentAs: null },
+      ...{ event: prepare(deliveryId), answer, prepare },
+    });
+    return answer.promise;
+  }
+
+  #enqueue(write: Waiting): void {
+    this.#waiting.push(write);
+    if (this.#isDue || this.#underWay >= underWayMax) return;
+    this.#isDue = true;
+    void endOfTurn().then(() => this.#sendDue());
+  }
+
+  #sendDue(): void {
+    this.#isDue = false;
+    while (this.#underWay < underWayMax && this.#waiting.length > 0) {
+      const batch = nextBatch(this.#waiting);
+      this.#waiting = this.#waiting.filter((write) => !batch.has(write));
+      this.#underWay++;
+      void this.#send([...batch]).finally(() => {
+        this.#underWay--;
+        this.#sendDue();
+      });
+    }
+  }
+
+  async #send(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const { outcomes, shards } = await this.#deliveryStore.insert(batch);
+      this.#outbox.announce(shards);
+      const known: Waiting[] = [];
+      for (const write of batch) {
+        const outcome = outcomes.get(write.delivery.id);
+        if (outcome === "known") known.push(write);
+        else write.answer.resolve(outcome === "new" ? "received" : "stale");
+      }
+      if (known.length > 0) await this.#settle(known);
+    } catch (error) {
+      if (batch.length > 1 && isUndone(error)) await Promise.all(batch.map((write) => this.#send([write])));
+      else for (const { answer } of batch) answer.reject(error);
+    }
+  }
+
+  /** Tells repetitions from deliveries that only share a name or a content with an earlier one. */
+  async #settle(writes: readonly Waiting[]): Promise<void> {
+    const keys = await this.#deliveryStore.findKeys(writes);
+    for (const [index, write] of writes.entries()) {
+      const other = await this.#besides(write, keys[index] ?? []);
+      if (other === null) write.answer.resolve("repeated");
+      else this.#enqueue({ ...write, ...other, event: write.prepare(other.deliveryId) });
+    }
+  }
+
+  /** How the delivery can be kept beside the ones that have its keys; null for a repetition. */
+  async #besides(
+    { delivery, deliveryId, keys, sameContentAs }: DeliveryWrite,
+    found: readonly KnownKey[],
+  ): Promise<Other | null> {
+    const sameSigned = found.find(
+      ({ digest, receivedId }) => keys.signed?.equals(digest) && receivedId !== delivery.id,
+    );
+    if (sameSigned) {
+      if (!mayComeAgain(delivery, sameSigned)) return null;
+      // Only one of those that come at once goes on by this key; the others find it renewed.
+      if (!(await this.#deliveryStore.renewKey(delivery, sameSigned))) return { deliveryId, keys, sameContentAs };
+      return { deliveryId, keys: { ...keys, signed: null }, sameContentAs: sameSigned.receivedId };
+    }
+    const sameName = found.find(({ digest }) => keys.id.equals(digest));
+    if (sameName?.content.equals(keys.content)) return null;
+    const name = sameName ? nameBesides(deliveryId, keys) : deliveryId;
+    return { deliveryId: name, keys: { ...keysOf(delivery, name), signed: null }, sameContentAs };
+  }
+}
+
+type Other = Pick<DeliveryWrite, "deliveryId" | "keys" | "sameContentAs">;
+
+/** What is signed with its time never comes twice; a body alone may, unless its source says for how long it may not. */
+function mayComeAgain({ signedSeconds, source, receivedAt }: Delivery, earlier: KnownKey): boolean {
+  if (signedSeconds !== null) return false;
+  const refusedMs = seconds(source.settings.refuseSameContentSeconds ?? 0);
+  return receivedAt.getTime() - earlier.receivedAt.getTime() >= refusedMs;
+}
+
+/** The first of those that wait, without two of one name: only one of them would know its outcome. */
+function nextBatch(waiting: readonly Waiting[]): Set<Waiting> {
+  const batch = new Set<Waiting>();
+  const taken = new Set<string>();
+  let bytes = 0;
+  for (const write of waiting) {
+    const { source, body } = write.delivery;
+    const keys = [write.keys.id, write.keys.signed].flatMap((key) =>
+      key ? [`${source.id} ${key.toString("hex")}`] : [],
+    );
+    if (batch.size > 0 && bytes + body.length > batchBytesMax) break;
+    if (keys.some((key) => taken.has(key))) continue;
+    for (const key of keys) taken.add(key);
+    bytes += body.length;
+    batch.add(write);
+    if (batch.size === batchMax) break;
+  }
+  return batch;
+}
+
+function eventOf(outbox: Pick<Outbox, "prepare">, delivery: Delivery, deliveryId: string): PreparedEvent {
+  const { source, eventType, receivedAt, headers, payload } = delivery;
+  const [event] = outbox.prepare([
+    draft("webhook.received", {
+      subject: source.id,
+      accountId: source.accountId,
+      data: {
+        source_id: source.id,
+        scheme: source.scheme,
+        event_type: eventType?.value ?? null,
+        delivery_id: deliveryId,
+        received_at: receivedAt.toISOString(),
+        headers: eventHeaders(source, headers),
+        ...payloadMember(payload),
+      },
+      ...("json" in payload && { raw: { payload: payload.json } }),
+      ...(!source.forward && { extensions: { forward: "false" } }),
+    }),
+  ]);
+  return event as PreparedEvent;
+}
+
+function payloadMember(payload: Payload) {
+  if ("json" in payload) return {};
+  return "text" in payload ? { payload_text: payload.text } : { payload_base64: payload.bytes.toString("base64") };
+}

@@ -1,0 +1,143 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { matchesEventType } from "@signalbox/contracts";
+import { type Clock, newId } from "@signalbox/core";
+import {
+  type Claim,
+  claimAt,
+  type DeliveryIdentity,
+  type SignatureScheme,
+  type SignedRequest,
+  schemeOf,
+} from "@signalbox/webhook-signatures";
+import type { KnownSource } from "../sources/known-sources.ts";
+import type { Source } from "../sources/source.ts";
+import type { Delivery } from "./delivery.ts";
+import { digestId } from "./delivery-keys.ts";
+import { fittingPayload, readPayload } from "./read-payload.ts";
+import { keptHeaders } from "./request-headers.ts";
+
+/** A webhook as it came: the raw bytes, before anything read them. */
+export interface Webhook {
+  readonly sourceId: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** A webhook whose `Content-Encoding` is undone; `decoded` is the body where there was none. */
+export interface DecodedWebhook extends Webhook {
+  readonly decoded: Buffer;
+}
+
+export type Refused =
+  | { readonly outcome: "unknown-source" }
+  | {
+      readonly outcome:
+        | "hidden"
+        | "paused"
+        | "blocked"
+        | "not-verified"
+        | "media-type"
+        | "coding"
+        | "too-large"
+        | "malformed"
+        | "no-delivery-id"
+        | "type-refused";
+      readonly reason: string;
+    };
+
+export type Judgement =
+  | { readonly delivery: Delivery }
+  | { readonly outcome: "challenged"; readonly answer: string }
+  | { readonly outcome: "dropped" }
+  | Refused;
+
+export interface Judge {
+  readonly clock: Clock;
+  /** Milliseconds that a signed time may differ from ours, both ways. */
+  readonly toleranceMs: () => number;
+  /** The largest event that the log takes. */
+  readonly eventBytesMax: number;
+  /** Whether the account may have webhooks taken now. */
+  readonly mayWrite: (accountId: string) => boolean;
+}
+
+/** A partner's id for a delivery may be any text; longer ones would not fit an index and are no ids. */
+const deliveryIdCharactersMax = 512;
+const eventTypeCharactersMax = 256;
+const contentTypeCharactersMax = 256;
+
+/**
+ * Judges a webhook in the order of CONTRACT §7: verify the raw bytes and their time, parse once, find the delivery id, check
+ * the type. Before the signature is verified a source that takes nothing looks like one that is not there: ids are no
+ * oracle for what an account does.
+ */
+export function judgeWebhook(judge: Judge, webhook: DecodedWebhook, { source, secrets }: KnownSource): Judgement {
+  const { clock, toleranceMs, eventBytesMax, mayWrite } = judge;
+  const { headers, decoded } = webhook;
+  const body = source.settings.signatureOver === "decoded" ? decoded : webhook.body;
+  const signed = { headers, body };
+  const isOpen = source.status !== "paused" && mayWrite(source.accountId);
+  const scheme = schemeOf(source.scheme, source.settings);
+  const verification = scheme.verify(signed, {
+    secrets,
+    nowSeconds: Math.floor(clock.nowMs() / 1000),
+    toleranceSeconds: toleranceMs() / 1000,
+  });
+  if (!verification.verified) {
+    return { outcome: isOpen ? "not-verified" : "hidden", reason: verification.problem };
+  }
+  if (source.status === "paused") return { outcome: "paused", reason: "paused" };
+  if (!isOpen) return { outcome: "blocked", reason: "blocked" };
+  if (source.status === "stopped") return { outcome: "dropped" };
+
+  const contentType = headers["content-type"] ?? null;
+  const reading = readPayload(decoded, contentType, scheme);
+  if ("problem" in reading) {
+    const outcome = reading.problem === "media_type_not_supported" ? "media-type" : "malformed";
+    return { outcome, reason: reading.problem };
+  }
+  const answer = scheme.challenge?.(reading.value) ?? null;
+  if (answer !== null) return { outcome: "challenged", answer };
+
+  const { deliveryId, eventType } = identityOf(source, scheme, signed, reading.value);
+  if (deliveryId !== null && deliveryId.value.length > deliveryIdCharactersMax) {
+    return { outcome: "no-delivery-id", reason: "delivery_id_too_long" };
+  }
+  if (!accepts(source, eventType)) return { outcome: "type-refused", reason: "event_type_not_accepted" };
+  const signedSeconds = verification.timestampSeconds;
+  return {
+    delivery: {
+      id: newId("rcv", clock.nowMs()),
+      source,
+      deliveryId: storable(deliveryId ?? { value: digestId(signedSeconds, body), signed: true }),
+      mayBeRenamed: scheme.namesUnsigned === true || typeof source.settings.deliveryIdFrom === "object",
+      eventType: eventType && storable({ ...eventType, value: eventType.value.slice(0, eventTypeCharactersMax) }),
+      contentType: contentType?.slice(0, contentTypeCharactersMax) ?? null,
+      headers: keptHeaders(headers),
+      body,
+      payload: fittingPayload(reading.payload, decoded, eventBytesMax),
+      signedSeconds,
+      receivedAt: clock.now(),
+    },
+  };
+}
+
+/** What the scheme says, or the place that the source names instead. */
+function identityOf(
+  { settings }: Source,
+  scheme: SignatureScheme,
+  signed: SignedRequest,
+  value: unknown,
+): DeliveryIdentity {
+  const identity = scheme.identify(signed, value);
+  const place = settings.deliveryIdFrom;
+  return place === undefined ? identity : { ...identity, deliveryId: claimAt(place, signed, value) };
+}
+
+function accepts({ eventTypes }: Source, eventType: Claim | null): boolean {
+  if (eventTypes === null) return true;
+  return eventType !== null && eventTypes.some((filter) => matchesEventType(filter, eventType.value));
+}
+
+/** PostgreSQL stores no U+0000 in a text, and a lone surrogate is no text: both become U+FFFD. */
+const storable = (claim: Claim): Claim => ({ ...claim, value: claim.value.toWellFormed().replaceAll("\0", "\ufffd") });

@@ -1,0 +1,69 @@
+import { randomBytes } from "node:crypto";
+import { AppError } from "@signalbox/core";
+import type { KnownSource, KnownSources } from "../sources/known-sources.ts";
+import { sourceFrom } from "../sources/source.ts";
+import { decodeBody } from "./decode-body.ts";
+import type { DeliveryWriter } from "./delivery-writer.ts";
+import { type Judge, type Judgement, judgeWebhook, type Refused, type Webhook } from "./judge-webhook.ts";
+
+export type ReceiveOutcome = Exclude<Judgement, { delivery: unknown }> | { readonly outcome: "received" | "repeated" };
+
+interface Dependencies extends Judge {
+  readonly webhookBytesMax: () => number;
+  readonly knownSources: KnownSources;
+  readonly deliveryWriter: Pick<DeliveryWriter, "write">;
+}
+
+/** What is told of a body whose coding cannot be undone. */
+const undecodedAs: Readonly<Record<"coding" | "size" | "malformed", Refused>> = {
+  coding: { outcome: "coding", reason: "coding_not_supported" },
+  size: { outcome: "too-large", reason: "decoded_body_too_large" },
+  malformed: { outcome: "malformed", reason: "body_malformed" },
+};
+
+/** Stands for a source that is not there. Its secret is nobody's, so nothing is ever verified by it. */
+const nobodysSource: KnownSource = {
+  source: sourceFrom({ name: "", scheme: "hmac", eventTypes: null, forward: false, settings: {} }, "", new Date(0)),
+  secrets: [randomBytes(32).toString("hex")],
+  readAtMs: 0,
+};
+
+/** A source that changes more often than this while one webhook is taken is being changed by a loop. */
+const triesMax = 4;
+
+/**
+ * Takes one webhook of a partner: judged by the source as it is known in memory, stored uniquely together with its event.
+ * Whoever is told "received" can forget it. What a copy says that may be stale never turns anybody away: the source is read
+ * again first, and a copy that is stale when it is written by, too.
+ */
+export function createReceiveWebhook(dependencies: Dependencies) {
+  const { knownSources, deliveryWriter, webhookBytesMax } = dependencies;
+
+  return async function receiveWebhook(received: Webhook): Promise<ReceiveOutcome> {
+    let source = await knownSources.find(received.sourceId);
+    const decoding = await decodeBody(received.body, received.headers["content-encoding"], webhookBytesMax());
+    const undecoded = "problem" in decoding ? undecodedAs[decoding.problem] : null;
+    const webhook = { ...received, decoded: "body" in decoding ? decoding.body : received.body };
+    const judge = (known: KnownSource | null): Judgement => {
+      if (known === null) {
+        // Takes the time of a source that is there: an id must not be told by how long its refusal takes.
+        judgeWebhook(dependencies, webhook, nobodysSource);
+        return { outcome: "unknown-source" };
+      }
+      return undecoded ?? judgeWebhook(dependencies, webhook, known);
+    };
+    for (let tries = 0; tries < triesMax; tries++) {
+      const judgement = judge(source);
+      if ("delivery" in judgement) {
+        const outcome = await deliveryWriter.write(judgement.delivery);
+        if (outcome !== "stale") return { outcome };
+        source = await knownSources.reread(webhook.sourceId);
+        continue;
+      }
+      const current = await knownSources.current(webhook.sourceId);
+      if (current === source) return judgement;
+      source = current;
+    }
+    throw new AppError("unavailable", "The source is being changed. Try again.", { retryAfterSeconds: 1 });
+  };
+}

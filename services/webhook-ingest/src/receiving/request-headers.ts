@@ -1,0 +1,54 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { SchemeName } from "@signalbox/webhook-signatures";
+import type { Source } from "../sources/source.ts";
+import type { Headers } from "./delivery.ts";
+
+const mask = "******";
+const credential = /signature|secret|token|password|authori[sz]ation|credential|cookie|hmac|api-?key/;
+
+/** All headers of a webhook, in lower case, without what proves who sent it: a list is no place for credentials. */
+export function keptHeaders(headers: IncomingHttpHeaders): Headers {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value = ""]) => [name, credential.test(name) ? mask : storable(value)]),
+  );
+}
+
+/** PostgreSQL keeps no U+0000 in a JSON text; Node lets none through, and a lone surrogate cannot come from bytes. */
+const storable = (value: string | string[]): string | readonly string[] => value;
+
+/** What a scheme's sender says in headers, which would be lost with them. */
+const shownByScheme: Readonly<Record<SchemeName, readonly string[]>> = {
+  "standard-webhooks": ["webhook-id", "webhook-timestamp", "svix-id", "svix-timestamp"],
+  stripe: [],
+  github: [
+    "x-github-delivery",
+    "x-github-event",
+    "x-github-hook-id",
+    "x-github-hook-installation-target-id",
+    "x-github-hook-installation-target-type",
+    "x-github-enterprise-host",
+  ],
+  slack: ["x-slack-request-timestamp", "x-slack-retry-num", "x-slack-retry-reason"],
+  shopify: [
+    "x-shopify-topic",
+    "x-shopify-shop-domain",
+    "x-shopify-api-version",
+    "x-shopify-webhook-id",
+    "x-shopify-event-id",
+    "x-shopify-triggered-at",
+  ],
+  hmac: ["x-delivery-id", "x-event-type", "x-timestamp"],
+};
+
+/** The headers that the event carries: those of the scheme, those that the source asks for, and the media type. */
+export function eventHeaders({ scheme, settings }: Source, headers: Headers): Record<string, string> {
+  const { deliveryIdHeader, eventTypeHeader, timestampHeader, forwardedHeaders = [] } = settings;
+  const named = [deliveryIdHeader, eventTypeHeader, timestampHeader].filter((name) => name !== undefined);
+  const shown = ["content-type", ...shownByScheme[scheme], ...named, ...forwardedHeaders];
+  return Object.fromEntries(
+    [...new Set(shown)].flatMap((name) => {
+      const value = headers[name];
+      return typeof value === "string" && value !== mask ? [[name, value]] : [];
+    }),
+  );
+}

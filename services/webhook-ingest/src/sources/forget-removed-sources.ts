@@ -1,0 +1,39 @@
+import { seconds } from "@signalbox/core";
+import type { Runner } from "@signalbox/runtime";
+import { type Pool, sql } from "@signalbox/storage";
+
+interface Dependencies {
+  readonly runner: Pick<Runner, "every">;
+  readonly pool: Pick<Pool, "query">;
+}
+
+const batch = 5_000;
+const everyMs = seconds(5);
+
+/** One source at a time, in whichever instance takes it; the marker goes with the last of what it received. */
+const forget = sql(
+  "source.forget-removed",
+  `with source as (
+     select id from removed_sources order by removed_at limit 1 for update skip locked
+   ), deliveries as (
+     delete from received_deliveries where ctid = any (array(
+       select ctid from received_deliveries where source_id = (select id from source) limit ${batch})) returning 1
+   ), keys as (
+     delete from received_keys where ctid = any (array(
+       select ctid from received_keys where source_id = (select id from source) limit ${batch})) returning 1
+   ), counted as (
+     select (select count(*) from deliveries) as deliveries, (select count(*) from keys) as keys
+   ), done as (
+     delete from removed_sources using source, counted
+     where removed_sources.id = source.id and counted.deliveries < ${batch} and counted.keys < ${batch} returning 1
+   )
+   select (deliveries + keys + (select count(*) from done))::int as gone from counted`,
+);
+
+/** Deletes what removed sources received, a few thousand rows in each statement: the sources themselves are gone at once. */
+export function startForgettingRemovedSources({ runner, pool }: Dependencies): void {
+  runner.every("forget removed sources", everyMs, async () => {
+    const { rows } = await pool.query<{ gone: number }>(forget);
+    return rows[0]?.gone === 0 ? "done" : "again";
+  });
+}

@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { testPerson } from "@signalbox/testing";
+import { type Harness, sourcesPath, startIngest } from "./harness.ts";
+import { type Scheme, secrets, sign, type Webhook } from "./signing.ts";
+
+let ingest: Harness;
+before(async () => {
+  ingest = await startIngest();
+});
+after(() => ingest.close());
+
+type Source = Awaited<ReturnType<Harness["newSource"]>>;
+const newSource = (who: ReturnType<typeof testPerson>, scheme: Scheme, settings = {}) =>
+  ingest.newSource(who, { scheme, secret: secrets[scheme], settings });
+const receivedOf = async (who: ReturnType<typeof testPerson>, { id }: Source) =>
+  (await ingest.send(who, "GET", `${sourcesPath}/${id}/received`)).body.items;
+const post = async (source: Source, ...webhooks: Webhook[]) => {
+  for (const webhook of webhooks) assert.equal((await ingest.post(source, webhook)).status, 202);
+};
+const withHeaders = (webhook: Webhook, headers: Record<string, string>): Webhook => ({
+  ...webhook,
+  headers: { ...webhook.headers, ...headers },
+});
+
+test("a captured webhook has one effect, whatever unsigned id or type it is given", async () => {
+  const who = testPerson();
+  const source = await newSource(who, "hmac");
+  const captured = sign("hmac", { id: "d-1", body: '{"paid":1}' });
+  await post(source, captured);
+  for (const id of ["d-2", "d-3"]) await post(source, withHeaders(captured, { "x-delivery-id": id }));
+  await post(source, withHeaders(captured, { "x-delivery-id": "d-4", "x-event-type": "order.deleted" }));
+  const { "x-delivery-id": _, ...nameless } = captured.headers;
+  await post(source, { ...captured, headers: nameless });
+  const items = await receivedOf(who, source);
+  assert.deepEqual(
+    items.map(({ delivery_id, delivery_id_signed, event_type_signed }: Record<string, unknown>) => [
+      delivery_id,
+      delivery_id_signed,
+      event_type_signed,
+    ]),
+    [["d-1", false, false]],
+  );
+});
+
+test("captured webhooks that arrive at once have one effect", async () => {
+  const who = testPerson();
+  const source = await newSource(who, "hmac");
+  const captured = sign("hmac", { body: '{"paid":1}' });
+  const copies = Array.from({ length: 20 }, (_, index) => withHeaders(captured, { "x-delivery-id": `d-${index}` }));
+  await Promise.all(copies.map((copy) => post(source, copy)));
+  assert.equal((await receivedOf(who, source)).length, 1);
+});
+
+test("a partner that sends a webhook again signs it anew, and it is a repetition by its id", async () => {
+  const who = testPerson();
+  const source = await newSource(who, "hmac");
+  for (const ageSeconds of [5, 3, 0]) await post(source, sign("hmac", { id: "d-1", ageSeconds }));
+  assert.equal((await receivedOf(who, source)).length, 1);
+});
+
+test("an id that comes again with other content is a delivery of its own, and so are its repetitions one", async () => {
+  const who = testPerson();
+  const source = await newSource(who, "stripe");
+  const [created, paid] = ['{"id":"order_7","state":"created"}', '{"id":"order_7","state":"paid"}'].map((body) =>
+    sign("stripe", { body }),
+  ) as [Webhook, Webhook];
+  await post(source, created, paid, paid, created);
+  const names = (await receivedOf(who, source)).map(({ delivery_id }: { delivery_id: string }) => delivery_id);
+  assert.equal(names.length, 2);
+  assert.equal(names[1], "order_7");
+  assert.match(names[0], /^order_7#[0-9a-f]{8}$/);
+  const events = await ingest.eventsOf(who.accountId, 2, "webhook.received");
+  assert.deepEqual(
+    events.map(({ data }) => (data as { payload: { state: string } }).payload.state),
+    ["created", "paid"],
+  );
+});
+
+test("two contents under one id that arrive at once are both kept", async () => {
+  const who = testPerson();
+  const source = await newSource(who, "stripe");
+  const bodies = Array.from({ length: 10 }, (_, n) => sign("stripe", { body: `{"id":"order_7","n":${n % 2}}` }));
+  await Promise.all(bodies.map((webhook) => post(source, webhook)));
+  assert.equal((await receivedOf(who, source)).length, 2);
+});
+
+test("where no time is signed the owner sees what came again, and can have it refused for a while", async () => {
+  const who = testPerson();
+  const [shown, refused] = [
+    await newSource(who, "github"),
+    await newSource(who, "github", { refuse_same_content_seconds: 3_600 }),
+  ];
+  const captured = sign("github", { id: "guid-1" });
+  for (const source of [shown, refused]) {
+    await post(source, captured, withHeaders(captured, { "x-github-delivery": "guid-2" }));
+  }
+  const [second, first] = await receivedOf(who, shown);
+  assert.deepEqual([second.delivery_id, second.same_content_as], ["guid-2", first.id]);
+  assert.equal(first.same_content_as, null);
+  assert.deepEqual(
+    (await receivedOf(who, refused)).map(({ delivery_id }: { delivery_id: string }) => delivery_id),
+    ["guid-1"],
+  );
+});
+
+test("a source says where its sender's delivery id is", async () => {
+  for (const [place, expected, signed] of [
+    [{ header: "X-Request-Nr" }, "nr-1", false],
+    [{ pointer: "/meta/delivery~1id" }, "7", true],
+  ] as const) {
+    const who = testPerson();
+    const source = await newSource(who, "stripe", { delivery_id_from: place });
+    const webhook = sign("stripe", { body: '{"id":"order_7","meta":{"delivery/id":7}}' });
+    await post(source, withHeaders(webhook, { "x-request-nr": "nr-1" }));
+    const [item] = await receivedOf(who, source);
+    assert.deepEqual([item.delivery_id, item.delivery_id_signed], [expected, signed]);
+  }
+  const who = testPerson();
+  const source = await newSource(who, "stripe", { delivery_id_from: "digest" });
+  await post(
+    source,
+    sign("stripe", { body: '{"id":"order_7"}' }),
+    sign("stripe", { body: '{"id":"order_7"}', ageSeconds: 1 }),
+  );
+  const names = (await receivedOf(who, source)).map(({ delivery_id }: { delivery_id: string }) => delivery_id);
+  assert.ok(names.length === 2 && names.every((name: string) => /^[0-9a-f]{64}$/.test(name)), String(names));
+});
