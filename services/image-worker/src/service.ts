@@ -17,6 +17,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
     secretKey: configuration.get("blobs.secret-key"),
     runner,
     log,
+    tracer,
   });
   const eventLog = await openServiceLog(context);
   await followConfiguration(context, eventLog);
