@@ -67,7 +67,8 @@ async function openParts(context: Context, opened: OpenedService) {
   const live = livePropertiesOf(context);
   const [accessKey, secretKey] = [configuration.get("blobs.access-key"), configuration.get("blobs.secret-key")];
   const url = configuration.get("blobs.url");
-  const objects = await openObjectStore({ url, accessKey, secretKey, runner, log, tracer });
+  const startWaitMs = configuration.get("blobs.start-wait");
+  const objects = await openObjectStore({ url, accessKey, secretKey, startWaitMs, runner, log, tracer });
   const directory = configuration.get("images.upload.directory");
   const staging = await openStagingArea({ directory, bytesMax: live.uploadBytesMax, runner });
   const allow = configuration.get("images.import.allow");

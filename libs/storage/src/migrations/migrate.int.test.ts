@@ -14,7 +14,7 @@ let fixture: MigrationFixture;
 let database: TestDatabase;
 
 const people = "create table people (id int primary key);";
-const run = (options: { url?: string; waitMs?: number } = {}) =>
+const run = (options: { url?: string; waitMs?: number; apply?: boolean } = {}) =>
   migrate({
     url: database.url,
     service: "account",
@@ -116,6 +116,18 @@ for (const [said, first] of [
     assert.deepEqual(await query("select to_regclass('other') as other"), [{ other: null }]);
   });
 }
+
+it("applies nothing where a job does, and goes on once the job is done", async () => {
+  await query("create schema signalbox");
+  const waiting = run({ apply: false });
+  await eventually(() => logged.some(({ msg }) => /by the job `migrate`/.test(String(msg))));
+  assert.deepEqual(await query("select to_regclass('people') as people"), [{ people: null }]);
+  await run();
+  await waiting;
+  await run({ apply: false, waitMs: 0 });
+  await fixture.prisma("20260102000000_name", "alter table people add name text;");
+  await assert.rejects(run({ apply: false, waitMs: 0 }), { message: /was not migrated .* run the job `migrate`/ });
+});
 
 it("gives way to a session that holds a lock, and is applied once that has ended", async () => {
   await run();

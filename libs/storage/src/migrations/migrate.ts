@@ -1,10 +1,11 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "@signalbox/telemetry";
 import type pg from "pg";
 import { applyMigration } from "./apply-migration.ts";
 import { connectWhenThere, databaseOf } from "./connect-when-there.ts";
 import { libraryHistory } from "./library-history.ts";
 import { type MigrationFile, readLibraryFolder, readPrismaFolder } from "./migration-file.ts";
-import { type MigrationHistory, pendingMigrations } from "./migration-history.ts";
+import { MigrationError, type MigrationHistory, pendingMigrations } from "./migration-history.ts";
 import { knownExpansions, prepareKinds } from "./migration-kind.ts";
 import { takeMigrationLock } from "./migration-lock.ts";
 import { prismaHistory } from "./prisma-history.ts";
@@ -26,6 +27,8 @@ export interface MigrateOptions {
   readonly log: Logger;
   /** How long an absent engine is waited for, and then the migration of another process. Default 60 s. */
   readonly waitMs?: number;
+  /** False applies nothing and waits until another process has. Default true. */
+  readonly apply?: boolean;
 }
 
 /**
@@ -42,12 +45,32 @@ export async function migrate(options: MigrateOptions): Promise<void> {
   try {
     const database = databaseOf(options.url);
     if (await isCurrent(client, histories, database)) return;
+    if (options.apply === false) return await untilCurrent(client, histories, { database, log: options.log, waitMs });
     await takeMigrationLock({ client, database, log: options.log, waitMs });
     await prepareKinds(client);
     for (const history of histories) await bringUp(client, history, database, { log: options.log, waitMs });
   } finally {
     await client.end();
   }
+}
+
+const pauseMs = 500;
+
+/** Waits for the job that migrates. */
+async function untilCurrent(
+  client: pg.Client,
+  histories: readonly MigrationHistory[],
+  { database, log, waitMs }: { readonly database: string; readonly log: Logger; readonly waitMs: number },
+): Promise<void> {
+  log.warn({ database }, "waiting for the migration of the database by the job `migrate`");
+  for (let pause = 0; pause < waitMs / pauseMs; pause++) {
+    await sleep(pauseMs);
+    if (await isCurrent(client, histories, database)) return;
+  }
+  throw new MigrationError(
+    `database ${database} was not migrated within ${waitMs / 1000} s: run the job \`migrate\` of this version, or set ` +
+      "database.migrate to true",
+  );
 }
 
 async function readHistories(options: MigrateOptions): Promise<MigrationHistory[]> {

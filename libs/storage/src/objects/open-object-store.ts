@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { systemClock } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
 import type { Logger, Tracer } from "@signalbox/telemetry";
+import { awaitBucket } from "./await-bucket.ts";
 import { openFileStore } from "./file-store.ts";
 import type { ObjectStore } from "./object-store.ts";
 import { connectS3, type S3Connection, type S3Timeouts } from "./s3-connection.ts";
@@ -18,13 +19,15 @@ export interface ObjectStoreOptions {
   /** Shows each request in the trace that it belongs to. */
   readonly tracer?: Tracer;
   readonly timeouts?: S3Timeouts;
+  /** How long a server that is away is waited for, and that the bucket is ours to use is made sure of; left out, neither. */
+  readonly startWaitMs?: number;
 }
 
 const usualTimeouts: S3Timeouts = { connectMs: 3_000, silenceMs: 20_000, readerMs: 120_000 };
 
 /**
- * Opens the object store that the URL names. An S3 server may be away: that shows when it is used, and in `health`. The
- * bucket must exist. A folder that cannot be created throws `AppError("unavailable")`.
+ * Opens the object store that the URL names. The bucket must exist. An S3 server may go away later: that shows when it is
+ * used, and in `health`. A folder that cannot be created throws `AppError("unavailable")`.
  */
 export async function openObjectStore({
   url,
@@ -35,11 +38,13 @@ export async function openObjectStore({
 }: ObjectStoreOptions): Promise<ObjectStore> {
   log.debug({ url }, "opening the object store");
   if (url.startsWith("file:")) return openFileStore(folderOf(url), systemClock.nowMs());
-  const { accessKey, secretKey, timeouts = usualTimeouts } = options;
+  const { accessKey, secretKey, timeouts = usualTimeouts, startWaitMs } = options;
   if (!accessKey || !secretKey)
     throw new Error("blobs.url names an S3 server: blobs.access-key and blobs.secret-key are missing");
-  const connection = connectS3(parseS3Url(url), { accessKey, secretKey }, timeouts);
+  const location = parseS3Url(url);
+  const connection = connectS3(location, { accessKey, secretKey }, timeouts);
   runner.defer("object store", async () => connection.close());
+  if (startWaitMs !== undefined) await awaitBucket(connection, location, { waitMs: startWaitMs, log });
   return createS3Store(tracer ? withSpans(connection, tracer) : connection);
 }
 
