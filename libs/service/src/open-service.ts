@@ -141,6 +141,7 @@ export async function openService(
           context,
           pool,
           tokens: () => configuration.get("internal.token"),
+          callers: () => configuration.get("internal.callers"),
           routes: internalRoutes,
           mounts: { "/graphql": subgraph },
           published: { routes, openapi },
