@@ -10,7 +10,8 @@ export const databaseProperties = defineProperties({
     secrecy: "secret",
     reload: "restart",
     local: true,
-    effect: "Where the records of the service live; the database is created and migrated at start.",
+    effect:
+      "Where the records of the service live; the database is created and migrated at start. ?sslmode=verify-full&sslrootcert=<file> for TLS with an authority of your own.",
   },
   "database.pool.max": {
     type: "integer",
