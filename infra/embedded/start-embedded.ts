@@ -21,6 +21,7 @@ import {
   type RuntimeProperties,
   type ServiceContext,
   type ServiceParts,
+  telemetryOptions,
 } from "@signalbox/runtime";
 import type { SharedParts } from "@signalbox/service";
 import { createMetrics, type Logger, type Metrics, startTelemetry } from "@signalbox/telemetry";
@@ -65,9 +66,8 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   const startup = health.startup("services");
   const telemetry = await startTelemetry({
     service: "signalbox",
-    version: configuration.get("deployment.release") ?? "unreleased",
-    otlpEndpoint: configuration.get("telemetry.otlp-endpoint"),
-    sampleRatio: configuration.get("telemetry.sample-ratio"),
+    log,
+    ...telemetryOptions(configuration),
   });
   runner.defer("telemetry", () => telemetry.close());
   // Reading the code takes about as long as starting the database; what fails to load is told when it is built.

@@ -16,6 +16,10 @@ const forbidden: Record<string, [path: string, text: string]> = {
     "package-lock.json",
     `{"packages":{},\n"resolved": "${"https"}://registry.example/x.tgz"}`,
   ],
+  "a migration that declares nothing": [
+    "services/x/prisma/migrations/20270101_more/migration.sql",
+    "create table more ();",
+  ],
   "a range of versions": ["libs/x/package.json", `{"dependencies":{"pg":"^8.0.0"}}`],
   "a workspace by version": ["libs/x/package.json", `{"dependencies":{"@signalbox/core":"0.0.0"}}`],
 };
@@ -38,6 +42,7 @@ test("a second copy of graphql, or another major version, is found", () => {
 test("ordinary code passes", () => {
   assert.deepEqual(places("libs/x/src/a.ts", 'import { root } from "../work/root.ts";\nlist.skip(1);\n'), []);
   assert.deepEqual(places("libs/x/package.json", '{"dependencies":{"@signalbox/core":"*","pg":"8.23.1"}}'), []);
+  assert.deepEqual(places("libs/x/migrations/009_more.sql", "-- signalbox: expand\ncreate table more ();"), []);
 });
 
 function lockWith(...paths: string[]): string {

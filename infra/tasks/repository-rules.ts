@@ -41,6 +41,11 @@ export const repositoryRules: readonly RepositoryRule[] = [
     find: inexactVersions,
   },
   {
+    because:
+      "A migration begins with `-- signalbox: expand` or `-- signalbox: contract`, by which an older version knows whether it may start.",
+    find: undeclaredMigrations,
+  },
+  {
     because: "Two copies of graphql refuse each other's schemas, and the Apollo packages need version 16.",
     find: copiesOfGraphql,
   },
@@ -72,6 +77,17 @@ function inexactVersions(files: readonly SourceFile[]): string[] {
         )
         .map(([name, version]) => `${path}: ${name} ${version}`);
     });
+}
+
+/** Applied before there were declarations, and an applied file never changes. */
+const undeclaredBefore =
+  /prisma\/migrations\/202611(21|22)|\/(001_|002_|003_outbox_tombstones|004_parked_heads|005_begun)/;
+
+function undeclaredMigrations(files: readonly SourceFile[]): string[] {
+  return files
+    .filter(({ path }) => /migrations\/.*\.sql$/.test(path) && !undeclaredBefore.test(path))
+    .filter(({ text }) => !/^-- signalbox: (expand|contract)( concurrently)?\n/.test(text))
+    .map(({ path }) => path);
 }
 
 function copiesOfGraphql(files: readonly SourceFile[]): string[] {

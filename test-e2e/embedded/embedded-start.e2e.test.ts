@@ -122,7 +122,7 @@ test("kill -9, and the next start has the data and the key", async () => {
   await writeFile(join(folder, "keys"), keys);
 
   await migrateByTheFuture(folder, "signalbox_account");
-  assert.match(await whyNot(folder), /did not start: .*migrated by a newer version of .*account/);
+  assert.match(await whyNot(folder), /did not start: .*contracted by a newer version of .*account/);
   await writeFile(join(folder, "postgres", "data", "PG_VERSION"), "99\n");
   assert.match(await whyNot(folder), /did not start: the data folder .* is of PostgreSQL 99, this is PostgreSQL \d+/);
   assert.equal(await readFile(join(folder, "postgres", "data", "PG_VERSION"), "utf8"), "99\n");

@@ -23,7 +23,17 @@ export async function assertOneTrace(receiver: OtlpReceiver, { uploadTraceId }: 
 const isAttempt = ({ name }: ReceivedSpan): boolean => name === "webhook attempt";
 /** Made by the hooks of the PostgreSQL driver: they work only when telemetry starts before the driver loads. */
 const isStatement = ({ name, service }: ReceivedSpan): boolean => service === "images" && name.startsWith("pg.query");
-const steps = [isAttempt, isStatement];
+/** Work of ours that no instrumentation sees. */
+const isNamed = (name: string, of: string) => (span: ReceivedSpan) => span.name === name && span.service === of;
+const steps = [
+  isAttempt,
+  isStatement,
+  isNamed("read image", "images"),
+  isNamed("S3 PUT", "images"),
+  isNamed("publish outbox", "images"),
+  isNamed("S3 GET", "image-worker"),
+  isNamed("render image", "image-worker"),
+];
 
 /** The parent above which the trace was not ours: the client's span. */
 function rootOf(span: ReceivedSpan, byId: ReadonlyMap<string, ReceivedSpan>): string | null {

@@ -11,7 +11,7 @@ export { type AccessStates, openAccessStates } from "./access-states.ts";
 export { createApiKey, digestApiKey, looksLikeApiKey, parseApiKey, sameDigest } from "./api-key.ts";
 export { type Authenticator, createAuthenticator, isSignedOut } from "./authenticator.ts";
 export { credentialBytesMax, credentialFrom, type PresentedCredential } from "./credential.ts";
-export { internalTokenHeader, internalTokenMatches } from "./internal-token.ts";
+export { internalCaller, internalTokenHeader, internalTokenMatches, mayCallInternally } from "./internal-token.ts";
 export { builtInIssuer, type Issuer, ownRoleNames, parseIssuers } from "./issuers.ts";
 export type { KeySet } from "./local-keys.ts";
 export { createManagementAuthorizer } from "./management-authorizer.ts";

@@ -12,6 +12,15 @@ export const internalProperties = defineProperties({
     effect:
       "Tokens accepted on internal listeners; the first is the one that is sent. Two values while the token is rotated.",
   },
+  "internal.callers": {
+    type: "list",
+    default: [],
+    pattern: "(account|config|gateway|images|webhook-delivery|webhook-ingest)=[\\x21-\\x7e]{32,256}",
+    secrecy: "secret",
+    reload: "restart",
+    effect:
+      "Who may call this internal listener, as <service>=<token>, each for what it is there for; with a value, internal.token is only sent and no longer accepted. Two of one caller while its token is rotated.",
+  },
 });
 
 /** Configures how a service other than account resolves a credential. */

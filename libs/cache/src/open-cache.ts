@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import type { Configuration } from "@signalbox/config";
 import { type Clock, MiB } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
@@ -20,9 +21,11 @@ export interface CacheOptions {
   readonly memoryBytesMax?: number;
   /** Of Redis. Default 250 ms. */
   readonly commandTimeoutMs?: number;
+  /** The certificate authority of a `rediss://` server, where Node does not know it. */
+  readonly caFile?: string | null;
 }
 
-type FromProperties = Required<Pick<CacheOptions, "url" | "memoryBytesMax" | "commandTimeoutMs">>;
+type FromProperties = Required<Pick<CacheOptions, "url" | "memoryBytesMax" | "commandTimeoutMs" | "caFile">>;
 
 /** Reads `cacheProperties` for `openCache`: `openCache({ ...context, ...cacheOptions(context.configuration) })`. */
 export function cacheOptions(configuration: Pick<Configuration<typeof cacheProperties>, "get">): FromProperties {
@@ -30,6 +33,7 @@ export function cacheOptions(configuration: Pick<Configuration<typeof cachePrope
     url: configuration.get("cache.url"),
     memoryBytesMax: configuration.get("cache.memory.bytes-max"),
     commandTimeoutMs: configuration.get("cache.command-timeout"),
+    caFile: configuration.get("cache.ca-file"),
   };
 }
 
@@ -47,6 +51,7 @@ export async function openCache(options: CacheOptions): Promise<Cache> {
   const connection = await connectRedis({
     url,
     log,
+    ca: options.caFile ? await readFile(options.caFile, "utf8") : undefined,
     commandTimeoutMs: options.commandTimeoutMs ?? 250,
     onState: (state) => up.set({}, state === "up" ? 1 : 0),
   });

@@ -9,7 +9,16 @@ export const cacheProperties = defineProperties({
     secrecy: "secret",
     reload: "restart",
     local: true,
-    effect: "Where cached values, leases and shared rate-limit counters live: memory: or redis://host:port/0.",
+    effect:
+      "Where cached values, leases and shared rate-limit counters live: memory:, redis://user:password@host:port/0, or rediss:// with TLS.",
+  },
+  "cache.ca-file": {
+    type: "string",
+    default: null,
+    secrecy: "internal",
+    reload: "restart",
+    local: true,
+    effect: "File with the certificate authority of a rediss:// server, in PEM; without it those that Node knows.",
   },
   "cache.memory.bytes-max": {
     type: "integer",

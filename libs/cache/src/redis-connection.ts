@@ -14,6 +14,8 @@ export interface RedisConnection {
 export interface RedisConnectionOptions {
   readonly url: string;
   readonly log: Logger;
+  /** The certificate authority of the server, in PEM; those that Node knows when left out. */
+  readonly ca?: string | undefined;
   readonly commandTimeoutMs: number;
   readonly onState: (state: "up" | "away") => void;
 }
@@ -25,6 +27,7 @@ const reconnectPauseMaxMs = 1_000;
 export async function connectRedis(options: RedisConnectionOptions): Promise<RedisConnection> {
   const redis = new Redis(options.url, {
     lazyConnect: true,
+    ...(options.ca !== undefined && { tls: { ca: options.ca } }),
     connectTimeout: 2_000,
     commandTimeout: options.commandTimeoutMs,
     enableOfflineQueue: false,

@@ -23,6 +23,8 @@ export interface SubgraphOptions<Loaders> extends ContextParts<Loaders> {
   readonly log: Logger;
   /** Told of every field that a known caller was not allowed to use, for an audit. */
   readonly onForbidden?: (request: ForbiddenRequest) => void;
+  /** Runs the answer of one request: the place for a span, a line and a measurement. */
+  readonly observe?: (request: IncomingMessage, answer: () => Promise<ExecutionResult>) => Promise<ExecutionResult>;
   readonly documentCacheMaxEntries?: number;
   /** What this process lets people in by: what a mutation changes of it is told to the gateway with the result. */
   readonly accessStates?: Pick<AccessStates, "onChange">;
@@ -63,17 +65,19 @@ export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): Requ
     return { ...result, errors: result.errors.map(toGraphqlError) };
   }
 
+  const answerAlways = (request: IncomingMessage): Promise<ExecutionResult> =>
+    answer(request).catch((error: Error) => {
+      if (!isAppError(error)) options.log.error({ error }, "a subgraph request failed");
+      return { errors: [toGraphqlError(new GraphQLError(error.message, { originalError: error }))] };
+    });
+
+  const { observe = (_, work) => work() } = options;
   return (request, response) => {
-    void answer(request)
-      .catch((error: Error) => {
-        if (!isAppError(error)) options.log.error({ error }, "a subgraph request failed");
-        return { errors: [toGraphqlError(new GraphQLError(error.message, { originalError: error }))] };
-      })
-      .then((result) => {
-        const body = Buffer.from(JSON.stringify(result));
-        response.writeHead(200, { "content-type": "application/json", "content-length": body.length });
-        response.end(body);
-      });
+    void observe(request, () => answerAlways(request)).then((result) => {
+      const body = Buffer.from(JSON.stringify(result));
+      response.writeHead(200, { "content-type": "application/json", "content-length": body.length });
+      response.end(body);
+    });
   };
 }
 

@@ -145,6 +145,23 @@ export const runtimeProperties = defineProperties({
     reload: "restart",
     effect: "Base URL of an OTLP/HTTP receiver for traces; without it nothing is exported and nothing is hooked.",
   },
+  "telemetry.otlp-headers": {
+    type: "list",
+    default: [],
+    pattern: "[\\w.-]+=.+",
+    secrecy: "secret",
+    reload: "restart",
+    local: true,
+    effect: "Headers that the OTLP/HTTP receiver asks for, such as a credential: name=value, one for each.",
+  },
+  "telemetry.resource-attributes": {
+    type: "list",
+    default: [],
+    pattern: "[\\w.-]+=.+",
+    secrecy: "internal",
+    reload: "restart",
+    effect: "What spans say of this process beside its name, version and place, by names of OpenTelemetry: name=value.",
+  },
   "telemetry.sample-ratio": {
     type: "number",
     default: 1,

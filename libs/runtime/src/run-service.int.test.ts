@@ -17,7 +17,7 @@ test("SIGTERM finishes the request in hand, ends the workers, closes in reverse 
   const probe = start();
   const { http } = await probe.ready();
   const answer = fetch(`${http}/?wait=3000`);
-  await probe.line(({ waitMs }) => waitMs === 3000);
+  await probe.line(({ wait_ms }) => wait_ms === 3000);
   probe.child.kill("SIGTERM");
   const response = await answer;
   assert.deepEqual(await response.json(), { took: true });
@@ -59,7 +59,7 @@ test("a client that goes elsewhere when it is told to loses no answer", async ()
     }
   };
   const clients = Promise.all(Array.from({ length: 8 }, askUntilTold));
-  await probe.line(({ waitMs }) => waitMs === 5);
+  await probe.line(({ wait_ms }) => wait_ms === 5);
   probe.child.kill("SIGTERM");
   await clients;
   assert.ok(answers >= 8);

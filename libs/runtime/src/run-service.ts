@@ -51,11 +51,9 @@ export async function runService<P extends PropertyDeclarations & RuntimePropert
       const context = createServiceContext({ service, configuration, runner, health, shared: false, clock, identity });
       const telemetry = await startTelemetry({
         service,
-        version: common.get("deployment.release") ?? "unreleased",
         instance: context.instance,
-        otlpEndpoint: common.get("telemetry.otlp-endpoint"),
-        sampleRatio: common.get("telemetry.sample-ratio"),
         log,
+        ...telemetryOptions(common),
       });
       runner.defer("telemetry", () => telemetry.close());
 
@@ -117,6 +115,27 @@ export function managementAddress(configuration: Pick<Configuration<RuntimePrope
     exposure: configuration.get("management.endpoints.web.exposure.include"),
     errorDocs: configuration.get("http.error-docs"),
   };
+}
+
+/** Reads what telemetry is started with. */
+export function telemetryOptions(configuration: Pick<Configuration<RuntimeProperties>, "get">) {
+  const commit = configuration.get("deployment.commit");
+  return {
+    version: configuration.get("deployment.release") ?? "unreleased",
+    otlpEndpoint: configuration.get("telemetry.otlp-endpoint"),
+    otlpHeaders: pairsOf(configuration.get("telemetry.otlp-headers")),
+    resourceAttributes: {
+      "deployment.environment.name": configuration.get("deployment.environment"),
+      ...(commit !== null && { "vcs.ref.head.revision": commit }),
+      ...pairsOf(configuration.get("telemetry.resource-attributes")),
+    },
+    sampleRatio: configuration.get("telemetry.sample-ratio"),
+  };
+}
+
+/** The parts of `name=value` of each item; a value may hold more of the sign. */
+function pairsOf(items: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(items.map((item) => [item.slice(0, item.indexOf("=")), item.slice(item.indexOf("=") + 1)]));
 }
 
 /** Reads the bounds of a listener. */

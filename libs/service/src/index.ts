@@ -12,7 +12,7 @@ export {
 export { type AuditRefusals, createAuditRefusals, refusalOf } from "./audit/audit-refusals.ts";
 export { followConfiguration } from "./follow-configuration.ts";
 export { openAccess, openPrincipals } from "./open-access.ts";
-export { openDatabase } from "./open-database.ts";
+export { libraryMigrations, openDatabase } from "./open-database.ts";
 export { type EdgeLimits, openEdgeLimits } from "./open-edge-limits.ts";
 export { openOverrides } from "./open-overrides.ts";
 export { type OpenedService, openService } from "./open-service.ts";

@@ -2,8 +2,18 @@ import type { Configuration } from "@signalbox/config";
 import { eventsMigrations } from "@signalbox/events";
 import { httpMigrations } from "@signalbox/http";
 import type { ServiceContext } from "@signalbox/runtime";
-import { databaseOptions, migrate, openPool, type Pool, unsafeSettings } from "@signalbox/storage";
+import {
+  databaseOptions,
+  type LibraryMigrations,
+  migrate,
+  openPool,
+  type Pool,
+  unsafeSettings,
+} from "@signalbox/storage";
 import type { databaseProperties } from "@signalbox/storage/properties";
+
+/** The tables of the libraries that every service with a database uses. */
+export const libraryMigrations: readonly LibraryMigrations[] = [eventsMigrations, httpMigrations];
 
 type Context = Omit<ServiceContext<unknown>, "configuration"> & {
   readonly configuration: Pick<Configuration<typeof databaseProperties>, "get">;
@@ -21,9 +31,10 @@ export async function openDatabase(context: Context, prismaDirectory: string): P
     url,
     service,
     prismaDirectory,
-    libraryMigrations: [eventsMigrations, httpMigrations],
+    libraryMigrations,
     log,
     waitMs: configuration.get("database.start-wait"),
+    apply: configuration.get("database.migrate"),
   });
   migrated.done();
   const pool = openPool({

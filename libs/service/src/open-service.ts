@@ -32,6 +32,7 @@ import {
 import { createRefusalTeller } from "./audit/audit-refusals.ts";
 import type { commonProperties } from "./common-properties.ts";
 import { followConfiguration } from "./follow-configuration.ts";
+import { observeSubgraph } from "./observe-subgraph.ts";
 import { openStates } from "./open-access.ts";
 import { openDatabase } from "./open-database.ts";
 import { type EdgeLimits, openEdgeLimits } from "./open-edge-limits.ts";
@@ -130,13 +131,17 @@ export async function openService(
       const authenticator = createAuthenticator({ principals, accessStates, clock, cacheMax });
       const openapi = { title, version: "1" };
       const edge = { context, pool, authenticator, rateLimits, idempotency, onForbidden };
-      const subgraph: RequestListener = createSubgraph({ ...graph, log, clock, pool, accessStates, onForbidden });
+      const observe = observeSubgraph(context);
+      const subgraph: RequestListener = createSubgraph({
+        ...{ ...graph, log, clock, pool, accessStates, onForbidden, observe },
+      });
       return {
         public: createHttpApp({ ...edge, routes, openapi, ...(mounts && { mounts }) }),
         internal: createInternalApp({
           context,
           pool,
           tokens: () => configuration.get("internal.token"),
+          callers: () => configuration.get("internal.callers"),
           routes: internalRoutes,
           mounts: { "/graphql": subgraph },
           published: { routes, openapi },

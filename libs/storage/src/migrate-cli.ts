@@ -2,6 +2,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { lockFile, schemaDifference } from "./migrations/authoring.ts";
+import { likelyKind } from "./migrations/migration-kind.ts";
 
 const usage = `npm run migration -- diff services/<service>/prisma --name <slug> [--database-url <url>]
 
@@ -24,7 +25,9 @@ if (script === "") {
   console.log("The migrations already lead to the schema: nothing to write.");
 } else {
   const path = await writeMigration(prismaDirectory, script);
-  console.log(`Wrote ${path}. Read it before you commit it: expand first, contract in a later release.`);
+  console.log(
+    `Wrote ${path}. Read it before you commit it, with what its first line declares: expand first, contract later.`,
+  );
 }
 
 async function writeMigration(directory: string, text: string): Promise<string> {
@@ -32,7 +35,7 @@ async function writeMigration(directory: string, text: string): Promise<string> 
   const folder = join(directory, "migrations", `${stamp}_${values.name}`);
   await mkdir(folder);
   await writeFile(join(directory, "migrations", "migration_lock.toml"), lockFile);
-  await writeFile(join(folder, "migration.sql"), `${text.trim()}\n`);
+  await writeFile(join(folder, "migration.sql"), `-- signalbox: ${likelyKind(text)}\n${text.trim()}\n`);
   return join(folder, "migration.sql");
 }
 

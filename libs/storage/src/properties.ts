@@ -10,7 +10,8 @@ export const databaseProperties = defineProperties({
     secrecy: "secret",
     reload: "restart",
     local: true,
-    effect: "Where the records of the service live; the database is created and migrated at start.",
+    effect:
+      "Where the records of the service live; the database is created and migrated at start. ?sslmode=verify-full&sslrootcert=<file> for TLS with an authority of your own.",
   },
   "database.pool.max": {
     type: "integer",
@@ -62,6 +63,14 @@ export const databaseProperties = defineProperties({
     reload: "restart",
     effect: "How long a change waits for another change of the same resource before it is answered 503.",
   },
+  "database.migrate": {
+    type: "boolean",
+    default: true,
+    secrecy: "internal",
+    reload: "restart",
+    effect:
+      "Whether the start brings the database to its version; false waits until the job `migrate` has done it, under a role of its own.",
+  },
   "database.start-wait": {
     type: "integer",
     default: 60_000,
@@ -101,6 +110,16 @@ export const blobProperties = defineProperties({
     reload: "restart",
     local: true,
     effect: "The secret key of the object store; not used by file:.",
+  },
+  "blobs.start-wait": {
+    type: "integer",
+    default: 60_000,
+    unit: "ms",
+    min: 0,
+    max: 600_000,
+    secrecy: "internal",
+    reload: "restart",
+    effect: "How long the start waits for an absent object store before it gives up; not used by file:.",
   },
 });
 

@@ -34,6 +34,13 @@ test("a line says when, who, where in which trace, and what", () => {
   ]);
 });
 
+test("the names of fields have one spelling, in children as well", () => {
+  const { log, lines } = capture();
+  log.child({ requestId: "r-1" }).info({ durationMs: 3, request_id2: true, headers: { userAgent: "x" } }, "Request");
+  const [{ request_id, duration_ms, request_id2, headers } = {}] = lines();
+  assert.deepEqual([request_id, duration_ms, request_id2, headers], ["r-1", 3, true, { userAgent: "x" }]);
+});
+
 const secret = "Zq7Wm2Kd9Rt4Xv6Bn1Hs";
 const jwt = `eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxIn0.${secret}`;
 

@@ -22,7 +22,7 @@ export interface Gauge<L extends string = never> {
 }
 
 export interface Histogram<L extends string = never> {
-  /** Records a value with the current trace as its exemplar. Durations are in seconds. */
+  /** Records a value, with the current trace as its exemplar when that is exported. Durations are in seconds. */
   observe(labels: Needs<L>, value: number): void;
 }
 
@@ -175,9 +175,12 @@ class RegisteredMetrics implements Metrics {
 
 const familyOf = (name: string): string => name.replace(/_total$/, "");
 
+/** The current trace, where somebody can look it up: one that was sampled and is exported. */
 function exemplar(): object {
-  const identity = spanEngine().current();
-  return identity === undefined ? {} : { trace_id: identity.traceId };
+  const { exports, current } = spanEngine();
+  const identity = exports ? current() : undefined;
+  const isSampled = identity !== undefined && (Number.parseInt(identity.flags, 16) & 1) === 1;
+  return isSampled ? { trace_id: identity.traceId } : {};
 }
 
 type LabelGuard = (labels?: object) => Record<string, string>;

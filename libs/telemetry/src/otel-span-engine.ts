@@ -22,6 +22,7 @@ const kinds = {
 
 /** Spans that OpenTelemetry records and exports. */
 export const otelSpanEngine: SpanEngine = {
+  exports: true,
   span: (service, name, options, work) => {
     const parent = contextOf(options.parent);
     const otelSpan = trace.getTracer(service).startSpan(

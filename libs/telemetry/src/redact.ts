@@ -18,10 +18,25 @@ function isSecretField(name: string): boolean {
 const depthMax = 6;
 const itemsMax = 100;
 
-/** A copy of the fields that is safe to write: secrets removed by name and by looks, errors opened, depth bounded. */
+/**
+ * A copy of the fields that is safe to write: secrets removed by name and by looks, errors opened, depth bounded. The names
+ * of the fields are written as `request_id`, however the code spells them, so that one search finds all lines.
+ */
 export function redactFields(fields: object): Record<string, unknown> {
   if (fields instanceof Error) return { error: redactError(fields, 0) };
-  return redactObject(fields, 0);
+  const copy: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(redactObject(fields, 0))) copy[lineName(name)] = field;
+  return copy;
+}
+
+const lineNames = new Map<string, string>();
+
+function lineName(name: string): string {
+  const known = lineNames.get(name);
+  if (known !== undefined) return known;
+  const spelled = name.replaceAll(/(?<=[a-z0-9])[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  if (lineNames.size < 1000) lineNames.set(name, spelled);
+  return spelled;
 }
 
 function redactValue(value: unknown, depth: number): unknown {

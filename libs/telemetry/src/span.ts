@@ -25,6 +25,8 @@ export interface Span {
 
 /** Makes spans: the cheap local engine, or OpenTelemetry once an endpoint is set. One per process. */
 export interface SpanEngine {
+  /** Whether spans of sampled traces leave this process, so that their ids lead somewhere. */
+  readonly exports: boolean;
   span<T>(service: string, name: string, options: SpanOptions, work: (span: Span) => T): T;
   current(): TraceIdentity | undefined;
   within<T>(parent: TraceIdentity, work: () => T): T;

@@ -1,5 +1,5 @@
 import { register } from "node:module";
-import { DiagLogLevel, diag } from "@opentelemetry/api";
+import { type Attributes, DiagLogLevel, diag } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import type { Instrumentation } from "@opentelemetry/instrumentation";
 import { PgInstrumentation } from "@opentelemetry/instrumentation-pg";
@@ -17,6 +17,10 @@ export interface ExportOptions {
   readonly instance?: string;
   /** Base URL of an OTLP/HTTP receiver. */
   readonly otlpEndpoint: string;
+  /** What the receiver asks for beside the spans, such as a credential. */
+  readonly otlpHeaders?: Readonly<Record<string, string>>;
+  /** More about this process, by names of OpenTelemetry. */
+  readonly resourceAttributes?: Readonly<Record<string, string>>;
   /** Share of new traces that are recorded, 0 to 1; what the caller decided is kept. */
   readonly sampleRatio?: number;
   /** Hears of spans that could not be exported. */
@@ -31,11 +35,13 @@ export function startExporting(options: ExportOptions): () => Promise<void> {
   const exporter = new OTLPTraceExporter({
     url: `${options.otlpEndpoint.replace(/\/$/, "")}/v1/traces`,
     timeoutMillis: exportMsMax,
+    headers: { ...options.otlpHeaders },
   });
   const sdk = startNodeSDK({
     // Its own console lines would stand between our JSON lines.
     logLevel: "none",
     resourceAttributes: {
+      ...options.resourceAttributes,
       "service.name": options.service,
       "service.version": options.version,
       "service.instance.id": options.instance,
@@ -64,8 +70,14 @@ function instrumentations(): Instrumentation[] {
   register("@opentelemetry/instrumentation/hook.mjs", import.meta.url);
   return [
     new PgInstrumentation({ requireParentSpan: true, ignoreConnectSpans: true }),
-    new UndiciInstrumentation({ requireParentforSpans: true }),
+    new UndiciInstrumentation({ requireParentforSpans: true, startSpanHook: withoutSecrets }),
   ];
+}
+
+/** Webhook and import URLs are their owner's: what they carry after `?` or before `@` is as good as a password. */
+function withoutSecrets({ origin, path }: { readonly origin: unknown; readonly path: string }): Attributes {
+  const url = new URL(path, String(origin));
+  return { "url.full": `${url.origin}${url.pathname}`, "url.query": "" };
 }
 
 function reportTo(log: Logger): void {

@@ -20,12 +20,15 @@ interface OtlpSpan {
 const spans: OtlpSpan[] = [];
 const resources: unknown[] = [];
 const calledWith: (string | undefined)[] = [];
+const exportedWith: unknown[] = [];
+let scraped = "";
 const receiver = createServer(async (request, response) => {
   if (request.url !== "/v1/traces") {
     calledWith.push(request.headers.traceparent as string | undefined);
     response.end("ok");
     return;
   }
+  exportedWith.push(request.headers["x-token"]);
   const body = JSON.parse(Buffer.concat(await request.toArray()).toString()) as {
     resourceSpans: { resource: { attributes: unknown[] }; scopeSpans: { spans: OtlpSpan[] }[] }[];
   };
@@ -40,7 +43,8 @@ before(async () => {
   await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
   const main = fileURLToPath(new URL("../test/exporting-main.ts", import.meta.url));
-  await promisify(execFile)(process.execPath, [main, url, `${url}/target`]);
+  const target = `${url}/target?token=hidden`;
+  scraped = (await promisify(execFile)(process.execPath, [main, url, target])).stdout;
 });
 after(() => receiver.close());
 
@@ -79,6 +83,22 @@ test("a new trace is linked to the work that led to it", () => {
   );
 });
 
-test("the process is named", () => {
+test("an outgoing request does not show the query of its URL", () => {
+  const client = spans.find((one) => one.kind === 3) ?? assert.fail("no client span");
+  assert.match(String(attribute(client, "url.full")?.stringValue), /^http:\/\/127\.0\.0\.1:\d+\/target$/);
+  assert.doesNotMatch(JSON.stringify(spans), /hidden/);
+});
+
+test("only a trace that is exported becomes an exemplar", () => {
+  assert.match(scraped, /le="0.25".* # {trace_id="0123456789abcdef0123456789abcdef"} 0.2 /);
+  assert.match(scraped, /le="30",service="images"} 2\n/);
+});
+
+test("the receiver gets the headers it asks for", () => {
+  assert.deepEqual(new Set(exportedWith), new Set(["of the receiver"]));
+});
+
+test("the process is named, with what its operator says of it", () => {
+  assert.ok(JSON.stringify(resources).includes('{"key":"team.name","value":{"stringValue":"core"}}'));
   assert.ok(JSON.stringify(resources).includes('{"key":"service.name","value":{"stringValue":"probe"}}'));
 });

@@ -1,5 +1,6 @@
 export { freePort } from "@signalbox/infra/engines/index.ts";
 export { startAccountStandIn, type TestPerson, testPerson } from "./account-stand-in.ts";
+export { createCertificates, type TestCertificates } from "./create-certificates.ts";
 export { eventually } from "./eventually.ts";
 export { type FixtureName, fixtureNames, readFixture } from "./fixtures.ts";
 export { createFormVisitor } from "./form-visitor.ts";

@@ -27,7 +27,7 @@ export async function createFirstKey(context: Context): Promise<string> {
   try {
     const maxBytes = configuration.get("events.message.max-bytes");
     const outbox = createOutbox({ pool, service, log, metrics, clock, tracer, maxBytes });
-    const capabilities = createCapabilities({ configuration, log, clock, metrics }, { pool, outbox });
+    const capabilities = createCapabilities({ configuration, log, clock, metrics, tracer }, { pool, outbox });
     const { id } = await capabilities.provisioning.provision({ identity, claims, credential });
     return await inTransaction(pool, (tx) => createKey(tx, id, capabilities));
   } finally {

@@ -141,4 +141,4 @@ export const properties = defineProperties({
 export type Properties = typeof properties;
 
 /** The members of the service's context that most parts need. */
-export type Configured = Pick<ServiceContext<Properties>, "configuration" | "clock" | "log" | "metrics">;
+export type Configured = Pick<ServiceContext<Properties>, "configuration" | "clock" | "log" | "metrics" | "tracer">;

@@ -15,8 +15,10 @@ export async function createService(context: ServiceContext<Properties>): Promis
     url: configuration.get("blobs.url"),
     accessKey: configuration.get("blobs.access-key"),
     secretKey: configuration.get("blobs.secret-key"),
+    startWaitMs: configuration.get("blobs.start-wait"),
     runner,
     log,
+    tracer,
   });
   const eventLog = await openServiceLog(context);
   await followConfiguration(context, eventLog);

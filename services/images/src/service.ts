@@ -63,10 +63,12 @@ export async function createService(context: Context): Promise<ServiceParts> {
 /** Opens what is this service's own, and builds its capabilities of it. */
 async function openParts(context: Context, opened: OpenedService) {
   const { pool, outbox, cache, accessStates, pageLimits } = opened;
-  const { configuration, runner, clock, log } = context;
+  const { configuration, runner, clock, log, tracer } = context;
   const live = livePropertiesOf(context);
   const [accessKey, secretKey] = [configuration.get("blobs.access-key"), configuration.get("blobs.secret-key")];
-  const objects = await openObjectStore({ url: configuration.get("blobs.url"), accessKey, secretKey, runner, log });
+  const url = configuration.get("blobs.url");
+  const startWaitMs = configuration.get("blobs.start-wait");
+  const objects = await openObjectStore({ url, accessKey, secretKey, startWaitMs, runner, log, tracer });
   const directory = configuration.get("images.upload.directory");
   const staging = await openStagingArea({ directory, bytesMax: live.uploadBytesMax, runner });
   const allow = configuration.get("images.import.allow");
@@ -76,7 +78,7 @@ async function openParts(context: Context, opened: OpenedService) {
   const baseUrl = configuration.get("http.base-url");
   const view = (image: Image) => viewImage(image, baseUrl);
   const shared = {
-    ...{ pool, outbox, cache, objects, staging, outbound, clock, log, view, pageLimits },
+    ...{ pool, outbox, cache, objects, staging, outbound, clock, log, tracer, view, pageLimits },
     ...live,
     imageStore: createImageStore(pool, new PrismaClient({ adapter: prismaAdapter(pool) })),
     blobStore: createBlobStore(pool),

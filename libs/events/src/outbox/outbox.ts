@@ -45,7 +45,7 @@ export interface OutboxOptions {
 }
 
 export function createOutbox(options: OutboxOptions): Outbox {
-  const { pool, log, clock, publishTimeoutMs = 5_000, idlePollMs = 250 } = options;
+  const { pool, log, clock, tracer, publishTimeoutMs = 5_000, idlePollMs = 250 } = options;
   const metrics = createOutboxMetrics(options.metrics, pool);
   let queue: ShardQueue | undefined; // of the relay that runs here, if one does
 
@@ -63,7 +63,11 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
     async runRelay(eventLog, signal, beat) {
       queue = createShardQueue();
-      await runRelay({ pool, eventLog, queue, log, metrics, clock, publishTimeoutMs, idlePollMs }, signal, beat);
+      await runRelay(
+        { pool, eventLog, queue, log, metrics, tracer, clock, publishTimeoutMs, idlePollMs },
+        signal,
+        beat,
+      );
     },
   };
 

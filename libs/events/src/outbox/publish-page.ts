@@ -1,3 +1,4 @@
+import type { SpanOptions } from "@signalbox/telemetry";
 import { bounded } from "../bounded.ts";
 import type { EventLog } from "../event-log.ts";
 import { PublishError } from "../publish-error.ts";
@@ -37,4 +38,14 @@ function isRefusal(error: unknown): error is PublishError {
 
 function lateAfter(timeoutMs: number): PublishError {
   return new PublishError("unavailable", `the log did not acknowledge within ${timeoutMs} ms`);
+}
+
+const linksMax = 32;
+
+/** A page of one trace continues it; a page of several belongs to none of them and is linked to each. */
+export function pageSpan(rows: readonly OutboxRow[]): SpanOptions {
+  const traces = [...new Set(rows.flatMap(({ headers }) => /"ce_traceparent":"([^"]+)"/.exec(headers)?.[1] ?? []))];
+  const attributes = { "messaging.operation.type": "send", "messaging.batch.message_count": rows.length };
+  if (traces.length === 1) return { kind: "producer", attributes, parent: traces[0] };
+  return { kind: "producer", attributes, parent: null, links: traces.slice(0, linksMax) };
 }

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, isUnavailable } from "@signalbox/core";
 import { inTransaction, type Pool, sql, type Tx } from "@signalbox/storage";
-import type { Logger } from "@signalbox/telemetry";
+import type { Logger, Tracer } from "@signalbox/telemetry";
 import type { EventLog } from "../event-log.ts";
 import { PublishError } from "../publish-error.ts";
 import { claimPage, pageBytesMax, pageRowsMax } from "./claim-page.ts";
 import type { OutboxMetrics } from "./outbox-metrics.ts";
 import type { OutboxRow } from "./outbox-row.ts";
-import { publishPage, type RefusedRow } from "./publish-page.ts";
+import { pageSpan, publishPage, type RefusedRow } from "./publish-page.ts";
 import type { ShardOutcome, ShardQueue } from "./shard-queue.ts";
 
 export interface RelayParts {
@@ -16,6 +16,7 @@ export interface RelayParts {
   readonly queue: ShardQueue;
   readonly log: Logger;
   readonly metrics: OutboxMetrics;
+  readonly tracer: Tracer;
   readonly clock: Clock;
   readonly publishTimeoutMs: number;
   readonly idlePollMs: number;
@@ -104,7 +105,7 @@ function tellFailed(log: Logger, shard: number | undefined, error: unknown, fail
 }
 
 async function publishNextPage(
-  { eventLog, metrics, clock, log, publishTimeoutMs }: RelayParts,
+  { eventLog, metrics, tracer, clock, log, publishTimeoutMs }: RelayParts,
   tx: Tx,
   shards: readonly number[],
   topicsToSkip: readonly string[],
@@ -112,7 +113,9 @@ async function publishNextPage(
   const rows = await claimPage(tx, shards, topicsToSkip);
   if (rows.length === 0) return rows;
   const startedMs = clock.steadyMs();
-  const refused = await publishPage(eventLog, rows, publishTimeoutMs);
+  const refused = await tracer.span("publish outbox", pageSpan(rows), () =>
+    publishPage(eventLog, rows, publishTimeoutMs),
+  );
   for (const { row, reason } of refused) await buryRow(tx, row, reason);
   tx.afterCommit(() => {
     metrics.published(rows, (clock.steadyMs() - startedMs) / 1000, clock.nowMs());

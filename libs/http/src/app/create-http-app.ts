@@ -6,7 +6,7 @@ import { groupRateLimits } from "../limits/rate-limit-group.ts";
 import type { RateLimits } from "../limits/rate-limits.ts";
 import type { OpenApiInfo } from "../openapi/openapi-document.ts";
 import { openApiRoute } from "../openapi/openapi-route.ts";
-import { createClientAddress } from "../request/client-address.ts";
+import { createClientAddress, warnOfPeers } from "../request/client-address.ts";
 import { createCors } from "../responses/cors.ts";
 import type { Routes } from "../routes/create-routes.ts";
 import { compileRoutes } from "./compile-routes.ts";
@@ -49,7 +49,7 @@ export function createHttpApp(options: HttpAppOptions): RequestListener {
       throw new Error(`${path}: there is no rate limit ${policy}`);
   }
   const edge = createEdge(context, {
-    clientAddress: createClientAddress(context.configuration.get("http.trusted-proxies")),
+    clientAddress: createClientAddress(context.configuration.get("http.trusted-proxies"), warnOfPeers(context.log)),
     authenticator,
     rateLimits: groupRateLimits(rateLimits),
     idempotency,

@@ -1,5 +1,5 @@
 import type { RequestListener } from "node:http";
-import { internalTokenHeader, internalTokenMatches } from "@signalbox/auth";
+import { internalCaller, internalTokenHeader, internalTokenMatches, mayCallInternally } from "@signalbox/auth";
 import { securityHeaders } from "@signalbox/core";
 import type { Pool } from "@signalbox/storage";
 import type { OpenApiInfo } from "../openapi/openapi-document.ts";
@@ -19,6 +19,8 @@ export interface InternalAppOptions {
   readonly context: HttpContext;
   /** The live values of `internal.token`: two while it rotates. */
   readonly tokens: readonly string[] | (() => readonly string[]);
+  /** The live values of `internal.callers`: with any, a token opens only what its caller is there for. */
+  readonly callers?: () => readonly string[];
   /** Routes of the internal listener; their `auth` is `"anonymous"`, since the token was checked before them. */
   readonly routes: Routes;
   /** Where routes that write have their transactions. */
@@ -51,16 +53,27 @@ export function createInternalApp(options: InternalAppOptions): RequestListener 
     options.mounts ?? {},
   );
   const live = typeof tokens === "function" ? tokens : () => tokens;
+  const { callers = () => [] } = options;
   return (request, response) => {
-    if (internalTokenMatches(request.headers[internalTokenHeader], live())) return app(request, response);
+    const presented = request.headers[internalTokenHeader];
+    const known = callers();
+    const caller = internalCaller(presented, known);
+    const mayCall = caller !== null && mayCallInternally(caller, pathOf(request.url ?? "/"));
+    if (known.length === 0 ? internalTokenMatches(presented, live()) : mayCall) return app(request, response);
     const requestId = requestIdOf(request.headers["x-request-id"]);
-    context.log.warn(
-      { requestId, path: request.url, clientAddress: request.socket.remoteAddress },
-      "no internal token",
-    );
-    const refusal = { code: "unauthorized", message: "The internal token is needed." } as const;
-    const body = errorText(refusal, 401, { style: "plain", requestId, docs: edge.errorDocs });
-    response.writeHead(401, [...securityHeaders.flat(), "X-Request-Id", requestId, "Content-Type", "application/json"]);
+    const line = { requestId, path: request.url, clientAddress: request.socket.remoteAddress, caller };
+    context.log.warn(line, caller === null ? "no internal token" : "a caller went where it has no business");
+    const status = caller === null ? 401 : 403;
+    const body = errorText(refusals[status], status, { style: "plain", requestId, docs: edge.errorDocs });
+    const headers = [...securityHeaders.flat(), "X-Request-Id", requestId, "Content-Type", "application/json"];
+    response.writeHead(status, headers);
     response.end(body);
   };
 }
+
+const refusals = {
+  401: { code: "unauthorized", message: "The internal token is needed." },
+  403: { code: "forbidden", message: "The internal token of this caller does not open this path." },
+} as const;
+
+const pathOf = (url: string): string => url.split("?", 1)[0] as string;

@@ -49,6 +49,34 @@ test("nothing answers without the internal token; both live values open the door
   assert.equal((await call("/internal/echo", "first-token")).status, 401);
 });
 
+test("a token of one caller opens what that caller is there for, and the one of the house opens nothing", async (t) => {
+  const { context, lines } = testContext();
+  const tokenOf = (name: string) => `${name}-token-of-thirty-two-characters`;
+  const table = createRoutes();
+  const shared = { summary: "x", auth: "anonymous", responses: { 200: z.object({}) }, handle: () => ok({}) } as const;
+  table.get("/internal/principals", shared);
+  table.get("/internal/accounts/acc_1/export", shared);
+  const app = createInternalApp({
+    context,
+    routes: table,
+    tokens: ["the-token-of-the-house"],
+    callers: () => ["gateway", "account", "images"].map((name) => `${name}=${tokenOf(name)}`),
+    mounts: { "/graphql": (_, response) => response.end("graph") },
+  });
+  const { url } = await serveTest(t, app);
+  const statuses = async (token: string) => {
+    const paths = ["/graphql", "/internal/principals", "/internal/accounts/acc_1/export"];
+    const answers = paths.map((path) => fetch(url + path, { headers: { [internalTokenHeader]: token } }));
+    return (await Promise.all(answers)).map(({ status }) => status);
+  };
+  assert.deepEqual(await statuses(tokenOf("gateway")), [200, 200, 403]);
+  assert.deepEqual(await statuses(tokenOf("account")), [403, 200, 200]);
+  assert.deepEqual(await statuses(tokenOf("images")), [403, 200, 403]);
+  assert.deepEqual(await statuses("the-token-of-the-house"), [401, 401, 401]);
+  const refused = lines.filter(({ msg }) => msg === "a caller went where it has no business");
+  assert.deepEqual(new Set(refused.map(({ caller }) => caller)), new Set(["gateway", "account", "images"]));
+});
+
 test("a route that asks for a principal does not belong on the internal listener", () => {
   const table = routes();
   table.get("/mine", { summary: "x", auth: { scopes: [] }, responses: { 200: z.object({}) }, handle: () => ok({}) });

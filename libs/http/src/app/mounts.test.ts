@@ -29,7 +29,7 @@ test("its answers have the headers of every answer, and it may set its own inste
   assert.equal(headers.get("x-content-type-options"), "nosniff");
   assert.equal(headers.get("cache-control"), "no-store");
   assert.equal(headers.get("content-security-policy"), "default-src 'self'");
-  const [line] = lines.filter((entry) => entry.requestId === "asked-as-this");
+  const [line] = lines.filter((entry) => entry.request_id === "asked-as-this");
   assert.deepEqual([line?.route, line?.path, line?.status], ["/oauth", "/oauth/x", 201]);
 });
 

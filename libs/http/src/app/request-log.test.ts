@@ -26,14 +26,14 @@ test("one line per request says who did what, how it ended and how long it took,
   await request("/images/img_1?signature=secret", { headers: { traceparent, "x-request-id": "r1" } });
   await request("/images/img_1", { method: "DELETE" });
   const [inside, read, removed] = lines;
-  assert.deepEqual([inside?.requestId, inside?.route, inside?.step], ["r1", "GET /images/:id", "inside"]);
-  const { durationMs, trace_id: traceId, ...rest } = read ?? {};
+  assert.deepEqual([inside?.request_id, inside?.route, inside?.step], ["r1", "GET /images/:id", "inside"]);
+  const { duration_ms: durationMs, trace_id: traceId, ...rest } = read ?? {};
   assert.equal(typeof durationMs, "number");
   assert.equal(traceId, "0af7651916cd43dd8448eb211c80319c");
-  const fields = { method: "GET", route: "/images/:id", path: "/images/img_1", status: 200, requestId: "r1" };
-  assert.deepEqual({ ...rest, ...fields, accountId: "acc_1", credentialId: "key_1" }, rest);
+  const fields = { method: "GET", route: "/images/:id", path: "/images/img_1", status: 200, request_id: "r1" };
+  assert.deepEqual({ ...rest, ...fields, account_id: "acc_1", credential_id: "key_1" }, rest);
   assert.doesNotMatch(JSON.stringify(lines), /secret|good/);
-  assert.deepEqual([removed?.status, removed?.level, removed?.clientAddress], [409, "info", "127.0.0.1"]);
+  assert.deepEqual([removed?.status, removed?.level, removed?.client_address], [409, "info", "127.0.0.1"]);
   assert.equal(lines.length, 3);
 });
 

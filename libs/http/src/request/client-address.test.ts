@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { IncomingMessage } from "node:http";
 import test from "node:test";
-import { addressBucket, createClientAddress } from "./client-address.ts";
+import { addressBucket, createClientAddress, warnOfPeers } from "./client-address.ts";
 
 const from = (remoteAddress: string, forwarded?: string) =>
   ({ socket: { remoteAddress }, headers: { "x-forwarded-for": forwarded } }) as unknown as IncomingMessage;
@@ -25,6 +25,17 @@ test("a trusted proxy is believed up to the first address nobody vouches for", (
   ];
   for (const [remote, forwarded, expected] of cases)
     assert.equal(addressOf(from(remote, forwarded)), expected, forwarded);
+});
+
+test("a peer that forwards without being trusted is told of once", () => {
+  const warned: unknown[] = [];
+  const addressOf = createClientAddress(
+    ["10.0.0.0/8"],
+    warnOfPeers({ warn: (fields: unknown) => void warned.push(fields) }),
+  );
+  for (const forwarded of ["198.51.100.1", "198.51.100.2", undefined]) addressOf(from("203.0.113.9", forwarded));
+  addressOf(from("10.0.0.1", "198.51.100.1"));
+  assert.deepEqual(warned, [{ peer: "203.0.113.9" }]);
 });
 
 test("a proxy that is no network stops the start with its name", () => {

@@ -1,20 +1,28 @@
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP, isIPv6 } from "node:net";
+import type { Logger } from "@signalbox/telemetry";
 
 /** Finds the address a request came from. */
 export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
  * `X-Forwarded-For` is read from the right, and only as long as the next hop is a trusted proxy: what is left of the
- * first address that nobody vouches for can be made up by anyone.
+ * first address that nobody vouches for can be made up by anyone. `tellUntrusted` hears of a peer that sends it without
+ * being trusted: a proxy that was forgotten makes all of its clients one.
  */
-export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
+export function createClientAddress(
+  trustedProxies: readonly string[],
+  tellUntrusted: (peer: string) => void = () => {},
+): ClientAddress {
   const trusted = networks(trustedProxies);
   const isTrusted = (address: string): boolean =>
     isIP(address) !== 0 && trusted.check(address, isIPv6(address) ? "ipv6" : "ipv4");
   return (request) => {
     let address = plain(request.socket.remoteAddress ?? "");
-    if (trustedProxies.length === 0 || !isTrusted(address)) return address;
+    if (!isTrusted(address)) {
+      if (request.headers["x-forwarded-for"] !== undefined) tellUntrusted(address);
+      return address;
+    }
     const hops = String(request.headers["x-forwarded-for"] ?? "").split(",");
     for (const hop of hops.reverse()) {
       const next = plain(hop.trim());
@@ -23,6 +31,18 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
       if (!isTrusted(address)) break;
     }
     return address;
+  };
+}
+
+const peersMax = 100;
+
+/** Warns once of each peer, and of no more than a hundred. */
+export function warnOfPeers(log: Pick<Logger, "warn">): (peer: string) => void {
+  const told = new Set<string>();
+  return (peer) => {
+    if (told.has(peer) || told.size >= peersMax) return;
+    told.add(peer);
+    log.warn({ peer }, "X-Forwarded-For comes from a peer that http.trusted-proxies does not name: it is ignored");
   };
 }
 

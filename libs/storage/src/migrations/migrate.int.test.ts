@@ -14,7 +14,7 @@ let fixture: MigrationFixture;
 let database: TestDatabase;
 
 const people = "create table people (id int primary key);";
-const run = (options: { url?: string; waitMs?: number } = {}) =>
+const run = (options: { url?: string; waitMs?: number; apply?: boolean } = {}) =>
   migrate({
     url: database.url,
     service: "account",
@@ -88,16 +88,119 @@ it("a connection lost in the middle of a migration leaves nothing of it, and the
   assert.equal((await applied()).length, 2);
 });
 
-it("refuses a database that a newer version has migrated, and changes nothing", async () => {
-  await fixture.prisma("20270101000000_future", "alter table people add name text;");
+it("starts on a database that a newer version has expanded, and still applies what it lacks itself", async () => {
+  await fixture.prisma("20270101000000_future", "-- signalbox: expand\nalter table people add name text;");
+  await fixture.librarySql("0002_more.sql", "-- signalbox: expand\nalter table signalbox.queue add more text;");
   await run();
   await fixture.forget("20270101000000_future");
+  await fixture.forgetLibrarySql("0002_more.sql");
+  await run();
   await fixture.prisma("20260102000000_other", "create table other (id int);");
-  await assert.rejects(run(), {
-    name: "MigrationError",
-    message: /newer version of service account: it has 20270101000000_future/,
+  await run();
+  assert.deepEqual(await query("select to_regclass('other')::text as other"), [{ other: "other" }]);
+});
+
+for (const [said, first] of [
+  ["declared a contraction", "-- signalbox: contract\n"],
+  ["did not declare", ""],
+] as const) {
+  it(`refuses a database where a newer version has run what it ${said}, and changes nothing`, async () => {
+    await fixture.prisma("20270101000000_future", `${first}alter table people drop id;`);
+    await run();
+    await fixture.forget("20270101000000_future");
+    await fixture.prisma("20260102000000_other", "create table other (id int);");
+    await assert.rejects(run(), {
+      name: "MigrationError",
+      message: /contracted by a newer version of service account: it has 20270101000000_future/,
+    });
+    assert.deepEqual(await query("select to_regclass('other') as other"), [{ other: null }]);
   });
-  assert.deepEqual(await query("select to_regclass('other') as other"), [{ other: null }]);
+}
+
+it("applies nothing where a job does, and goes on once the job is done", async () => {
+  await query("create schema signalbox");
+  const waiting = run({ apply: false });
+  await eventually(() => logged.some(({ msg }) => /by the job `migrate`/.test(String(msg))));
+  assert.deepEqual(await query("select to_regclass('people') as people"), [{ people: null }]);
+  await run();
+  await waiting;
+  await run({ apply: false, waitMs: 0 });
+  await fixture.prisma("20260102000000_name", "alter table people add name text;");
+  await assert.rejects(run({ apply: false, waitMs: 0 }), { message: /was not migrated .* run the job `migrate`/ });
+});
+
+it("gives way to a session that holds a lock, and is applied once that has ended", async () => {
+  await run();
+  await fixture.prisma("20260102000000_name", "-- signalbox: expand\nalter table people add name text;");
+  const reader = new pg.Client({ connectionString: database.url });
+  await reader.connect();
+  try {
+    await reader.query("begin; select * from people");
+    const waiting = run();
+    await eventually(() => logged.some(({ msg }) => msg === "a migration gave way to a lock and tries again"));
+    await query("insert into people values (7)"); // a writer is not held up for longer than one try
+    await reader.query("commit");
+    await waiting;
+    assert.deepEqual(await query("select * from people"), [{ id: 7, name: null }]);
+  } finally {
+    await reader.end();
+  }
+});
+
+it("gives up a lock that is not given back, and names the property", async () => {
+  await run();
+  await fixture.prisma("20260102000000_name", "alter table people add name text;");
+  const reader = new pg.Client({ connectionString: database.url });
+  await reader.connect();
+  try {
+    await reader.query("begin; select * from people");
+    await assert.rejects(run({ waitMs: 0 }), {
+      name: "MigrationError",
+      message: /20260102000000_name .*lock timeout.* raise database\.start-wait$/,
+    });
+  } finally {
+    await reader.end();
+  }
+});
+
+const indexOfNames = "-- signalbox: expand concurrently\ncreate index concurrently people_name on people (name);\n";
+
+it("builds an index while a transaction that writes to its table is open", async () => {
+  await fixture.prisma("20260102000000_name", "alter table people add name text;");
+  await run();
+  await fixture.prisma("20260103000000_people_name", indexOfNames);
+  const writer = new pg.Client({ connectionString: database.url });
+  await writer.connect();
+  try {
+    await writer.query("begin; insert into people values (1, 'Ada')");
+    const building = run();
+    await eventually(async () => (await query("select to_regclass('people_name') is not null as there"))[0].there);
+    await writer.query("insert into people values (2, 'Grace'); commit");
+    await building;
+    assert.deepEqual(await query("select indisvalid from pg_index where indexrelid = 'people_name'::regclass"), [
+      { indisvalid: true },
+    ]);
+    assert.equal((await applied()).length, 3);
+  } finally {
+    await writer.end();
+  }
+});
+
+it("builds an index anew that an interrupted build has left invalid", async () => {
+  await fixture.prisma("20260102000000_name", "alter table people add name text;");
+  await run();
+  await query("insert into people values (1, 'Ada'), (2, 'Ada')");
+  await assert.rejects(query("create unique index concurrently people_name on people (name)"), { code: "23505" });
+  await fixture.prisma("20260103000000_people_name", indexOfNames);
+  await run();
+  assert.deepEqual(await query("select indisvalid from pg_index where indexrelid = 'people_name'::regclass"), [
+    { indisvalid: true },
+  ]);
+});
+
+it("refuses a concurrent migration of more than one statement", async () => {
+  await fixture.prisma("20260103000000_two", `${indexOfNames}create index concurrently two on people (id);`);
+  await assert.rejects(run(), { name: "MigrationError", message: /20260103000000_two .*holds one statement/ });
 });
 
 it("refuses an applied file that was changed since, of a service and of a library", async () => {

@@ -1,9 +1,12 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "@signalbox/telemetry";
 import type pg from "pg";
+import { applyMigration } from "./apply-migration.ts";
 import { connectWhenThere, databaseOf } from "./connect-when-there.ts";
 import { libraryHistory } from "./library-history.ts";
 import { type MigrationFile, readLibraryFolder, readPrismaFolder } from "./migration-file.ts";
 import { MigrationError, type MigrationHistory, pendingMigrations } from "./migration-history.ts";
+import { knownExpansions, prepareKinds } from "./migration-kind.ts";
 import { takeMigrationLock } from "./migration-lock.ts";
 import { prismaHistory } from "./prisma-history.ts";
 
@@ -24,13 +27,16 @@ export interface MigrateOptions {
   readonly log: Logger;
   /** How long an absent engine is waited for, and then the migration of another process. Default 60 s. */
   readonly waitMs?: number;
+  /** False applies nothing and waits until another process has. Default true. */
+  readonly apply?: boolean;
 }
 
 /**
  * Brings the database of a service to this version: libraries first, then the Prisma migrations. Safe with several
  * instances at once: one works under a lock, the others find it done. Each file is applied and recorded in one
- * transaction, so a crash leaves nothing half done. Throws `MigrationError` for an engine that stays away, a lock that is
- * not given back, a database of a newer version, a file that was changed after it was applied, and SQL that fails.
+ * transaction, so a crash leaves nothing half done. A newer version may have expanded the database. Throws
+ * `MigrationError` for an engine that stays away, a lock that is not given back, a database that a newer version has
+ * contracted, a file that was changed after it was applied, and SQL that fails.
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
   const histories = await readHistories(options);
@@ -39,11 +45,32 @@ export async function migrate(options: MigrateOptions): Promise<void> {
   try {
     const database = databaseOf(options.url);
     if (await isCurrent(client, histories, database)) return;
+    if (options.apply === false) return await untilCurrent(client, histories, { database, log: options.log, waitMs });
     await takeMigrationLock({ client, database, log: options.log, waitMs });
-    for (const history of histories) await bringUp(client, history, database, options.log);
+    await prepareKinds(client);
+    for (const history of histories) await bringUp(client, history, database, { log: options.log, waitMs });
   } finally {
     await client.end();
   }
+}
+
+const pauseMs = 500;
+
+/** Waits for the job that migrates. */
+async function untilCurrent(
+  client: pg.Client,
+  histories: readonly MigrationHistory[],
+  { database, log, waitMs }: { readonly database: string; readonly log: Logger; readonly waitMs: number },
+): Promise<void> {
+  log.warn({ database }, "waiting for the migration of the database by the job `migrate`");
+  for (let pause = 0; pause < waitMs / pauseMs; pause++) {
+    await sleep(pauseMs);
+    if (await isCurrent(client, histories, database)) return;
+  }
+  throw new MigrationError(
+    `database ${database} was not migrated within ${waitMs / 1000} s: run the job \`migrate\` of this version, or set ` +
+      "database.migrate to true",
+  );
 }
 
 async function readHistories(options: MigrateOptions): Promise<MigrationHistory[]> {
@@ -62,36 +89,28 @@ async function isCurrent(
   database: string,
 ): Promise<boolean> {
   for (const history of histories) {
-    if (pendingMigrations(history, await history.applied(client), database).length > 0) return false;
+    if ((await pending(client, history, database)).length > 0) return false;
   }
   return true;
 }
 
-async function bringUp(client: pg.Client, history: MigrationHistory, database: string, log: Logger): Promise<void> {
+async function bringUp(
+  client: pg.Client,
+  history: MigrationHistory,
+  database: string,
+  { log, waitMs }: { readonly log: Logger; readonly waitMs: number },
+): Promise<void> {
   await history.prepare(client);
-  for (const file of pendingMigrations(history, await history.applied(client), database)) {
-    await apply(client, history, file);
+  for (const file of await pending(client, history, database)) {
+    await applyMigration({ client, history, log, waitMs }, file);
     log.info({ database, migration: file.name, owner: history.owner }, "applied a migration");
   }
 }
 
-async function apply(client: pg.Client, history: MigrationHistory, file: MigrationFile): Promise<void> {
-  await client.query("begin");
-  try {
-    await client.query(file.text);
-    await history.record(client, file);
-    await client.query("commit");
-  } catch (error) {
-    await client.query("rollback").catch(() => {}); // the reason is the first error
-    throw new MigrationError(`migration ${file.name} of ${history.owner} failed: ${explain(error, file.text)}`, {
-      cause: error,
-    });
-  }
-}
-
-/** PostgreSQL's sentence and the line it points to. */
-function explain(error: unknown, text: string): string {
-  const { message, position } = error as { message: string; position?: string };
-  if (!position) return message;
-  return `${message} (line ${text.slice(0, Number(position)).split("\n").length})`;
+async function pending(client: pg.Client, history: MigrationHistory, database: string): Promise<MigrationFile[]> {
+  return pendingMigrations(history, {
+    database,
+    applied: await history.applied(client),
+    expansions: await knownExpansions(client, history.owner),
+  });
 }

@@ -11,6 +11,7 @@ export interface MigrationFixture {
   prisma(name: string, text: string): Promise<void>;
   librarySql(name: string, text: string): Promise<void>;
   forget(name: string): Promise<void>;
+  forgetLibrarySql(name: string): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -31,6 +32,7 @@ export async function createMigrationFixture(): Promise<MigrationFixture> {
     },
     librarySql: (name, text) => writeFile(join(directory, name), text),
     forget: (name) => rm(join(prismaDirectory, "migrations", name), { recursive: true }),
+    forgetLibrarySql: (name) => rm(join(directory, name)),
     remove: () => rm(root, { recursive: true }),
   };
 }

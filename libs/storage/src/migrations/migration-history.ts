@@ -24,25 +24,32 @@ export class MigrationError extends Error {
   override readonly name = "MigrationError";
 }
 
+/** What a database says of the migrations of one owner. */
+interface DatabaseState {
+  readonly database: string;
+  readonly applied: readonly AppliedMigration[];
+  /** The names of those that only add, so that a version that does not know them can run beside them. */
+  readonly expansions: ReadonlySet<string>;
+}
+
 /**
- * The files that the database still lacks. Throws when it has one that we do not know (a newer version was here) or one
- * that reads differently today: applied files are history and never change.
+ * The files that the database still lacks. What a newer version has expanded is accepted. Throws when the database has a
+ * contraction that we do not know, or a file that reads differently today: applied files are history and never change.
  */
 export function pendingMigrations(
   { owner, files }: Pick<MigrationHistory, "owner" | "files">,
-  applied: readonly AppliedMigration[],
-  database: string,
+  { database, applied, expansions }: DatabaseState,
 ): MigrationFile[] {
   const known = new Map(files.map((file) => [file.name, file]));
   for (const { name, checksum } of applied) {
     const file = known.get(name);
-    if (!file) {
+    if (!file && !expansions.has(name)) {
       throw new MigrationError(
-        `database ${database} was migrated by a newer version of ${owner}: it has ${name}, which is unknown here. ` +
+        `database ${database} was contracted by a newer version of ${owner}: it has ${name}, which is unknown here. ` +
           "Start that version or a later one, or restore the backup that was made before it.",
       );
     }
-    if (file.checksum !== checksum) {
+    if (file && file.checksum !== checksum) {
       throw new MigrationError(
         `migration ${name} of ${owner} was changed after database ${database} had applied it. ` +
           "Restore the file and put the change into a new migration.",

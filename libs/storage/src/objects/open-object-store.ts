@@ -1,10 +1,11 @@
 import { resolve } from "node:path";
 import { systemClock } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
-import type { Logger } from "@signalbox/telemetry";
+import type { Logger, Tracer } from "@signalbox/telemetry";
+import { awaitBucket } from "./await-bucket.ts";
 import { openFileStore } from "./file-store.ts";
 import type { ObjectStore } from "./object-store.ts";
-import { connectS3, type S3Timeouts } from "./s3-connection.ts";
+import { connectS3, type S3Connection, type S3Timeouts } from "./s3-connection.ts";
 import { parseS3Url } from "./s3-location.ts";
 import { createS3Store } from "./s3-store.ts";
 
@@ -15,24 +16,48 @@ export interface ObjectStoreOptions {
   readonly secretKey: string | null;
   readonly runner: Pick<Runner, "defer">;
   readonly log: Logger;
+  /** Shows each request in the trace that it belongs to. */
+  readonly tracer?: Tracer;
   readonly timeouts?: S3Timeouts;
+  /** How long a server that is away is waited for, and that the bucket is ours to use is made sure of; left out, neither. */
+  readonly startWaitMs?: number;
 }
 
 const usualTimeouts: S3Timeouts = { connectMs: 3_000, silenceMs: 20_000, readerMs: 120_000 };
 
 /**
- * Opens the object store that the URL names. An S3 server may be away: that shows when it is used, and in `health`. The
- * bucket must exist. A folder that cannot be created throws `AppError("unavailable")`.
+ * Opens the object store that the URL names. The bucket must exist. An S3 server may go away later: that shows when it is
+ * used, and in `health`. A folder that cannot be created throws `AppError("unavailable")`.
  */
-export async function openObjectStore({ url, runner, log, ...options }: ObjectStoreOptions): Promise<ObjectStore> {
+export async function openObjectStore({
+  url,
+  runner,
+  log,
+  tracer,
+  ...options
+}: ObjectStoreOptions): Promise<ObjectStore> {
   log.debug({ url }, "opening the object store");
   if (url.startsWith("file:")) return openFileStore(folderOf(url), systemClock.nowMs());
-  const { accessKey, secretKey, timeouts = usualTimeouts } = options;
+  const { accessKey, secretKey, timeouts = usualTimeouts, startWaitMs } = options;
   if (!accessKey || !secretKey)
     throw new Error("blobs.url names an S3 server: blobs.access-key and blobs.secret-key are missing");
-  const connection = connectS3(parseS3Url(url), { accessKey, secretKey }, timeouts);
+  const location = parseS3Url(url);
+  const connection = connectS3(location, { accessKey, secretKey }, timeouts);
   runner.defer("object store", async () => connection.close());
-  return createS3Store(connection);
+  if (startWaitMs !== undefined) await awaitBucket(connection, location, { waitMs: startWaitMs, log });
+  return createS3Store(tracer ? withSpans(connection, tracer) : connection);
+}
+
+/** Shows each request of a trace in it. Looking after the health of the store belongs to none. */
+function withSpans(connection: S3Connection, tracer: Tracer): S3Connection {
+  return {
+    ...connection,
+    send: (request) => {
+      if (tracer.traceparent() === undefined) return connection.send(request);
+      const attributes = { "http.request.method": request.method, "aws.s3.key": request.key };
+      return tracer.span(`S3 ${request.method}`, { kind: "client", attributes }, () => connection.send(request));
+    },
+  };
 }
 
 /** `file:relative/folder` and `file:///absolute/folder`. */

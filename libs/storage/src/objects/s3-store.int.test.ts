@@ -4,11 +4,11 @@ import { createServer, type Server } from "node:net";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { after, it } from "node:test";
-import { startEngine, testContext, testS3 } from "@signalbox/testing";
+import { eventually, startEngine, testContext, testS3 } from "@signalbox/testing";
 import { Client } from "minio";
 import { openObjectStore } from "./open-object-store.ts";
 
-const { log, runner, close } = testContext("images", {});
+const { log, logged, runner, close } = testContext("images", {});
 const plain = { size: 3, contentType: "text/plain" };
 const keys = { accessKey: "signalbox", secretKey: "signalbox-test-secret" };
 const away = { name: "AppError", code: "unavailable" };
@@ -29,6 +29,40 @@ it("a bucket that does not exist is an error, not a missing object", async () =>
   const store = await openObjectStore({ url: url.replace("/test-", "/none-"), accessKey, secretKey, runner, log });
   await assert.rejects(store.get("a/1"), { code: "NoSuchBucket" });
   assert.notEqual(await store.health(), null);
+});
+
+for (const [what, change, said] of [
+  ["a bucket that does not exist", { bucket: "none" }, /has no bucket none: create it, or correct blobs\.url$/],
+  ["an access key that nobody knows", { accessKey: "nobody" }, /does not know blobs\.access-key: correct it$/],
+  ["a wrong secret key", { secretKey: "wrong" }, /refuses blobs\.secret-key: correct it$/],
+] as const) {
+  it(`a start with ${what} ends at once, with what to correct`, async () => {
+    const { bucket, ...other } = { bucket: undefined, ...change };
+    const given = await testS3();
+    const url = bucket ? given.url.replace(/\/test-[^?]*/, `/${bucket}`) : given.url;
+    const opening = openObjectStore({ ...given, url, ...other, startWaitMs: 60_000, runner, log });
+    await assert.rejects(opening, (error: Error) => {
+      assert.match(error.message, said);
+      assert.doesNotMatch(error.message, /wrong|nobody/);
+      return true;
+    });
+  });
+}
+
+it("a start waits for a server that is away, says so, and gives up with what to correct", async () => {
+  const engine = await startEngine("s3");
+  try {
+    const url = await bucketOn(engine.url);
+    await engine.kill();
+    await assert.rejects(openObjectStore({ url, ...keys, startWaitMs: 0, runner, log }), /did not answer within 0 s/);
+    assert.ok(logged.every(({ msg }) => !/^waiting for the object store/.test(String(msg))));
+    const opening = openObjectStore({ url, ...keys, startWaitMs: 60_000, runner, log });
+    await eventually(() => logged.filter(({ msg }) => /^waiting for the object store/.test(String(msg))).length > 0);
+    await engine.restart();
+    assert.equal(await (await opening).health(), null);
+  } finally {
+    await engine.close();
+  }
 });
 
 it("a large conditional upload over an existing object ends without storing it", async () => {

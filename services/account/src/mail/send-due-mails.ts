@@ -1,5 +1,5 @@
 import { type Clock, minutes, seconds } from "@signalbox/core";
-import type { Logger, Metrics } from "@signalbox/telemetry";
+import type { Logger, Metrics, Tracer } from "@signalbox/telemetry";
 import { MailRefused, type MailTransport } from "./mail.ts";
 import type { MailQueue, QueuedMail } from "./mail-queue.ts";
 
@@ -9,6 +9,7 @@ interface Dependencies {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
+  readonly tracer: Tracer;
 }
 
 /** Mails sent at the same time. */
@@ -22,7 +23,7 @@ const retryMsMax = seconds(30);
  * One turn of the worker that sends. A mail that a crash interrupts between the server's answer and the removal of its row is sent
  * again when its lease is over: at least once, with the same `Message-ID`.
  */
-export function createSendDueMails({ queue, transport, clock, log, metrics }: Dependencies) {
+export function createSendDueMails({ queue, transport, clock, log, metrics, tracer }: Dependencies) {
   const outcomes = metrics.counter("signalbox_mails_total", "Attempts to send a mail, by what came of them.", [
     "kind",
     "outcome",
@@ -42,7 +43,9 @@ export function createSendDueMails({ queue, transport, clock, log, metrics }: De
 
   async function attempt(mail: QueuedMail): Promise<void> {
     try {
-      await transport.send(queue.open(mail));
+      const { kind, attempts } = mail;
+      const options = { kind: "client", attributes: { "signalbox.mail.kind": kind, attempt: attempts } } as const;
+      await tracer.span("send mail", options, () => transport.send(queue.open(mail)));
     } catch (error) {
       // A sealed mail whose key is gone will not open later either.
       if (error instanceof MailRefused || (error as Error).name === "SealError") {

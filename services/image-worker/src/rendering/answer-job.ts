@@ -35,7 +35,7 @@ export async function answerJob(job: Job, context: StatelessContext, dependencie
   const { signal, heartbeat } = context;
   const startedMs = clock.steadyMs();
   const done = await throughOutages(context, log, () =>
-    renderVariants(job.data, { objects, signal, beat: heartbeat }),
+    renderVariants(job.data, { objects, tracer, signal, beat: heartbeat }),
   ).catch((error: unknown) => {
     if (signal.aborted) throw error;
     log.error({ error }, "a job failed for a reason of ours");

@@ -16,6 +16,7 @@ import {
   sniffImage,
 } from "@signalbox/imaging";
 import type { ObjectStore } from "@signalbox/storage";
+import type { Tracer } from "@signalbox/telemetry";
 
 type Job = EventData<"image.render_requested">;
 type Failure = NonNullable<EventData<"image.rendered">["failure"]>;
@@ -28,6 +29,7 @@ export interface RenderedVariants {
 
 interface Dependencies {
   readonly objects: ObjectStore;
+  readonly tracer: Tracer;
   readonly signal: AbortSignal;
   /** Called between renditions: the work still moves. */
   readonly beat: () => Promise<void>;
@@ -38,12 +40,16 @@ interface Dependencies {
  * again changes nothing and costs little. What the image itself is to blame for is a failure in the answer; that the store
  * is away is thrown.
  */
-export async function renderVariants(job: Job, { objects, signal, beat }: Dependencies): Promise<RenderedVariants> {
+export async function renderVariants(
+  job: Job,
+  { objects, tracer, signal, beat }: Dependencies,
+): Promise<RenderedVariants> {
   const original = await objects.get(job.original.key, { signal });
   if (!original) return unrenderable("original_missing", "The original is not stored any more.");
   const source = await buffer(original.stream);
   const sniffed = sniffImage(source);
-  const facts = sniffed.kind === "accepted" ? await readFacts(source, sniffed, defaultImageLimits) : null;
+  const read = () => (sniffed.kind === "accepted" ? readFacts(source, sniffed, defaultImageLimits) : null);
+  const facts = await tracer.span("read image", { attributes: { "image.bytes": source.length } }, read);
   if (!facts) return unrenderable("unreadable", "The original cannot be read.");
 
   const renderable: Renderable = { job, source, facts, limits: limitsFor(facts) };
@@ -51,7 +57,7 @@ export async function renderVariants(job: Job, { objects, signal, beat }: Depend
   try {
     for (const request of job.renditions) {
       signal.throwIfAborted();
-      renditions.push(await renderOne(renderable, request, objects, signal));
+      renditions.push(await renderOne(renderable, request, { objects, tracer, signal }));
       await beat();
     }
     const placeholder = job.placeholder ? await computePlaceholder(source, facts, renderable.limits) : null;
@@ -74,8 +80,7 @@ interface Renderable {
 async function renderOne(
   { job, source, facts, limits }: Renderable,
   request: RenditionRequest,
-  objects: ObjectStore,
-  signal: AbortSignal,
+  { objects, tracer, signal }: Omit<Dependencies, "beat">,
 ): Promise<RenditionResult> {
   const rendition = renditionFrom(request, job);
   const key = renditionKey(job.original.sha256, rendition);
@@ -85,7 +90,9 @@ async function renderOne(
     const { width, height } = planGeometry(facts, rendition).output;
     return resultOf(request, key, { bytes: await buffer(stored.stream), mimeType, width, height });
   }
-  const made = await renderImage(source, facts, rendition, limits);
+  const { width, height, format } = rendition;
+  const attributes = { "image.format": format, "image.width": width ?? undefined, "image.height": height ?? undefined };
+  const made = await tracer.span("render image", { attributes }, () => renderImage(source, facts, rendition, limits));
   await objects.put(key, made.bytes, { size: made.bytes.length, contentType: mimeType, ifAbsent: true, signal });
   return resultOf(request, key, made);
 }

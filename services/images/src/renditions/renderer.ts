@@ -13,7 +13,7 @@ import {
   renditionKey,
 } from "@signalbox/imaging";
 import type { ObjectStore, Pool } from "@signalbox/storage";
-import type { Logger } from "@signalbox/telemetry";
+import type { Logger, Tracer } from "@signalbox/telemetry";
 import { originalKey } from "../blobs/blob-keys.ts";
 import { factsOf, type Image } from "../images/image.ts";
 import type { RenditionMemory } from "./rendition-memory.ts";
@@ -32,6 +32,7 @@ interface Dependencies {
   readonly slots: JobSlots;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly tracer: Tracer;
   readonly imageLimits: () => ImageLimits;
 }
 
@@ -98,14 +99,16 @@ export class Renderer {
   }
 
   async #make(key: string, image: Image, rendition: Rendition): Promise<Buffer> {
-    const { slots, objects, imageLimits, memory, log } = this.#parts;
+    const { slots, objects, imageLimits, memory, log, tracer } = this.#parts;
     const facts = factsOf(image);
     const made = await slots
       .run(renderCost(facts, rendition), async () => {
         const original = await objects.get(originalKey(image.sha256));
         if (!original)
           throw new AppError("unavailable", "The image's bytes are missing.", { cause: new Error(image.id) });
-        return renderImage(await bytesOf(original.stream), facts, rendition, imageLimits());
+        const bytes = await bytesOf(original.stream);
+        const attributes = { "image.format": rendition.format };
+        return tracer.span("render image", { attributes }, () => renderImage(bytes, facts, rendition, imageLimits()));
       })
       .catch(refuseUnreadable);
     memory.add(key, made.bytes);

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { type ImageLimits, type Inspection, inspectCost, inspectImage, type JobSlots } from "@signalbox/imaging";
+import type { Tracer } from "@signalbox/telemetry";
 import type { Blobs } from "../blobs/blobs.ts";
 import type { Original } from "../images/image.ts";
 import { type FileSource, fetchFile } from "./fetch-file.ts";
@@ -11,6 +12,7 @@ interface Dependencies extends FileSource {
   readonly blobs: Blobs;
   readonly slots: JobSlots;
   readonly imageLimits: () => ImageLimits;
+  readonly tracer: Tracer;
   readonly acceptedTypes: () => readonly string[];
 }
 
@@ -21,7 +23,7 @@ export type StoreOutcome =
   | Exclude<Inspection, { outcome: "accepted" }>;
 
 /** Takes files in: from a request or a URL to the staging area, and from there, judged, to the blob store. */
-export function createUploads({ blobs, slots, imageLimits, acceptedTypes, ...source }: Dependencies) {
+export function createUploads({ blobs, slots, imageLimits, acceptedTypes, tracer, ...source }: Dependencies) {
   return {
     receive: (request: IncomingMessage) => receiveUpload(request, source.staging),
 
@@ -30,7 +32,9 @@ export function createUploads({ blobs, slots, imageLimits, acceptedTypes, ...sou
     /** Judges a file and stores its bytes, so that a record of it may be created. Does not discard the file. */
     async store({ file, filename }: ArrivedFile): Promise<StoreOutcome> {
       const { path, head, bytes: sizeBytes, sha256 } = file;
-      const inspection = await slots.run(inspectCost(sizeBytes), () => inspectImage(path, head, imageLimits()));
+      const inspection = await tracer.span("read image", { attributes: { "image.bytes": sizeBytes } }, () =>
+        slots.run(inspectCost(sizeBytes), () => inspectImage(path, head, imageLimits())),
+      );
       if (inspection.outcome !== "accepted") return inspection;
       const { facts, placeholder } = inspection;
       const { mimeType } = facts;
