@@ -1,12 +1,20 @@
 import type { IncomingMessage, RequestListener } from "node:http";
 import { buildSubgraphSchema, type GraphQLResolverMap } from "@apollo/subgraph";
 import type { AccessStates } from "@signalbox/auth";
-import { isAppError } from "@signalbox/core";
+import { isAppError, MiB } from "@signalbox/core";
 import type { ForbiddenRequest } from "@signalbox/http";
 import type { Logger } from "@signalbox/telemetry";
-import { type ExecutionResult, execute, GraphQLError, getOperationAST, parse } from "graphql";
+import {
+  type ExecutionResult,
+  execute,
+  type FormattedExecutionResult,
+  GraphQLError,
+  type GraphQLSchema,
+  getOperationAST,
+  parse,
+} from "graphql";
 import { withAccessChanges } from "./access-changes.ts";
-import { createDocumentCache } from "./document-cache.ts";
+import { type CheckedDocument, createDocumentCache, validateDocument } from "./document-cache.ts";
 import { toGraphqlError } from "./error-mapping.ts";
 import { isDeclared, type Resolve } from "./field.ts";
 import { type GraphqlRequest, readGraphqlRequest } from "./read-request.ts";
@@ -23,7 +31,6 @@ export interface SubgraphOptions<Loaders> extends ContextParts<Loaders> {
   readonly log: Logger;
   /** Told of every field that a known caller was not allowed to use, for an audit. */
   readonly onForbidden?: (request: ForbiddenRequest) => void;
-  readonly documentCacheMaxEntries?: number;
   /** What this process lets people in by: what a mutation changes of it is told to the gateway with the result. */
   readonly accessStates?: Pick<AccessStates, "onChange">;
 }
@@ -36,13 +43,17 @@ export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): Requ
   const typeDefs = parse(options.typeDefs);
   const resolvers = { ...scalarResolversOf(typeDefs), ...prepared(options) } as GraphQLResolverMap;
   const schema = buildSubgraphSchema([{ typeDefs, resolvers }]);
-  const checkedDocument = createDocumentCache(schema, options.documentCacheMaxEntries ?? 500);
+  const checked = createDocumentCache({
+    bytesMax: documentCacheBytesMax,
+    limits: () => ({ documentTokensMax }),
+    check: (query) => check(schema, query),
+  });
 
-  async function answer(request: IncomingMessage): Promise<ExecutionResult> {
+  async function answer(request: IncomingMessage): Promise<FormattedExecutionResult> {
     const operation = await readGraphqlRequest(request);
-    const checked = checkedDocument(operation.query);
-    if ("errors" in checked) return { errors: checked.errors.map(toGraphqlError) };
-    const { document } = checked;
+    const found = checked(operation.query);
+    if ("refusal" in found) return { errors: found.refusal };
+    const { document } = found;
     const { variables: variableValues, operationName } = operation;
     const contextValue = contextOf(request, options);
     const run = async () => execute({ schema, document, variableValues, operationName, contextValue });
@@ -52,22 +63,22 @@ export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): Requ
     return withMappedErrors(result, operation);
   }
 
-  function withMappedErrors(result: ExecutionResult, { operationName }: GraphqlRequest): ExecutionResult {
-    if (result.errors === undefined) return result;
+  function withMappedErrors(result: ExecutionResult, { operationName }: GraphqlRequest): FormattedExecutionResult {
+    if (result.errors === undefined) return result as FormattedExecutionResult;
     for (const error of result.errors) {
       const cause = error.originalError;
       // A value that does not fit its scalar is the caller's mistake.
       if (cause === undefined || isAppError(cause) || cause instanceof GraphQLError) continue;
       options.log.error({ error: cause, path: error.path?.join("."), operationName }, "a resolver failed");
     }
-    return { ...result, errors: result.errors.map(toGraphqlError) };
+    return { ...result, errors: result.errors.map((error) => toGraphqlError(error).toJSON()) };
   }
 
   return (request, response) => {
     void answer(request)
       .catch((error: Error) => {
         if (!isAppError(error)) options.log.error({ error }, "a subgraph request failed");
-        return { errors: [toGraphqlError(new GraphQLError(error.message, { originalError: error }))] };
+        return { errors: [toGraphqlError(new GraphQLError(error.message, { originalError: error })).toJSON()] };
       })
       .then((result) => {
         const body = Buffer.from(JSON.stringify(result));
@@ -75,6 +86,20 @@ export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): Requ
         response.end(body);
       });
   };
+}
+
+/** The gateway sends the same few texts over and over. */
+const documentCacheBytesMax = 32 * MiB;
+/** Above what a plan of the gateway has, whose own limit is lower. */
+const documentTokensMax = 20_000;
+
+function check(schema: GraphQLSchema, query: string): CheckedDocument {
+  try {
+    return validateDocument(schema, query, parse(query, { maxTokens: documentTokensMax, noLocation: true }));
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error;
+    return { refusal: [toGraphqlError(error).toJSON()] };
+  }
 }
 
 /** The resolvers as Apollo wants them, each of which tells of what it forbids. */

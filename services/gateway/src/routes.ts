@@ -2,7 +2,7 @@ import { stepUpChallenge } from "@signalbox/auth";
 import { AppError, type ErrorDetail, isAppError, MiB } from "@signalbox/core";
 import { type GraphqlRequest, graphqlCodeOf, graphqlRequestFrom } from "@signalbox/graphql";
 import { bytes, createRoutes, type HttpResponse, parseJsonBody, type RouteInput, type Routes } from "@signalbox/http";
-import { type ExecutionResult, GraphQLError } from "graphql";
+import type { FormattedExecutionResult, GraphQLFormattedError } from "graphql";
 import { z } from "zod";
 import { errorPageRoutes } from "./docs/error-page.ts";
 import type { Operations } from "./operations/operations.ts";
@@ -96,13 +96,13 @@ type Input = Pick<RouteInput, "principal" | "requestId" | "mediaType" | "headers
 /** Writes a result, or what was refused before there was one, in the form of a GraphQL answer. */
 async function answer(
   { mediaType, requestId }: Input,
-  run: () => Promise<{ status: number; result: ExecutionResult }>,
+  run: () => Promise<{ status: number; result: FormattedExecutionResult }>,
 ): Promise<HttpResponse> {
   const { status, result } = await run().then(withStatusOf(mediaType), (error: unknown) => {
     if (!isAppError(error) || error.code === "unsupported_media_type" || error.code === "forbidden") throw error;
     const details = error.details.length > 0 && { details: error.details };
     const extensions = { code: graphqlCodeOf(error.code), request_id: requestId, ...details };
-    return { status: 400, result: { errors: [new GraphQLError(error.message, { extensions })] } };
+    return { status: 400, result: { errors: [{ message: error.message, extensions }] } };
   });
   const challenge = stepUpChallenge(result.errors?.flatMap(detailsOf));
   const headers = {
@@ -112,13 +112,13 @@ async function answer(
   return bytes(Buffer.from(JSON.stringify(result)), `${mediaType}; charset=utf-8`, { status, headers });
 }
 
-const detailsOf = ({ extensions }: GraphQLError) => (extensions.details ?? []) as readonly ErrorDetail[];
+const detailsOf = ({ extensions }: GraphQLFormattedError) => (extensions?.details ?? []) as readonly ErrorDetail[];
 
 /**
  * GraphQL over HTTP, "Status Codes": a client of `application/json` gets 200 for a well-formed request whose document is
  * refused, because a JSON answer with another status could come from anything between us.
  */
-const withStatusOf = (mediaType: string) => (outcome: { status: number; result: ExecutionResult }) =>
+const withStatusOf = (mediaType: string) => (outcome: { status: number; result: FormattedExecutionResult }) =>
   outcome.status === 400 && mediaType === "application/json" ? { ...outcome, status: 200 } : outcome;
 
 function requestFromQuery(given: {

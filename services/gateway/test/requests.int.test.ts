@@ -6,7 +6,7 @@ import { type Harness, startGateway } from "./harness.ts";
 let gateway: Harness;
 const person = testPerson();
 before(async () => {
-  gateway = await startGateway({ "graphql.document-cache.max-entries": 3 });
+  gateway = await startGateway({ "graphql.document-cache.bytes-max": 64 * 1_024 });
 });
 after(() => gateway.close());
 

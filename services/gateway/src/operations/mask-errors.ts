@@ -30,9 +30,9 @@ export function maskErrors(
   errors: readonly AnyError[] | undefined,
   requestId: string,
   log: Logger,
-): { errors?: GraphQLError[] } {
+): { errors?: GraphQLFormattedError[] } {
   if (errors === undefined || errors.length === 0) return {};
-  return { errors: errors.map((error) => mask(error, requestId, log)) };
+  return { errors: errors.map((error) => mask(error, requestId, log).toJSON()) };
 }
 
 function mask(error: AnyError, requestId: string, log: Logger): GraphQLError {

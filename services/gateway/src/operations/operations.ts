@@ -1,46 +1,45 @@
 import { createHash } from "node:crypto";
-import type { GraphqlRequest } from "@signalbox/graphql";
+import { type CheckedDocument, createDocumentCache, type GraphqlRequest, validateDocument } from "@signalbox/graphql";
 import type { Logger } from "@signalbox/telemetry";
 import {
   type DocumentNode,
   type ExecutionResult,
+  type FormattedExecutionResult,
   GraphQLError,
   type GraphQLSchema,
   getOperationAST,
   getVariableValues,
   type OperationDefinitionNode,
   parse,
-  validate,
 } from "graphql";
 import type { Supergraph } from "../supergraph/open-supergraph.ts";
 import type { OperationContext } from "../supergraph/subgraph-data-source.ts";
 import { scanDocument } from "./document-scan.ts";
 import { maskErrors } from "./mask-errors.ts";
 import { assertWithinLimits, type OperationLimits } from "./operation-limits.ts";
-import { rememberChecked } from "./remember-checked.ts";
 
 /** A result and the HTTP status it is written with. */
 interface Outcome {
   readonly status: number;
-  readonly result: ExecutionResult;
+  readonly result: FormattedExecutionResult;
 }
 
 interface Dependencies {
   readonly supergraph: Supergraph;
   readonly limits: () => OperationLimits & { readonly tokensMax: number };
-  readonly documentCacheMaxEntries: number;
+  readonly documentCacheBytesMax: number;
   readonly log: Logger;
 }
-
-type Checked = { readonly document: DocumentNode } | { readonly refusal: readonly GraphQLError[] };
 
 export type Operations = ReturnType<typeof createOperations>;
 
 /** Operations of the graph: parsed, limited, validated, planned and run. */
-export function createOperations({ supergraph, limits, documentCacheMaxEntries, log }: Dependencies) {
-  const checked = rememberChecked(documentCacheMaxEntries, limits, (query, current) =>
-    check(supergraph.schema, query, current),
-  );
+export function createOperations({ supergraph, limits, documentCacheBytesMax, log }: Dependencies) {
+  const checked = createDocumentCache({
+    bytesMax: documentCacheBytesMax,
+    limits,
+    check: (query, current) => check(supergraph.schema, query, current),
+  });
 
   return {
     /** Runs one operation. Never throws: every failure is part of the result. */
@@ -50,7 +49,7 @@ export function createOperations({ supergraph, limits, documentCacheMaxEntries, 
       { queriesOnly }: { readonly queriesOnly: boolean },
     ): Promise<Outcome> {
       const outcome = checked(request.query);
-      if ("refusal" in outcome) return refused(400, outcome.refusal);
+      if ("refusal" in outcome) return { status: 400, result: { errors: outcome.refusal } };
       const { document } = outcome;
       const operation = getOperationAST(document, request.operationName);
       if (!operation) return refused(400, [invalid("operationName does not select one operation.")]);
@@ -70,7 +69,8 @@ export function createOperations({ supergraph, limits, documentCacheMaxEntries, 
           errors.map((error) => invalid(error.message, error)),
         );
       const result = await run({ supergraph, log }, { request, document, operation }, context);
-      return { status: 200, result: { ...result, ...maskErrors(result.errors, context.requestId, log) } };
+      const { errors: failures, ...rest } = result;
+      return { status: 200, result: { ...rest, ...maskErrors(failures, context.requestId, log) } };
     },
   };
 }
@@ -111,21 +111,24 @@ function check(
   schema: GraphQLSchema,
   query: string,
   { tokensMax, ...limits }: OperationLimits & { tokensMax: number },
-): Checked {
+): CheckedDocument {
   try {
     scanDocument(query, tokensMax);
-    const document = parse(query, { maxTokens: tokensMax, noLocation: false });
+    const document = parse(query, { maxTokens: tokensMax, noLocation: true });
     assertWithinLimits(document, limits);
-    const errors = validate(schema, document, undefined, { maxErrors: 20 });
-    return errors.length === 0 ? { document } : { refusal: errors.map((error) => invalid(error.message, error)) };
+    return validateDocument(schema, query, document);
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
-    if (error.extensions.code !== undefined) return { refusal: [error] };
-    const tooManyTokens = error.message.includes("token limit") || /more (?:than|that) \d+ tokens/.test(error.message);
-    if (!tooManyTokens) return { refusal: [invalid(error.message, error)] };
-    const message = `This document has more than ${tokensMax} tokens.`;
-    return { refusal: [new GraphQLError(message, { extensions: { code: "LIMIT_TOKENS" } })] };
+    return { refusal: [refusalOf(error, tokensMax).toJSON()] };
   }
+}
+
+/** Gives what the parser refuses its code, as a limit or as a fault of the text. */
+function refusalOf(error: GraphQLError, tokensMax: number): GraphQLError {
+  if (error.extensions.code !== undefined) return error;
+  const tooManyTokens = error.message.includes("token limit") || /more (?:than|that) \d+ tokens/.test(error.message);
+  if (!tooManyTokens) return invalid(error.message, error);
+  return new GraphQLError(`This document has more than ${tokensMax} tokens.`, { extensions: { code: "LIMIT_TOKENS" } });
 }
 
 function problemOf(operation: OperationDefinitionNode, queriesOnly: boolean): string | null {
@@ -143,6 +146,6 @@ function invalid(message: string, from?: GraphQLError): GraphQLError {
   });
 }
 
-function refused(status: number, errors: readonly GraphQLError[]) {
-  return { status, result: { errors } };
+function refused(status: number, errors: readonly GraphQLError[]): Outcome {
+  return { status, result: { errors: errors.map((error) => error.toJSON()) } };
 }
