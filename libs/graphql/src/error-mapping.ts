@@ -1,4 +1,5 @@
 import { type AppError, type ErrorCode, isAppError } from "@signalbox/core";
+import { toAppError } from "@signalbox/storage";
 import { GraphQLError } from "graphql";
 
 /** The domain codes of CONTRACT §8 for our error codes. What is not listed is a fault of ours: `INTERNAL`. */
@@ -13,6 +14,10 @@ const codes: Partial<Record<ErrorCode, string>> = {
   not_found: "NOT_FOUND",
   conflict: "CONFLICT",
   rate_limited: "RATE_LIMITED",
+  unavailable: "UNAVAILABLE",
+  configuration_unavailable: "UNAVAILABLE",
+  bad_gateway: "UNAVAILABLE",
+  timeout: "UNAVAILABLE",
 };
 
 /** The stable GraphQL code of an error code. */
@@ -25,7 +30,8 @@ export function graphqlCodeOf(code: ErrorCode): string {
  * nothing of our insides. The original travels as `originalError`, for the log.
  */
 export function toGraphqlError(error: GraphQLError): GraphQLError {
-  const original = error.originalError ?? error;
+  // A database that is away makes a refusal that may be tried again.
+  const original = toAppError(error.originalError ?? error);
   // An error of graphql itself (a value that does not fit its type, a null in a non-null field) has no original.
   if (original instanceof GraphQLError) return named(error, error.message, "VALIDATION_FAILED");
   if (!isAppError(original)) return named(error, "Something went wrong on our side.", "INTERNAL");

@@ -17,6 +17,7 @@ import type { OperationContext } from "../supergraph/subgraph-data-source.ts";
 import { scanDocument } from "./document-scan.ts";
 import { maskErrors } from "./mask-errors.ts";
 import { assertWithinLimits, type OperationLimits } from "./operation-limits.ts";
+import { placeErrors } from "./place-errors.ts";
 
 /** A result and the HTTP status it is written with. */
 interface Outcome {
@@ -69,11 +70,25 @@ export function createOperations({ supergraph, limits, documentCacheBytesMax, lo
           errors.map((error) => invalid(error.message, error)),
         );
       const result = await run({ supergraph, log }, { request, document, operation }, context);
-      const { errors: failures, ...rest } = result;
-      return { status: 200, result: { ...rest, ...maskErrors(failures, context.requestId, log) } };
+      return { status: 200, result: answerOf(result, context.requestId, log) };
     },
   };
 }
+
+/** What the client gets of a result: the data, and the errors it may see. Nothing of `extensions` is for clients. */
+function answerOf({ data = null, errors = [], extensions }: ExecutionResult, requestId: string, log: Logger) {
+  const all = [...errors, ...nullsIn(extensions)].map((error) =>
+    error instanceof GraphQLError ? error.toJSON() : error,
+  );
+  const placed = placeErrors(all, data);
+  return placed.length === 0 ? { data } : { errors: maskErrors(placed, requestId, log), data };
+}
+
+/** Apollo tells here, and not in `errors`, which values it made null because their type does not allow them. */
+const nullsIn = (extensions: ExecutionResult["extensions"]) =>
+  ((extensions?.valueCompletion ?? []) as readonly GraphQLError[]).map(
+    ({ message, path }) => new GraphQLError(message, { path: path ?? null, extensions: { code: "INTERNAL" } }),
+  );
 
 interface SelectedOperation {
   readonly request: GraphqlRequest;
