@@ -1,7 +1,6 @@
 export { takeAccessChanges } from "./access-changes.ts";
 export { type ConnectionSpec, connectionArguments, connectionField, type PageLimits } from "./connection-field.ts";
 export { type CheckedDocument, createDocumentCache, validateDocument } from "./document-cache.ts";
-export { graphqlCodeOf } from "./error-mapping.ts";
 export { type FieldAccess, field, isDeclared } from "./field.ts";
 export { createLoader, type Load } from "./loader.ts";
 export { mutation } from "./mutation.ts";

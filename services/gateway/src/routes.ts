@@ -1,6 +1,6 @@
 import { stepUpChallenge } from "@signalbox/auth";
-import { AppError, type ErrorDetail, isAppError, MiB } from "@signalbox/core";
-import { type GraphqlRequest, graphqlCodeOf, graphqlRequestFrom } from "@signalbox/graphql";
+import { AppError, type ErrorDetail, graphqlExtensions, isAppError, MiB } from "@signalbox/core";
+import { type GraphqlRequest, graphqlRequestFrom } from "@signalbox/graphql";
 import { bytes, createRoutes, type HttpResponse, parseJsonBody, type RouteInput, type Routes } from "@signalbox/http";
 import type { FormattedExecutionResult, GraphQLFormattedError } from "graphql";
 import { z } from "zod";
@@ -47,6 +47,8 @@ const responses = {
   405: { content: mediaTypes, schema: GraphqlAnswer },
   415: "error",
 } as const;
+/** Whatever is refused before there is an operation reads like an answer too. */
+const errors = "graphql";
 /** Whoever may see their own account, a disabled one too. What else a state leaves is judged by each field itself. */
 const auth = { scopes: [], access: "own-account:read", optional: true } as const;
 
@@ -62,6 +64,7 @@ export function publicRoutes(operations: Operations): Routes {
     audit: null,
     body: { raw: { maxBytes: MiB, json: GraphqlBody } },
     responses,
+    errors,
     handle: (input) =>
       answer(input, async () => {
         const request = graphqlRequestFrom(parseJsonBody(input.body).value);
@@ -80,6 +83,7 @@ export function publicRoutes(operations: Operations): Routes {
       extensions: z.string().optional().describe("A JSON object; ignored."),
     }),
     responses,
+    errors,
     cache: "private, no-cache",
     handle: (input) =>
       answer(input, async () => {
@@ -93,15 +97,14 @@ export function publicRoutes(operations: Operations): Routes {
 
 type Input = Pick<RouteInput, "principal" | "requestId" | "mediaType" | "headers">;
 
-/** Writes a result, or what was refused before there was one, in the form of a GraphQL answer. */
+/** Writes a result, or what is wrong with the request, in the media type that was agreed on. */
 async function answer(
   { mediaType, requestId }: Input,
   run: () => Promise<{ status: number; result: FormattedExecutionResult }>,
 ): Promise<HttpResponse> {
   const { status, result } = await run().then(withStatusOf(mediaType), (error: unknown) => {
-    if (!isAppError(error) || error.code === "unsupported_media_type" || error.code === "forbidden") throw error;
-    const details = error.details.length > 0 && { details: error.details };
-    const extensions = { code: graphqlCodeOf(error.code), request_id: requestId, ...details };
+    if (!isAppError(error) || error.code !== "invalid_request") throw error;
+    const extensions = { ...graphqlExtensions(error), request_id: requestId };
     return { status: 400, result: { errors: [{ message: error.message, extensions }] } };
   });
   const challenge = stepUpChallenge(result.errors?.flatMap(detailsOf));
