@@ -2,9 +2,11 @@ import type { IncomingMessage, RequestListener } from "node:http";
 import { buildSubgraphSchema, type GraphQLResolverMap } from "@apollo/subgraph";
 import type { AccessStates } from "@signalbox/auth";
 import { isAppError, MiB } from "@signalbox/core";
-import type { ForbiddenRequest } from "@signalbox/http";
+import type { ForbiddenRequest, IdempotencyStore } from "@signalbox/http";
+import type { Tx } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import {
+  type DocumentNode,
   type ExecutionResult,
   execute,
   type FormattedExecutionResult,
@@ -17,6 +19,9 @@ import { withAccessChanges } from "./access-changes.ts";
 import { type CheckedDocument, createDocumentCache, validateDocument } from "./document-cache.ts";
 import { toGraphqlError } from "./error-mapping.ts";
 import { isDeclared, type Resolve } from "./field.ts";
+import { runKeyedMutation } from "./keyed-mutation.ts";
+import { decodeOperationKey, operationKeyHeader } from "./operation-key.ts";
+import { decodePrincipal, principalHeader } from "./principal-header.ts";
 import { type GraphqlRequest, readGraphqlRequest } from "./read-request.ts";
 import { scalarResolversOf } from "./scalars.ts";
 import { type ContextParts, contextOf, type SubgraphContext } from "./subgraph-context.ts";
@@ -33,6 +38,8 @@ export interface SubgraphOptions<Loaders> extends ContextParts<Loaders> {
   readonly onForbidden?: (request: ForbiddenRequest) => void;
   /** What this process lets people in by: what a mutation changes of it is told to the gateway with the result. */
   readonly accessStates?: Pick<AccessStates, "onChange">;
+  /** Keeps what mutations answered under an `Idempotency-Key`; without it a key does nothing. */
+  readonly idempotency?: IdempotencyStore;
 }
 
 /**
@@ -54,16 +61,39 @@ export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): Requ
     const found = checked(operation.query);
     if ("refusal" in found) return { errors: found.refusal };
     const { document } = found;
-    const { variables: variableValues, operationName } = operation;
-    const contextValue = contextOf(request, options);
-    const run = async () => execute({ schema, document, variableValues, operationName, contextValue });
-    const isMutation = getOperationAST(document, operationName)?.operation === "mutation";
-    const { accessStates } = options;
-    const result = await (isMutation && accessStates ? withAccessChanges(accessStates, run) : run());
-    return withMappedErrors(result, operation);
+    if (getOperationAST(document, operation.operationName)?.operation === "mutation") {
+      return mutate(request, operation, document);
+    }
+    return run(request, operation, document);
   }
 
-  function withMappedErrors(result: ExecutionResult, { operationName }: GraphqlRequest): FormattedExecutionResult {
+  async function run(
+    request: IncomingMessage,
+    { variables, operationName }: GraphqlRequest,
+    document: DocumentNode,
+    complete?: (tx: Tx) => Promise<void>,
+  ): Promise<FormattedExecutionResult> {
+    const contextValue = contextOf(request, options, complete);
+    const result = await execute({ schema, document, variableValues: variables, operationName, contextValue });
+    return withMappedErrors(result, operationName);
+  }
+
+  function mutate(request: IncomingMessage, asked: GraphqlRequest, document: DocumentNode) {
+    const { accessStates, idempotency } = options;
+    const operationKey = decodeOperationKey(request.headers[operationKeyHeader]);
+    const accountId = decodePrincipal(request.headers[principalHeader])?.accountId;
+    const operation = getOperationAST(document, asked.operationName);
+    const runOrReplay = async () => {
+      if (!operationKey || !accountId || !operation || !idempotency) return run(request, asked, document);
+      return runKeyedMutation({
+        ...{ document, operation, operationKey, accountId, idempotency },
+        run: (alone, complete) => run(request, asked, alone, complete),
+      });
+    };
+    return accessStates ? withAccessChanges(accessStates, runOrReplay) : runOrReplay();
+  }
+
+  function withMappedErrors(result: ExecutionResult, operationName: string | undefined): FormattedExecutionResult {
     if (result.errors === undefined) return result as FormattedExecutionResult;
     for (const error of result.errors) {
       const cause = error.originalError;

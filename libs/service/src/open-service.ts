@@ -130,7 +130,15 @@ export async function openService(
       const authenticator = createAuthenticator({ principals, accessStates, clock, cacheMax });
       const openapi = { title, version: "1" };
       const edge = { context, pool, authenticator, rateLimits, idempotency, onForbidden };
-      const subgraph: RequestListener = createSubgraph({ ...graph, log, clock, pool, accessStates, onForbidden });
+      const subgraph: RequestListener = createSubgraph({
+        ...graph,
+        log,
+        clock,
+        pool,
+        accessStates,
+        idempotency,
+        onForbidden,
+      });
       return {
         public: createHttpApp({ ...edge, routes, openapi, ...(mounts && { mounts }) }),
         internal: createInternalApp({

@@ -1,11 +1,19 @@
 import { stepUpChallenge } from "@signalbox/auth";
 import { AppError, type ErrorDetail, graphqlExtensions, isAppError, MiB } from "@signalbox/core";
 import { type GraphqlRequest, graphqlRequestFrom } from "@signalbox/graphql";
-import { bytes, createRoutes, type HttpResponse, parseJsonBody, type RouteInput, type Routes } from "@signalbox/http";
-import type { FormattedExecutionResult, GraphQLFormattedError } from "graphql";
+import {
+  bytes,
+  createRoutes,
+  type HttpResponse,
+  idempotencyKeyOf,
+  parseJsonBody,
+  type RouteInput,
+  type Routes,
+} from "@signalbox/http";
+import type { GraphQLFormattedError } from "graphql";
 import { z } from "zod";
 import { errorPageRoutes } from "./docs/error-page.ts";
-import type { Operations } from "./operations/operations.ts";
+import type { Operations, Outcome } from "./operations/operations.ts";
 
 const members = z.record(z.string(), z.unknown());
 
@@ -68,7 +76,7 @@ export function publicRoutes(operations: Operations): Routes {
     handle: (input) =>
       answer(input, async () => {
         const request = graphqlRequestFrom(parseJsonBody(input.body).value);
-        return operations.execute(request, input, { queriesOnly: false });
+        return operations.execute(request, askingOf(input), { queriesOnly: false });
       }),
   });
 
@@ -88,21 +96,23 @@ export function publicRoutes(operations: Operations): Routes {
     handle: (input) =>
       answer(input, async () => {
         refuseAmbientCredentials(input);
-        return operations.execute(requestFromQuery(input.query), input, { queriesOnly: true });
+        return operations.execute(requestFromQuery(input.query), askingOf(input), { queriesOnly: true });
       }),
   });
   routes.include(errorPageRoutes());
   return routes;
 }
 
-type Input = Pick<RouteInput, "principal" | "requestId" | "mediaType" | "headers">;
+type Input = Pick<RouteInput, "principal" | "requestId" | "clientAddress" | "mediaType" | "headers">;
+
+const askingOf = ({ principal, requestId, clientAddress, headers }: Input) => ({
+  ...{ principal, requestId, clientAddress },
+  idempotencyKey: idempotencyKeyOf(headers["idempotency-key"]),
+});
 
 /** Writes a result, or what is wrong with the request, in the media type that was agreed on. */
-async function answer(
-  { mediaType, requestId }: Input,
-  run: () => Promise<{ status: number; result: FormattedExecutionResult }>,
-): Promise<HttpResponse> {
-  const { status, result } = await run().then(withStatusOf(mediaType), (error: unknown) => {
+async function answer({ mediaType, requestId }: Input, run: () => Promise<Outcome>): Promise<HttpResponse> {
+  const { status, result, isReplayed } = await run().then(withStatusOf(mediaType), (error: unknown): Outcome => {
     if (!isAppError(error) || error.code !== "invalid_request") throw error;
     const extensions = { ...graphqlExtensions(error), request_id: requestId };
     return { status: 400, result: { errors: [{ message: error.message, extensions }] } };
@@ -110,6 +120,7 @@ async function answer(
   const challenge = stepUpChallenge(result.errors?.flatMap(detailsOf));
   const headers = {
     ...(status === 405 && { Allow: "POST" }),
+    ...(isReplayed === true && { "Idempotent-Replayed": "true" }),
     ...(challenge !== null && { "WWW-Authenticate": challenge }),
   };
   return bytes(Buffer.from(JSON.stringify(result)), `${mediaType}; charset=utf-8`, { status, headers });
@@ -121,8 +132,10 @@ const detailsOf = ({ extensions }: GraphQLFormattedError) => (extensions?.detail
  * GraphQL over HTTP, "Status Codes": a client of `application/json` gets 200 for a well-formed request whose document is
  * refused, because a JSON answer with another status could come from anything between us.
  */
-const withStatusOf = (mediaType: string) => (outcome: { status: number; result: FormattedExecutionResult }) =>
-  outcome.status === 400 && mediaType === "application/json" ? { ...outcome, status: 200 } : outcome;
+const withStatusOf =
+  (mediaType: string) =>
+  (outcome: Outcome): Outcome =>
+    outcome.status === 400 && mediaType === "application/json" ? { ...outcome, status: 200 } : outcome;
 
 function requestFromQuery(given: {
   query: string;

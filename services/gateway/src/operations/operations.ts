@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { type CheckedDocument, createDocumentCache, type GraphqlRequest, validateDocument } from "@signalbox/graphql";
+import { requestFingerprint } from "@signalbox/http";
 import type { Logger } from "@signalbox/telemetry";
 import {
   type DocumentNode,
@@ -13,16 +14,23 @@ import {
   parse,
 } from "graphql";
 import type { Supergraph } from "../supergraph/open-supergraph.ts";
-import type { OperationContext } from "../supergraph/subgraph-data-source.ts";
+import type { KeyedOperation, OperationContext } from "../supergraph/subgraph-data-source.ts";
 import { scanDocument } from "./document-scan.ts";
 import { maskErrors } from "./mask-errors.ts";
 import { assertWithinLimits, type OperationLimits } from "./operation-limits.ts";
 import { placeErrors } from "./place-errors.ts";
 
 /** A result and the HTTP status it is written with. */
-interface Outcome {
+export interface Outcome {
   readonly status: number;
   readonly result: FormattedExecutionResult;
+  /** True when a mutation was not run, because the same one was run under its `Idempotency-Key`. */
+  readonly isReplayed?: boolean;
+}
+
+/** Who asks, and under which `Idempotency-Key`. */
+interface Asking extends Omit<OperationContext, "keyed"> {
+  readonly idempotencyKey: string | null;
 }
 
 interface Dependencies {
@@ -46,7 +54,7 @@ export function createOperations({ supergraph, limits, documentCacheBytesMax, lo
     /** Runs one operation. Never throws: every failure is part of the result. */
     async execute(
       request: GraphqlRequest,
-      context: OperationContext,
+      asking: Asking,
       { queriesOnly }: { readonly queriesOnly: boolean },
     ): Promise<Outcome> {
       const outcome = checked(request.query);
@@ -69,10 +77,24 @@ export function createOperations({ supergraph, limits, documentCacheBytesMax, lo
           400,
           errors.map((error) => invalid(error.message, error)),
         );
+      const { principal, requestId, clientAddress } = asking;
+      const keyed =
+        operation.operation === "mutation" && principal ? keyedOperation(asking.idempotencyKey, request) : null;
+      const context: OperationContext = { principal, requestId, clientAddress, keyed };
       const result = await run({ supergraph, log }, { request, document, operation }, context);
-      return { status: 200, result: answerOf(result, context.requestId, log) };
+      return { status: 200, result: answerOf(result, requestId, log), isReplayed: keyed?.isReplayed ?? false };
     },
   };
+}
+
+/** The whole operation is what a key stands for, whichever subgraphs run it. */
+function keyedOperation(
+  key: string | null,
+  { query, variables, operationName }: GraphqlRequest,
+): KeyedOperation | null {
+  if (key === null) return null;
+  const fingerprint = requestFingerprint("POST", "/graphql", {}, { query, variables, operationName });
+  return { key, fingerprint, sentTo: new Set(), isReplayed: false };
 }
 
 /** What the client gets of a result: the data, and the errors it may see. Nothing of `extensions` is for clients. */

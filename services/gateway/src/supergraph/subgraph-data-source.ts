@@ -1,7 +1,15 @@
 import type { GraphQLDataSource } from "@apollo/gateway";
 import type { AccessStates, Principal } from "@signalbox/auth";
 import { isAppError } from "@signalbox/core";
-import { clientAddressHeader, encodePrincipal, principalHeader, takeAccessChanges } from "@signalbox/graphql";
+import {
+  clientAddressHeader,
+  encodeOperationKey,
+  encodePrincipal,
+  operationKeyHeader,
+  principalHeader,
+  replayedExtension,
+  takeAccessChanges,
+} from "@signalbox/graphql";
 import type { InternalAnswer, InternalClient } from "@signalbox/net";
 import type { Tracer } from "@signalbox/telemetry";
 import { type DocumentNode, type FormattedExecutionResult, type GraphQLSchema, getOperationAST } from "graphql";
@@ -16,6 +24,17 @@ export interface OperationContext {
   readonly principal: Principal | null;
   readonly requestId: string;
   readonly clientAddress: string;
+  /** The `Idempotency-Key` of a mutation, and what became of it. */
+  readonly keyed: KeyedOperation | null;
+}
+
+export interface KeyedOperation {
+  readonly key: string;
+  readonly fingerprint: Buffer;
+  /** The subgraphs that have seen the key. */
+  readonly sentTo: Set<string>;
+  /** Set when a subgraph gives what it gave before. */
+  isReplayed: boolean;
 }
 
 interface DataSourceParts {
@@ -41,8 +60,10 @@ export function createSubgraphDataSource(parts: DataSourceParts): GraphQLDataSou
       const fetched: Fetched = { schema: parts.schema(), document, variables };
       const isMutation = getOperationAST(document)?.operation === "mutation";
       try {
-        const answer = await send(parts, request, context as OperationContext);
+        const answer = await send(parts, request, context as OperationContext, isMutation);
         const result = takeAccessChanges(resultIn(answer, parts.name), parts.accessStates);
+        const { keyed } = context as OperationContext;
+        if (keyed && result.extensions?.[replayedExtension] === true) keyed.isReplayed = true;
         return withoutFlaws(result, fetched, parts.name) as SubgraphResult;
       } catch (error) {
         const loss = lossOf(error, parts.name, isMutation);
@@ -55,7 +76,8 @@ export function createSubgraphDataSource(parts: DataSourceParts): GraphQLDataSou
 function send(
   { name, client, tracer }: DataSourceParts,
   { query, variables, operationName }: { query?: string; variables?: object; operationName?: string },
-  { principal, requestId, clientAddress }: OperationContext,
+  { principal, requestId, clientAddress, keyed }: OperationContext,
+  isMutation: boolean,
 ): Promise<InternalAnswer> {
   return tracer.span(`fetch ${name}`, { kind: "client" }, async () => {
     const traceparent = tracer.traceparent();
@@ -64,8 +86,15 @@ function send(
       [clientAddressHeader]: clientAddress,
       ...(principal === null ? {} : { [principalHeader]: encodePrincipal(principal) }),
       ...(traceparent === undefined ? {} : { traceparent }),
+      ...(keyed && isMutation && { [operationKeyHeader]: keyFor(name, keyed) }),
     });
   });
+}
+
+function keyFor(subgraph: string, { key, fingerprint, sentTo }: KeyedOperation): string {
+  const isFirst = !sentTo.has(subgraph);
+  sentTo.add(subgraph);
+  return encodeOperationKey({ key, fingerprint, isFirst });
 }
 
 /** A subgraph that is away, or is told so by what stands before it. */
