@@ -6,6 +6,8 @@ interface EdgeRoute {
   readonly service: ServiceName;
   /** Answers that arrive over minutes (event streams, sockets) must not be buffered or timed out by a proxy. */
   readonly streams?: true;
+  /** What the edge itself refuses there has the form of a GraphQL answer. */
+  readonly errors?: "graphql";
 }
 
 /**
@@ -13,7 +15,7 @@ interface EdgeRoute {
  * embedded mode in `in-process-edge.ts`, and nginx in `nginx-configuration.ts`. What is not here is not reachable from outside.
  */
 export const edgeRoutes: readonly EdgeRoute[] = [
-  { prefix: "/graphql", service: "gateway", streams: true },
+  { prefix: "/graphql", service: "gateway", streams: true, errors: "graphql" },
   { prefix: "/docs/errors", service: "gateway" },
   { prefix: "/openapi.json", service: "gateway" },
   { prefix: "/openapi/gateway.json", service: "gateway" },

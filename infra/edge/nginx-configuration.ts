@@ -1,4 +1,4 @@
-import { type ErrorCode, errorBody, MiB, type ServiceName, securityHeaders } from "@signalbox/core";
+import { type ErrorCode, errorBody, graphqlErrorBody, MiB, type ServiceName, securityHeaders } from "@signalbox/core";
 import { edgeRoutes } from "./edge-routes.ts";
 import { asksForPage, frontPage, frontPageHeaders } from "./front-page.ts";
 
@@ -102,6 +102,7 @@ function server({ listen, upstreams, errorDocs = "/docs/errors" }: NginxOptions)
     listen ${listen};
 ${proxying}
 ${refusals.map((one) => refusal(one, errorDocs)).join("\n")}
+${refusals.map(graphqlRefusal).join("\n")}
     location / { return 404; }
     location = / {
       default_type "text/html; charset=utf-8";
@@ -145,12 +146,31 @@ function upstream(service: string, targets: readonly string[], resolver: string 
   return `  upstream ${service} { zone ${service} 128k;${dns} ${servers.join(" ")} keepalive 64; }`;
 }
 
-function refusal([nginxStatus, status, code, message]: (typeof refusals)[number], errorDocs: string): string {
-  const body = errorBody({ code, message, requestId: "$edge_request_id", docs: errorDocs });
+type OwnRefusal = (typeof refusals)[number];
+
+function refusal(one: OwnRefusal, docs: string): string {
+  const [, , code, message] = one;
+  return `    ${errorPage(one, refused)}
+${refusalLocation(one, refused, errorBody({ code, message, requestId: "$edge_request_id", docs }))}`;
+}
+
+/** The same refusals where clients of the graph read them. */
+function graphqlRefusal(one: OwnRefusal): string {
+  const [, , code, message] = one;
+  return refusalLocation(one, graphqlRefused, graphqlErrorBody({ code, message, requestId: "$edge_request_id" }));
+}
+
+// A path and not a named location: a target that was too long left no path behind, which nginx takes for its own error.
+const refused = "/refused-by-the-edge";
+const graphqlRefused = "/refused-by-the-edge/graphql";
+
+function errorPage([nginxStatus, status]: OwnRefusal, folder: string): string {
   const rewritten = nginxStatus === String(status) ? "" : ` =${status}`;
-  // A path and not a named location: a target that was too long left no path behind, which nginx takes for its own error.
-  return `    error_page ${nginxStatus}${rewritten} /refused-by-the-edge/${status};
-    location = /refused-by-the-edge/${status} {
+  return `error_page ${nginxStatus}${rewritten} ${folder}/${status};`;
+}
+
+function refusalLocation([, status]: OwnRefusal, folder: string, body: string): string {
+  return `    location = ${folder}/${status} {
       internal;
       default_type "application/json; charset=utf-8";
       add_header X-Request-Id $edge_request_id always;
@@ -160,9 +180,10 @@ ${securityHeaders.map(([name, value]) => `      add_header ${name} "${value}" al
     }`;
 }
 
-function location({ prefix, service, streams }: (typeof edgeRoutes)[number]): string {
+function location({ prefix, service, streams, errors }: (typeof edgeRoutes)[number]): string {
   const rules = [
     `proxy_pass http://${service};`,
+    ...(errors === "graphql" ? refusals.map((one) => errorPage(one, graphqlRefused)) : []),
     ...(streams === true ? ["proxy_buffering off;", "proxy_read_timeout 1h;"] : []),
   ].join(" ");
   return `    location = ${prefix} { ${rules} }

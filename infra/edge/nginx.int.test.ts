@@ -54,6 +54,7 @@ before(async () => {
       "webhook-ingest": `127.0.0.1:${service.port}`,
       account: `127.0.0.1:${(silent.address() as { port: number }).port}`,
       config: `127.0.0.1:${await freePort()}`,
+      gateway: `127.0.0.1:${await freePort()}`,
     },
   });
   // Waiting a minute for the silent service would prove the same; the others keep their minute.
@@ -116,6 +117,20 @@ test("every refusal of nginx itself has the shape of our errors and the request 
     assert.equal(error.request_id, id, String(status));
     // What does not fit is not read, so its request id is not known.
     if (![400, 414, 431].includes(status)) assert.equal(id, "asked-as-this", String(status));
+  }
+});
+
+test("what nginx refuses for the graph has the form of its answers", async () => {
+  const post = "POST /graphql HTTP/1.1\r\nHost: edge\r\nConnection: close\r\nX-Request-Id: asked-as-this\r\n";
+  for (const [status, code, answering] of [
+    [502, "UNAVAILABLE", ask("/graphql?query=x")],
+    [413, "VALIDATION_FAILED", raw(`${post}Content-Length: 99999999\r\n\r\n`)],
+  ] as const) {
+    const [head = "", body = ""] = (await answering).split("\r\n\r\n");
+    assert.match(head, new RegExp(`^HTTP/1\\.1 ${status} `), head);
+    const { errors } = JSON.parse(body.replace(/^[\da-f]+\r\n|\r\n0\r\n$/g, ""));
+    assert.deepEqual(errors[0].extensions, { code, request_id: "asked-as-this" });
+    assert.equal(typeof errors[0].message, "string");
   }
 });
 

@@ -32,7 +32,7 @@ export function expectRefusal(answer: Answer, what: string, path: string): void 
   assert.equal(answer.headers.get("x-powered-by"), null, shown);
   assert.ok(answer.headers.get("x-request-id"), shown);
   if (isPage) return;
-  if (path === "/graphql" && answer.json.errors) expectGraphqlErrors(answer, shown);
+  if (path === "/graphql") expectGraphqlErrors(answer, shown);
   else expectError(answer, shown, path);
 }
 

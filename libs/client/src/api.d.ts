@@ -1507,6 +1507,18 @@ export interface components {
              */
             last_used_at: string;
         };
+        /** @description A refusal, in the form of a GraphQL answer. */
+        GraphqlError: {
+            errors: {
+                extensions: {
+                    /** @description Stable; branch on this. */
+                    code: string;
+                    request_id: string;
+                };
+                /** @description For people; may change. */
+                message: string;
+            }[];
+        };
         GraphqlRequest: {
             extensions?: {
                 [key: string]: unknown;
@@ -2347,6 +2359,309 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The credential lacks a scope, or the state of the account forbids it. */
+        GraphqlForbidden: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "errors": [
+                 *         {
+                 *           "message": "This is not permitted.",
+                 *           "extensions": {
+                 *             "code": "FORBIDDEN",
+                 *             "request_id": "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["GraphqlError"];
+            };
+        };
+        /** @description The request took too long. */
+        GraphqlGatewayTimeout: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "errors": [
+                 *         {
+                 *           "message": "The request took too long.",
+                 *           "extensions": {
+                 *             "code": "UNAVAILABLE",
+                 *             "request_id": "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["GraphqlError"];
+            };
+        };
+        /** @description Something went wrong on our side. */
+        GraphqlInternalServerError: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "errors": [
+                 *         {
+                 *           "message": "Something went wrong on our side.",
+                 *           "extensions": {
+                 *             "code": "INTERNAL",
+                 *             "request_id": "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["GraphqlError"];
+            };
+        };
+        /** @description No acceptable media type can be produced. */
+        GraphqlNotAcceptable: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "errors": [
+                 *         {
+                 *           "message": "No acceptable media type can be produced.",
+                 *           "extensions": {
+                 *             "code": "VALIDATION_FAILED",
+                 *             "request_id": "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["GraphqlError"];
+            };
+        };
+        /** @description The body is too large. */
+        GraphqlPayloadTooLarge: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "errors": [
+                 *         {
+                 *           "message": "The body is too large.",
+                 *           "extensions": {
+                 *             "code": "VALIDATION_FAILED",
+                 *             "request_id": "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["GraphqlError"];
+            };
+        };
+        /** @description The headers are too large. */
+        GraphqlRequestHeaderFieldsTooLarge: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "errors": [
+                 *         {
+                 *           "message": "The request is not well formed.",
+                 *           "extensions": {
+                 *             "code": "VALIDATION_FAILED",
+                 *             "request_id": "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["GraphqlError"];
+            };
+        };
+        /** @description The body stopped moving, or did not arrive in time. */
+        GraphqlRequestTimeout: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "errors": [
+                 *         {
+                 *           "message": "The body did not arrive in time.",
+                 *           "extensions": {
+                 *             "code": "VALIDATION_FAILED",
+                 *             "request_id": "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["GraphqlError"];
+            };
+        };
+        /** @description Not available right now; see Retry-After. */
+        GraphqlServiceUnavailable: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "errors": [
+                 *         {
+                 *           "message": "The service is not available right now.",
+                 *           "extensions": {
+                 *             "code": "UNAVAILABLE",
+                 *             "request_id": "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["GraphqlError"];
+            };
+        };
+        /** @description Too many requests; see Retry-After. */
+        GraphqlTooManyRequests: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "errors": [
+                 *         {
+                 *           "message": "Too many requests. Try again later.",
+                 *           "extensions": {
+                 *             "code": "RATE_LIMITED",
+                 *             "request_id": "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["GraphqlError"];
+            };
+        };
+        /** @description Credentials are missing, not valid or expired. */
+        GraphqlUnauthorized: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "WWW-Authenticate": components["headers"]["WWWAuthenticate"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "errors": [
+                 *         {
+                 *           "message": "Valid credentials are needed.",
+                 *           "extensions": {
+                 *             "code": "UNAUTHENTICATED",
+                 *             "request_id": "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["GraphqlError"];
+            };
+        };
+        /** @description A member of the body is not valid. */
+        GraphqlUnprocessableEntity: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "errors": [
+                 *         {
+                 *           "message": "A field is not valid.",
+                 *           "extensions": {
+                 *             "code": "VALIDATION_FAILED",
+                 *             "request_id": "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["GraphqlError"];
+            };
+        };
+        /** @description The media type of the body is not supported. */
+        GraphqlUnsupportedMediaType: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "errors": [
+                 *         {
+                 *           "message": "The media type of the body is not supported.",
+                 *           "extensions": {
+                 *             "code": "VALIDATION_FAILED",
+                 *             "request_id": "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["GraphqlError"];
             };
         };
         /** @description Success. */
@@ -6707,21 +7022,11 @@ export interface operations {
                 };
                 content: {
                     "application/graphql-response+json": components["schemas"]["GraphqlResponse"];
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "code": "invalid_request",
-                     *         "message": "The request is not well formed.",
-                     *         "request_id": "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b",
-                     *         "doc_url": "/docs/errors#invalid_request"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["GraphqlResponse"];
+                    "application/json": components["schemas"]["GraphqlResponse"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            401: components["responses"]["GraphqlUnauthorized"];
+            403: components["responses"]["GraphqlForbidden"];
             /** @description An answer. */
             405: {
                 headers: {
@@ -6732,26 +7037,16 @@ export interface operations {
                 };
                 content: {
                     "application/graphql-response+json": components["schemas"]["GraphqlResponse"];
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "code": "method_not_allowed",
-                     *         "message": "The method is not allowed here.",
-                     *         "request_id": "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b",
-                     *         "doc_url": "/docs/errors#method_not_allowed"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["GraphqlResponse"];
+                    "application/json": components["schemas"]["GraphqlResponse"];
                 };
             };
-            406: components["responses"]["NotAcceptable"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-            504: components["responses"]["GatewayTimeout"];
+            406: components["responses"]["GraphqlNotAcceptable"];
+            415: components["responses"]["GraphqlUnsupportedMediaType"];
+            429: components["responses"]["GraphqlTooManyRequests"];
+            431: components["responses"]["GraphqlRequestHeaderFieldsTooLarge"];
+            500: components["responses"]["GraphqlInternalServerError"];
+            503: components["responses"]["GraphqlServiceUnavailable"];
+            504: components["responses"]["GraphqlGatewayTimeout"];
         };
     };
     runOperation: {
@@ -6795,21 +7090,11 @@ export interface operations {
                 };
                 content: {
                     "application/graphql-response+json": components["schemas"]["GraphqlResponse"];
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "code": "invalid_request",
-                     *         "message": "The request is not well formed.",
-                     *         "request_id": "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b",
-                     *         "doc_url": "/docs/errors#invalid_request"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["GraphqlResponse"];
+                    "application/json": components["schemas"]["GraphqlResponse"];
                 };
             };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            401: components["responses"]["GraphqlUnauthorized"];
+            403: components["responses"]["GraphqlForbidden"];
             /** @description An answer. */
             405: {
                 headers: {
@@ -6820,29 +7105,19 @@ export interface operations {
                 };
                 content: {
                     "application/graphql-response+json": components["schemas"]["GraphqlResponse"];
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "code": "method_not_allowed",
-                     *         "message": "The method is not allowed here.",
-                     *         "request_id": "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b",
-                     *         "doc_url": "/docs/errors#method_not_allowed"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["GraphqlResponse"];
+                    "application/json": components["schemas"]["GraphqlResponse"];
                 };
             };
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity"];
-            429: components["responses"]["TooManyRequests"];
-            431: components["responses"]["RequestHeaderFieldsTooLarge"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-            504: components["responses"]["GatewayTimeout"];
+            406: components["responses"]["GraphqlNotAcceptable"];
+            408: components["responses"]["GraphqlRequestTimeout"];
+            413: components["responses"]["GraphqlPayloadTooLarge"];
+            415: components["responses"]["GraphqlUnsupportedMediaType"];
+            422: components["responses"]["GraphqlUnprocessableEntity"];
+            429: components["responses"]["GraphqlTooManyRequests"];
+            431: components["responses"]["GraphqlRequestHeaderFieldsTooLarge"];
+            500: components["responses"]["GraphqlInternalServerError"];
+            503: components["responses"]["GraphqlServiceUnavailable"];
+            504: components["responses"]["GraphqlGatewayTimeout"];
         };
     };
     images: {

@@ -1,5 +1,5 @@
 import { AccessRecord, type AccessStates } from "@signalbox/auth";
-import type { ExecutionResult } from "graphql";
+import type { FormattedExecutionResult } from "graphql";
 import { z } from "zod";
 
 /** The extension of a subgraph's answer that tells the gateway who may do what from now on. It goes no further. */
@@ -13,8 +13,8 @@ const AccessRecords = z.array(AccessRecord);
  */
 export async function withAccessChanges(
   accessStates: Pick<AccessStates, "onChange">,
-  run: () => Promise<ExecutionResult>,
-): Promise<ExecutionResult> {
+  run: () => Promise<FormattedExecutionResult>,
+): Promise<FormattedExecutionResult> {
   const changes: AccessRecord[] = [];
   const stop = accessStates.onChange((change) => void changes.push(change));
   try {
@@ -26,7 +26,7 @@ export async function withAccessChanges(
 }
 
 /** Takes the access changes out of a subgraph's result and applies them. */
-export function takeAccessChanges<Result extends Pick<ExecutionResult, "extensions">>(
+export function takeAccessChanges<Result extends Pick<FormattedExecutionResult, "extensions">>(
   result: Result,
   accessStates: Pick<AccessStates, "apply">,
 ): Result {

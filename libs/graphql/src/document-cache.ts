@@ -1,27 +1,72 @@
-import { type DocumentNode, type GraphQLError, type GraphQLSchema, parse, validate } from "graphql";
+import { type DocumentNode, type GraphQLFormattedError, type GraphQLSchema, parse, validate } from "graphql";
 import { LRUCache } from "lru-cache";
 
 /** A document that parsed and validated, or the reasons why it did not. */
-export type CheckedDocument = { readonly document: DocumentNode } | { readonly errors: readonly GraphQLError[] };
+export type CheckedDocument =
+  | { readonly document: DocumentNode }
+  | { readonly refusal: readonly GraphQLFormattedError[] };
 
-/** Parses and validates each distinct query text once. The gateway sends the same few texts over and over. */
-export function createDocumentCache(schema: GraphQLSchema, maxEntries: number): (query: string) => CheckedDocument {
-  const checked = new LRUCache<string, CheckedDocument>({ max: maxEntries });
-  return (query) => {
-    const known = checked.get(query);
-    if (known !== undefined) return known;
-    const fresh = check(schema, query);
-    checked.set(query, fresh);
-    return fresh;
+interface DocumentCacheOptions<Limits extends object> {
+  /** How much memory the remembered documents may take. */
+  readonly bytesMax: number;
+  /** What is checked against besides the schema. What was found under other limits is forgotten at once. */
+  readonly limits: () => Limits;
+  readonly check: (query: string, limits: Limits) => CheckedDocument;
+}
+
+/** What is kept: errors of graphql hold the document, its tokens and a stack, so of a refusal only the text stays. */
+type Kept = DocumentNode | string;
+
+/** A text that is this large a part of the cache is checked each time: a few of them would push out all others. */
+const entriesMin = 16;
+
+/**
+ * Checks each distinct query text once while it is in use. Clients send the same few texts over and over; whoever sends
+ * others fills no more than `bytesMax`.
+ */
+export function createDocumentCache<Limits extends object>({ bytesMax, limits, check }: DocumentCacheOptions<Limits>) {
+  const kept = new LRUCache<string, Kept>({
+    maxSize: bytesMax,
+    maxEntrySize: Math.floor(bytesMax / entriesMin),
+    sizeCalculation: bytesOf,
+  });
+  let keptUnder = "";
+  return (query: string): CheckedDocument => {
+    const current = limits();
+    const under = Object.values(current).join();
+    if (under !== keptUnder) kept.clear();
+    keptUnder = under;
+    const known = kept.get(query);
+    if (known !== undefined) return typeof known === "string" ? { refusal: JSON.parse(known) } : { document: known };
+    const found = check(query, current);
+    kept.set(query, "document" in found ? found.document : JSON.stringify(found.refusal));
+    return found;
   };
 }
 
-function check(schema: GraphQLSchema, query: string): CheckedDocument {
-  try {
-    const document = parse(query, { maxTokens: 20_000 });
-    const errors = validate(schema, document, undefined, { maxErrors: 20 });
-    return errors.length === 0 ? { document } : { errors };
-  } catch (error) {
-    return { errors: [error as GraphQLError] };
-  }
+/**
+ * Validates a document that was parsed without locations, which would keep every token of the text. Only a refusal pays
+ * for reading it once more, to tell the client where the fault is.
+ */
+export function validateDocument(schema: GraphQLSchema, query: string, document: DocumentNode): CheckedDocument {
+  if (validate(schema, document, undefined, { maxErrors: 1 }).length === 0) return { document };
+  const errors = validate(schema, parse(query), undefined, { maxErrors: 20 });
+  return { refusal: errors.map((error) => ({ ...error.toJSON(), extensions: { code: "VALIDATION_FAILED" } })) };
+}
+
+/** Measured with documents of every shape: a node with its place in a list takes 53 to 133 bytes. */
+const nodeBytes = 136;
+const entryBytes = 512;
+
+/** About the memory that an entry takes, and not less than that. */
+export function bytesOf(found: Kept, query: string): number {
+  const texts = 2 * query.length + entryBytes;
+  return typeof found === "string" ? texts + 2 * found.length : texts + nodeBytes * nodesIn(found);
+}
+
+function nodesIn(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  let count = 1;
+  for (const member of Object.values(value)) count += nodesIn(member);
+  return count;
 }

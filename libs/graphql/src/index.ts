@@ -1,9 +1,11 @@
 export { takeAccessChanges } from "./access-changes.ts";
 export { type ConnectionSpec, connectionArguments, connectionField, type PageLimits } from "./connection-field.ts";
-export { graphqlCodeOf } from "./error-mapping.ts";
+export { type CheckedDocument, createDocumentCache, validateDocument } from "./document-cache.ts";
 export { type FieldAccess, field, isDeclared } from "./field.ts";
+export { replayedExtension } from "./keyed-mutation.ts";
 export { createLoader, type Load } from "./loader.ts";
 export { mutation } from "./mutation.ts";
+export { encodeOperationKey, operationKeyHeader } from "./operation-key.ts";
 export { parseInput, refusalError, toWire } from "./parse-input.ts";
 export { clientAddressHeader, encodePrincipal, principalHeader } from "./principal-header.ts";
 export { type GraphqlRequest, graphqlRequestFrom } from "./read-request.ts";

@@ -34,10 +34,11 @@ export interface ContextParts<Loaders> {
   readonly pool?: Pool;
 }
 
-/** Makes the context of one request. */
+/** Makes the context of one request. `complete` is run at the end of each of its transactions. */
 export function contextOf<Loaders>(
   request: IncomingMessage,
   { createLoaders, clock, pool }: ContextParts<Loaders>,
+  complete: (tx: Tx) => Promise<void> = async () => {},
 ): SubgraphContext<Loaders> {
   const principal = decodePrincipal(request.headers[principalHeader]);
   const requestId = String(request.headers["x-request-id"] ?? "");
@@ -46,6 +47,11 @@ export function contextOf<Loaders>(
   const database = (): Pool => {
     if (!pool) throw new Error("a field writes, and the subgraph was made without a pool");
     return pool;
+  };
+  const completed = async <T>(tx: Tx, work: Promise<T>): Promise<T> => {
+    const result = await work;
+    await complete(tx);
+    return result;
   };
   return {
     principal,
@@ -57,9 +63,10 @@ export function contextOf<Loaders>(
     clientAddress,
     loaders: createLoaders(principal),
     clock,
-    inTransaction: (work) => inTransaction(database(), work, { key }),
-    async write({ find, missing, ...rest }) {
-      const written = await writeRow(database(), { ...rest, key, lock: find });
+    inTransaction: (work) => inTransaction(database(), (tx) => completed(tx, work(tx)), { key }),
+    async write({ find, missing, change, ...rest }) {
+      const changing: typeof change = (tx, row) => completed(tx, change(tx, row));
+      const written = await writeRow(database(), { ...rest, key, lock: find, change: changing });
       if (written) return written.result;
       throw new AppError("not_found", missing);
     },

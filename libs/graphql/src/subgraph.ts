@@ -1,14 +1,27 @@
 import type { IncomingMessage, RequestListener } from "node:http";
 import { buildSubgraphSchema, type GraphQLResolverMap } from "@apollo/subgraph";
 import type { AccessStates } from "@signalbox/auth";
-import { isAppError } from "@signalbox/core";
-import type { ForbiddenRequest } from "@signalbox/http";
+import { isAppError, MiB } from "@signalbox/core";
+import type { ForbiddenRequest, IdempotencyStore } from "@signalbox/http";
+import type { Tx } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
-import { type ExecutionResult, execute, GraphQLError, getOperationAST, parse } from "graphql";
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  execute,
+  type FormattedExecutionResult,
+  GraphQLError,
+  type GraphQLSchema,
+  getOperationAST,
+  parse,
+} from "graphql";
 import { withAccessChanges } from "./access-changes.ts";
-import { createDocumentCache } from "./document-cache.ts";
+import { type CheckedDocument, createDocumentCache, validateDocument } from "./document-cache.ts";
 import { toGraphqlError } from "./error-mapping.ts";
 import { isDeclared, type Resolve } from "./field.ts";
+import { runKeyedMutation } from "./keyed-mutation.ts";
+import { decodeOperationKey, operationKeyHeader } from "./operation-key.ts";
+import { decodePrincipal, principalHeader } from "./principal-header.ts";
 import { type GraphqlRequest, readGraphqlRequest } from "./read-request.ts";
 import { scalarResolversOf } from "./scalars.ts";
 import { type ContextParts, contextOf, type SubgraphContext } from "./subgraph-context.ts";
@@ -24,10 +37,14 @@ export interface SubgraphOptions<Loaders> extends ContextParts<Loaders> {
   /** Told of every field that a known caller was not allowed to use, for an audit. */
   readonly onForbidden?: (request: ForbiddenRequest) => void;
   /** Runs the answer of one request: the place for a span, a line and a measurement. */
-  readonly observe?: (request: IncomingMessage, answer: () => Promise<ExecutionResult>) => Promise<ExecutionResult>;
-  readonly documentCacheMaxEntries?: number;
+  readonly observe?: (
+    request: IncomingMessage,
+    answer: () => Promise<FormattedExecutionResult>,
+  ) => Promise<FormattedExecutionResult>;
   /** What this process lets people in by: what a mutation changes of it is told to the gateway with the result. */
   readonly accessStates?: Pick<AccessStates, "onChange">;
+  /** Keeps what mutations answered under an `Idempotency-Key`; without it a key does nothing. */
+  readonly idempotency?: IdempotencyStore;
 }
 
 /**
@@ -38,37 +55,64 @@ export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): Requ
   const typeDefs = parse(options.typeDefs);
   const resolvers = { ...scalarResolversOf(typeDefs), ...prepared(options) } as GraphQLResolverMap;
   const schema = buildSubgraphSchema([{ typeDefs, resolvers }]);
-  const checkedDocument = createDocumentCache(schema, options.documentCacheMaxEntries ?? 500);
+  const checked = createDocumentCache({
+    bytesMax: documentCacheBytesMax,
+    limits: () => ({ documentTokensMax }),
+    check: (query) => check(schema, query),
+  });
 
-  async function answer(request: IncomingMessage): Promise<ExecutionResult> {
+  async function answer(request: IncomingMessage): Promise<FormattedExecutionResult> {
     const operation = await readGraphqlRequest(request);
-    const checked = checkedDocument(operation.query);
-    if ("errors" in checked) return { errors: checked.errors.map(toGraphqlError) };
-    const { document } = checked;
-    const { variables: variableValues, operationName } = operation;
-    const contextValue = contextOf(request, options);
-    const run = async () => execute({ schema, document, variableValues, operationName, contextValue });
-    const isMutation = getOperationAST(document, operationName)?.operation === "mutation";
-    const { accessStates } = options;
-    const result = await (isMutation && accessStates ? withAccessChanges(accessStates, run) : run());
-    return withMappedErrors(result, operation);
+    const found = checked(operation.query);
+    if ("refusal" in found) return { errors: found.refusal };
+    const { document } = found;
+    if (getOperationAST(document, operation.operationName)?.operation === "mutation") {
+      return mutate(request, operation, document);
+    }
+    return run(request, operation, document);
   }
 
-  function withMappedErrors(result: ExecutionResult, { operationName }: GraphqlRequest): ExecutionResult {
-    if (result.errors === undefined) return result;
+  async function run(
+    request: IncomingMessage,
+    { variables, operationName }: GraphqlRequest,
+    document: DocumentNode,
+    complete?: (tx: Tx) => Promise<void>,
+  ): Promise<FormattedExecutionResult> {
+    const contextValue = contextOf(request, options, complete);
+    const result = await execute({ schema, document, variableValues: variables, operationName, contextValue });
+    return withMappedErrors(result, operationName);
+  }
+
+  function mutate(request: IncomingMessage, asked: GraphqlRequest, document: DocumentNode) {
+    const { accessStates, idempotency } = options;
+    const operationKey = decodeOperationKey(request.headers[operationKeyHeader]);
+    const accountId = decodePrincipal(request.headers[principalHeader])?.accountId;
+    const operation = getOperationAST(document, asked.operationName);
+    const runOrReplay = async () => {
+      if (!operationKey || !accountId || !operation || !idempotency) return run(request, asked, document);
+      return runKeyedMutation({
+        ...{ document, operation, operationKey, accountId, idempotency },
+        run: (alone, complete) => run(request, asked, alone, complete),
+      });
+    };
+    return accessStates ? withAccessChanges(accessStates, runOrReplay) : runOrReplay();
+  }
+
+  function withMappedErrors(result: ExecutionResult, operationName: string | undefined): FormattedExecutionResult {
+    if (result.errors === undefined) return result as FormattedExecutionResult;
     for (const error of result.errors) {
       const cause = error.originalError;
       // A value that does not fit its scalar is the caller's mistake.
       if (cause === undefined || isAppError(cause) || cause instanceof GraphQLError) continue;
       options.log.error({ error: cause, path: error.path?.join("."), operationName }, "a resolver failed");
     }
-    return { ...result, errors: result.errors.map(toGraphqlError) };
+    return { ...result, errors: result.errors.map((error) => toGraphqlError(error).toJSON()) };
   }
 
-  const answerAlways = (request: IncomingMessage): Promise<ExecutionResult> =>
+  const answerAlways = (request: IncomingMessage): Promise<FormattedExecutionResult> =>
     answer(request).catch((error: Error) => {
       if (!isAppError(error)) options.log.error({ error }, "a subgraph request failed");
-      return { errors: [toGraphqlError(new GraphQLError(error.message, { originalError: error }))] };
+      return { errors: [toGraphqlError(new GraphQLError(error.message, { originalError: error })).toJSON()] };
     });
 
   const { observe = (_, work) => work() } = options;
@@ -79,6 +123,20 @@ export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): Requ
       response.end(body);
     });
   };
+}
+
+/** The gateway sends the same few texts over and over. */
+const documentCacheBytesMax = 32 * MiB;
+/** Above what a plan of the gateway has, whose own limit is lower. */
+const documentTokensMax = 20_000;
+
+function check(schema: GraphQLSchema, query: string): CheckedDocument {
+  try {
+    return validateDocument(schema, query, parse(query, { maxTokens: documentTokensMax, noLocation: true }));
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error;
+    return { refusal: [toGraphqlError(error).toJSON()] };
+  }
 }
 
 /** The resolvers as Apollo wants them, each of which tells of what it forbids. */

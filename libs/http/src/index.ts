@@ -4,7 +4,7 @@ export type { ForbiddenRequest } from "./app/edge.ts";
 export type { HttpContext } from "./app/http-context.ts";
 export type { Mounts } from "./app/mounts.ts";
 export { ExportPage, exportPathOf, exportRoutes } from "./export/export-routes.ts";
-export type { Idempotency } from "./idempotency/idempotency.ts";
+export type { Idempotency, IdempotencyClaim } from "./idempotency/idempotency.ts";
 export {
   createIdempotencyStore,
   type IdempotencyStore,
@@ -60,3 +60,4 @@ export type {
   RouteSpec,
   RouteWrite,
 } from "./routes/route-spec.ts";
+export { idempotencyKeyOf, requestFingerprint } from "./steps/begin-idempotency.ts";

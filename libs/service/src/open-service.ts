@@ -133,7 +133,7 @@ export async function openService(
       const edge = { context, pool, authenticator, rateLimits, idempotency, onForbidden };
       const observe = observeSubgraph(context);
       const subgraph: RequestListener = createSubgraph({
-        ...{ ...graph, log, clock, pool, accessStates, onForbidden, observe },
+        ...{ ...graph, log, clock, pool, accessStates, idempotency, onForbidden, observe },
       });
       return {
         public: createHttpApp({ ...edge, routes, openapi, ...(mounts && { mounts }) }),

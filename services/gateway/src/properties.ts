@@ -1,6 +1,7 @@
 import { internalProperties, principalProperties } from "@signalbox/auth/properties";
 import { cacheProperties } from "@signalbox/cache/properties";
 import { defineProperties } from "@signalbox/config";
+import { KiB, MiB } from "@signalbox/core";
 import { eventsProperties } from "@signalbox/events/properties";
 import { httpProperties } from "@signalbox/http/properties";
 import { runtimeProperties } from "@signalbox/runtime/properties";
@@ -37,15 +38,15 @@ export const properties = defineProperties({
   "graphql.limits.root-fields": limit(20, 1_000, "How many root fields a document may select."),
   "graphql.limits.directives": limit(50, 1_000, "How many directives a document may use."),
   "graphql.limits.tokens": limit(4_000, 100_000, "How many tokens a document may have; counted while it is parsed."),
-  "graphql.document-cache.max-entries": {
+  "graphql.document-cache.bytes-max": {
     type: "integer",
-    default: 1_000,
-    unit: "documents",
-    min: 1,
-    max: 100_000,
+    default: 32 * MiB,
+    unit: "bytes",
+    min: 64 * KiB,
+    max: 1_024 * MiB,
     secrecy: "internal",
     reload: "restart",
-    effect: "How many checked documents are remembered.",
+    effect: "How much memory checked documents may take; those that were not used longest are forgotten.",
   },
   "graphql.subgraph-deadline": {
     type: "integer",

@@ -1,11 +1,19 @@
 import { stepUpChallenge } from "@signalbox/auth";
-import { AppError, type ErrorDetail, isAppError, MiB } from "@signalbox/core";
-import { type GraphqlRequest, graphqlCodeOf, graphqlRequestFrom } from "@signalbox/graphql";
-import { bytes, createRoutes, type HttpResponse, parseJsonBody, type RouteInput, type Routes } from "@signalbox/http";
-import { type ExecutionResult, GraphQLError } from "graphql";
+import { AppError, type ErrorDetail, graphqlExtensions, isAppError, MiB } from "@signalbox/core";
+import { type GraphqlRequest, graphqlRequestFrom } from "@signalbox/graphql";
+import {
+  bytes,
+  createRoutes,
+  type HttpResponse,
+  idempotencyKeyOf,
+  parseJsonBody,
+  type RouteInput,
+  type Routes,
+} from "@signalbox/http";
+import type { GraphQLFormattedError } from "graphql";
 import { z } from "zod";
 import { errorPageRoutes } from "./docs/error-page.ts";
-import type { Operations } from "./operations/operations.ts";
+import type { Operations, Outcome } from "./operations/operations.ts";
 
 const members = z.record(z.string(), z.unknown());
 
@@ -47,6 +55,8 @@ const responses = {
   405: { content: mediaTypes, schema: GraphqlAnswer },
   415: "error",
 } as const;
+/** Whatever is refused before there is an operation reads like an answer too. */
+const errors = "graphql";
 /** Whoever may see their own account, a disabled one too. What else a state leaves is judged by each field itself. */
 const auth = { scopes: [], access: "own-account:read", optional: true } as const;
 
@@ -62,10 +72,11 @@ export function publicRoutes(operations: Operations): Routes {
     audit: null,
     body: { raw: { maxBytes: MiB, json: GraphqlBody } },
     responses,
+    errors,
     handle: (input) =>
       answer(input, async () => {
         const request = graphqlRequestFrom(parseJsonBody(input.body).value);
-        return operations.execute(request, input, { queriesOnly: false });
+        return operations.execute(request, askingOf(input), { queriesOnly: false });
       }),
   });
 
@@ -80,46 +91,51 @@ export function publicRoutes(operations: Operations): Routes {
       extensions: z.string().optional().describe("A JSON object; ignored."),
     }),
     responses,
+    errors,
     cache: "private, no-cache",
     handle: (input) =>
       answer(input, async () => {
         refuseAmbientCredentials(input);
-        return operations.execute(requestFromQuery(input.query), input, { queriesOnly: true });
+        return operations.execute(requestFromQuery(input.query), askingOf(input), { queriesOnly: true });
       }),
   });
   routes.include(errorPageRoutes());
   return routes;
 }
 
-type Input = Pick<RouteInput, "principal" | "requestId" | "mediaType" | "headers">;
+type Input = Pick<RouteInput, "principal" | "requestId" | "clientAddress" | "mediaType" | "headers">;
 
-/** Writes a result, or what was refused before there was one, in the form of a GraphQL answer. */
-async function answer(
-  { mediaType, requestId }: Input,
-  run: () => Promise<{ status: number; result: ExecutionResult }>,
-): Promise<HttpResponse> {
-  const { status, result } = await run().then(withStatusOf(mediaType), (error: unknown) => {
-    if (!isAppError(error) || error.code === "unsupported_media_type" || error.code === "forbidden") throw error;
-    const details = error.details.length > 0 && { details: error.details };
-    const extensions = { code: graphqlCodeOf(error.code), request_id: requestId, ...details };
-    return { status: 400, result: { errors: [new GraphQLError(error.message, { extensions })] } };
+const askingOf = ({ principal, requestId, clientAddress, headers }: Input) => ({
+  ...{ principal, requestId, clientAddress },
+  idempotencyKey: idempotencyKeyOf(headers["idempotency-key"]),
+});
+
+/** Writes a result, or what is wrong with the request, in the media type that was agreed on. */
+async function answer({ mediaType, requestId }: Input, run: () => Promise<Outcome>): Promise<HttpResponse> {
+  const { status, result, isReplayed } = await run().then(withStatusOf(mediaType), (error: unknown): Outcome => {
+    if (!isAppError(error) || error.code !== "invalid_request") throw error;
+    const extensions = { ...graphqlExtensions(error), request_id: requestId };
+    return { status: 400, result: { errors: [{ message: error.message, extensions }] } };
   });
   const challenge = stepUpChallenge(result.errors?.flatMap(detailsOf));
   const headers = {
     ...(status === 405 && { Allow: "POST" }),
+    ...(isReplayed === true && { "Idempotent-Replayed": "true" }),
     ...(challenge !== null && { "WWW-Authenticate": challenge }),
   };
   return bytes(Buffer.from(JSON.stringify(result)), `${mediaType}; charset=utf-8`, { status, headers });
 }
 
-const detailsOf = ({ extensions }: GraphQLError) => (extensions.details ?? []) as readonly ErrorDetail[];
+const detailsOf = ({ extensions }: GraphQLFormattedError) => (extensions?.details ?? []) as readonly ErrorDetail[];
 
 /**
  * GraphQL over HTTP, "Status Codes": a client of `application/json` gets 200 for a well-formed request whose document is
  * refused, because a JSON answer with another status could come from anything between us.
  */
-const withStatusOf = (mediaType: string) => (outcome: { status: number; result: ExecutionResult }) =>
-  outcome.status === 400 && mediaType === "application/json" ? { ...outcome, status: 200 } : outcome;
+const withStatusOf =
+  (mediaType: string) =>
+  (outcome: Outcome): Outcome =>
+    outcome.status === 400 && mediaType === "application/json" ? { ...outcome, status: 200 } : outcome;
 
 function requestFromQuery(given: {
   query: string;

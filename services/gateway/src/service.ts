@@ -27,7 +27,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const operations = createOperations({
     supergraph,
     log,
-    documentCacheMaxEntries: configuration.get("graphql.document-cache.max-entries"),
+    documentCacheBytesMax: configuration.get("graphql.document-cache.bytes-max"),
     limits: () => ({
       depthMax: configuration.get("graphql.limits.depth"),
       aliasesMax: configuration.get("graphql.limits.aliases"),

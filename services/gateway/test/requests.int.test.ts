@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { testPerson } from "@signalbox/testing";
+import { type TestAnswer, testPerson } from "@signalbox/testing";
 import { type Harness, startGateway } from "./harness.ts";
 
 let gateway: Harness;
 const person = testPerson();
 before(async () => {
-  gateway = await startGateway({ "graphql.document-cache.max-entries": 3 });
+  gateway = await startGateway({ "graphql.document-cache.bytes-max": 64 * 1_024 });
 });
 after(() => gateway.close());
 
@@ -65,13 +65,53 @@ test("malformed requests are refused in the form of a GraphQL answer", async () 
 
 test("another media type than JSON is 415, and one that cannot be written is 406", async () => {
   const body = JSON.stringify({ query: "{ __typename }" });
-  for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]) {
+  const types = ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"];
+  for (const type of [...types, "application/json; charset=iso-8859-1", "application/json; charset=utf-16"]) {
     const answer = await gateway.post(body, { "content-type": type });
-    assert.deepEqual([answer.status, answer.body.error.code], [415, "unsupported_media_type"], type);
+    assert.deepEqual([answer.status, codeOf(answer)], [415, "VALIDATION_FAILED"], type);
   }
-  assert.equal((await gateway.post(body, { accept: "text/html" })).status, 406);
+  const unwritable = await gateway.post(body, { accept: "text/html" });
+  assert.deepEqual([unwritable.status, codeOf(unwritable)], [406, "VALIDATION_FAILED"]);
   const answer = await gateway.post(body, modern);
   assert.match(answer.headers.get("content-type") ?? "", /^application\/graphql-response\+json/);
+});
+
+test("bytes that are not UTF-8 and members named twice are refused, as on REST", async () => {
+  const bodies: Record<string, Buffer> = {
+    "not UTF-8": Buffer.from('{"query":"{ a(x: "\xe9") }"}', "latin1"),
+    "a byte order mark": Buffer.from('\ufeff{"query":"{ __typename }"}'),
+    "a name twice": Buffer.from('{"query":"{ __typename }","query":"{ viewer { id } }"}'),
+    "a variable twice": Buffer.from('{"query":"{ __typename }","variables":{"a":1,"a":2}}'),
+  };
+  for (const [what, body] of Object.entries(bodies)) {
+    const headers = { "content-type": "application/json" };
+    const answer = await fetch(`${gateway.url}/graphql`, { method: "POST", headers, body: new Uint8Array(body) });
+    const { errors } = (await answer.json()) as { errors: { extensions: { code: string } }[] };
+    assert.deepEqual([answer.status, errors[0]?.extensions.code], [400, "VALIDATION_FAILED"], what);
+  }
+  const query = await fetch(`${gateway.url}/graphql?query=%7B%20__typename%20%7D%ff`);
+  assert.equal(query.status, 400);
+});
+
+test("what is refused before there is an operation has errors with a code and the request id, and keeps its status", async () => {
+  const query = "{ viewer { id } }";
+  const tooLarge = JSON.stringify({ query: "#".repeat(2 ** 20) });
+  const headers = { "x-request-id": "find-me" };
+  const refusals: [number, string, TestAnswer][] = [
+    [401, "UNAUTHENTICATED", await gateway.query(null, query, { headers: { ...headers, authorization: "Bearer x" } })],
+    [403, "FORBIDDEN", await gateway.query(testPerson({ state: "deleted" }), query, { headers })],
+    [413, "VALIDATION_FAILED", await gateway.post(tooLarge, headers)],
+  ];
+  for (const [status, code, answer] of refusals) {
+    assert.equal(answer.status, status, answer.text);
+    const [{ message, extensions }] = answer.body.errors;
+    assert.deepEqual([typeof message, extensions.code, extensions.request_id], ["string", code, "find-me"]);
+    assert.deepEqual(Object.keys(answer.body), ["errors"]);
+  }
+  assert.match(refusals[0]?.[2].headers.get("www-authenticate") ?? "", /^Bearer/);
+  const method = await fetch(`${gateway.url}/graphql`, { method: "PUT" });
+  assert.deepEqual([method.status, method.headers.get("allow")], [405, "POST, GET, HEAD, OPTIONS"]);
+  assert.equal(((await method.json()) as TestAnswer["body"]).errors[0].extensions.code, "VALIDATION_FAILED");
 });
 
 test("GET is for queries, and 405 for mutations", async () => {
@@ -88,7 +128,7 @@ test("GET is refused with credentials that a browser sends by itself, and across
   const ambient = [{ cookie: "session=1" }, { authorization: basic }, { "sec-fetch-site": "cross-site" }];
   for (const headers of ambient) {
     const answer = await gateway.get("{ viewer { id } }", headers);
-    assert.deepEqual([answer.status, answer.body.error.code], [403, "forbidden"], JSON.stringify(headers));
+    assert.deepEqual([answer.status, codeOf(answer)], [403, "FORBIDDEN"], JSON.stringify(headers));
   }
   const deliberate = await gateway.get("{ viewer { id } }", person.headers);
   assert.equal(deliberate.body.data.viewer.id, person.accountId);
@@ -101,4 +141,12 @@ test("a document is answered alike however often and among however many others i
       assert.deepEqual(body, { data: { serverSettings: { locale: "en" } } });
     }
   }
+});
+
+// Last: it uses up what the address of these tests may do.
+test("whoever asks too often is told to wait, in the form of an answer", async () => {
+  const asked = await Promise.all(Array.from({ length: 130 }, () => gateway.post('{"query":"{ __typename }"}')));
+  const limited = asked.find(({ status }) => status === 429) ?? assert.fail("nobody was told to wait");
+  const { code, retryAfterSeconds } = limited.body.errors[0].extensions;
+  assert.deepEqual([code, String(retryAfterSeconds)], ["RATE_LIMITED", limited.headers.get("retry-after")]);
 });

@@ -12,6 +12,8 @@ export type SubgraphName = (typeof subgraphNames)[number];
 export interface Subgraph extends ServedListener {
   /** The headers of every request that passed the internal token. */
   readonly heard: IncomingHttpHeaders[];
+  /** Answers instead of the subgraph, until it is null again. */
+  instead: RequestListener | null;
 }
 
 const account = (id: string) => ({ __typename: "Account", id, displayName: "Ada" });
@@ -28,6 +30,10 @@ const resolvers: Record<SubgraphName, Resolvers<unknown>> = {
       viewer: field({ scopes: [], access: "own-account:read" }, (_parent, _args, { caller }) =>
         account(caller.accountId),
       ),
+      accounts: field(open, () => ({
+        edges: ["acc_1", "acc_2"].map((id) => ({ cursor: id, node: account(id) })),
+        pageInfo: { hasNextPage: false },
+      })),
     },
     Mutation: {
       updateAccount: field(open, (_parent, { input }: { input: { displayName: string } }) => ({
@@ -87,8 +93,9 @@ export async function startSubgraph(
   });
   const noting: RequestListener = (request, response) => {
     heard.push(request.headers);
-    graph(request, response);
+    (subgraph.instead ?? graph)(request, response);
   };
   const app = createInternalApp({ context, tokens: [token], routes: createRoutes(), mounts: { "/graphql": noting } });
-  return { ...(await serveListener(app)), heard };
+  const subgraph: Subgraph = { ...(await serveListener(app)), heard, instead: null };
+  return subgraph;
 }

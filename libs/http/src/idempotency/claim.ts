@@ -43,6 +43,17 @@ const releaseKey = sql(
   `delete from signalbox.idempotency where account_id = $1 and key = $2 and owner = $3 and status is null`,
 );
 
+const reviseKey = sql(
+  "idempotency.revise",
+  `update signalbox.idempotency set status = $4, headers = $5, body = $6, sealed = $7, expires_at = $8
+   where account_id = $1 and key = $2 and owner = $3`,
+);
+
+const dropKey = sql(
+  "idempotency.drop",
+  `delete from signalbox.idempotency where account_id = $1 and key = $2 and owner = $3`,
+);
+
 interface Kept extends StoredAnswer {
   readonly fingerprint: Buffer;
   readonly expiresAt: Date;
@@ -54,7 +65,7 @@ export function createClaim(options: IdempotencyOptions, request: KeyedRequest):
   const owner = randomUUID();
   let state: "unclaimed" | "claimed" | "settled" = "unclaimed";
 
-  const claim: IdempotencyClaim = { key: request.key, find, begin, complete, settle };
+  const claim: IdempotencyClaim = { key: request.key, find, begin, complete, settle, revise };
   return claim;
 
   async function find(content: unknown): Promise<HttpResponse | null> {
@@ -115,6 +126,16 @@ export function createClaim(options: IdempotencyOptions, request: KeyedRequest):
       await pool.query(statement, answer.status < 300 ? completion(answer) : [request.accountId, request.key, owner]);
     } catch (error) {
       pool.log.warn({ error }, "an idempotency record was not settled; its claim ends by itself");
+    }
+  }
+
+  async function revise(answer: HttpResponse | null): Promise<void> {
+    state = "settled";
+    try {
+      if (answer) await pool.query(reviseKey, completion(answer));
+      else await pool.query(dropKey, [request.accountId, request.key, owner]);
+    } catch (error) {
+      pool.log.warn({ error }, "an idempotency record was not revised; it says that the request was done");
     }
   }
 

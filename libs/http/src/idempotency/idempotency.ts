@@ -24,6 +24,11 @@ export interface IdempotencyClaim extends Idempotency {
   find(content: unknown): Promise<HttpResponse | null>;
   /** Keeps a success that was not completed in a transaction; gives the key back after a refusal, so it can be tried again. */
   settle?(answer: HttpResponse): Promise<void>;
+  /**
+   * Puts the answer in the place of what was completed before the answer could be made. Null says that there was no effect
+   * after all, and gives the key back.
+   */
+  revise?(answer: HttpResponse | null): Promise<void>;
 }
 
 /** The idempotency of a request that carries no key, or of a route that takes none. */

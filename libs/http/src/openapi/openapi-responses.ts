@@ -1,8 +1,8 @@
 import { STATUS_CODES } from "node:http";
-import { type ErrorCode, errorBody } from "@signalbox/core";
+import { type ErrorCode, errorBody, graphqlErrorBody } from "@signalbox/core";
 import { z } from "zod";
 import type { ZodOpenApiMediaTypeObject, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from "zod-openapi";
-import { ErrorBody } from "../responses/error-body.ts";
+import { ErrorBody, GraphqlErrorBody } from "../responses/error-body.ts";
 import { statusOf } from "../responses/error-status.ts";
 import { defaultMessages } from "../responses/http-response.ts";
 import type { ResponseSpec, Route } from "../routes/route-spec.ts";
@@ -50,10 +50,10 @@ const retryAfter = header("RetryAfter", "Seconds to wait before the next try.");
 export function responsesOf(route: Route): ZodOpenApiResponsesObject {
   const responses: Record<string, ZodOpenApiResponseObject> = {};
   for (const status of impliedStatuses(route)) {
-    responses[String(status)] = status < 400 ? withoutBody(status) : refusal(status);
+    responses[String(status)] = status < 400 ? withoutBody(status) : refusalOf(route, status);
   }
   for (const [status, response] of Object.entries(route.spec.responses)) {
-    responses[status] = described(Number(status), response);
+    responses[status] = described(route, Number(status), response);
   }
   return responses as ZodOpenApiResponsesObject;
 }
@@ -70,14 +70,25 @@ function impliedStatuses({ method, path, spec }: Route): number[] {
   return implied;
 }
 
-function described(status: number, response: ResponseSpec): ZodOpenApiResponseObject {
-  if (response === "error") return refusal(status);
+function described(route: Route, status: number, response: ResponseSpec): ZodOpenApiResponseObject {
+  if (response === "error") return refusalOf(route, status);
   if (response === "empty") return withoutBody(status);
-  if (status >= 400) return refusalInOtherWords(status, response);
+  if (status >= 400 && route.spec.errors !== "graphql") return refusalInOtherWords(status, response);
   const answer = { description: phraseOf(status), headers: headersOf(status), content: contentOf(response) };
   const name = response instanceof z.ZodType ? response.meta()?.id : undefined;
   return name === undefined ? answer : shared(`${name}${status === 200 ? "" : nameOf(status)}`, () => answer, response);
 }
+
+const refusalOf = ({ spec }: Route, status: number): ZodOpenApiResponseObject =>
+  spec.errors === "graphql" ? graphqlRefusal(status) : refusal(status);
+
+/** What comes before an operation refuses in the form of its answer. */
+const graphqlRefusal = (status: number): ZodOpenApiResponseObject =>
+  shared(`Graphql${nameOf(status)}`, () => ({
+    description: phraseOf(status),
+    headers: headersOf(status),
+    content: { "application/json": { schema: GraphqlErrorBody, example: exampleOfGraphqlRefusal(status) } },
+  }));
 
 const refusal = (status: number): ZodOpenApiResponseObject =>
   shared(nameOf(status), () => ({
@@ -133,8 +144,18 @@ const textOf = (mediaType: string): z.ZodType =>
   mediaType.startsWith("text/") ? z.string() : z.string().meta({ format: "binary" });
 
 function exampleOfRefusal(status: number): ErrorBody {
+  const code = codeOf(status);
+  return JSON.parse(errorBody({ code, message: defaultMessages[code], requestId: exampleId, docs: "/docs/errors" }));
+}
+
+function exampleOfGraphqlRefusal(status: number): GraphqlErrorBody {
+  const code = codeOf(status);
+  return JSON.parse(graphqlErrorBody({ code, message: defaultMessages[code], requestId: exampleId }));
+}
+
+const exampleId = "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b";
+
+function codeOf(status: number): ErrorCode {
   const codes = Object.entries(statusOf) as [ErrorCode, number][];
-  const code = codes.find(([, itsStatus]) => itsStatus === status)?.[0] ?? "invalid_request";
-  const requestId = "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b";
-  return JSON.parse(errorBody({ code, message: defaultMessages[code], requestId, docs: "/docs/errors" }));
+  return codes.find(([, itsStatus]) => itsStatus === status)?.[0] ?? "invalid_request";
 }

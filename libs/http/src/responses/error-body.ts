@@ -32,3 +32,17 @@ export const ErrorBody = z
   .meta({ id: "Error", description: "A refusal." });
 
 export type ErrorBody = z.output<typeof ErrorBody>;
+
+/** A refusal in the form of a GraphQL answer (CONTRACT §8). */
+export const GraphqlErrorBody = z
+  .object({
+    errors: z.array(
+      z.object({
+        message: z.string().describe("For people; may change."),
+        extensions: z.looseObject({ code: z.string().describe("Stable; branch on this."), request_id: z.string() }),
+      }),
+    ),
+  })
+  .meta({ id: "GraphqlError", description: "A refusal, in the form of a GraphQL answer." });
+
+export type GraphqlErrorBody = z.output<typeof GraphqlErrorBody>;

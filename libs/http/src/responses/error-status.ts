@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode, errorBody, isAppError } from "@signalbox/core";
+import { AppError, type ErrorCode, errorBody, graphqlErrorBody, isAppError } from "@signalbox/core";
 import { toAppError } from "@signalbox/storage";
 import type { ErrorStyle } from "../routes/route-spec.ts";
 import { defaultMessages, type HttpResponse, type Refusal } from "./http-response.ts";
@@ -52,10 +52,12 @@ export function styledCode(code: ErrorCode, status: number, style: ErrorStyle): 
 
 /** The body of a refusal as the area of the route writes it. */
 export function errorText(
-  { code, message, field, details, outcome }: Refusal,
+  refusal: Refusal,
   status: number,
   { style, requestId, docs }: { readonly style: ErrorStyle; readonly requestId: string; readonly docs: string },
 ): string {
+  const { code, message, field, details, outcome } = refusal;
+  if (style === "graphql") return graphqlErrorBody({ ...refusal, requestId });
   const isCorrelated = style === "configuration";
   const said = { message, field, details, outcome };
   return errorBody({ code: styledCode(code, status, style), ...said, requestId, isCorrelated, docs });

@@ -74,8 +74,11 @@ export type ResponseSpec =
   | "error"
   | { readonly content: readonly string[]; readonly schema?: z.ZodType; readonly example?: string };
 
-/** Which house style errors of a route have (CONTRACT §2): the area decides some codes and members. */
-export type ErrorStyle = "plain" | "account" | "configuration" | "image";
+/**
+ * Which house style errors of a route have (CONTRACT §2): the area decides some codes and members. Those of `graphql` are in
+ * the form of a GraphQL answer (CONTRACT §8).
+ */
+export type ErrorStyle = "plain" | "account" | "configuration" | "image" | "graphql";
 
 type BodyOf<B> = B extends z.ZodType
   ? z.output<B>

@@ -39,7 +39,7 @@ function openClaim(exchange: Exchange): IdempotencyClaim | null {
 const pathOf = ({ request }: Exchange): string => (request.url ?? "").replace(/\?.*$/, "").replace(/\/+$/, "");
 
 /** Reads `Idempotency-Key`: 1–255 visible ASCII characters. @throws AppError `invalid_request` for another form. */
-function idempotencyKeyOf(header: string | string[] | undefined): string | null {
+export function idempotencyKeyOf(header: string | string[] | undefined): string | null {
   if (header === undefined) return null;
   if (typeof header === "string" && /^[\x21-\x7e]{1,255}$/.test(header)) return header;
   throw new AppError("invalid_request", "Idempotency-Key must be 1 to 255 visible ASCII characters.", {
@@ -51,7 +51,7 @@ function idempotencyKeyOf(header: string | string[] | undefined): string | null 
  * What makes two requests the same (CONTRACT §2): method, path, parsed parameters and parsed content. The order in which
  * a client writes members does not matter.
  */
-function requestFingerprint(method: string, path: string, query: unknown, content: unknown): Buffer {
+export function requestFingerprint(method: string, path: string, query: unknown, content: unknown): Buffer {
   const text = JSON.stringify(
     [method, path, query ?? {}, Buffer.isBuffer(content) ? digest(content) : (content ?? null)],
     ordered,

@@ -1,5 +1,6 @@
 import type { Logger } from "@signalbox/telemetry";
-import { GraphQLError, type GraphQLFormattedError } from "graphql";
+import type { GraphQLFormattedError } from "graphql";
+import type { Loss } from "../supergraph/loss.ts";
 
 /** The codes of CONTRACT §8 that may leave the gateway. Any other becomes `INTERNAL`. */
 const publicCodes = new Set([
@@ -15,37 +16,51 @@ const publicCodes = new Set([
   "LIMIT_ROOT_FIELDS",
   "LIMIT_DIRECTIVES",
   "LIMIT_COST",
+  "UNAVAILABLE",
 ]);
 
 /** Members of `extensions` that subgraphs write for clients. Apollo adds others: service names, addresses, stacks. */
 const publicExtensions = ["field", "details", "retryAfterSeconds", "outcome"];
 
-type AnyError = GraphQLError | GraphQLFormattedError;
-
 /**
  * Keeps of each error what a client may see. A subgraph that is away arrives here with its host and port in the
- * message, so a message passes only with one of the codes above.
+ * message, so a message passes only with one of the codes above, and never for what was lost on the way.
  */
 export function maskErrors(
-  errors: readonly AnyError[] | undefined,
+  errors: readonly GraphQLFormattedError[],
   requestId: string,
   log: Logger,
-): { errors?: GraphQLError[] } {
-  if (errors === undefined || errors.length === 0) return {};
-  return { errors: errors.map((error) => mask(error, requestId, log)) };
+): GraphQLFormattedError[] {
+  return errors.map((error) => mask(error, requestId, log));
 }
 
-function mask(error: AnyError, requestId: string, log: Logger): GraphQLError {
-  const path = error.path ?? null;
-  const extensions = error.extensions ?? {};
+function mask({ message, path, extensions = {} }: GraphQLFormattedError, requestId: string, log: Logger) {
+  const where = path === undefined ? {} : { path };
   const code = String(extensions.code ?? "INTERNAL");
-  if (!publicCodes.has(code)) {
-    log.warn({ requestId, code, path: path?.join("."), reason: error.message }, "a field failed for an inner reason");
-    const message = "This part of the answer is not available now.";
-    return new GraphQLError(message, { path, extensions: { code: "INTERNAL", request_id: requestId } });
+  const loss = extensions.loss as Loss | undefined;
+  if (loss || !publicCodes.has(code)) {
+    const { subgraph, reason = message } = loss ?? {};
+    log.warn({ requestId, code, path: path?.join("."), subgraph, reason }, "a field failed for an inner reason");
+    const { retryAfterSeconds, outcome } = loss ?? {};
+    return {
+      message: sentenceOf(loss, extensions.missing),
+      ...where,
+      extensions: {
+        code: loss?.code ?? "INTERNAL",
+        request_id: requestId,
+        ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+        ...(outcome !== undefined && { outcome }),
+      },
+    };
   }
-  const kept = Object.fromEntries(
-    publicExtensions.filter((name) => name in extensions).map((name) => [name, extensions[name]]),
-  );
-  return new GraphQLError(error.message, { path, extensions: { code, ...kept } });
+  const kept = publicExtensions.filter((name) => name in extensions).map((name) => [name, extensions[name]]);
+  const traced = code === "UNAVAILABLE" && { request_id: requestId };
+  return { message, ...where, extensions: { code, ...Object.fromEntries(kept), ...traced } };
+}
+
+function sentenceOf(loss: Loss | undefined, missing: unknown): string {
+  if (missing !== undefined) return `${missing} more fields are missing for the same reason.`;
+  if (loss?.outcome) return "The service did not answer. It is not known whether the change was made.";
+  if (loss?.code === "UNAVAILABLE") return "This part of the answer is not available now. Try again.";
+  return "This part of the answer could not be made. The fault is ours.";
 }

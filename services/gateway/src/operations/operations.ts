@@ -1,56 +1,64 @@
 import { createHash } from "node:crypto";
-import type { GraphqlRequest } from "@signalbox/graphql";
+import { type CheckedDocument, createDocumentCache, type GraphqlRequest, validateDocument } from "@signalbox/graphql";
+import { requestFingerprint } from "@signalbox/http";
 import type { Logger } from "@signalbox/telemetry";
 import {
   type DocumentNode,
   type ExecutionResult,
+  type FormattedExecutionResult,
   GraphQLError,
   type GraphQLSchema,
   getOperationAST,
   getVariableValues,
   type OperationDefinitionNode,
   parse,
-  validate,
 } from "graphql";
 import type { Supergraph } from "../supergraph/open-supergraph.ts";
-import type { OperationContext } from "../supergraph/subgraph-data-source.ts";
+import type { KeyedOperation, OperationContext } from "../supergraph/subgraph-data-source.ts";
 import { scanDocument } from "./document-scan.ts";
 import { maskErrors } from "./mask-errors.ts";
 import { assertWithinLimits, type OperationLimits } from "./operation-limits.ts";
-import { rememberChecked } from "./remember-checked.ts";
+import { placeErrors } from "./place-errors.ts";
 
 /** A result and the HTTP status it is written with. */
-interface Outcome {
+export interface Outcome {
   readonly status: number;
-  readonly result: ExecutionResult;
+  readonly result: FormattedExecutionResult;
+  /** True when a mutation was not run, because the same one was run under its `Idempotency-Key`. */
+  readonly isReplayed?: boolean;
+}
+
+/** Who asks, and under which `Idempotency-Key`. */
+interface Asking extends Omit<OperationContext, "keyed"> {
+  readonly idempotencyKey: string | null;
 }
 
 interface Dependencies {
   readonly supergraph: Supergraph;
   readonly limits: () => OperationLimits & { readonly tokensMax: number };
-  readonly documentCacheMaxEntries: number;
+  readonly documentCacheBytesMax: number;
   readonly log: Logger;
 }
-
-type Checked = { readonly document: DocumentNode } | { readonly refusal: readonly GraphQLError[] };
 
 export type Operations = ReturnType<typeof createOperations>;
 
 /** Operations of the graph: parsed, limited, validated, planned and run. */
-export function createOperations({ supergraph, limits, documentCacheMaxEntries, log }: Dependencies) {
-  const checked = rememberChecked(documentCacheMaxEntries, limits, (query, current) =>
-    check(supergraph.schema, query, current),
-  );
+export function createOperations({ supergraph, limits, documentCacheBytesMax, log }: Dependencies) {
+  const checked = createDocumentCache({
+    bytesMax: documentCacheBytesMax,
+    limits,
+    check: (query, current) => check(supergraph.schema, query, current),
+  });
 
   return {
     /** Runs one operation. Never throws: every failure is part of the result. */
     async execute(
       request: GraphqlRequest,
-      context: OperationContext,
+      asking: Asking,
       { queriesOnly }: { readonly queriesOnly: boolean },
     ): Promise<Outcome> {
       const outcome = checked(request.query);
-      if ("refusal" in outcome) return refused(400, outcome.refusal);
+      if ("refusal" in outcome) return { status: 400, result: { errors: outcome.refusal } };
       const { document } = outcome;
       const operation = getOperationAST(document, request.operationName);
       if (!operation) return refused(400, [invalid("operationName does not select one operation.")]);
@@ -69,11 +77,40 @@ export function createOperations({ supergraph, limits, documentCacheMaxEntries, 
           400,
           errors.map((error) => invalid(error.message, error)),
         );
+      const { principal, requestId, clientAddress } = asking;
+      const keyed =
+        operation.operation === "mutation" && principal ? keyedOperation(asking.idempotencyKey, request) : null;
+      const context: OperationContext = { principal, requestId, clientAddress, keyed };
       const result = await run({ supergraph, log }, { request, document, operation }, context);
-      return { status: 200, result: { ...result, ...maskErrors(result.errors, context.requestId, log) } };
+      return { status: 200, result: answerOf(result, requestId, log), isReplayed: keyed?.isReplayed ?? false };
     },
   };
 }
+
+/** The whole operation is what a key stands for, whichever subgraphs run it. */
+function keyedOperation(
+  key: string | null,
+  { query, variables, operationName }: GraphqlRequest,
+): KeyedOperation | null {
+  if (key === null) return null;
+  const fingerprint = requestFingerprint("POST", "/graphql", {}, { query, variables, operationName });
+  return { key, fingerprint, sentTo: new Set(), isReplayed: false };
+}
+
+/** What the client gets of a result: the data, and the errors it may see. Nothing of `extensions` is for clients. */
+function answerOf({ data = null, errors = [], extensions }: ExecutionResult, requestId: string, log: Logger) {
+  const all = [...errors, ...nullsIn(extensions)].map((error) =>
+    error instanceof GraphQLError ? error.toJSON() : error,
+  );
+  const placed = placeErrors(all, data);
+  return placed.length === 0 ? { data } : { errors: maskErrors(placed, requestId, log), data };
+}
+
+/** Apollo tells here, and not in `errors`, which values it made null because their type does not allow them. */
+const nullsIn = (extensions: ExecutionResult["extensions"]) =>
+  ((extensions?.valueCompletion ?? []) as readonly GraphQLError[]).map(
+    ({ message, path }) => new GraphQLError(message, { path: path ?? null, extensions: { code: "INTERNAL" } }),
+  );
 
 interface SelectedOperation {
   readonly request: GraphqlRequest;
@@ -111,21 +148,24 @@ function check(
   schema: GraphQLSchema,
   query: string,
   { tokensMax, ...limits }: OperationLimits & { tokensMax: number },
-): Checked {
+): CheckedDocument {
   try {
     scanDocument(query, tokensMax);
-    const document = parse(query, { maxTokens: tokensMax, noLocation: false });
+    const document = parse(query, { maxTokens: tokensMax, noLocation: true });
     assertWithinLimits(document, limits);
-    const errors = validate(schema, document, undefined, { maxErrors: 20 });
-    return errors.length === 0 ? { document } : { refusal: errors.map((error) => invalid(error.message, error)) };
+    return validateDocument(schema, query, document);
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
-    if (error.extensions.code !== undefined) return { refusal: [error] };
-    const tooManyTokens = error.message.includes("token limit") || /more (?:than|that) \d+ tokens/.test(error.message);
-    if (!tooManyTokens) return { refusal: [invalid(error.message, error)] };
-    const message = `This document has more than ${tokensMax} tokens.`;
-    return { refusal: [new GraphQLError(message, { extensions: { code: "LIMIT_TOKENS" } })] };
+    return { refusal: [refusalOf(error, tokensMax).toJSON()] };
   }
+}
+
+/** Gives what the parser refuses its code, as a limit or as a fault of the text. */
+function refusalOf(error: GraphQLError, tokensMax: number): GraphQLError {
+  if (error.extensions.code !== undefined) return error;
+  const tooManyTokens = error.message.includes("token limit") || /more (?:than|that) \d+ tokens/.test(error.message);
+  if (!tooManyTokens) return invalid(error.message, error);
+  return new GraphQLError(`This document has more than ${tokensMax} tokens.`, { extensions: { code: "LIMIT_TOKENS" } });
 }
 
 function problemOf(operation: OperationDefinitionNode, queriesOnly: boolean): string | null {
@@ -143,6 +183,6 @@ function invalid(message: string, from?: GraphQLError): GraphQLError {
   });
 }
 
-function refused(status: number, errors: readonly GraphQLError[]) {
-  return { status, result: { errors } };
+function refused(status: number, errors: readonly GraphQLError[]): Outcome {
+  return { status, result: { errors: errors.map((error) => error.toJSON()) } };
 }

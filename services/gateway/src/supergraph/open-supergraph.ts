@@ -10,6 +10,9 @@ import { createSubgraphDataSource } from "./subgraph-data-source.ts";
 /** Composed from the services' schema.graphql by `npm run generate`. */
 const supergraphFile = new URL("../generated/supergraph.graphql", import.meta.url);
 
+/** Counted by the length of a plan as JSON; in memory it takes three times that. */
+const planStoreMiB = 10;
+
 type Executor = Awaited<ReturnType<ApolloGateway["load"]>>["executor"];
 
 export interface Supergraph {
@@ -35,16 +38,19 @@ export async function openSupergraph({
 }): Promise<Supergraph> {
   // Else it reports to its vendor, and asks the metadata services of three clouds where it runs.
   setVariable("APOLLO_TELEMETRY_DISABLED", "1");
-  const gateway = new ApolloGateway({
+  const gateway: ApolloGateway = new ApolloGateway({
     supergraphSdl: await readFile(supergraphFile, "utf8"),
+    // What a failed fetch would have brought is read from its document.
+    queryPlannerConfig: { exposeDocumentNodeInFetchNode: true },
+    experimental_approximateQueryPlanStoreMiB: planStoreMiB,
     // The gateway logs each failed fetch itself; we log one line per operation, so only its warnings pass.
     logger: { debug() {}, info() {}, warn: (message) => log.warn({}, String(message)), error() {} },
     buildService: ({ name }) => {
       const client = clients.get(name);
       if (client === undefined) throw new Error(`the supergraph names a subgraph that is not configured: ${name}`);
-      return createSubgraphDataSource({ name, client, accessStates, tracer });
+      return createSubgraphDataSource({ name, client, accessStates, tracer, schema: () => schema });
     },
   });
-  const { schema, executor } = await gateway.load();
+  const { schema, executor }: { schema: GraphQLSchema; executor: Executor } = await gateway.load();
   return { schema, execute: executor, close: () => gateway.stop() };
 }

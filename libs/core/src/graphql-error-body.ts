@@ -1,0 +1,53 @@
+import type { ErrorDetail } from "./app-error.ts";
+import type { ErrorCode } from "./error-codes.ts";
+
+/** The codes of CONTRACT §8 for ours. What is not listed is a fault of ours: `INTERNAL`. */
+const codes: Partial<Record<ErrorCode, string>> = {
+  invalid_request: "VALIDATION_FAILED",
+  validation_error: "VALIDATION_FAILED",
+  method_not_allowed: "VALIDATION_FAILED",
+  not_acceptable: "VALIDATION_FAILED",
+  request_timeout: "VALIDATION_FAILED",
+  payload_too_large: "VALIDATION_FAILED",
+  image_too_large: "VALIDATION_FAILED",
+  unsupported_media_type: "VALIDATION_FAILED",
+  unauthorized: "UNAUTHENTICATED",
+  forbidden: "FORBIDDEN",
+  not_found: "NOT_FOUND",
+  conflict: "CONFLICT",
+  rate_limited: "RATE_LIMITED",
+  unavailable: "UNAVAILABLE",
+  configuration_unavailable: "UNAVAILABLE",
+  bad_gateway: "UNAVAILABLE",
+  timeout: "UNAVAILABLE",
+};
+
+/** The stable GraphQL code of an error code. */
+export const graphqlCodeOf = (code: ErrorCode): string => codes[code] ?? "INTERNAL";
+
+interface GraphqlErrorMembers {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly field?: string | undefined;
+  readonly details?: readonly ErrorDetail[] | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+  readonly outcome?: "unknown" | undefined;
+}
+
+/** The members of an error's `extensions` that clients get of a refusal. */
+export function graphqlExtensions(members: GraphqlErrorMembers): Readonly<Record<string, unknown>> {
+  const { code, field, details = [], retryAfterSeconds, outcome } = members;
+  return {
+    code: graphqlCodeOf(code),
+    ...(details.length > 0 ? { details } : {}),
+    ...(field === undefined ? {} : { field }),
+    ...(outcome === undefined ? {} : { outcome }),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  };
+}
+
+/** Writes a refusal that comes before any operation as clients of the graph read it (CONTRACT §8). */
+export function graphqlErrorBody(members: GraphqlErrorMembers & { readonly requestId: string }): string {
+  const extensions = { ...graphqlExtensions(members), request_id: members.requestId };
+  return JSON.stringify({ errors: [{ message: members.message, extensions }] });
+}

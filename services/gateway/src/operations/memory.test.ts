@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { MiB } from "@signalbox/core";
+import { createLogger } from "@signalbox/telemetry";
+import { buildSchema } from "graphql";
+import { createOperations } from "./operations.ts";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+function heapBytes(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
+
+const schema = buildSchema("type Query { sum(of: [Int]): Int }");
+const context = { principal: null, requestId: "r-1", clientAddress: "127.0.0.1", idempotencyKey: null };
+const numbers = "1234567890123456 ".repeat(470);
+
+/** 8 KB each and no two alike: one that is never run, one that does not validate, one that does not parse. */
+const hostile = [
+  (n: number) => ({ query: `query Q${n} { sum(of: [${numbers}]) }`, operationName: "Other" }),
+  (n: number) => ({ query: `{ sum(of: [${numbers}]) nothing${n} }` }),
+  (n: number) => ({ query: `{ sum(of: [${numbers}]) (${n}` }),
+];
+
+test("20,000 documents that nobody sends twice leave the heap within 64 MB of what it was", async () => {
+  const operations = createOperations({
+    supergraph: { schema, execute: async () => ({ data: {} }), close: async () => {} },
+    log: createLogger({ service: "gateway", instance: "test", level: "error" }),
+    documentCacheBytesMax: 32 * MiB,
+    limits: () => ({ depthMax: 16, aliasesMax: 30, rootFieldsMax: 20, directivesMax: 50, tokensMax: 4_000 }),
+  });
+  let before = 0;
+  for (let n = 0; n < 20_100; n++) {
+    // What the first ones leave behind is compiled code.
+    if (n === 100) before = heapBytes();
+    const request = hostile[n % hostile.length]?.(n) ?? assert.fail();
+    const { status } = await operations.execute(
+      { variables: undefined, operationName: undefined, ...request },
+      context,
+      {
+        queriesOnly: false,
+      },
+    );
+    assert.equal(status, 400);
+  }
+  const grown = heapBytes() - before;
+  assert.ok(operations, "they are in use while the heap is looked at");
+  assert.ok(grown < 64 * MiB, `the heap grew by ${Math.round(grown / MiB)} MiB`);
+});
