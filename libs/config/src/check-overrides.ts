@@ -1,5 +1,5 @@
 import type { Addresses } from "./addresses.ts";
-import type { Problem } from "./configuration.ts";
+import type { OverrideSet, Problem } from "./configuration.ts";
 import { expected } from "./expected.ts";
 import { maskRefused } from "./mask.ts";
 import { checkValue } from "./parse-value.ts";
@@ -11,14 +11,14 @@ import type { SourceEntry } from "./value-source.ts";
  * same set of overrides reaches every service.
  */
 export function checkOverrides(
-  overrides: Readonly<Record<string, unknown>>,
-  revision: string,
+  overrides: OverrideSet,
   properties: PropertyDeclarations,
   addresses: Addresses,
 ): { entries: ReadonlyMap<string, SourceEntry>; problems: Problem[] } {
   const entries = new Map<string, SourceEntry>();
   const problems: Problem[] = [];
-  for (const [address, raw] of Object.entries(overrides)) {
+  for (const [address, { set, value: raw, revision }] of Object.entries(overrides.changes)) {
+    if (!set) continue;
     const property = addresses.property(address);
     const declaration = property === undefined ? undefined : properties[property];
     if (property === undefined || declaration === undefined) continue;

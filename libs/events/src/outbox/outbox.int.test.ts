@@ -224,7 +224,8 @@ describe("the outbox", () => {
     });
     const common = parts();
     const box = outbox(common);
-    const gauge = async () => Number(/^signalbox_outbox_dead_depth\{.*\} (\d+)$/m.exec(await common.metrics.text())?.[1]);
+    const gauge = async () =>
+      Number(/^signalbox_outbox_dead_depth\{.*\} (\d+)$/m.exec(await common.metrics.text())?.[1]);
     const before = await gauge();
     const [id = ""] = await inTransaction(service.pool, (tx) => box.append(tx, [imageUpdated(key, "x")]));
     const workers = relay(box, eventLog);
