@@ -1,6 +1,5 @@
 import type { Addresses } from "./addresses.ts";
 import type { OverrideSet, Problem } from "./configuration.ts";
-import { expected } from "./expected.ts";
 import { maskRefused } from "./mask.ts";
 import { checkValue } from "./parse-value.ts";
 import type { PropertyDeclaration, PropertyDeclarations } from "./property-declaration.ts";
@@ -36,5 +35,6 @@ export function checkOverrides(
 export function refusalOfOverride(declaration: PropertyDeclaration, raw: unknown): string | null {
   if (declaration.secrecy === "secret") return "no override, because it is a secret";
   if (declaration.local) return "no override, because it is local to the process";
-  return checkValue(declaration, raw).ok ? null : expected(declaration);
+  const checked = checkValue(declaration, raw);
+  return checked.ok ? null : checked.expected;
 }

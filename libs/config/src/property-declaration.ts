@@ -15,6 +15,14 @@ interface Declared<Type extends string, Value> {
   readonly choices?: readonly string[];
   /** Source of a regular expression that the whole text, or each item, must match. */
   readonly pattern?: string;
+  /** The longest text, or item of a list, in characters; 1,000 unless said. */
+  readonly maxLength?: number;
+  /** The most items of a list; 100 unless said. */
+  readonly maxItems?: number;
+  /** Says that "" is a value; where it is not, it means "none" or is refused. */
+  readonly allowsEmpty?: true;
+  /** Says that the text is a document, which may have tabs and several lines. */
+  readonly multiline?: true;
   readonly secrecy: Secrecy;
   /** The people who see the value in the settings; left out when it is not part of them. */
   readonly audience?: "public" | "account" | "operator";

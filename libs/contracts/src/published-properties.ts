@@ -85,6 +85,7 @@ export const serverProperties = {
     ...published,
     type: "string",
     default: "Signalbox",
+    maxLength: 100,
     effect: "The name of this deployment that clients, mails and pages show.",
   },
   "server.support-url": {
@@ -98,6 +99,7 @@ export const serverProperties = {
     ...published,
     type: "string",
     default: null,
+    maxLength: 8_100,
     // No character that could end the URL in a page, or the source in a Content-Security-Policy.
     pattern:
       "https://[\\w.:-]{1,255}/[\\w.~%!$&*+=:@/?-]{0,500}|data:image/(?:png|svg\\+xml|webp|jpeg);base64,[A-Za-z0-9+/=]{1,8000}",

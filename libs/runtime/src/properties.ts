@@ -66,6 +66,7 @@ export const runtimeProperties = defineProperties({
     type: "string",
     default: "/docs/errors",
     pattern: "(https?://[^/?#\\s]+)?(/[^/?#\\s]+)*",
+    allowsEmpty: true,
     secrecy: "public",
     ...own,
     effect:
@@ -87,6 +88,7 @@ export const runtimeProperties = defineProperties({
     type: "string",
     default: "/management",
     pattern: "(/[A-Za-z0-9._~-]+)*",
+    allowsEmpty: true,
     secrecy: "internal",
     ...own,
     effect: "Path prefix of every management endpoint.",

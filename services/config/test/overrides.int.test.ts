@@ -76,7 +76,14 @@ test("a value that the property would refuse is told in the payload, with what w
     ["defaults.locale", ["en"], "value", /defaults\.locale must be/],
     ["features.reports", "on", "value", /enabled/],
     ["server.name", "a\u0000b", "value", /U\+0000/],
-    ["server.name", "\ud800", "value", /half/],
+    ["server.name", "\ud800", "value", /surrogate/],
+    ["server.name", "Har\u202Ebour", "value", /direction of writing/],
+    ["server.name", "", "value", /not empty/],
+    ["server.name", "x".repeat(101), "value", /at most 100 characters/],
+    ["server.name", "******", "value", /without \*{6}/],
+    ["server.support-url", "https://ada:pw@help.example", "value", /without credentials/],
+    ["server.name", `ghp_${"x".repeat(36)}`, "value", /without credentials/],
+    ["supported.locales", Array.from({ length: 101 }, () => "en"), "value", /at most 100 items/],
   ] as const;
   for (const [name, value, field, message] of wrong) {
     const { data, errors } = await set(name, value);

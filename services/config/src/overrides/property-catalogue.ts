@@ -64,9 +64,6 @@ export function createPropertyCatalogue(byService: Readonly<Record<string, Prope
         if (expected === null) continue;
         throw refused("value", "invalid_value", `${name} must be ${expected}.`);
       }
-      const texts = [value].flat().filter((item) => typeof item === "string");
-      if (texts.every(isStorable)) return;
-      throw refused("value", "invalid_text", `${name} takes no NUL and no half of a character.`);
     },
     isMasked: (name, value) =>
       declarationsOf(name).some(
@@ -81,6 +78,3 @@ const declared = (properties: PropertyDeclarations, name: string): PropertyDecla
 
 const refused = (field: string, code: DetailCode, message: string): AppError =>
   new AppError("validation_error", message, { details: [{ field, code, message }] });
-
-/** PostgreSQL stores neither U+0000 nor a lone surrogate. */
-const isStorable = (text: string): boolean => !text.includes("\u0000") && text.isWellFormed();
