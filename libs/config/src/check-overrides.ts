@@ -13,7 +13,7 @@ export function checkOverrides(
   overrides: OverrideSet,
   properties: PropertyDeclarations,
   addresses: Addresses,
-): { entries: ReadonlyMap<string, SourceEntry>; problems: Problem[] } {
+): { entries: Map<string, SourceEntry>; problems: Problem[] } {
   const entries = new Map<string, SourceEntry>();
   const problems: Problem[] = [];
   for (const [address, { set, value: raw, revision }] of Object.entries(overrides.changes)) {

@@ -133,3 +133,37 @@ test("one subscriber that throws does not keep the change from the others", () =
 test("subscribing to a property that never changes is refused", () => {
   assert.throws(() => load().onChange("pool.size", () => {}), /does not change while running/);
 });
+
+const ruled = defineProperties({
+  "page.max": { ...common, type: "integer", default: 100, reload: "live" },
+  "page.size": { ...common, type: "integer", default: 20, atMost: "page.max", reload: "live" },
+  locales: { ...common, type: "list", default: ["en"], minItems: 1, reload: "live" },
+  locale: { ...common, type: "string", default: "en", oneOf: "locales", reload: "live" },
+});
+const loadRuled = (...argv: string[]) =>
+  loadConfiguration({ service: "config", properties: ruled, argv, environment: {}, directory: null });
+
+test("values that break a rule between two properties stop the start, with what would be right", () => {
+  assert.throws(() => loadRuled("--page.max=10"), /page\.size .* is 20: expected at most page\.max, which is 10/);
+  assert.throws(() => loadRuled("--locale=de"), /locale \(from --locale\) is "de": expected one of locales: en/);
+  assert.throws(() => loadRuled("--locales="), /a list of at least 1 items/);
+  assert.equal(loadRuled("--page.max=10", "--page.size=5").get("page.size"), 5);
+});
+
+test("of overrides that break a rule the newest is refused, and the rest applies", () => {
+  const configuration = loadRuled();
+  const problems = configuration.setOverrides({
+    revision: 3,
+    changes: {
+      "page.max": { revision: 3, set: true, value: 10 },
+      "page.size": { revision: 2, set: true, value: 30 },
+      locale: { revision: 1, set: true, value: "de" },
+    },
+  });
+  assert.deepEqual([configuration.get("page.max"), configuration.get("page.size")], [100, 30]);
+  assert.equal(configuration.get("locale"), "en");
+  assert.deepEqual(problems.map(({ property, expected }) => `${property}: ${expected}`).sort(), [
+    "locale: one of locales: en",
+    "page.max: a value that keeps page.size at most page.max, which is 10",
+  ]);
+});

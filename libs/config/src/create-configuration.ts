@@ -1,4 +1,5 @@
 import type { Addresses } from "./addresses.ts";
+import { type BrokenRule, brokenRules } from "./broken-rules.ts";
 import { checkOverrides } from "./check-overrides.ts";
 import { sanitizeProperty } from "./check-sources.ts";
 import type {
@@ -9,8 +10,9 @@ import type {
   PropertyLookup,
   PropertySource,
 } from "./configuration.ts";
+import { ConfigurationError } from "./configuration-error.ts";
 import { type View, viewProperty, viewSources, viewValue } from "./management-view.ts";
-import { createSanitizer } from "./mask.ts";
+import { createSanitizer, maskRefused } from "./mask.ts";
 import { checkValue, parseText } from "./parse-value.ts";
 import type {
   PropertyDeclaration,
@@ -66,6 +68,10 @@ class JoinedSources<P extends PropertyDeclarations> implements Configuration<P> 
     this.#running = new Map(this.#names.map((name) => [name, this.#resolve(name)]));
     const isSanitized = createSanitizer((this.#running.get(sanitizeProperty)?.value ?? []) as readonly string[]);
     this.#view = { properties, addresses, isSanitized };
+    const problems = brokenRules(properties, (name) => this.#runningOf(name).value).map((rule) =>
+      this.#problemOf(rule),
+    );
+    if (problems.length > 0) throw new ConfigurationError(problems);
   }
 
   get service(): string {
@@ -204,11 +210,32 @@ class JoinedSources<P extends PropertyDeclarations> implements Configuration<P> 
 
   #putOverrides(given: OverrideSet): Problem[] {
     const { properties, addresses } = this.#parts;
-    const checked = checkOverrides(given, properties, addresses);
-    this.#overrides = { ...noOverrides, entries: checked.entries };
+    const { entries, problems } = checkOverrides(given, properties, addresses);
+    this.#overrides = { ...noOverrides, entries };
     this.#given = given;
     this.#revision = given.revision;
-    return checked.problems;
+    for (let rule = this.#nextBroken(); rule !== undefined; rule = this.#nextBroken()) {
+      // The newest of them broke the rule; the state before it was good.
+      const [address] = [rule.property, rule.other]
+        .flatMap((name) => addresses.of(name).filter((candidate) => entries.has(candidate)))
+        .sort((a, b) => (given.changes[b]?.revision ?? 0) - (given.changes[a]?.revision ?? 0));
+      if (address === undefined) break;
+      const isOwn = addresses.property(address) === rule.property;
+      const expected = isOwn ? rule.expected : `a value that keeps ${rule.property} ${rule.expected}`;
+      problems.push({ ...this.#problemOf(rule), property: address, source: "overrides", expected });
+      entries.delete(address);
+    }
+    return problems;
+  }
+
+  #nextBroken(): BrokenRule | undefined {
+    return brokenRules(this.#parts.properties, (name) => this.#resolve(name).value).at(0);
+  }
+
+  #problemOf({ property, expected }: BrokenRule): Problem {
+    const { source, address, entry } = this.#winner(property);
+    const value = maskRefused(property, this.#resolve(property).value, this.#parts.properties[property] as never);
+    return { property: address, source: entry.origin || source.name, value, expected };
   }
 }
 

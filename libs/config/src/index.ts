@@ -1,3 +1,4 @@
+export { brokenRules } from "./broken-rules.ts";
 export { refusalOfOverride } from "./check-overrides.ts";
 export type {
   Configuration,

@@ -75,7 +75,8 @@ function checkRange(declaration: PropertyDeclaration, value: number): ParsedValu
 }
 
 function checkItems(declaration: PropertyDeclaration, items: readonly string[]): ParsedValue | null {
-  const { maxItems = defaultMaxItems } = declaration;
+  const { minItems = 0, maxItems = defaultMaxItems } = declaration;
+  if (items.length < minItems) return refused(declaration, `a list of at least ${minItems} items`);
   return items.length <= maxItems ? null : refused(declaration, `a list of at most ${maxItems} items`);
 }
 

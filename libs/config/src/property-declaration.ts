@@ -19,6 +19,12 @@ interface Declared<Type extends string, Value> {
   readonly maxLength?: number;
   /** The most items of a list; 100 unless said. */
   readonly maxItems?: number;
+  /** The fewest items of a list; none unless said. */
+  readonly minItems?: number;
+  /** The property that bounds this number from above, wherever both are declared. */
+  readonly atMost?: string;
+  /** The list that this text must be an item of, wherever both are declared. */
+  readonly oneOf?: string;
   /** Says that "" is a value; where it is not, it means "none" or is refused. */
   readonly allowsEmpty?: true;
   /** Says that the text is a document, which may have tabs and several lines. */

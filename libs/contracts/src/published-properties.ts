@@ -39,12 +39,16 @@ export const limitProperties = {
 } as const;
 
 export const defaultProperties = {
-  "defaults.pageSize": count(20, 1, 1000, "The number of items on a page when none is asked for."),
+  "defaults.pageSize": {
+    ...count(20, 1, 1000, "The number of items on a page when none is asked for."),
+    atMost: "limits.maxPageSize",
+  },
   "defaults.locale": {
     ...published,
     type: "string",
     default: "en",
     pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$",
+    oneOf: "supported.locales",
     effect: "The locale of accounts whose identity names none that is supported.",
   },
 } as const;
@@ -69,12 +73,14 @@ export const supportedProperties = {
     ...published,
     type: "list",
     default: ["en", "de", "fr", "es", "it", "ja", "nl", "pl", "pt-BR"],
+    minItems: 1,
     effect: "The locales an account can choose.",
   },
   "supported.imageTypes": {
     ...published,
     type: "list",
     default: ["image/jpeg", "image/png", "image/gif", "image/webp", "image/avif", "image/tiff"],
+    minItems: 1,
     effect: "The media types that uploads may have, judged by signature.",
   },
 } as const;

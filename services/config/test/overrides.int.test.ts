@@ -98,6 +98,32 @@ test("a value that the property would refuse is told in the payload, with what w
   assert.equal(reason.data.setProperty.errors[0].field, "reason");
 });
 
+test("no change breaks a rule between two properties, whichever of them it touches", async () => {
+  const own = await startConfig({}, undefined);
+  try {
+    const setOwn = (name: string, value: unknown, expectedRevision = "0") =>
+      own.graphql(operator, setProperty, { input: { name, value, expectedRevision } });
+    const refusalOf = ({ data }: Awaited<ReturnType<typeof setOwn>>) => data.setProperty.errors[0]?.message;
+    assert.match(refusalOf(await setOwn("limits.maxPageSize", 10)), /defaults\.pageSize must be at most .*which is 10/);
+    assert.match(
+      refusalOf(await setOwn("defaults.pageSize", 101)),
+      /must be at most limits\.maxPageSize, which is 100/,
+    );
+    assert.match(refusalOf(await setOwn("images.defaults.pageSize", 101)), /at most limits\.maxPageSize/);
+    assert.match(refusalOf(await setOwn("supported.locales", ["de"])), /defaults\.locale must be one of .*: de/);
+    assert.match(refusalOf(await setOwn("defaults.locale", "xx")), /one of supported\.locales/);
+    assert.match(refusalOf(await setOwn("supported.imageTypes", [])), /at least 1 items/);
+    const { revision } = (await setOwn("limits.maxPageSize", 500)).data.setProperty.override;
+    assert.ok((await setOwn("defaults.pageSize", 300)).data.setProperty.override);
+    const removed = await own.graphql(operator, unsetProperty, {
+      input: { name: "limits.maxPageSize", expectedRevision: revision },
+    });
+    assert.match(removed.data.unsetProperty.errors[0].message, /defaults\.pageSize must be at most .*which is 100/);
+  } finally {
+    await own.close();
+  }
+});
+
 test("secrets and what is local to a process take no override, and an unknown name is not found", async () => {
   for (const name of ["internal.token", "database.url", "http.trusted-proxies", "secrets.keys"]) {
     const { data } = await set(name, "x");
