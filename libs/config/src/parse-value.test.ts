@@ -95,6 +95,13 @@ test("absent, null, empty, false and 0 are told apart", () => {
   for (const wrong of [undefined, {}, [], Number.NaN]) assert.equal(checkValue(number, wrong).ok, false);
 });
 
+test("what this version does not serve cannot be switched on", () => {
+  const fixed = { ...shared, type: "boolean", default: false, secrecy: "public", fixed: true } as const;
+  assert.deepEqual(checkValue(fixed, false), { ok: true, value: false });
+  assert.equal(expectedOf(fixed, true), "false, because this version serves nothing else");
+  assert.equal(parseText(fixed, "true").ok, false);
+});
+
 test("what is good as JSON is good as text, and the other way round", () => {
   const declarations = [
     { ...shared, type: "integer", default: 1, min: -5, max: 5, secrecy: "public" },

@@ -33,6 +33,9 @@ export function parseText(declaration: PropertyDeclaration, raw: RawValue): Pars
 
 /** Checks a value that already has its type: a default, or an override as JSON. */
 export function checkValue(declaration: PropertyDeclaration, value: RawValue): ParsedValue {
+  if (declaration.fixed && value !== declaration.default) {
+    return refused(declaration, `${declaration.default}, because this version serves nothing else`);
+  }
   if (value === null) return isNullable(declaration) ? { ok: true, value } : refused(declaration);
   switch (declaration.type) {
     case "string":

@@ -29,6 +29,8 @@ interface Declared<Type extends string, Value> {
   readonly allowsEmpty?: true;
   /** Says that the text is a document, which may have tabs and several lines. */
   readonly multiline?: true;
+  /** Takes no other value than its default, because this version has nothing else: what is announced is served. */
+  readonly fixed?: true;
   readonly secrecy: Secrecy;
   /** The people who see the value in the settings; left out when it is not part of them. */
   readonly audience?: "public" | "account" | "operator";

@@ -17,7 +17,13 @@ const capability = (effect: string) => ({ ...published, type: "boolean", default
 
 /** A client may rely on what is announced, so what this version does not serve yet stays false until it does. */
 const laterCapability = (effect: string) =>
-  ({ ...published, type: "boolean", default: false, effect: `${effect} Not served by this version.` }) as const;
+  ({
+    ...published,
+    type: "boolean",
+    default: false,
+    fixed: true,
+    effect: `${effect} Not served by this version.`,
+  }) as const;
 
 /** The states of a feature; only `enabled` turns it on for clients that do not know it. */
 const featureStates = ["enabled", "disabled", "preview", "deprecated"] as const;
@@ -59,13 +65,16 @@ export const capabilityProperties = {
   "capabilities.signedUrls": laterCapability("Private images can be shared by signed URLs."),
   "capabilities.imageAvif": capability("Images can be delivered as AVIF."),
   "capabilities.graphqlSubscriptions": laterCapability("`/graphql` serves subscriptions."),
-  "capabilities.webhooks": capability("Accounts can register webhook endpoints."),
+  "capabilities.webhooks": capability("Accounts can register webhook endpoints; those that are there go on."),
   "capabilities.configStream": laterCapability("Configuration changes are pushed at `/api/v1/config/stream`."),
 } as const;
 
-const featureProperties = {
-  "features.integrations": feature("enabled", "Partners can post webhooks to the account."),
-  "features.reports": feature("disabled", "Usage reports."),
+export const featureProperties = {
+  "features.integrations": feature(
+    "enabled",
+    "Partners can post webhooks to the account's sources. Disabled, none is created or answered.",
+  ),
+  "features.reports": { ...feature("disabled", "Usage reports. Not served by this version."), fixed: true },
 } as const;
 
 export const supportedProperties = {

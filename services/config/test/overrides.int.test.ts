@@ -74,7 +74,9 @@ test("a value that the property would refuse is told in the payload, with what w
     ["limits.maxPageSize", 0, "value", /1/],
     ["limits.maxPageSize", "fifty", "value", /limits\.maxPageSize must be/],
     ["defaults.locale", ["en"], "value", /defaults\.locale must be/],
-    ["features.reports", "on", "value", /enabled/],
+    ["features.integrations", "on", "value", /enabled/],
+    ["features.reports", "enabled", "value", /disabled, because this version serves nothing else/],
+    ["capabilities.signedUrls", true, "value", /false, because this version serves nothing else/],
     ["server.name", "a\u0000b", "value", /U\+0000/],
     ["server.name", "\ud800", "value", /surrogate/],
     ["server.name", "Har\u202Ebour", "value", /direction of writing/],
@@ -149,17 +151,17 @@ test("only config:admin changes properties and only config:read lists them", asy
 });
 
 test("a second instance applies the overrides at its start and live, and reports what it runs with", async () => {
-  await set("features.reports", "preview");
-  await config.changesOf("features.reports", 1);
+  await set("features.integrations", "preview");
+  await config.changesOf("features.integrations", 1);
   const other = await config.another();
   try {
-    assert.equal((await other.send(operator, "/api/v1/config/")).body.features.reports, "preview");
+    assert.equal((await other.send(operator, "/api/v1/config/")).body.features.integrations, "preview");
     const [{ revision: seen } = { revision: "" }] = [
       (await config.graphql(operator, "{ properties { name override { revision } } }")).data.properties.find(
-        ({ name }: { name: string }) => name === "features.reports",
+        ({ name }: { name: string }) => name === "features.integrations",
       ).override,
     ];
-    const { data } = await set("features.reports", "enabled", seen);
+    const { data } = await set("features.integrations", "deprecated", seen);
     const { revision } = data.setProperty.override;
     const reported = await eventually(async () => {
       const { services } = (await config.send(operator, "/api/v1/status/config")).body;
@@ -171,7 +173,7 @@ test("a second instance applies the overrides at its start and live, and reports
     for (const { context } of [config, other]) assert.ok(instances.includes(context.instance));
     const [own, same] = await eventually(async () => {
       const answers = await Promise.all([config, other].map((one) => one.send(operator, "/api/v1/config/")));
-      return answers.every(({ body }) => body.features.reports === "enabled") && answers;
+      return answers.every(({ body }) => body.features.integrations === "deprecated") && answers;
     });
     assert.equal(own?.headers.get("etag"), same?.headers.get("etag"), "the validator is that of the revision");
   } finally {

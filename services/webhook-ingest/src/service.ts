@@ -29,7 +29,8 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const sourceStore = createSourceStore(pool, sealer);
   const receivingStore = createReceivingStore(pool);
   const sourcesMax = () => configuration.get("webhook-ingest.sources.max");
-  const sources = createSources({ sourceStore, outbox, clock, sourcesMax });
+  const areOpen = () => configuration.get("features.integrations") !== "disabled";
+  const sources = createSources({ sourceStore, outbox, clock, sourcesMax, areOpen });
   const receiveDelivery = createReceiveDelivery({
     pool,
     sourceStore,
@@ -39,6 +40,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
     toleranceMs: () => configuration.get("webhook-ingest.tolerance"),
     eventBytesMax: configuration.get("events.message.max-bytes"),
     mayWrite: createMayWrite(accessStates),
+    areOpen,
   });
   const dropped = metrics.counter(
     "signalbox_webhook_rejections_dropped",

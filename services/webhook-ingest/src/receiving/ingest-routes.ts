@@ -75,6 +75,8 @@ function refusalOf(result: Refused): HttpResponse {
   switch (result.outcome) {
     case "unknown-source":
       return refused(404, "not_found");
+    case "switched-off":
+      return refused(503, "unavailable", { message: "Integrations are switched off.", retryAfterSeconds: 300 });
     case "paused":
       return refused(503, "unavailable", { message: "This source is paused.", retryAfterSeconds: 300 });
     case "blocked":

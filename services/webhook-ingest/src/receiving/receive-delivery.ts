@@ -20,7 +20,7 @@ export type ReceiveDeliveryOutcome =
   | { readonly outcome: "repeated" }
   | { readonly outcome: "challenged"; readonly answer: string }
   | { readonly outcome: "unknown-source" }
-  | { readonly outcome: "paused" | "blocked" }
+  | { readonly outcome: "switched-off" | "paused" | "blocked" }
   | {
       readonly outcome: "not-verified" | "media-type" | "malformed" | "no-delivery-id" | "type-refused";
       readonly reason: string;
@@ -38,6 +38,8 @@ interface Dependencies {
   readonly eventBytesMax: number;
   /** Whether the account may have webhooks taken now. */
   readonly mayWrite: (accountId: string) => boolean;
+  /** Whether this deployment takes webhooks of partners. */
+  readonly areOpen: () => boolean;
 }
 
 /** A partner's id for a delivery may be any text; longer ones would not fit an index and are no ids. */
@@ -48,12 +50,13 @@ const deliveryIdCharactersMax = 512;
  * delivery id, check the type, then store it uniquely together with its event. Whoever is told "received" can forget it.
  */
 export function createReceiveDelivery(dependencies: Dependencies) {
-  const { sourceStore, clock, toleranceMs, eventBytesMax, mayWrite } = dependencies;
+  const { sourceStore, clock, toleranceMs, eventBytesMax, mayWrite, areOpen } = dependencies;
 
   return async function receiveDelivery(input: ReceiveDelivery): Promise<ReceiveDeliveryOutcome> {
     const found = await sourceStore.findWithSecret(input.sourceId);
     if (found === null) return { outcome: "unknown-source" };
     const { source, secret } = found;
+    if (!areOpen()) return { outcome: "switched-off" };
     if (source.status === "paused") return { outcome: "paused" };
     if (!mayWrite(source.accountId)) return { outcome: "blocked" };
 

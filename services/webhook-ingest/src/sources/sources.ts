@@ -22,16 +22,19 @@ interface SourceDependencies {
   readonly clock: Clock;
   /** Sources that one account may have. */
   readonly sourcesMax: () => number;
+  /** Whether this deployment takes webhooks of partners. */
+  readonly areOpen: () => boolean;
 }
 
 export type Sources = ReturnType<typeof createSources>;
 
 /** The sources of an account: created, updated, deleted. */
-export function createSources({ sourceStore, outbox, clock, sourcesMax }: SourceDependencies) {
+export function createSources({ sourceStore, outbox, clock, sourcesMax, areOpen }: SourceDependencies) {
   return {
     /** Creates a source. @throws AppError `validation_error` for a secret or settings that do not fit the scheme. */
     async create(tx: Tx, caller: Caller, { secret, ...wanted }: NewSource) {
       const { accountId } = caller;
+      if (!areOpen()) return { outcome: "switched-off" } as const;
       assertSettingsFit(wanted.scheme, wanted.settings);
       assertUsableSecret(wanted.scheme, wanted.settings, secret);
       const max = sourcesMax();
