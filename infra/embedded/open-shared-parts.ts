@@ -4,7 +4,7 @@ import { topics } from "@signalbox/contracts";
 import { systemClock } from "@signalbox/core";
 import { openEventLog } from "@signalbox/events";
 import type { ProcessHealth, ProcessRunner } from "@signalbox/runtime";
-import { openOverrides, type SharedParts } from "@signalbox/service";
+import { createOverrideCopy, openOverrides, type SharedParts } from "@signalbox/service";
 import { createTracer, type Logger, type Metrics } from "@signalbox/telemetry";
 
 interface Process {
@@ -13,10 +13,12 @@ interface Process {
   readonly metrics: Metrics;
   readonly runner: ProcessRunner;
   readonly health: ProcessHealth;
+  /** Where the overrides of the last run are kept, what seals them, and how long the log may take before they are used. */
+  readonly overrides: { readonly directory: string; readonly keys: readonly string[]; readonly waitMs: number };
 }
 
 /** One event log, one reader of access, one of configuration and one count of requests for all services (DESIGN §3). */
-export async function openSharedParts({ url, log, metrics, runner, health }: Process): Promise<SharedParts> {
+export async function openSharedParts({ url, log, metrics, runner, health, ...given }: Process): Promise<SharedParts> {
   const service = "embedded";
   const common = { service, instance: service, log, metrics, runner, health };
   const parts = { ...common, clock: systemClock, tracer: createTracer(service) };
@@ -24,9 +26,11 @@ export async function openSharedParts({ url, log, metrics, runner, health }: Pro
   // In one process nobody else creates the topics; on Kafka `npm run topics` does.
   const problems = await eventLog.ensureTopics(topics);
   if (problems.length > 0) throw new Error(problems.map(({ topic, problem }) => `${topic}: ${problem}`).join("; "));
+  const { waitMs, ...place } = given.overrides;
+  const copy = createOverrideCopy({ service, ...place });
   const [accessStates, overrides] = await Promise.all([
     openAccessStates({ ...parts, eventLog }),
-    openOverrides(parts, eventLog),
+    openOverrides(parts, eventLog, { copy, waitMs }),
   ]);
   return { eventLog, accessStates, overrides, limiters: createRateLimiters(systemClock) };
 }

@@ -98,7 +98,12 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   };
   tell("the event log");
   const eventsUrl = postgres.url(eventsDatabase);
-  const shared = await openSharedParts({ url: eventsUrl, log, metrics: processMetrics, runner, health });
+  const overrides = {
+    directory: dataDirectory,
+    keys: [surroundings.sealingKey],
+    waitMs: configuration.get("config.start-wait"),
+  };
+  const shared = await openSharedParts({ url: eventsUrl, log, metrics: processMetrics, runner, health, overrides });
   const contexts = await Promise.all(
     embeddedServices.map((service) => build(service, surroundings, given, services, managed, { ...shared, eventsUrl })),
   );

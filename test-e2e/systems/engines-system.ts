@@ -1,4 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { ServiceName } from "@signalbox/core";
 import { freePorts } from "./free-ports.ts";
 import { environmentOf, runCommand, type ServiceProcess, startServiceProcess } from "./service-process.ts";
@@ -40,8 +43,11 @@ export async function startEnginesSystem(
   const edge = await startEdge(Object.fromEntries(services.map((name) => [name, address(name, "http")])));
   opened.defer(() => edge.close());
 
+  const copies = await mkdtemp(join(tmpdir(), "signalbox-copies-"));
+  opened.defer(() => rm(copies, { recursive: true, force: true }));
   const shared = {
     ...sharedProperties(engines, edge.url),
+    "config.copy-directory": copies,
     ...Object.fromEntries(called.map((name) => [`${name}.internal-url`, `http://${address(name, "internal")}`])),
     ...options.properties,
   };

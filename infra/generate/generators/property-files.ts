@@ -1,5 +1,5 @@
 import type { Generator } from "../generator.ts";
-import { packageProperties } from "../package-properties.ts";
+import { type PackageProperties, packageProperties } from "../package-properties.ts";
 
 /** What running processes have to know of the properties of services they do not import. */
 export const propertyCatalogue: Generator = {
@@ -8,6 +8,7 @@ export const propertyCatalogue: Generator = {
   folders: async () => [],
   generate: async () => {
     const services = (await packageProperties()).filter(({ kind }) => kind === "service");
+    await assertRules(services);
     const byService = Object.fromEntries(services.map(({ name, properties }) => [name, properties]));
     const names = [...new Set(services.flatMap(({ properties }) => Object.keys(properties)))].sort();
     return new Map([
@@ -30,6 +31,15 @@ export const propertyReference: Generator = {
     return new Map([["docs/reference/properties.json", `${JSON.stringify(byService, null, 2)}\n`]]);
   },
 };
+
+/** The defaults keep the rules between properties. */
+async function assertRules(services: readonly PackageProperties[]): Promise<void> {
+  const { brokenRules } = await import("@signalbox/config");
+  for (const { name, properties } of services) {
+    const [broken] = brokenRules(properties, (property) => properties[property]?.default ?? null);
+    if (broken) throw new Error(`The default of ${broken.property} in ${name} must be ${broken.expected}.`);
+  }
+}
 
 function sorted<Value>(record: Readonly<Record<string, Value>>): Record<string, Value> {
   return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));

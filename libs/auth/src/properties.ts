@@ -53,6 +53,8 @@ export const issuerProperties = defineProperties({
   "auth.issuers": {
     type: "string",
     default: "[]",
+    maxLength: 65_536,
+    multiline: true,
     secrecy: "internal",
     reload: "restart",
     local: true,

@@ -6,8 +6,8 @@ const numberBytes = 16;
 
 /** The cache of one process: bounded in bytes, gone with the process. Counters, leases and values share the bound. */
 export function createMemoryCache({ bytesMax, clock }: { bytesMax: number; clock: Clock }): Cache {
-  const values = new LruStore<Buffer>(bytesMax / 2, clock);
-  const numbers = new LruStore<number>(bytesMax / 2, clock);
+  const values = new LruStore<Buffer>(Math.floor(bytesMax / 2), clock);
+  const numbers = new LruStore<number>(Math.floor(bytesMax / 2), clock);
   let lastToken = 0;
 
   /** Adds to a number that expires `expiresInMs` after it first appeared. */

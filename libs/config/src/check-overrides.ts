@@ -1,6 +1,5 @@
 import type { Addresses } from "./addresses.ts";
-import type { Problem } from "./configuration.ts";
-import { expected } from "./expected.ts";
+import type { OverrideSet, Problem } from "./configuration.ts";
 import { maskRefused } from "./mask.ts";
 import { checkValue } from "./parse-value.ts";
 import type { PropertyDeclaration, PropertyDeclarations } from "./property-declaration.ts";
@@ -11,14 +10,14 @@ import type { SourceEntry } from "./value-source.ts";
  * same set of overrides reaches every service.
  */
 export function checkOverrides(
-  overrides: Readonly<Record<string, unknown>>,
-  revision: string,
+  overrides: OverrideSet,
   properties: PropertyDeclarations,
   addresses: Addresses,
-): { entries: ReadonlyMap<string, SourceEntry>; problems: Problem[] } {
+): { entries: Map<string, SourceEntry>; problems: Problem[] } {
   const entries = new Map<string, SourceEntry>();
   const problems: Problem[] = [];
-  for (const [address, raw] of Object.entries(overrides)) {
+  for (const [address, { set, value: raw, revision }] of Object.entries(overrides.changes)) {
+    if (!set) continue;
     const property = addresses.property(address);
     const declaration = property === undefined ? undefined : properties[property];
     if (property === undefined || declaration === undefined) continue;
@@ -36,5 +35,6 @@ export function checkOverrides(
 export function refusalOfOverride(declaration: PropertyDeclaration, raw: unknown): string | null {
   if (declaration.secrecy === "secret") return "no override, because it is a secret";
   if (declaration.local) return "no override, because it is local to the process";
-  return checkValue(declaration, raw).ok ? null : expected(declaration);
+  const checked = checkValue(declaration, raw);
+  return checked.ok ? null : checked.expected;
 }

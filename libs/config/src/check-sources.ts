@@ -60,7 +60,7 @@ function checkEntry(
       property: name,
       source: origin,
       value: maskRefused(name, raw, declaration),
-      expected: expected(declaration),
+      expected: parsed.expected,
     };
   }
   if (name === sanitizeProperty && !canSanitize(parsed.value)) {

@@ -8,11 +8,34 @@ export interface Problem {
   readonly expected: string;
 }
 
+/** The newest change of one property. */
+export interface OverrideChange {
+  readonly revision: number;
+  /** False where the override was removed. */
+  readonly set: boolean;
+  readonly value: unknown;
+}
+
+/** The overrides of all services, as they stand after a revision. */
+export interface OverrideSet {
+  readonly revision: number;
+  /** By the name that was overridden; also those that were removed since. */
+  readonly changes: Readonly<Record<string, OverrideChange>>;
+}
+
+/** The value that a property takes with the next start, and the revision that set it. */
+export interface PendingValue {
+  readonly value: PropertyScalar;
+  readonly revision: number;
+}
+
 /** A value as the management view shows it: masked where needed, with the place it was written. */
 export interface PropertyEntry {
   readonly value: PropertyScalar;
   /** `signalbox.yaml:3`, `SIGNALBOX_HTTP_PORT` or `--http.port`; defaults have none. */
   readonly origin?: string;
+  /** Stands at the value that runs while another one waits for the next start. */
+  readonly pending?: PendingValue;
 }
 
 export interface PropertySource {
@@ -22,11 +45,11 @@ export interface PropertySource {
 
 /** The answer of `env/{name}`: the winner, then every source in order of precedence, with its entry where it has one. */
 export interface PropertyLookup {
-  readonly property: { readonly source: string; readonly value: PropertyScalar };
+  readonly property: { readonly source: string; readonly value: PropertyScalar; readonly pending?: PendingValue };
   readonly propertySources: readonly { readonly name: string; readonly property?: PropertyEntry }[];
 }
 
-/** The configuration of one service: read once at start, then changed only through `setOverrides`. */
+/** The configuration of one service: read once at start, then changed only through its overrides. */
 export interface Configuration<P> {
   readonly service: string;
   /** The value now. Live properties change; the others keep the value of the start. */
@@ -40,14 +63,19 @@ export interface Configuration<P> {
   sourceOf(name: keyof P & string): string;
   /** Tells if `name`, bare or with the service's prefix, is declared here. */
   knows(name: string): boolean;
-  /** Every source, highest precedence first, values masked. */
+  /** Every source, highest precedence first, with the values that run, masked. */
   propertySources(): PropertySource[];
   /** One property with its winner; `null` for a name that is not declared. */
   find(name: string): PropertyLookup | null;
+  /**
+   * Applies the overrides that were there before the service is built: the only ones that reach properties with
+   * `reload: "restart"`. One that was read before keeps its value, and is pending.
+   */
+  startWith(overrides: OverrideSet): Problem[];
   /** Replaces the database overrides. Names of other services are passed over; what is refused is returned, the rest applies. */
-  setOverrides(overrides: Readonly<Record<string, unknown>>, revision: string): Problem[];
+  setOverrides(overrides: OverrideSet): Problem[];
   /** The revision of the overrides in force; `null` before the first. */
-  readonly revision: string | null;
+  readonly revision: number | null;
   /** Names whose override waits for the next start. */
   pendingRestart(): string[];
 }

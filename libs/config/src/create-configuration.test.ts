@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { defineProperties, loadConfiguration } from "./index.ts";
+import { defineProperties, loadConfiguration, type OverrideSet } from "./index.ts";
 
 const common = { secrecy: "internal", effect: "Something." } as const;
 const properties = defineProperties({
@@ -15,28 +15,34 @@ function load(argv: string[] = []) {
   return loadConfiguration({ service: "config", properties, argv, environment: {}, directory: null });
 }
 
+/** Overrides that one revision has set all at once. */
+const at = (revision: number, values: Record<string, unknown>): OverrideSet => ({
+  revision,
+  changes: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { revision, set: true, value }])),
+});
+
 test("a live change reaches its subscribers once, and only when the value differs", () => {
   const configuration = load();
   const heard: unknown[] = [];
   const stop = configuration.onChange("page.size", (value, previous) => heard.push([value, previous]));
-  configuration.setOverrides({ "page.size": 50 }, "1");
-  configuration.setOverrides({ "page.size": 50, "log.level": "debug" }, "2");
-  configuration.setOverrides({}, "3");
+  configuration.setOverrides(at(1, { "page.size": 50 }));
+  configuration.setOverrides(at(2, { "page.size": 50, "log.level": "debug" }));
+  configuration.setOverrides(at(3, {}));
   stop();
-  configuration.setOverrides({ "page.size": 60 }, "4");
+  configuration.setOverrides(at(4, { "page.size": 60 }));
   assert.deepEqual(heard, [
     [50, 20],
     [20, 50],
   ]);
   assert.equal(configuration.get("page.size"), 60);
-  assert.equal(configuration.revision, "4");
+  assert.equal(configuration.revision, 4);
 });
 
 test("the command line outvotes an override, and a prefixed override beats both", () => {
   const configuration = load(["--page.size=30"]);
-  configuration.setOverrides({ "page.size": 50 }, "1");
+  configuration.setOverrides(at(1, { "page.size": 50 }));
   assert.equal(configuration.get("page.size"), 30);
-  configuration.setOverrides({ "config.page.size": 60 }, "2");
+  configuration.setOverrides(at(2, { "config.page.size": 60 }));
   assert.equal(configuration.get("page.size"), 60);
   assert.equal(configuration.sourceOf("page.size"), "overrides");
 });
@@ -44,8 +50,10 @@ test("the command line outvotes an override, and a prefixed override beats both"
 test("secrets and local properties take no override, a wrong value is refused, the rest applies", () => {
   const configuration = load();
   const problems = configuration.setOverrides(
-    { "internal.token": "second", "outbound.allow": ["*"], "page.size": "50", "log.level": "debug", "images.other": 1 },
-    "7",
+    at(7, {
+      ...{ "internal.token": "second", "outbound.allow": ["*"], "page.size": "50" },
+      ...{ "log.level": "debug", "images.other": 1 },
+    }),
   );
   assert.deepEqual(
     problems.map(({ property, value }) => [property, value]),
@@ -62,26 +70,51 @@ test("secrets and local properties take no override, a wrong value is refused, t
 
 test("a property that needs a restart keeps its value and is named as pending", () => {
   const configuration = load();
-  configuration.setOverrides({ "pool.size": 20 }, "1");
+  configuration.setOverrides(at(1, { "pool.size": 20 }));
   assert.equal(configuration.get("pool.size"), 10);
   assert.equal(configuration.sourceOf("pool.size"), "defaults");
   assert.deepEqual(configuration.pendingRestart(), ["pool.size"]);
-  configuration.setOverrides({}, "2");
+  configuration.setOverrides(at(2, {}));
   assert.deepEqual(configuration.pendingRestart(), []);
 });
 
-test("overrides known before the start reach properties that need one", () => {
-  const overrides = { values: { "pool.size": 20 }, revision: "9" };
-  const configuration = loadConfiguration({
-    service: "config",
-    properties,
-    argv: [],
-    environment: {},
-    directory: null,
-    overrides,
+test("overrides known before the start reach properties that need one, and later ones wait beside the value that runs", () => {
+  const configuration = load();
+  assert.deepEqual(configuration.startWith(at(9, { "pool.size": 20 })), []);
+  assert.equal(configuration.get("pool.size"), 20);
+  assert.equal(configuration.sourceOf("pool.size"), "overrides");
+  assert.equal(configuration.revision, 9);
+  configuration.setOverrides({
+    revision: 17,
+    changes: {
+      "pool.size": { revision: 16, set: true, value: 30 },
+      "page.size": { revision: 17, set: true, value: 50 },
+    },
   });
   assert.equal(configuration.get("pool.size"), 20);
-  assert.equal(configuration.revision, "9");
+  const { property, propertySources } = configuration.find("pool.size") ?? assert.fail();
+  assert.deepEqual(property, { source: "overrides", value: 20, pending: { value: 30, revision: 16 } });
+  assert.deepEqual(propertySources[2], { name: "overrides", property: { value: 20, origin: "revision 9" } });
+  assert.deepEqual(configuration.find("page.size")?.property, { source: "overrides", value: 50 });
+  assert.deepEqual(configuration.propertySources()[2]?.properties, {
+    "pool.size": { value: 20, origin: "revision 9", pending: { value: 30, revision: 16 } },
+    "page.size": { value: 50, origin: "revision 17" },
+  });
+  configuration.setOverrides({ revision: 18, changes: { "pool.size": { revision: 18, set: false, value: null } } });
+  const removed = configuration.find("pool.size")?.property;
+  assert.deepEqual(removed, { source: "overrides", value: 20, pending: { value: 10, revision: 18 } });
+  assert.deepEqual(configuration.pendingRestart(), ["pool.size"]);
+});
+
+test("what was read before the overrides came keeps its value, and says so", () => {
+  const configuration = load();
+  assert.equal(configuration.get("pool.size"), 10);
+  configuration.startWith(at(9, { "pool.size": 20 }));
+  assert.equal(configuration.get("pool.size"), 10);
+  assert.deepEqual(configuration.find("pool.size")?.property, {
+    ...{ source: "defaults", value: 10, pending: { value: 20, revision: 9 } },
+  });
+  assert.deepEqual(configuration.propertySources()[2]?.properties, {});
 });
 
 test("one subscriber that throws does not keep the change from the others", () => {
@@ -93,10 +126,44 @@ test("one subscriber that throws does not keep the change from the others", () =
   configuration.onChange("page.size", (value) => {
     heard = value;
   });
-  assert.throws(() => configuration.setOverrides({ "page.size": 42 }, "1"), AggregateError);
+  assert.throws(() => configuration.setOverrides(at(1, { "page.size": 42 })), AggregateError);
   assert.equal(heard, 42);
 });
 
 test("subscribing to a property that never changes is refused", () => {
   assert.throws(() => load().onChange("pool.size", () => {}), /does not change while running/);
+});
+
+const ruled = defineProperties({
+  "page.max": { ...common, type: "integer", default: 100, reload: "live" },
+  "page.size": { ...common, type: "integer", default: 20, atMost: "page.max", reload: "live" },
+  locales: { ...common, type: "list", default: ["en"], minItems: 1, reload: "live" },
+  locale: { ...common, type: "string", default: "en", oneOf: "locales", reload: "live" },
+});
+const loadRuled = (...argv: string[]) =>
+  loadConfiguration({ service: "config", properties: ruled, argv, environment: {}, directory: null });
+
+test("values that break a rule between two properties stop the start, with what would be right", () => {
+  assert.throws(() => loadRuled("--page.max=10"), /page\.size .* is 20: expected at most page\.max, which is 10/);
+  assert.throws(() => loadRuled("--locale=de"), /locale \(from --locale\) is "de": expected one of locales: en/);
+  assert.throws(() => loadRuled("--locales="), /a list of at least 1 items/);
+  assert.equal(loadRuled("--page.max=10", "--page.size=5").get("page.size"), 5);
+});
+
+test("of overrides that break a rule the newest is refused, and the rest applies", () => {
+  const configuration = loadRuled();
+  const problems = configuration.setOverrides({
+    revision: 3,
+    changes: {
+      "page.max": { revision: 3, set: true, value: 10 },
+      "page.size": { revision: 2, set: true, value: 30 },
+      locale: { revision: 1, set: true, value: "de" },
+    },
+  });
+  assert.deepEqual([configuration.get("page.max"), configuration.get("page.size")], [100, 30]);
+  assert.equal(configuration.get("locale"), "en");
+  assert.deepEqual(problems.map(({ property, expected }) => `${property}: ${expected}`).sort(), [
+    "locale: one of locales: en",
+    "page.max: a value that keeps page.size at most page.max, which is 10",
+  ]);
 });

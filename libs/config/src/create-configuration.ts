@@ -1,9 +1,18 @@
 import type { Addresses } from "./addresses.ts";
+import { type BrokenRule, brokenRules } from "./broken-rules.ts";
 import { checkOverrides } from "./check-overrides.ts";
 import { sanitizeProperty } from "./check-sources.ts";
-import type { Configuration, Problem, PropertyLookup, PropertySource } from "./configuration.ts";
-import { type View, viewProperty, viewSources } from "./management-view.ts";
-import { createSanitizer } from "./mask.ts";
+import type {
+  Configuration,
+  OverrideSet,
+  PendingValue,
+  Problem,
+  PropertyLookup,
+  PropertySource,
+} from "./configuration.ts";
+import { ConfigurationError } from "./configuration-error.ts";
+import { type View, viewProperty, viewSources, viewValue } from "./management-view.ts";
+import { createSanitizer, maskRefused } from "./mask.ts";
 import { checkValue, parseText } from "./parse-value.ts";
 import type {
   PropertyDeclaration,
@@ -19,10 +28,18 @@ interface Parts<P> {
   readonly addresses: Addresses;
   readonly aboveOverrides: readonly ValueSource[];
   readonly belowOverrides: readonly ValueSource[];
-  readonly overrides?: { readonly values: Readonly<Record<string, unknown>>; readonly revision: string } | undefined;
 }
 
 type Listener = (value: PropertyScalar, previous: PropertyScalar) => void;
+
+/** The value that a property runs with, and where it was found. */
+interface Running {
+  readonly value: PropertyScalar;
+  readonly source: string;
+  readonly address: string;
+}
+
+const noOverrides: ValueSource = { name: "overrides", entries: new Map(), faults: [] };
 
 /** Joins checked sources into values, and keeps the live ones current. */
 export function createConfiguration<P extends PropertyDeclarations>(parts: Parts<P>): Configuration<P> {
@@ -33,37 +50,43 @@ class JoinedSources<P extends PropertyDeclarations> implements Configuration<P> 
   readonly #parts: Parts<P>;
   readonly #names: readonly string[];
   readonly #defaults: ValueSource;
-  readonly #values: Map<string, PropertyScalar>;
-  readonly #sourcesAtStart: ReadonlyMap<string, string>;
+  readonly #running: Map<string, Running>;
+  /** Properties that somebody has read and that do not change any more. */
+  readonly #settled = new Set<string>();
   readonly #listeners = new Map<string, Set<Listener>>();
   readonly #view: View;
-  #overrides: ValueSource = { name: "overrides", entries: new Map(), faults: [] };
-  #revision: string | null = null;
+  #overrides = noOverrides;
+  #overridesInForce: ReadonlyMap<string, SourceEntry> = noOverrides.entries;
+  #given: OverrideSet = { revision: 0, changes: {} };
+  #revision: number | null = null;
 
   constructor(parts: Parts<P>) {
     const { service, properties, addresses } = parts;
     this.#parts = parts;
     this.#names = Object.keys(properties);
     this.#defaults = defaultsOf(service, properties);
-    if (parts.overrides) this.#putOverrides(parts.overrides.values, parts.overrides.revision);
-    this.#values = new Map(this.#names.map((name) => [name, this.#resolve(name)]));
-    this.#sourcesAtStart = new Map(this.#names.map((name) => [name, this.#winner(name).source.name]));
-    const isSanitized = createSanitizer((this.#values.get(sanitizeProperty) ?? []) as readonly string[]);
+    this.#running = new Map(this.#names.map((name) => [name, this.#resolve(name)]));
+    const isSanitized = createSanitizer((this.#running.get(sanitizeProperty)?.value ?? []) as readonly string[]);
     this.#view = { properties, addresses, isSanitized };
+    const problems = brokenRules(properties, (name) => this.#runningOf(name).value).map((rule) =>
+      this.#problemOf(rule),
+    );
+    if (problems.length > 0) throw new ConfigurationError(problems);
   }
 
   get service(): string {
     return this.#parts.service;
   }
 
-  get revision(): string | null {
+  get revision(): number | null {
     return this.#revision;
   }
 
   get<N extends keyof P & string>(name: N): PropertyValues<P>[N] {
-    const value = this.#values.get(name);
-    if (value === undefined) throw new Error(`The property ${name} is not declared by ${this.service}`);
-    return value as PropertyValues<P>[N];
+    const running = this.#running.get(name);
+    if (running === undefined) throw new Error(`The property ${name} is not declared by ${this.service}`);
+    if (!this.#isLive(name)) this.#settled.add(name);
+    return running.value as PropertyValues<P>[N];
   }
 
   onChange<N extends keyof P & string>(
@@ -77,7 +100,7 @@ class JoinedSources<P extends PropertyDeclarations> implements Configuration<P> 
   }
 
   sourceOf(name: keyof P & string): string {
-    return this.#isLive(name) ? this.#winner(name).source.name : (this.#sourcesAtStart.get(name) as string);
+    return this.#runningOf(name).source;
   }
 
   knows(name: string): boolean {
@@ -85,63 +108,134 @@ class JoinedSources<P extends PropertyDeclarations> implements Configuration<P> 
   }
 
   propertySources(): PropertySource[] {
-    return viewSources(this.#sources(), this.#view);
+    const pending = new Map(this.pendingRestart().map((name) => [this.#placeOf(name), this.#pendingOf(name)]));
+    return viewSources(this.#runningSources(), this.#view, (source, address) => pending.get(`${source} ${address}`));
   }
 
   find(name: string): PropertyLookup | null {
-    return viewProperty(name, this.#sources(), this.#view);
+    const property = this.#parts.addresses.property(name);
+    if (property === undefined) return null;
+    const isPending = this.pendingRestart().includes(property);
+    const pending = isPending ? this.#pendingOf(property) : undefined;
+    return viewProperty(property, this.#runningSources(), this.#view, pending);
   }
 
-  setOverrides(given: Readonly<Record<string, unknown>>, revision: string): Problem[] {
-    const problems = this.#putOverrides(given, revision);
-    const changes = this.#names
-      .filter((name) => this.#isLive(name))
-      .map((name) => ({ name, previous: this.#values.get(name) as PropertyScalar, value: this.#resolve(name) }))
-      .filter(({ previous, value }) => !isSame(previous, value));
-    for (const { name, value } of changes) this.#values.set(name, value);
-    tell(changes, this.#listeners);
+  startWith(overrides: OverrideSet): Problem[] {
+    const problems = this.#putOverrides(overrides);
+    this.#change((name) => this.#isLive(name) || !this.#settled.has(name));
+    for (const name of this.#names) if (!this.#isLive(name)) this.#settled.add(name);
+    return problems;
+  }
+
+  setOverrides(overrides: OverrideSet): Problem[] {
+    const problems = this.#putOverrides(overrides);
+    this.#change((name) => this.#isLive(name));
     return problems;
   }
 
   pendingRestart(): string[] {
-    return this.#names.filter((name) => !isSame(this.#values.get(name) as PropertyScalar, this.#resolve(name)));
+    return this.#names.filter((name) => !isSame(this.#runningOf(name).value, this.#resolve(name).value));
   }
 
   #isLive(name: string): boolean {
     return this.#parts.properties[name]?.reload === "live";
   }
 
-  #sources(): ValueSource[] {
-    return [...this.#parts.aboveOverrides, this.#overrides, ...this.#parts.belowOverrides, this.#defaults];
+  #runningOf(name: string): Running {
+    return this.#running.get(name) as Running;
+  }
+
+  #placeOf(name: string): string {
+    const { source, address } = this.#runningOf(name);
+    return `${source} ${address}`;
+  }
+
+  #pendingOf(name: string): PendingValue {
+    const changes = this.#parts.addresses.of(name).flatMap((address) => this.#given.changes[address] ?? []);
+    const { address, value } = this.#resolve(name);
+    const newest = changes.length > 0 ? Math.max(...changes.map(({ revision }) => revision)) : this.#given.revision;
+    return { value: viewValue(address, value, this.#view), revision: newest };
+  }
+
+  #sources(overrides = this.#overrides): ValueSource[] {
+    return [...this.#parts.aboveOverrides, overrides, ...this.#parts.belowOverrides, this.#defaults];
+  }
+
+  /** The sources with the overrides that are in force here, leaving out those that wait for the next start. */
+  #runningSources(): ValueSource[] {
+    return this.#sources({ ...noOverrides, entries: this.#overridesInForce });
   }
 
   /** The entry that counts: an address of higher rank beats a source of higher rank. */
-  #winner(name: string): { source: ValueSource; entry: SourceEntry } {
+  #winner(name: string): { source: ValueSource; address: string; entry: SourceEntry } {
     const sources = this.#sources();
     for (const address of this.#parts.addresses.of(name)) {
       for (const source of sources) {
         const entry = source.entries.get(address);
-        if (entry) return { source, entry };
+        if (entry) return { source, address, entry };
       }
     }
     throw new Error(`The property ${name} is not declared`);
   }
 
-  #resolve(name: string): PropertyScalar {
-    const { source, entry } = this.#winner(name);
+  #resolve(name: string): Running {
+    const { source, address, entry } = this.#winner(name);
     const declaration = this.#parts.properties[name] as PropertyDeclaration;
     const isTyped = source === this.#overrides || source === this.#defaults;
     const parsed = isTyped ? checkValue(declaration, entry.raw) : parseText(declaration, entry.raw);
     if (!parsed.ok) throw new Error(`The property ${name} has a value that was not checked`);
-    return parsed.value;
+    return { value: parsed.value, source: source.name, address };
   }
 
-  #putOverrides(given: Readonly<Record<string, unknown>>, revision: string): Problem[] {
+  /** Takes over what the sources say now of the properties that may change. */
+  #change(mayChange: (name: string) => boolean): void {
+    const { addresses } = this.#parts;
+    const changes = this.#names.filter(mayChange).map((name) => {
+      const previous = this.#runningOf(name).value;
+      const running = this.#resolve(name);
+      this.#running.set(name, running);
+      return { name, previous, value: running.value };
+    });
+    const changing = new Set(changes.map(({ name }) => name));
+    const isChanging = (address: string) => changing.has(addresses.property(address) as string);
+    this.#overridesInForce = new Map([
+      ...[...this.#overridesInForce].filter(([address]) => !isChanging(address)),
+      ...[...this.#overrides.entries].filter(([address]) => isChanging(address)),
+    ]);
+    tell(
+      changes.filter(({ previous, value }) => !isSame(previous, value)),
+      this.#listeners,
+    );
+  }
+
+  #putOverrides(given: OverrideSet): Problem[] {
     const { properties, addresses } = this.#parts;
-    const checked = checkOverrides(given, revision, properties, addresses);
-    this.#overrides = { name: "overrides", entries: checked.entries, faults: [] };
-    this.#revision = revision;
-    return checked.problems;
+    const { entries, problems } = checkOverrides(given, properties, addresses);
+    this.#overrides = { ...noOverrides, entries };
+    this.#given = given;
+    this.#revision = given.revision;
+    for (let rule = this.#nextBroken(); rule !== undefined; rule = this.#nextBroken()) {
+      // The newest of them broke the rule; the state before it was good.
+      const [address] = [rule.property, rule.other]
+        .flatMap((name) => addresses.of(name).filter((candidate) => entries.has(candidate)))
+        .sort((a, b) => (given.changes[b]?.revision ?? 0) - (given.changes[a]?.revision ?? 0));
+      if (address === undefined) break;
+      const isOwn = addresses.property(address) === rule.property;
+      const expected = isOwn ? rule.expected : `a value that keeps ${rule.property} ${rule.expected}`;
+      problems.push({ ...this.#problemOf(rule), property: address, source: "overrides", expected });
+      entries.delete(address);
+    }
+    return problems;
+  }
+
+  #nextBroken(): BrokenRule | undefined {
+    return brokenRules(this.#parts.properties, (name) => this.#resolve(name).value).at(0);
+  }
+
+  #problemOf({ property, expected }: BrokenRule): Problem {
+    const { source, address, entry } = this.#winner(property);
+    const value = maskRefused(property, this.#resolve(property).value, this.#parts.properties[property] as never);
+    return { property: address, source: entry.origin || source.name, value, expected };
   }
 }
 

@@ -1,5 +1,13 @@
+export { brokenRules } from "./broken-rules.ts";
 export { refusalOfOverride } from "./check-overrides.ts";
-export type { Configuration, PropertyEntry, PropertyLookup, PropertySource } from "./configuration.ts";
+export type {
+  Configuration,
+  OverrideChange,
+  OverrideSet,
+  PropertyEntry,
+  PropertyLookup,
+  PropertySource,
+} from "./configuration.ts";
 export { ConfigurationError } from "./configuration-error.ts";
 export { environment, setVariable } from "./environment.ts";
 export { formatPropertyTable } from "./format-property-table.ts";

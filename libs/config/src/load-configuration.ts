@@ -21,8 +21,6 @@ export interface LoadConfiguration<P extends PropertyDeclarations> {
   readonly profile?: string | undefined;
   /** Names that other services know, so that a shared place is not refused. */
   readonly foreignNames?: Iterable<string>;
-  /** Overrides known before the start: the only ones that reach properties with `reload: "restart"`. */
-  readonly overrides?: { readonly values: Readonly<Record<string, unknown>>; readonly revision: string };
 }
 
 /**
@@ -40,14 +38,7 @@ export function loadConfiguration<P extends PropertyDeclarations>(input: LoadCon
 
   const problems = checkSources([...aboveOverrides, ...belowOverrides], properties, addresses);
   if (problems.length > 0) throw new ConfigurationError(problems);
-  return createConfiguration({
-    service,
-    properties,
-    addresses,
-    aboveOverrides,
-    belowOverrides,
-    overrides: input.overrides,
-  });
+  return createConfiguration({ service, properties, addresses, aboveOverrides, belowOverrides });
 }
 
 function fileNames(profile: string | undefined): string[] {

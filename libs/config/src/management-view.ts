@@ -1,5 +1,5 @@
 import type { Addresses } from "./addresses.ts";
-import type { PropertyEntry, PropertyLookup, PropertySource } from "./configuration.ts";
+import type { PendingValue, PropertyEntry, PropertyLookup, PropertySource } from "./configuration.ts";
 import { mask } from "./mask.ts";
 import { parseText } from "./parse-value.ts";
 import type { PropertyDeclarations, PropertyScalar } from "./property-declaration.ts";
@@ -12,18 +12,30 @@ export interface View {
   readonly isSanitized: (name: string) => boolean;
 }
 
-/** Shows every source with its values under the names they were written with, masked. */
-export function viewSources(sources: readonly ValueSource[], view: View): PropertySource[] {
+/** Shows every source with its values under the names they were written with, masked, and beside them what waits. */
+export function viewSources(
+  sources: readonly ValueSource[],
+  view: View,
+  pendingAt: (source: string, address: string) => PendingValue | undefined,
+): PropertySource[] {
   return sources.map(({ name, entries }) => ({
     name,
-    properties: Object.fromEntries([...entries].map(([address, entry]) => [address, viewEntry(address, entry, view)])),
+    properties: Object.fromEntries(
+      [...entries].map(([address, entry]) => {
+        const pending = pendingAt(name, address);
+        return [address, { ...viewEntry(address, entry, view), ...(pending && { pending }) }];
+      }),
+    ),
   }));
 }
 
-/** Shows one property: its winner, and per source the entry that source would give. */
-export function viewProperty(name: string, sources: readonly ValueSource[], view: View): PropertyLookup | null {
-  const property = view.addresses.property(name);
-  if (property === undefined) return null;
+/** Shows one declared property: its winner, and per source the entry that source would give. */
+export function viewProperty(
+  property: string,
+  sources: readonly ValueSource[],
+  view: View,
+  pending: PendingValue | undefined,
+): PropertyLookup | null {
   const found: { source: string; address: string; entry: PropertyEntry }[] = [];
   const propertySources = sources.map((source) => {
     const address = view.addresses.of(property).find((candidate) => source.entries.has(candidate));
@@ -37,15 +49,22 @@ export function viewProperty(name: string, sources: readonly ValueSource[], view
     .flatMap((address) => found.filter((candidate) => candidate.address === address))
     .at(0);
   if (winner === undefined) return null;
-  return { property: { source: winner.source, value: winner.entry.value }, propertySources };
+  const { source, entry } = winner;
+  return { property: { source, value: entry.value, ...(pending && { pending }) }, propertySources };
 }
 
 function viewEntry(address: string, { raw, origin }: SourceEntry, view: View): PropertyEntry {
   const property = view.addresses.property(address);
   const declaration = property === undefined ? undefined : view.properties[property];
-  const isSanitized = (name: string) => view.isSanitized(name) || view.isSanitized(address);
   const parsed = declaration === undefined ? undefined : parseText(declaration, raw);
-  const typed = parsed?.ok ? parsed.value : (raw as PropertyScalar);
-  const value = mask(property ?? address, typed, declaration, isSanitized);
+  const value = viewValue(address, parsed?.ok ? parsed.value : (raw as PropertyScalar), view);
   return origin === "" ? { value } : { value, origin };
+}
+
+/** Shows a value that was written under this name, masked. */
+export function viewValue(address: string, value: PropertyScalar, view: View): PropertyScalar {
+  const property = view.addresses.property(address);
+  const declaration = property === undefined ? undefined : view.properties[property];
+  const isSanitized = (name: string) => view.isSanitized(name) || view.isSanitized(address);
+  return mask(property ?? address, value, declaration, isSanitized);
 }

@@ -1,26 +1,31 @@
+import { masked, maskText } from "@signalbox/core";
+import { expected } from "./expected.ts";
 import type { PropertyDeclaration, PropertyScalar } from "./property-declaration.ts";
 
 /** A value as a source holds it: text, several texts, an explicit null, or (overrides) a JSON value. */
 export type RawValue = unknown;
 
-export type ParsedValue = { readonly ok: true; readonly value: PropertyScalar } | { readonly ok: false };
-
-const refused: ParsedValue = { ok: false };
+/** What is refused says what would be right. */
+export type ParsedValue =
+  | { readonly ok: true; readonly value: PropertyScalar }
+  | { readonly ok: false; readonly expected: string };
 
 /** Reads the text of a command line, an environment variable or a file. Empty text means none where none is allowed. */
 export function parseText(declaration: PropertyDeclaration, raw: RawValue): ParsedValue {
-  if (raw === null || (raw === "" && isNullable(declaration))) return checkValue(declaration, null);
+  if (raw === null || (raw === "" && isNullable(declaration) && !declaration.allowsEmpty)) {
+    return checkValue(declaration, null);
+  }
   if (Array.isArray(raw)) return checkValue(declaration, raw);
-  if (typeof raw !== "string") return refused;
+  if (typeof raw !== "string") return refused(declaration);
   switch (declaration.type) {
     case "string":
       return checkValue(declaration, raw);
     case "integer":
-      return /^[+-]?\d+$/.test(raw.trim()) ? checkValue(declaration, Number(raw)) : refused;
+      return checkValue(declaration, /^[+-]?\d+$/.test(raw.trim()) ? Number(raw) : raw);
     case "number":
-      return /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(raw.trim()) ? checkValue(declaration, Number(raw)) : refused;
+      return checkValue(declaration, /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(raw.trim()) ? Number(raw) : raw);
     case "boolean":
-      return raw === "true" || raw === "false" ? checkValue(declaration, raw === "true") : refused;
+      return checkValue(declaration, raw === "true" || raw === "false" ? raw === "true" : raw);
     case "list":
       return checkValue(declaration, itemsOf(raw));
   }
@@ -28,26 +33,29 @@ export function parseText(declaration: PropertyDeclaration, raw: RawValue): Pars
 
 /** Checks a value that already has its type: a default, or an override as JSON. */
 export function checkValue(declaration: PropertyDeclaration, value: RawValue): ParsedValue {
-  if (value === null) return isNullable(declaration) ? { ok: true, value } : refused;
+  if (declaration.fixed && value !== declaration.default) {
+    return refused(declaration, `${declaration.default}, because this version serves nothing else`);
+  }
+  if (value === null) return isNullable(declaration) ? { ok: true, value } : refused(declaration);
   switch (declaration.type) {
     case "string":
-      return typeof value === "string" && isAllowedText(declaration, value) ? { ok: true, value } : refused;
+      return typeof value === "string" ? checkTexts(declaration, [value], value) : refused(declaration);
     case "integer":
-      return Number.isSafeInteger(value) && isInRange(declaration, value as number)
-        ? { ok: true, value: value as number }
-        : refused;
+      return Number.isSafeInteger(value) ? checkRange(declaration, value as number) : refused(declaration);
     case "number":
-      return Number.isFinite(value) && isInRange(declaration, value as number)
-        ? { ok: true, value: value as number }
-        : refused;
+      return Number.isFinite(value) ? checkRange(declaration, value as number) : refused(declaration);
     case "boolean":
-      return typeof value === "boolean" ? { ok: true, value } : refused;
+      return typeof value === "boolean" ? { ok: true, value } : refused(declaration);
     case "list":
-      return isListOfText(value) && value.every((item) => isAllowedText(declaration, item))
-        ? { ok: true, value: Object.freeze([...value]) }
-        : refused;
+      if (!isListOfText(value)) return refused(declaration);
+      return checkItems(declaration, value) ?? checkTexts(declaration, value, Object.freeze([...value]));
   }
 }
+
+const refused = (declaration: PropertyDeclaration, why = expected(declaration)): ParsedValue => ({
+  ok: false,
+  expected: why,
+});
 
 function isNullable(declaration: PropertyDeclaration): boolean {
   return declaration.default === null && declaration.required === undefined;
@@ -64,11 +72,45 @@ function isListOfText(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 
-function isInRange({ min, max }: PropertyDeclaration, value: number): boolean {
-  return (min === undefined || value >= min) && (max === undefined || value <= max);
+function checkRange(declaration: PropertyDeclaration, value: number): ParsedValue {
+  const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = declaration;
+  return value >= min && value <= max ? { ok: true, value } : refused(declaration);
 }
 
-function isAllowedText({ choices, pattern }: PropertyDeclaration, text: string): boolean {
-  if (choices && !choices.includes(text)) return false;
-  return pattern === undefined || new RegExp(`^(?:${pattern})$`, "u").test(text);
+function checkItems(declaration: PropertyDeclaration, items: readonly string[]): ParsedValue | null {
+  const { minItems = 0, maxItems = defaultMaxItems } = declaration;
+  if (items.length < minItems) return refused(declaration, `a list of at least ${minItems} items`);
+  return items.length <= maxItems ? null : refused(declaration, `a list of at most ${maxItems} items`);
+}
+
+const defaultMaxItems = 100;
+const defaultMaxLength = 1_000;
+/** Lines and tabs are allowed in a document alone; an override of the direction of writing makes a text look like another. */
+const control = /[\p{Cc}\u2028\u2029]/u;
+const controlInDocument = /(?![\t\n\r])[\p{Cc}\u2028\u2029]/u;
+const turning = /[\u202A-\u202E\u2066-\u2069]/u;
+
+/** Checks each text of a value, and answers the value when all are good. */
+function checkTexts(declaration: PropertyDeclaration, texts: readonly string[], value: PropertyScalar): ParsedValue {
+  for (const text of texts) {
+    const why = refusalOfText(declaration, text);
+    if (why !== null) return refused(declaration, why);
+  }
+  return { ok: true, value };
+}
+
+function refusalOfText(declaration: PropertyDeclaration, text: string): string | null {
+  const { choices, pattern, secrecy, maxLength = defaultMaxLength, allowsEmpty, multiline } = declaration;
+  if (text === "" && !allowsEmpty) return "a text that is not empty";
+  if (choices && !choices.includes(text)) return expected(declaration);
+  if (text.length > maxLength && [...text].length > maxLength) return `a text of at most ${maxLength} characters`;
+  const broken = multiline ? controlInDocument : control;
+  if (!text.isWellFormed() || broken.test(text) || turning.test(text)) {
+    return "a text without control characters, halves of characters, and changes of the direction of writing";
+  }
+  if (text.includes(masked)) return `a text without ${masked}, which stands for a value that is not shown`;
+  const isShown = secrecy === "public" || secrecy === "internal";
+  if (isShown && maskText(text) !== text) return "a text without credentials";
+  if (pattern !== undefined && !new RegExp(`^(?:${pattern})$`, "u").test(text)) return expected(declaration);
+  return null;
 }

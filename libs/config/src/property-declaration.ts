@@ -15,6 +15,22 @@ interface Declared<Type extends string, Value> {
   readonly choices?: readonly string[];
   /** Source of a regular expression that the whole text, or each item, must match. */
   readonly pattern?: string;
+  /** The longest text, or item of a list, in characters; 1,000 unless said. */
+  readonly maxLength?: number;
+  /** The most items of a list; 100 unless said. */
+  readonly maxItems?: number;
+  /** The fewest items of a list; none unless said. */
+  readonly minItems?: number;
+  /** The property that bounds this number from above, wherever both are declared. */
+  readonly atMost?: string;
+  /** The list that this text must be an item of, wherever both are declared. */
+  readonly oneOf?: string;
+  /** Says that "" is a value; where it is not, it means "none" or is refused. */
+  readonly allowsEmpty?: true;
+  /** Says that the text is a document, which may have tabs and several lines. */
+  readonly multiline?: true;
+  /** Takes no other value than its default, because this version has nothing else: what is announced is served. */
+  readonly fixed?: true;
   readonly secrecy: Secrecy;
   /** The people who see the value in the settings; left out when it is not part of them. */
   readonly audience?: "public" | "account" | "operator";

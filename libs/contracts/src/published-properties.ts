@@ -17,7 +17,13 @@ const capability = (effect: string) => ({ ...published, type: "boolean", default
 
 /** A client may rely on what is announced, so what this version does not serve yet stays false until it does. */
 const laterCapability = (effect: string) =>
-  ({ ...published, type: "boolean", default: false, effect: `${effect} Not served by this version.` }) as const;
+  ({
+    ...published,
+    type: "boolean",
+    default: false,
+    fixed: true,
+    effect: `${effect} Not served by this version.`,
+  }) as const;
 
 /** The states of a feature; only `enabled` turns it on for clients that do not know it. */
 const featureStates = ["enabled", "disabled", "preview", "deprecated"] as const;
@@ -39,12 +45,16 @@ export const limitProperties = {
 } as const;
 
 export const defaultProperties = {
-  "defaults.pageSize": count(20, 1, 1000, "The number of items on a page when none is asked for."),
+  "defaults.pageSize": {
+    ...count(20, 1, 1000, "The number of items on a page when none is asked for."),
+    atMost: "limits.maxPageSize",
+  },
   "defaults.locale": {
     ...published,
     type: "string",
     default: "en",
     pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$",
+    oneOf: "supported.locales",
     effect: "The locale of accounts whose identity names none that is supported.",
   },
 } as const;
@@ -55,13 +65,16 @@ export const capabilityProperties = {
   "capabilities.signedUrls": laterCapability("Private images can be shared by signed URLs."),
   "capabilities.imageAvif": capability("Images can be delivered as AVIF."),
   "capabilities.graphqlSubscriptions": laterCapability("`/graphql` serves subscriptions."),
-  "capabilities.webhooks": capability("Accounts can register webhook endpoints."),
+  "capabilities.webhooks": capability("Accounts can register webhook endpoints; those that are there go on."),
   "capabilities.configStream": laterCapability("Configuration changes are pushed at `/api/v1/config/stream`."),
 } as const;
 
-const featureProperties = {
-  "features.integrations": feature("enabled", "Partners can post webhooks to the account."),
-  "features.reports": feature("disabled", "Usage reports."),
+export const featureProperties = {
+  "features.integrations": feature(
+    "enabled",
+    "Partners can post webhooks to the account's sources. Disabled, none is created or answered.",
+  ),
+  "features.reports": { ...feature("disabled", "Usage reports. Not served by this version."), fixed: true },
 } as const;
 
 export const supportedProperties = {
@@ -69,12 +82,14 @@ export const supportedProperties = {
     ...published,
     type: "list",
     default: ["en", "de", "fr", "es", "it", "ja", "nl", "pl", "pt-BR"],
+    minItems: 1,
     effect: "The locales an account can choose.",
   },
   "supported.imageTypes": {
     ...published,
     type: "list",
     default: ["image/jpeg", "image/png", "image/gif", "image/webp", "image/avif", "image/tiff"],
+    minItems: 1,
     effect: "The media types that uploads may have, judged by signature.",
   },
 } as const;
@@ -85,6 +100,7 @@ export const serverProperties = {
     ...published,
     type: "string",
     default: "Signalbox",
+    maxLength: 100,
     effect: "The name of this deployment that clients, mails and pages show.",
   },
   "server.support-url": {
@@ -98,6 +114,7 @@ export const serverProperties = {
     ...published,
     type: "string",
     default: null,
+    maxLength: 8_100,
     // No character that could end the URL in a page, or the source in a Content-Security-Policy.
     pattern:
       "https://[\\w.:-]{1,255}/[\\w.~%!$&*+=:@/?-]{0,500}|data:image/(?:png|svg\\+xml|webp|jpeg);base64,[A-Za-z0-9+/=]{1,8000}",

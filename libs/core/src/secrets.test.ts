@@ -11,6 +11,25 @@ const secretTexts = fc.oneof(
   base62Text.map((secret) => ({ secret, text: `sbx_live_${secret}` })),
   base62Text.map((secret) => ({ secret, text: `whsec_${secret}` })),
   base62Text.map((secret) => ({ secret, text: `whsk_${secret}` })),
+  fc
+    .tuple(
+      fc.constantFrom(
+        "sk_",
+        "sk_live_",
+        "rk_live_",
+        "sk-",
+        "ghp_",
+        "gho_",
+        "github_pat_",
+        "glpat-",
+        "xoxb-",
+        "npm_",
+        "AIza",
+      ),
+      base62Text,
+    )
+    .map(([prefix, secret]) => ({ secret, text: prefix + secret })),
+  fc.stringMatching(/^[A-Z0-9]{16}$/).map((secret) => ({ secret, text: `AKIA${secret}` })),
   base62Text.map((secret) => ({ secret, text: `Bearer ${secret}` })),
   base62Text.map((secret) => ({ secret, text: `eyJhbGciOi${secret}.${secret}.${secret}` })),
   base62Text.map((secret) => ({
@@ -42,7 +61,12 @@ test("the credentials of Basic authentication are hidden in their encoded form",
 });
 
 test("ordinary texts and the host of a URL stay readable", () => {
-  for (const text of ["Basic authentication is off", "GET /images/img_1?width=320", "https://example.com/a/@b"]) {
+  for (const text of [
+    "the npm_config_registry of a task_list",
+    "Basic authentication is off",
+    "GET /images/img_1?width=320",
+    "https://example.com/a/@b",
+  ]) {
     assert.equal(maskText(text), text);
   }
   assert.equal(maskText("redis://u:p@cache:6379/0"), "redis://******@cache:6379/0");

@@ -20,6 +20,10 @@ const shapes: readonly (readonly [pattern: RegExp, replacement: string | ((...ma
   [/eyJ[\w-]{4,}(?:\.[\w-]*)*/g, masked],
   [/sbx_[\w-]+/g, masked],
   [/whs(?:ec|k)_[\w+/=-]+/g, masked],
+  // Stripe, OpenAI, GitHub, GitLab, Slack, npm, Amazon, Google.
+  [/\b(?:[rs]k_(?:live|test)_|[rs]k[_-])[\w-]{8,}/g, masked],
+  [/\b(?:gh[a-z]_|github_pat_|glpat-|xox[a-z]-)[\w-]{8,}/g, masked],
+  [/\b(?:npm_[A-Za-z0-9]{12,}|AKIA[A-Z0-9]{12,}|AIza[\w-]{12,})/g, masked],
   [/\b(bearer)\s+[^\s"',;]+/gi, `$1 ${masked}`],
   [/\b(basic)\s+([\w+/-]{4,}={0,2})/gi, maskBasic],
   [
@@ -29,7 +33,8 @@ const shapes: readonly (readonly [pattern: RegExp, replacement: string | ((...ma
 ];
 
 /** Skips the expressions for the texts that can hold none of the shapes, which is nearly all of them. */
-const suspicious = /----|:\/\/|eyJ|sbx_|whs|bearer|basic\s|passw|passphrase|secret|token|credential|key|signature/i;
+const suspicious =
+  /----|:\/\/|eyJ|sbx_|whs|[rs]k[_-]|gh[a-z]_|github_pat_|glpat-|xox|npm_|AKIA|AIza|bearer|basic\s|passw|passphrase|secret|token|credential|key|signature/i;
 
 /** Hides every secret that can be told by its looks: user info in URLs, tokens, keys, PEM blocks, `password=…`. */
 export function maskText(text: string): string {

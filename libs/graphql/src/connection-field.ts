@@ -39,7 +39,9 @@ export function connectionField<Loaders, Parent, Args, Row = Listed>(
   return declare(access, async (parent: Parent, args: Args & ConnectionArguments, context) => {
     if (!isLetIn(access, parent, context)) return null;
     assertTexts(args);
-    const bounds = { maxPageSize: limits.maxPageSize(), defaultPageSize: limits.pageSize() };
+    const maxPageSize = limits.maxPageSize();
+    // While a change of both rolls out, the one may be here before the other.
+    const bounds = { maxPageSize, defaultPageSize: Math.min(limits.pageSize(), maxPageSize) };
     const { limit, cursor } = connectionArguments(args, bounds);
     const rows = await read({ after: positionOf(cursor), limit: limit + 1 }, parent, context, args);
     const page = connection({ items: rows.slice(0, limit), hasMore: rows.length > limit }, (row) =>

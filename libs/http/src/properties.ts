@@ -35,6 +35,7 @@ export const httpProperties = defineProperties({
     secrecy: "public",
     audience: "public",
     reload: "restart",
+    local: true,
     effect:
       "Absolute URL, without a slash at its end, under which clients reach this deployment; absolute links begin with it.",
   },

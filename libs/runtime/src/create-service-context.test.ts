@@ -21,9 +21,9 @@ test("a change of the log level takes effect while the service runs", () => {
   const configuration = load("account");
   const identity = { instance: "account_1", log };
   const context = createServiceContext({ service: "account", configuration, runner, health, shared: false, identity });
-  configuration.setOverrides({ "log.level": "error" }, "1");
+  configuration.setOverrides({ revision: 1, changes: { "log.level": { revision: 1, set: true, value: "error" } } });
   context.log.info("unseen");
-  configuration.setOverrides({}, "2");
+  configuration.setOverrides({ revision: 2, changes: {} });
   context.log.info("seen");
   assert.deepEqual(
     lines.map(({ msg }) => msg),

@@ -1,6 +1,8 @@
 import { defineProperties } from "@signalbox/config";
 
-const port = { type: "integer", min: 0, max: 65_535, unit: "port", secrecy: "internal", reload: "restart" } as const;
+/** What the process needs before it has read the overrides, or what none of them may move. */
+const own = { reload: "restart", local: true } as const;
+const port = { ...own, type: "integer", min: 0, max: 65_535, unit: "port", secrecy: "internal" } as const;
 
 /** The properties every process has. Imports nothing heavy: telemetry starts before the rest is loaded. */
 export const runtimeProperties = defineProperties({
@@ -8,7 +10,7 @@ export const runtimeProperties = defineProperties({
     type: "string",
     default: "127.0.0.1",
     secrecy: "internal",
-    reload: "restart",
+    ...own,
     effect: "Address the public listener binds to; 0.0.0.0 listens on all.",
   },
   "http.port": { ...port, default: 8080, effect: "Port of the public listener; 0 takes a free one." },
@@ -16,7 +18,7 @@ export const runtimeProperties = defineProperties({
     type: "string",
     default: "127.0.0.1",
     secrecy: "internal",
-    reload: "restart",
+    ...own,
     effect: "Address the internal listener binds to; never routed by the edge.",
   },
   "internal.port": { ...port, default: 0, effect: "Port of the internal listener; 0 takes a free one." },
@@ -27,7 +29,7 @@ export const runtimeProperties = defineProperties({
     min: 100,
     max: 300_000,
     secrecy: "internal",
-    reload: "restart",
+    ...own,
     effect: "How long a client may take to send its request headers before 408.",
   },
   "http.stall-timeout": {
@@ -37,7 +39,7 @@ export const runtimeProperties = defineProperties({
     min: 1_000,
     max: 3_600_000,
     secrecy: "internal",
-    reload: "restart",
+    ...own,
     effect: "How long a client may take nothing of an answer before its connection is closed.",
   },
   "http.keep-alive-timeout": {
@@ -47,7 +49,7 @@ export const runtimeProperties = defineProperties({
     min: 1_000,
     max: 3_600_000,
     secrecy: "internal",
-    reload: "restart",
+    ...own,
     effect: "How long an idle connection stays open; longer than the edge keeps its own, or it meets closed sockets.",
   },
   "http.header-max-bytes": {
@@ -57,15 +59,16 @@ export const runtimeProperties = defineProperties({
     min: 1_024,
     max: 1_048_576,
     secrecy: "internal",
-    reload: "restart",
+    ...own,
     effect: "Size of all request headers together above which the answer is 431.",
   },
   "http.error-docs": {
     type: "string",
     default: "/docs/errors",
     pattern: "(https?://[^/?#\\s]+)?(/[^/?#\\s]+)*",
+    allowsEmpty: true,
     secrecy: "public",
-    reload: "restart",
+    ...own,
     effect:
       "Page that explains the error codes, which every error links to; a path belongs to the address that was asked.",
   },
@@ -73,23 +76,21 @@ export const runtimeProperties = defineProperties({
     type: "string",
     default: "127.0.0.1",
     secrecy: "internal",
-    reload: "restart",
-    local: true,
+    ...own,
     effect: "Address the management server binds to.",
   },
   "management.server.port": {
     ...port,
     default: 8081,
-    local: true,
     effect: "Port of the management server; 0 takes a free one.",
   },
   "management.endpoints.web.base-path": {
     type: "string",
     default: "/management",
     pattern: "(/[A-Za-z0-9._~-]+)*",
+    allowsEmpty: true,
     secrecy: "internal",
-    reload: "restart",
-    local: true,
+    ...own,
     effect: "Path prefix of every management endpoint.",
   },
   "management.endpoints.web.exposure.include": {
@@ -97,16 +98,14 @@ export const runtimeProperties = defineProperties({
     default: ["health", "metrics", "info"],
     choices: ["health", "metrics", "info", "env", "*"],
     secrecy: "internal",
-    reload: "restart",
-    local: true,
+    ...own,
     effect: "Management endpoints that answer; the others are 404.",
   },
   "management.endpoint.env.keys-to-sanitize": {
     type: "list",
     default: [],
     secrecy: "internal",
-    reload: "restart",
-    local: true,
+    ...own,
     effect: "More names whose values are masked: an ending, or a regular expression when it holds one of * $ ^ +.",
   },
   "shutdown.deadline": {
@@ -116,7 +115,7 @@ export const runtimeProperties = defineProperties({
     min: 100,
     max: 600_000,
     secrecy: "internal",
-    reload: "restart",
+    ...own,
     effect: "How long a stopping process may take from the signal to its end; longer exits with 1.",
   },
   "shutdown.grace": {
@@ -126,8 +125,25 @@ export const runtimeProperties = defineProperties({
     min: 0,
     max: 120_000,
     secrecy: "internal",
-    reload: "restart",
+    ...own,
     effect: "How long a stopping process reports itself unready but still takes work, so that load balancers see it.",
+  },
+  "config.start-wait": {
+    type: "integer",
+    default: 10_000,
+    unit: "ms",
+    min: 100,
+    max: 600_000,
+    secrecy: "internal",
+    ...own,
+    effect: "How long a start waits for the overrides in the event log before it takes those of the last run.",
+  },
+  "config.copy-directory": {
+    type: "string",
+    default: ".signalbox",
+    secrecy: "internal",
+    ...own,
+    effect: "Folder where the overrides in force are kept for a start while the event log is away.",
   },
   "log.level": {
     type: "string",
@@ -142,7 +158,7 @@ export const runtimeProperties = defineProperties({
     default: null,
     pattern: "https?://.+",
     secrecy: "internal",
-    reload: "restart",
+    ...own,
     effect: "Base URL of an OTLP/HTTP receiver for traces; without it nothing is exported and nothing is hooked.",
   },
   "telemetry.otlp-headers": {
@@ -168,7 +184,7 @@ export const runtimeProperties = defineProperties({
     min: 0,
     max: 1,
     secrecy: "internal",
-    reload: "restart",
+    ...own,
     effect: "Share of new traces that are recorded; the decision of a caller is kept.",
   },
   "deployment.environment": {
@@ -176,35 +192,35 @@ export const runtimeProperties = defineProperties({
     default: "development",
     secrecy: "public",
     audience: "public",
-    reload: "restart",
+    ...own,
     effect: "Name of the environment this process runs in, shown to clients.",
   },
   "deployment.release": {
     type: "string",
     default: null,
     secrecy: "internal",
-    reload: "restart",
+    ...own,
     effect: "Release that is running, shown in info and the environment resource.",
   },
   "deployment.commit": {
     type: "string",
     default: null,
     secrecy: "internal",
-    reload: "restart",
+    ...own,
     effect: "Commit the release was built from.",
   },
   "deployment.region": {
     type: "string",
     default: null,
     secrecy: "internal",
-    reload: "restart",
+    ...own,
     effect: "Region the process runs in.",
   },
   "deployment.platform": {
     type: "string",
     default: "node",
     secrecy: "internal",
-    reload: "restart",
+    ...own,
     effect: "Platform the process runs on.",
   },
 });

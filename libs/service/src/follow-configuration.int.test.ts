@@ -1,12 +1,19 @@
 import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { defineProperties } from "@signalbox/config";
 import { draft, publishedProperties, topics } from "@signalbox/contracts";
 import { decodeEvent, openEventLog, publishEvents, type ReceivedEvent } from "@signalbox/events";
+import { runtimeProperties } from "@signalbox/runtime/properties";
 import { createTcpProxy, eventually, testContext, testDatabase } from "@signalbox/testing";
 import { followConfiguration } from "./follow-configuration.ts";
 
+const { "config.start-wait": startWait, "config.copy-directory": copyDirectory } = runtimeProperties;
 const properties = defineProperties({
+  "config.start-wait": startWait,
+  "config.copy-directory": copyDirectory,
   "limits.maxPageSize": publishedProperties["limits.maxPageSize"],
   "server.workers": {
     ...{ type: "integer", default: 4, min: 1, max: 8, secrecy: "internal", reload: "restart" },
@@ -14,11 +21,13 @@ const properties = defineProperties({
   },
 });
 
+type Given = NonNullable<Parameters<typeof testContext<typeof properties>>[2]>;
+
 /** A log that can be taken away, and an instance that may follow it. */
-async function setUp() {
+async function setUp(given: Given = {}) {
   const database = await testDatabase();
   const proxy = await createTcpProxy({ port: Number(new URL(database.url).port) });
-  const context = testContext("images", properties);
+  const context = testContext("images", properties, given);
   const log = await openEventLog(proxy.urlFor(database.url), { ...context, clientId: "follow-tests" });
   await log.ensureTopics(topics);
   const reports: ReceivedEvent<"config.applied">[] = [];
@@ -30,14 +39,14 @@ async function setUp() {
   return {
     ...{ context, log, proxy, reports },
     startupStatus: async () => (await context.health.report()).startup.status,
-    async change(property: string, value: unknown, at = ++revision) {
+    async change(property: string, value: unknown, at = ++revision, secrecy: "public" | "sensitive" = "public") {
       const data = {
         ...{
           property,
           value: (value ?? null) as never,
           set: value !== undefined,
           revision: at,
-          secrecy: "public" as const,
+          secrecy,
         },
         ...{ actor: "acc_1", reason: null, changed_at: context.clock.now().toISOString() },
       };
@@ -58,13 +67,15 @@ test("a service counts as started when the overrides in force are applied, and r
   try {
     await change("limits.maxPageSize", 50);
     await change("limits.maxPageSize", 60);
+    await change("server.workers", 8);
     await followConfiguration(context, log);
-    assert.notEqual(await startupStatus(), "up");
-    await eventually(async () => (await startupStatus()) === "up");
+    assert.equal(await startupStatus(), "up");
     assert.equal(context.configuration.get("limits.maxPageSize"), 60);
+    assert.equal(context.configuration.get("server.workers"), 8, "also what is read at the start alone");
+    assert.deepEqual(context.configuration.pendingRestart(), []);
     const [report] = await eventually(() => reports.length > 0 && reports);
     assert.deepEqual(report?.data.published, { "limits.maxPageSize": 60 });
-    assert.deepEqual([report?.data.revision, report?.data.instance], [2, context.instance]);
+    assert.deepEqual([report?.data.revision, report?.data.instance], [3, context.instance]);
   } finally {
     await close();
   }
@@ -95,10 +106,59 @@ test("an override that is refused is reported with what would be right, and an u
     await log.publish([{ topic: "signalbox.config.v1", key: "x", headers: {}, value: Buffer.from("rubbish") }]);
     await change("limits.maxPageSize", 0);
     await followConfiguration(context, log);
-    await eventually(async () => (await startupStatus()) === "up");
+    assert.equal(await startupStatus(), "up");
     const [report] = await eventually(() => reports.length > 0 && reports);
     assert.match(report?.data.problems[0] ?? "", /^images: limits\.maxPageSize must be .*1/);
     assert.equal(context.configuration.get("limits.maxPageSize"), 100);
+  } finally {
+    await close();
+  }
+});
+
+test("a start without the log takes the overrides of the last run, says so, and follows the log once it is back", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "signalbox-copies-"));
+  const first = await setUp({ "config.copy-directory": directory });
+  await first.change("server.workers", 8);
+  await first.change("server.note", "for insiders", 2, "sensitive");
+  await followConfiguration(first.context, first.log);
+  const file = join(directory, "overrides.images.json");
+  await eventually(async () => (await readFile(file, "utf8").catch(() => "")).includes("server.workers"));
+  await first.close();
+  assert.equal((await stat(file)).mode & 0o777, 0o600);
+  assert.ok(!(await readFile(file, "utf8")).includes("for insiders"), "without a key what is sensitive is left out");
+
+  const again = await setUp({ "config.copy-directory": directory, "config.start-wait": 100 });
+  try {
+    await again.proxy.refuse();
+    await followConfiguration(again.context, again.log);
+    assert.equal(again.context.configuration.get("server.workers"), 8);
+    assert.equal(await again.startupStatus(), "up");
+    assert.ok(again.context.logged.some(({ msg }) => /the copy of the overrides is used/.test(String(msg))));
+    await again.proxy.accept();
+    const [report] = await eventually(() => again.reports.length > 0 && again.reports);
+    assert.ok(report);
+    await eventually(() => again.reports.at(-1)?.data.pending_restart.includes("server.workers") ?? null);
+    assert.equal(
+      again.context.configuration.get("server.workers"),
+      8,
+      "what was settled at the start stays until the next",
+    );
+  } finally {
+    await again.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+});
+
+test("a start without the log and without a copy is not complete until the log was read", async () => {
+  const { context, log, proxy, startupStatus, change, close } = await setUp({ "config.start-wait": 100 });
+  try {
+    await change("limits.maxPageSize", 50);
+    await proxy.refuse();
+    await followConfiguration(context, log);
+    assert.notEqual(await startupStatus(), "up");
+    await proxy.accept();
+    await eventually(async () => (await startupStatus()) === "up");
+    assert.equal(context.configuration.get("limits.maxPageSize"), 50);
   } finally {
     await close();
   }

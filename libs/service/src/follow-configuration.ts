@@ -1,11 +1,11 @@
-import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Configuration } from "@signalbox/config";
 import { draft, publishedProperties } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
 import { type EventLog, publishEvents } from "@signalbox/events";
-import type { ServiceContext } from "@signalbox/runtime";
-import { openOverrides } from "./open-overrides.ts";
+import type { RuntimeProperties, ServiceContext } from "@signalbox/runtime";
+import { openOverrides } from "./overrides/open-overrides.ts";
+import { copyKeysOf, createOverrideCopy } from "./overrides/override-copy.ts";
 import type { SharedParts } from "./shared-parts.ts";
 
 type Context = Omit<ServiceContext<unknown>, "configuration"> & {
@@ -16,64 +16,95 @@ type Context = Omit<ServiceContext<unknown>, "configuration"> & {
 /** Config counts an instance as gone after three silent minutes. */
 const reportEveryMs = seconds(60);
 const retryReportMs = seconds(5);
+const lastReportMs = seconds(1);
+
+const missing = {
+  copy: "the event log did not answer, so the overrides are those of the last run",
+  nowhere: "the event log did not answer and there is no copy of the overrides, so none applies",
+} as const;
 
 /**
  * Applies the overrides of the state topic, and reports what this instance runs with: at once, at every change and every
- * minute. The service counts as started once the overrides in force are applied; when the log goes away later, the last
- * good configuration stays.
+ * minute. Comes before whatever else reads a property that is not `local`: what holds from the start on is settled when
+ * this returns. The service counts as started once it has the overrides in force, or the copy of its last run; when the
+ * log goes away later, the last good configuration stays.
  */
 export async function followConfiguration(context: Context, eventLog: EventLog): Promise<void> {
-  const { service, instance, configuration, log, clock, tracer, runner, health } = context;
+  const { service, configuration, log, health } = context;
   const startup = health.startup("configuration");
-  const loadedAt = clock.now().toISOString();
-  const overrides = context.overrides ?? (await openOverrides(context, eventLog));
-  const started = Promise.withResolvers<void>();
-  let changed = new AbortController();
+  const overrides = context.overrides ?? (await openOwnOverrides(context, eventLog));
+  let changed = Promise.withResolvers<void>();
   let problems: string[] = [];
 
-  function apply(): void {
-    const { values, revision } = overrides.current();
-    const refused = configuration.setOverrides(values, String(revision));
-    problems = refused.map(({ property, expected }) => `${service}: ${property} must be ${expected}`);
-    log.info({ revision, overrides: Object.keys(values).length, problems }, "configuration overrides applied");
-    changed.abort();
+  function apply(how: "startWith" | "setOverrides", alsoWrong: readonly string[] = []): void {
+    const current = overrides.current();
+    const refused = configuration[how](current);
+    problems = [
+      ...alsoWrong,
+      ...refused.map(({ property, expected }) => `${service}: ${property} must be ${expected}`),
+    ];
+    log.info({ revision: current.revision, problems }, "configuration overrides applied");
+    const before = changed;
+    changed = Promise.withResolvers<void>();
+    before.resolve();
   }
 
+  const origin = await overrides.settled;
+  apply("startWith", origin === "log" ? [] : [`${service}: ${missing[origin]}`]);
+  if (origin !== "nowhere") startup.done();
   void overrides.caughtUp.then(
     () => {
-      apply();
-      overrides.onChange(apply);
+      if (origin !== "log") apply("setOverrides");
+      overrides.onChange(() => apply("setOverrides"));
       startup.done();
-      started.resolve();
     },
     (error: unknown) => log.error({ error }, "the configuration overrides could not be read"),
   );
 
+  startReports({ ...context, eventLog }, () => ({
+    revision: overrides.current().revision,
+    problems,
+    changed: changed.promise,
+  }));
+}
+
+interface Applied {
+  readonly revision: number;
+  readonly problems: readonly string[];
+  /** Settles with the next change. */
+  readonly changed: Promise<void>;
+}
+
+/** Reports what this instance runs with: at once, at every change and every minute, and that it ends. */
+function startReports(context: Context & { readonly eventLog: EventLog }, applied: () => Applied): void {
+  const { service, instance, configuration, log, clock, runner } = context;
+  const loadedAt = clock.now().toISOString();
   runner.worker("configuration report", async (signal) => {
-    await Promise.race([started.promise, once(signal, "abort")]);
     while (!signal.aborted) {
-      // Made before the report is, so that a change during it is reported right after.
-      changed = new AbortController();
+      // Asked for before the report is made, so that a change during it is reported right after.
+      const { changed } = applied();
       const waitMs = (await report()) ? reportEveryMs : retryReportMs;
-      await sleep(waitMs, undefined, { signal: AbortSignal.any([signal, changed.signal]) }).catch(() => {});
+      const timer = new AbortController();
+      const waited = sleep(waitMs, undefined, { signal: AbortSignal.any([signal, timer.signal]) }).catch(() => {});
+      await Promise.race([waited, changed]);
+      timer.abort();
     }
+    // So that nobody waits for its silence. The stop does not wait for a log that is away.
+    await Promise.race([report({ ended: true }), sleep(lastReportMs, undefined, { ref: false })]);
   });
 
   /** False while the log does not take it: the report is made again, so none is kept. */
-  async function report(): Promise<boolean> {
+  async function report(more: { readonly ended?: true } = {}): Promise<boolean> {
     const names = Object.keys(publishedProperties).filter((name) => configuration.knows(name));
+    const { revision, problems } = applied();
     const data = {
-      service,
-      instance,
-      revision: overrides.current().revision,
+      ...{ service, instance, revision, problems: [...problems], loaded_at: loadedAt, ...more },
       published: Object.fromEntries(names.map((name) => [name, configuration.get(name)])),
       pending_restart: configuration.pendingRestart(),
-      problems,
-      loaded_at: loadedAt,
     };
     const report = draft("config.applied", { subject: `${service}/${instance}`, accountId: null, data });
     try {
-      await publishEvents({ eventLog, service, clock, tracer }, [report]);
+      await publishEvents(context, [report]);
       log.outage("The event log").passed("configuration report");
       return true;
     } catch (error) {
@@ -81,4 +112,12 @@ export async function followConfiguration(context: Context, eventLog: EventLog):
       return false;
     }
   }
+}
+
+function openOwnOverrides(context: Context, eventLog: EventLog) {
+  const { service } = context;
+  const configuration = context.configuration as Configuration<RuntimeProperties>;
+  const directory = configuration.get("config.copy-directory");
+  const copy = createOverrideCopy({ service, directory, keys: copyKeysOf(context.configuration) });
+  return openOverrides(context, eventLog, { copy, waitMs: configuration.get("config.start-wait") });
 }

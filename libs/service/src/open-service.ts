@@ -89,7 +89,7 @@ export interface OpenedService {
 }
 
 /**
- * Opens what every service with a database needs, in this order: database, event log, configuration, outbox, access states,
+ * Opens what every service with a database needs, in this order: event log, configuration, database, outbox, access states,
  * cache and limits. Each part hands its close to the runner and says on the health report when it is there.
  */
 export async function openService(
@@ -97,9 +97,9 @@ export async function openService(
   { prismaDirectory, sealer, sealedColumns = [] }: OpenServiceOptions,
 ): Promise<OpenedService> {
   const { service, configuration, runner, log, tracer, metrics, clock } = context;
-  const pool = await openDatabase(context, prismaDirectory);
   const eventLog = await openServiceLog(context);
   await followConfiguration(context, eventLog);
+  const pool = await openDatabase(context, prismaDirectory);
   const { outbox, deadLetters } = openOutbox(context, pool, eventLog);
   const accessStates = await openStates(context, eventLog);
   const { rateLimits, cache, limiterOf } = await openEdgeLimits(context);

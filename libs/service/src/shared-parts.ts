@@ -1,7 +1,7 @@
 import type { AccessStates } from "@signalbox/auth";
 import type { RateLimiters } from "@signalbox/cache";
 import type { EventLog } from "@signalbox/events";
-import type { Overrides } from "./open-overrides.ts";
+import type { Overrides } from "./overrides/open-overrides.ts";
 
 /**
  * What a process that runs several services opens once for all of them (DESIGN §3) and adds to each one's context. A

@@ -1,7 +1,12 @@
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { loadConfiguration, type PropertyDeclarations } from "@signalbox/config";
 import { type Clock, randomId, type ServiceName, seconds, systemClock } from "@signalbox/core";
 import { createHealth, createRunner, type ServiceContext } from "@signalbox/runtime";
 import { createLogger, createMetrics, createTracer } from "@signalbox/telemetry";
+
+const copyDirectory = "config.copy-directory";
 
 type Overrides<P> = { readonly [N in keyof P & string]?: string | number | boolean | readonly string[] };
 
@@ -26,7 +31,10 @@ export function testContext<const P extends PropertyDeclarations>(
   const logged: Record<string, unknown>[] = [];
   const destination = { write: (line: string) => void logged.push(JSON.parse(line)) };
   const log = createLogger({ service, instance, level: "debug", destination });
-  const argv = Object.entries(overrides).map(([name, value]) => `--${name}=${value}`);
+  // A folder of its own: what one test keeps of its overrides must not be what another one starts with.
+  const folder = join(tmpdir(), "signalbox-copies", instance);
+  const own = copyDirectory in properties ? { [copyDirectory]: folder } : {};
+  const argv = Object.entries({ ...own, ...overrides }).map(([name, value]) => `--${name}=${value}`);
   const runner = createRunner({ log, clock: systemClock });
   return {
     service,
@@ -41,6 +49,7 @@ export function testContext<const P extends PropertyDeclarations>(
     logged,
     close: async () => {
       const open = await runner.stop(seconds(20));
+      await rm(folder, { recursive: true, force: true });
       if (open.length > 0) throw new Error(`still open after the stop: ${open.join(", ")}`);
     },
   };

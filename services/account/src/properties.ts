@@ -104,6 +104,8 @@ export const properties = defineProperties({
   "account.oauth.applications": {
     type: "string",
     default: "[]",
+    maxLength: 65_536,
+    multiline: true,
     secrecy: "internal",
     reload: "restart",
     local: true,

@@ -165,8 +165,11 @@ test("the pages show the name, logo and colour of the deployment, and stay reada
   const colors = ["#ffffff", "#000000", "#777777", "#ffe600", "#131316"];
   for (const [at, color] of colors.entries()) {
     const logoUrl = logos[at % logos.length];
-    const overrides = { "server.name": "Harbour & Sons", "server.color": color, "server.logo-url": logoUrl };
-    assert.deepEqual(account.context.configuration.setOverrides(overrides, String(at + 1)), []);
+    const revision = at + 1;
+    const wanted = { "server.name": "Harbour & Sons", "server.color": color, "server.logo-url": logoUrl };
+    const changes = Object.entries(wanted).map(([name, value]) => [name, { revision, set: true, value }]);
+    const overrides = { revision, changes: Object.fromEntries(changes) };
+    assert.deepEqual(account.context.configuration.setOverrides(overrides), []);
     await page.goto(url);
     assert.deepEqual(await appearanceProblems(page), [], color);
     assert.equal(await page.title(), "Sign in – Harbour & Sons");

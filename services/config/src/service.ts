@@ -4,7 +4,7 @@ import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { openPrincipals, openService } from "@signalbox/service";
 import { createOverrideStore } from "./overrides/override-store.ts";
 import { createOverrides } from "./overrides/overrides.ts";
-import { readPropertyCatalogue } from "./overrides/property-catalogue.ts";
+import { elsewhereOf, readPropertyCatalogue } from "./overrides/property-catalogue.ts";
 import type { Properties } from "./properties.ts";
 import { openAppliedReports } from "./published/applied-reports.ts";
 import { createPublishedConfiguration } from "./published/published-configuration.ts";
@@ -22,7 +22,8 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const published = createPublishedConfiguration({ configuration, reports, clock });
   const catalogue = await readPropertyCatalogue();
   const overrideStore = createOverrideStore(pool);
-  const overrides = createOverrides({ outbox, overrideStore, catalogue, clock });
+  const elsewhere = elsewhereOf(configuration);
+  const overrides = createOverrides({ outbox, overrideStore, catalogue, elsewhere, clock });
 
   consume("accounts", { "account.deleted": ({ subject }, { tx }) => overrides.eraseReasonsOf(tx, subject) });
 

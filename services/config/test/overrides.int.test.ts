@@ -74,9 +74,18 @@ test("a value that the property would refuse is told in the payload, with what w
     ["limits.maxPageSize", 0, "value", /1/],
     ["limits.maxPageSize", "fifty", "value", /limits\.maxPageSize must be/],
     ["defaults.locale", ["en"], "value", /defaults\.locale must be/],
-    ["features.reports", "on", "value", /enabled/],
+    ["features.integrations", "on", "value", /enabled/],
+    ["features.reports", "enabled", "value", /disabled, because this version serves nothing else/],
+    ["capabilities.signedUrls", true, "value", /false, because this version serves nothing else/],
     ["server.name", "a\u0000b", "value", /U\+0000/],
-    ["server.name", "\ud800", "value", /half/],
+    ["server.name", "\ud800", "value", /surrogate/],
+    ["server.name", "Har\u202Ebour", "value", /direction of writing/],
+    ["server.name", "", "value", /not empty/],
+    ["server.name", "x".repeat(101), "value", /at most 100 characters/],
+    ["server.name", "******", "value", /without \*{6}/],
+    ["server.support-url", "https://ada:pw@help.example", "value", /without credentials/],
+    ["server.name", `ghp_${"x".repeat(36)}`, "value", /without credentials/],
+    ["supported.locales", Array.from({ length: 101 }, () => "en"), "value", /at most 100 items/],
   ] as const;
   for (const [name, value, field, message] of wrong) {
     const { data, errors } = await set(name, value);
@@ -89,6 +98,32 @@ test("a value that the property would refuse is told in the payload, with what w
   assert.equal(data.setProperty.errors[0].field, "expectedRevision");
   const reason = await set("server.name", "x", "0", "a\u0000b");
   assert.equal(reason.data.setProperty.errors[0].field, "reason");
+});
+
+test("no change breaks a rule between two properties, whichever of them it touches", async () => {
+  const own = await startConfig({}, undefined);
+  try {
+    const setOwn = (name: string, value: unknown, expectedRevision = "0") =>
+      own.graphql(operator, setProperty, { input: { name, value, expectedRevision } });
+    const refusalOf = ({ data }: Awaited<ReturnType<typeof setOwn>>) => data.setProperty.errors[0]?.message;
+    assert.match(refusalOf(await setOwn("limits.maxPageSize", 10)), /defaults\.pageSize must be at most .*which is 10/);
+    assert.match(
+      refusalOf(await setOwn("defaults.pageSize", 101)),
+      /must be at most limits\.maxPageSize, which is 100/,
+    );
+    assert.match(refusalOf(await setOwn("images.defaults.pageSize", 101)), /at most limits\.maxPageSize/);
+    assert.match(refusalOf(await setOwn("supported.locales", ["de"])), /defaults\.locale must be one of .*: de/);
+    assert.match(refusalOf(await setOwn("defaults.locale", "xx")), /one of supported\.locales/);
+    assert.match(refusalOf(await setOwn("supported.imageTypes", [])), /at least 1 items/);
+    const { revision } = (await setOwn("limits.maxPageSize", 500)).data.setProperty.override;
+    assert.ok((await setOwn("defaults.pageSize", 300)).data.setProperty.override);
+    const removed = await own.graphql(operator, unsetProperty, {
+      input: { name: "limits.maxPageSize", expectedRevision: revision },
+    });
+    assert.match(removed.data.unsetProperty.errors[0].message, /defaults\.pageSize must be at most .*which is 100/);
+  } finally {
+    await own.close();
+  }
 });
 
 test("secrets and what is local to a process take no override, and an unknown name is not found", async () => {
@@ -116,17 +151,17 @@ test("only config:admin changes properties and only config:read lists them", asy
 });
 
 test("a second instance applies the overrides at its start and live, and reports what it runs with", async () => {
-  await set("features.reports", "preview");
-  await config.changesOf("features.reports", 1);
+  await set("features.integrations", "preview");
+  await config.changesOf("features.integrations", 1);
   const other = await config.another();
   try {
-    assert.equal((await other.send(operator, "/api/v1/config/")).body.features.reports, "preview");
+    assert.equal((await other.send(operator, "/api/v1/config/")).body.features.integrations, "preview");
     const [{ revision: seen } = { revision: "" }] = [
       (await config.graphql(operator, "{ properties { name override { revision } } }")).data.properties.find(
-        ({ name }: { name: string }) => name === "features.reports",
+        ({ name }: { name: string }) => name === "features.integrations",
       ).override,
     ];
-    const { data } = await set("features.reports", "enabled", seen);
+    const { data } = await set("features.integrations", "deprecated", seen);
     const { revision } = data.setProperty.override;
     const reported = await eventually(async () => {
       const { services } = (await config.send(operator, "/api/v1/status/config")).body;
@@ -138,7 +173,7 @@ test("a second instance applies the overrides at its start and live, and reports
     for (const { context } of [config, other]) assert.ok(instances.includes(context.instance));
     const [own, same] = await eventually(async () => {
       const answers = await Promise.all([config, other].map((one) => one.send(operator, "/api/v1/config/")));
-      return answers.every(({ body }) => body.features.reports === "enabled") && answers;
+      return answers.every(({ body }) => body.features.integrations === "deprecated") && answers;
     });
     assert.equal(own?.headers.get("etag"), same?.headers.get("etag"), "the validator is that of the revision");
   } finally {

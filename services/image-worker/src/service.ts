@@ -11,6 +11,8 @@ import { answerJob } from "./rendering/answer-job.ts";
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
   const { configuration, runner, log, tracer, metrics, clock } = context;
   await assertUntrustedLoadersBlocked();
+  const eventLog = await openServiceLog(context);
+  await followConfiguration(context, eventLog);
   const objects = await openObjectStore({
     url: configuration.get("blobs.url"),
     accessKey: configuration.get("blobs.access-key"),
@@ -20,8 +22,6 @@ export async function createService(context: ServiceContext<Properties>): Promis
     log,
     tracer,
   });
-  const eventLog = await openServiceLog(context);
-  await followConfiguration(context, eventLog);
   createConsumer({
     service: "image-worker",
     name: "jobs",

@@ -1,5 +1,6 @@
 import { principalProperties } from "@signalbox/auth/properties";
 import { defineProperties } from "@signalbox/config";
+import { capabilityProperties } from "@signalbox/contracts/properties";
 import { commonProperties } from "@signalbox/service/common-properties";
 import { retentionProperty, secretsProperties } from "@signalbox/storage/properties";
 
@@ -8,6 +9,7 @@ export const properties = defineProperties({
   ...commonProperties,
   ...principalProperties,
   ...secretsProperties,
+  "capabilities.webhooks": capabilityProperties["capabilities.webhooks"],
   "webhook-delivery.outbound.allow": {
     type: "list",
     default: [],

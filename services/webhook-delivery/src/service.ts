@@ -77,7 +77,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   });
 }
 
-type EndpointParts = Omit<Parameters<typeof createEndpoints>[0], "endpointsMax"> &
+type EndpointParts = Omit<Parameters<typeof createEndpoints>[0], "endpointsMax" | "mayRegister"> &
   Parameters<typeof createEndpointStatus>[0];
 
 /** What owners do with endpoints. */
@@ -86,6 +86,7 @@ function createEndpointCapabilities({ configuration }: ServiceContext<Properties
     endpoints: createEndpoints({
       ...shared,
       endpointsMax: () => configuration.get("webhook-delivery.endpoints.max"),
+      mayRegister: () => configuration.get("capabilities.webhooks"),
     }),
     endpointSecrets: createEndpointSecrets({
       ...shared,

@@ -1,6 +1,6 @@
 import { principalProperties } from "@signalbox/auth/properties";
 import { defineProperties } from "@signalbox/config";
-import { limitProperties } from "@signalbox/contracts/properties";
+import { featureProperties, limitProperties } from "@signalbox/contracts/properties";
 import { commonProperties } from "@signalbox/service/common-properties";
 import { retentionProperty, secretsProperties } from "@signalbox/storage/properties";
 
@@ -9,6 +9,7 @@ export const properties = defineProperties({
   ...commonProperties,
   ...principalProperties,
   ...secretsProperties,
+  "features.integrations": featureProperties["features.integrations"],
   "limits.maxWebhookBytes": limitProperties["limits.maxWebhookBytes"],
   "webhook-ingest.tolerance": {
     type: "integer",

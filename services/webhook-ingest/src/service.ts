@@ -27,8 +27,9 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const sourceStore = createSourceStore(pool, sealer);
   const knownSources = createKnownSources(sourceStore, clock);
   const sourcesMax = () => configuration.get("webhook-ingest.sources.max");
-  const sources = createSources({ sourceStore, knownSources, outbox, clock, sourcesMax });
-  const receiving = openReceiving(context, opened, knownSources);
+  const areOpen = () => configuration.get("features.integrations") !== "disabled";
+  const sources = createSources({ sourceStore, knownSources, outbox, clock, sourcesMax, areOpen });
+  const receiving = openReceiving(context, opened, { knownSources, areOpen });
   startForgettingRemovedSources({ runner, pool });
   consume("accounts", { "account.deleted": ({ subject }, { tx }) => sources.deleteAllOf(tx, subject) });
 

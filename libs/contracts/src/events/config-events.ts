@@ -44,8 +44,11 @@ export const configAppliedEvent = defineEvent({
     revision: z.int().describe("The last revision it applied; 0 before any."),
     published: z.record(z.string(), jsonValue).describe("Effective values of the published properties it uses."),
     pending_restart: z.array(z.string()).describe("Properties whose new value waits for a restart."),
-    problems: z.array(z.string()).describe("Overrides it refused, with the reason; never a value."),
+    problems: z
+      .array(z.string())
+      .describe("Overrides it refused, with the reason, and what it could not start with; never a value."),
     loaded_at: timestamp,
+    ended: z.boolean().optional().describe("True in the last report of an instance that stops."),
   }),
   example: {
     service: "images",

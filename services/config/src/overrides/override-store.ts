@@ -52,6 +52,11 @@ const eraseReasons = ["property_overrides", "property_revisions"].map((name) =>
 export function createOverrideStore(pool: Pool) {
   return {
     list: async (): Promise<Override[]> => (await pool.query<Override>(listOverrides)).rows,
+    /** The values in force, with the changes of this transaction. */
+    valuesIn: async (tx: Tx): Promise<ReadonlyMap<string, unknown>> => {
+      const { rows } = await tx.query<Override>(listOverrides);
+      return new Map(rows.map(({ name, value }) => [name, value]));
+    },
     find: async (tx: Tx, name: string): Promise<Override | null> =>
       (await tx.query<Override>(findOverride, [name])).rows[0] ?? null,
     /** Takes the next revision, and with it the lock that makes all changes one after the other. */

@@ -5,12 +5,13 @@ import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { Change, Override, OverrideStore } from "./override-store.ts";
-import type { PropertyCatalogue } from "./property-catalogue.ts";
+import type { Elsewhere, PropertyCatalogue } from "./property-catalogue.ts";
 
 interface Dependencies {
   readonly outbox: Pick<Outbox, "append">;
   readonly overrideStore: OverrideStore;
   readonly catalogue: PropertyCatalogue;
+  readonly elsewhere: Elsewhere;
   readonly clock: Clock;
 }
 
@@ -28,9 +29,10 @@ export type Overrides = ReturnType<typeof createOverrides>;
 
 /**
  * Overrides of properties, for every service that declares them. Both operations throw AppError `not_found` for an unknown
- * name, `validation_error` for a property that takes no override, `conflict` when somebody else changed it meanwhile.
+ * name, `validation_error` for a property that takes no override or a rule that breaks, `conflict` when somebody else
+ * changed it meanwhile.
  */
-export function createOverrides({ outbox, overrideStore, catalogue, clock }: Dependencies) {
+export function createOverrides({ outbox, overrideStore, catalogue, elsewhere, clock }: Dependencies) {
   return {
     /** Sets an override. @throws AppError `validation_error` also for a value that the declaration refuses. */
     async set(tx: Tx, caller: Caller, wanted: Wanted, value: unknown): Promise<Override> {
@@ -70,6 +72,7 @@ export function createOverrides({ outbox, overrideStore, catalogue, clock }: Dep
     }
     const changed: Change = { name, ...to, revision, actor: caller.accountId, reason, changedAt: clock.now() };
     await overrideStore.save(tx, changed);
+    catalogue.assertRules(name, await overrideStore.valuesIn(tx), elsewhere);
     const action = to.set ? "property.set" : "property.unset";
     const entry = audited(caller, { action, subject: name, fields: ["value"], reason });
     await outbox.append(tx, [changedEvent(changed, secrecy), entry]);

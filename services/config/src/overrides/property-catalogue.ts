@@ -1,6 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import {
+  brokenRules,
+  type Configuration,
   mask,
   type PropertyDeclaration,
   type PropertyDeclarations,
@@ -14,6 +16,9 @@ const propertiesFile = new URL("../generated/properties.json", import.meta.url);
 
 type OverridableSecrecy = "public" | "internal" | "sensitive";
 
+/** The value that other sources than the overrides give a property here, and whether that source is above them. */
+export type Elsewhere = (name: string) => { readonly value: PropertyScalar; readonly isAbove: boolean } | null;
+
 export interface PropertyCatalogue {
   /** Checks that `name` is declared and takes overrides. Throws AppError `not_found` or `validation_error`. */
   overridable(name: string): { readonly secrecy: OverridableSecrecy };
@@ -21,6 +26,8 @@ export interface PropertyCatalogue {
   secrecyOf(name: string): OverridableSecrecy;
   /** Throws AppError `validation_error` saying what would be right, when a service that declares `name` would refuse it. */
   assertFits(name: string, value: unknown): void;
+  /** Throws AppError `validation_error` when these overrides break a rule between `name` and another property. */
+  assertRules(name: string, overrides: ReadonlyMap<string, unknown>, elsewhere: Elsewhere): void;
   /** Whether a value of this property is only shown as a mask: for what was declared, its name or its looks. */
   isMasked(name: string, value: unknown): boolean;
 }
@@ -64,9 +71,22 @@ export function createPropertyCatalogue(byService: Readonly<Record<string, Prope
         if (expected === null) continue;
         throw refused("value", "invalid_value", `${name} must be ${expected}.`);
       }
-      const texts = [value].flat().filter((item) => typeof item === "string");
-      if (texts.every(isStorable)) return;
-      throw refused("value", "invalid_text", `${name} takes no NUL and no half of a character.`);
+    },
+    assertRules(name, overrides, elsewhere) {
+      for (const [service, properties] of Object.entries(byService)) {
+        const addressesOf = (property: string) =>
+          property.startsWith(`${service}.`) ? [property] : [`${service}.${property}`, property];
+        const read = (property: string) => {
+          const given = elsewhere(property);
+          const address = addressesOf(property).find((candidate) => overrides.has(candidate));
+          if (address !== undefined && !given?.isAbove) return overrides.get(address) as PropertyScalar;
+          return given ? given.value : (properties[property]?.default ?? null);
+        };
+        const broken = brokenRules(properties, read).find((rule) =>
+          [rule.property, rule.other].some((property) => addressesOf(property).includes(name)),
+        );
+        if (broken) throw refused("value", "invalid_value", `${broken.property} must be ${broken.expected}.`);
+      }
     },
     isMasked: (name, value) =>
       declarationsOf(name).some(
@@ -75,12 +95,19 @@ export function createPropertyCatalogue(byService: Readonly<Record<string, Prope
   };
 }
 
+/** What this process is told by other sources than the overrides: those that are shared say the same to every service. */
+export const elsewhereOf =
+  (configuration: Pick<Configuration<never>, "find">): Elsewhere =>
+  (name) => {
+    const sources = configuration.find(name)?.propertySources ?? [];
+    const own = sources.find(({ name: source, property }) => source !== "overrides" && property !== undefined);
+    if (own?.property === undefined) return null;
+    return { value: own.property.value, isAbove: own.name === "command line" || own.name === "environment" };
+  };
+
 /** Names come from outside, and every object has members that nobody declared. */
 const declared = (properties: PropertyDeclarations, name: string): PropertyDeclaration | undefined =>
   Object.hasOwn(properties, name) ? properties[name] : undefined;
 
 const refused = (field: string, code: DetailCode, message: string): AppError =>
   new AppError("validation_error", message, { details: [{ field, code, message }] });
-
-/** PostgreSQL stores neither U+0000 nor a lone surrogate. */
-const isStorable = (text: string): boolean => !text.includes("\u0000") && text.isWellFormed();

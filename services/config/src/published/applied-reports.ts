@@ -27,7 +27,8 @@ export class AppliedReports {
   apply(report: AppliedReport, sentAt: Date): void {
     const key = `${report.service}/${report.instance}`;
     const known = this.#heard.get(key);
-    this.#heard.set(key, { report, heardAtMs: sentAt.getTime() });
+    if (report.ended) this.#heard.delete(key);
+    else this.#heard.set(key, { report, heardAtMs: sentAt.getTime() });
     if (JSON.stringify(known?.report) === JSON.stringify(report)) return;
     for (const listener of this.#listeners) listener();
   }

@@ -35,6 +35,17 @@ test("instances that disagree are published at their strictest", () => {
   );
 });
 
+test("what is published keeps the rules between properties while a change of both rolls out", () => {
+  const values = strictest(
+    { "limits.maxPageSize": 100, "defaults.pageSize": 80, "supported.locales": ["en", "de"], "defaults.locale": "en" },
+    [{ "limits.maxPageSize": 50, "supported.locales": ["de"] }],
+  );
+  assert.deepEqual([values["limits.maxPageSize"], values["defaults.pageSize"]], [50, 50]);
+  assert.deepEqual([values["supported.locales"], values["defaults.locale"]], [["de"], "de"]);
+  const apart = strictest({ "supported.locales": ["en"] }, [{ "supported.locales": ["de"] }]);
+  assert.deepEqual(apart["supported.locales"], ["en"], "a list is never empty");
+});
+
 test("what nobody reports has its declared default", () => {
   assert.equal(strictest({}, [])["limits.maxUploadBytes"], publishedProperties["limits.maxUploadBytes"].default);
 });

@@ -13,12 +13,22 @@ export type PublishedValues = Readonly<Partial<Record<string, unknown>>>;
  */
 export function strictest(own: PublishedValues, reports: readonly PublishedValues[]): Record<PublishedName, Value> {
   const names = Object.keys(publishedProperties) as PublishedName[];
-  return Object.fromEntries(
+  const each = Object.fromEntries(
     names.map((name) => {
       const values = [own, ...reports].map((report) => report[name]).filter((value) => value !== undefined);
       return [name, strictestOf(name, values as Value[])];
     }),
   ) as Record<PublishedName, Value>;
+  return Object.fromEntries(names.map((name) => [name, withinRules(name, each)])) as Record<PublishedName, Value>;
+}
+
+/** The strictest of each may break the rules between them, which every instance keeps. */
+function withinRules(name: PublishedName, values: Readonly<Record<string, Value>>): Value {
+  const { atMost, oneOf } = publishedProperties[name] as { readonly atMost?: string; readonly oneOf?: string };
+  const value = values[name] as Value;
+  if (atMost !== undefined) return Math.min(value as number, values[atMost] as number);
+  const items = oneOf === undefined ? [] : (values[oneOf] as readonly string[]);
+  return items.length === 0 || items.includes(value as string) ? value : (items[0] as string);
 }
 
 /** The published names on whose value the instances disagree. */
@@ -35,6 +45,9 @@ function strictestOf(name: PublishedName, values: readonly Value[]): Value {
   if (values.every((value) => JSON.stringify(value) === JSON.stringify(first))) return first;
   if (typeof first === "number") return Math.min(...(values as number[]));
   if (typeof first === "boolean") return values.every((value) => value === true);
-  if (Array.isArray(first)) return first.filter((item) => values.every((value) => (value as string[]).includes(item)));
+  if (Array.isArray(first)) {
+    const common = first.filter((item) => values.every((value) => (value as string[]).includes(item)));
+    return common.length > 0 ? common : first;
+  }
   return name.startsWith("features.") ? "disabled" : first;
 }

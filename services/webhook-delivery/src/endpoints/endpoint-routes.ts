@@ -127,6 +127,8 @@ function answerOfCreate(result: Awaited<ReturnType<Endpoints["create"]>>): HttpR
       const location = `${endpointsPath}/${endpoint.id}`;
       return created(location, { ...viewEndpoint(endpoint), secret }, { etag: etagOf(endpoint) });
     }
+    case "switched-off":
+      return refused(403, "forbidden", { message: "Webhook endpoints are switched off." });
     case "limit-reached": {
       const message = `The account has ${result.max} endpoints; delete one that is not needed.`;
       return refused(409, "conflict", { message, details: [{ field: "endpoints", code: "too_many", message }] });

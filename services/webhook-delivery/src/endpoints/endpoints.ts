@@ -24,17 +24,20 @@ interface EndpointDependencies {
   readonly outbound: Pick<OutboundClient, "check">;
   /** Endpoints that one account may have: every event costs a delivery for each. */
   readonly endpointsMax: () => number;
+  /** Whether this deployment lets accounts register endpoints. */
+  readonly mayRegister: () => boolean;
 }
 
 export type Endpoints = ReturnType<typeof createEndpoints>;
 
 /** The endpoints of an account: created, updated, deleted. */
 export function createEndpoints(dependencies: EndpointDependencies) {
-  const { endpointStore, outbox, clock, outbound, endpointsMax } = dependencies;
+  const { endpointStore, outbox, clock, outbound, endpointsMax, mayRegister } = dependencies;
   return {
     /** Creates an endpoint, which gets the events committed from now on. Its secret is shown this once. */
     async create(tx: Tx, caller: Caller, wanted: NewEndpoint) {
       const { accountId } = caller;
+      if (!mayRegister()) return { outcome: "switched-off" } as const;
       assertTarget(outbound, wanted.url);
       const max = endpointsMax();
       if ((await endpointStore.lockCount(tx, accountId)) >= max) return { outcome: "limit-reached", max } as const;

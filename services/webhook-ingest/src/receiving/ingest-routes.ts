@@ -22,6 +22,8 @@ export interface IngestRoutes {
   readonly admission: Admission;
   readonly ingestLimits: IngestLimits;
   readonly webhookBytesMax: () => number;
+  /** Whether this deployment takes webhooks of partners. */
+  readonly areOpen: () => boolean;
   /** Counts what became of a webhook, by scheme where it is known. */
   readonly count: (outcome: string) => void;
 }
@@ -78,6 +80,7 @@ export function ingestRoutes(parts: IngestRoutes): Routes {
 async function take(input: Input, parts: IngestRoutes): Promise<HttpResponse> {
   const { params, headers, request, clientAddress } = input;
   const { source_id: sourceId } = params;
+  if (!parts.areOpen()) return later("Integrations are switched off.");
   const wait = parts.ingestLimits.secondsToWait(sourceId, clientAddress);
   if (wait !== null) return tooMany(wait, "Too many requests were refused. Try again later.");
   const bytesMax = parts.webhookBytesMax();
@@ -132,10 +135,7 @@ function refusalOf({ outcome }: Exclude<Refused, { outcome: "unknown-source" }>)
       return hidden;
     case "paused":
     case "blocked":
-      return refused(503, "unavailable", {
-        message: "This source takes no webhooks at the moment.",
-        retryAfterSeconds: 300,
-      });
+      return later("This source takes no webhooks at the moment.");
     case "not-verified":
       return refused(401, "unauthorized", {
         message: "The signature or its time is not valid.",
@@ -160,5 +160,6 @@ function refusalOf({ outcome }: Exclude<Refused, { outcome: "unknown-source" }>)
   }
 }
 
+const later = (message: string): HttpResponse => refused(503, "unavailable", { message, retryAfterSeconds: 300 });
 const tooMany = (retryAfterSeconds: number, message: string): HttpResponse =>
   refused(429, "rate_limited", { message, retryAfterSeconds });

@@ -18,8 +18,14 @@ import { createRejectionStore } from "./rejection-store.ts";
 type Context = Pick<ServiceContext<Properties>, "configuration" | "runner" | "clock" | "log" | "metrics">;
 type Opened = Pick<OpenedService, "pool" | "outbox" | "accessStates" | "limiterOf">;
 
+interface Doors {
+  readonly knownSources: KnownSources;
+  /** Whether this deployment takes webhooks of partners. */
+  readonly areOpen: () => boolean;
+}
+
 /** What receives webhooks, wired: the parts of its routes and the workers behind them. */
-export function openReceiving(context: Context, opened: Opened, knownSources: KnownSources) {
+export function openReceiving(context: Context, opened: Opened, { knownSources, areOpen }: Doors) {
   const { configuration, clock, log, metrics } = context;
   const { pool, outbox, accessStates, limiterOf } = opened;
   const deliveryStore = createDeliveryStore(pool);
@@ -57,6 +63,7 @@ export function openReceiving(context: Context, opened: Opened, knownSources: Kn
     admission: createAdmission(),
     ingestLimits: createIngestLimits(limiterOf, allowanceOf(configuration)),
     webhookBytesMax,
+    areOpen,
     count: (outcome: string) => outcomes.inc({ outcome }),
   };
 }

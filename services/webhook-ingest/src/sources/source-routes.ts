@@ -122,6 +122,8 @@ function answerOfCreate(result: Awaited<ReturnType<Sources["create"]>>): HttpRes
       const { source } = result;
       return created(`${path}/${source.id}`, viewSource(source), { etag: etagOf(source) });
     }
+    case "switched-off":
+      return refused(403, "forbidden", { message: "Integrations are switched off." });
     case "limit-reached": {
       const message = `The account has ${result.max} sources; delete one that is not needed.`;
       return refused(409, "conflict", { message, details: [{ field: "sources", code: "too_many", message }] });

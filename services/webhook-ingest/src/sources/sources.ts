@@ -24,16 +24,20 @@ interface SourceDependencies {
   readonly clock: Clock;
   /** Sources that one account may have. */
   readonly sourcesMax: () => number;
+  /** Whether this deployment takes webhooks of partners. */
+  readonly areOpen: () => boolean;
 }
 
 export type Sources = ReturnType<typeof createSources>;
 
 /** The sources of an account: created, updated, deleted. */
-export function createSources({ sourceStore, knownSources, outbox, clock, sourcesMax }: SourceDependencies) {
+export function createSources(dependencies: SourceDependencies) {
+  const { sourceStore, knownSources, outbox, clock, sourcesMax, areOpen } = dependencies;
   return {
     /** Creates a source. @throws AppError `validation_error` for a secret or settings that do not fit the scheme. */
     async create(tx: Tx, caller: Caller, { secret, ...wanted }: NewSource) {
       const { accountId } = caller;
+      if (!areOpen()) return { outcome: "switched-off" } as const;
       assertSettingsFit(wanted.scheme, wanted.settings);
       assertUsableSecret(wanted.scheme, wanted.settings, secret);
       const max = sourcesMax();

@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { checkValue, parseText } from "./parse-value.ts";
+import type { PropertyDeclaration } from "./property-declaration.ts";
+
+const shared = { reload: "live", effect: "Something." } as const;
+const text = (more: Partial<PropertyDeclaration> = {}) =>
+  ({ ...shared, type: "string", default: "a", secrecy: "public", ...more }) as PropertyDeclaration;
+const list = (more: Partial<PropertyDeclaration> = {}) =>
+  ({ ...shared, type: "list", default: [], secrecy: "public", ...more }) as PropertyDeclaration;
+
+const expectedOf = (declaration: PropertyDeclaration, value: unknown) => {
+  const checked = checkValue(declaration, value);
+  return checked.ok ? "good" : checked.expected;
+};
+
+const credentials = [
+  "https://ada:pw@help.example",
+  "sbx_live_abcdefgh",
+  `sk_live_${"x".repeat(24)}`,
+  `rk_live_${"x".repeat(24)}`,
+  `ghp_${"x".repeat(36)}`,
+  `github_pat_${"x".repeat(40)}`,
+  `glpat-${"x".repeat(20)}`,
+  `xoxb-${"x".repeat(20)}`,
+  `AKIA${"A".repeat(16)}`,
+  `AIza${"x".repeat(35)}`,
+  `npm_${"x".repeat(36)}`,
+  "password=hunter2",
+];
+
+test("what everybody or every operator reads takes no credentials, from any source", () => {
+  for (const secrecy of ["public", "internal"] as const) {
+    for (const value of credentials) {
+      assert.equal(expectedOf(text({ secrecy }), value), "a text without credentials", value);
+      assert.equal(expectedOf(list({ secrecy }), ["good", value]), "a text without credentials", value);
+      assert.equal(parseText(text({ secrecy }), value).ok, false, value);
+    }
+  }
+  for (const value of credentials) assert.equal(expectedOf(text({ secrecy: "secret" }), value), "good");
+});
+
+test("the mark of a hidden value is never taken for the value", () => {
+  for (const secrecy of ["public", "internal", "sensitive", "secret"] as const) {
+    assert.match(expectedOf(text({ secrecy }), "a ****** b"), /without \*{6}/);
+    assert.match(expectedOf(list({ secrecy }), ["******"]), /without \*{6}/);
+  }
+});
+
+test("texts and lists are bounded, whatever they hold", () => {
+  assert.equal(expectedOf(text(), "x".repeat(1_000)), "good");
+  assert.equal(expectedOf(text(), "😀".repeat(1_000)), "good", "characters are counted as people do");
+  assert.equal(expectedOf(text(), "x".repeat(1_001)), "a text of at most 1000 characters");
+  assert.equal(expectedOf(text({ maxLength: 3 }), "abcd"), "a text of at most 3 characters");
+  assert.equal(expectedOf(list({ maxLength: 3 }), ["abcd"]), "a text of at most 3 characters");
+  assert.equal(
+    expectedOf(
+      list(),
+      Array.from({ length: 101 }, () => "a"),
+    ),
+    "a list of at most 100 items",
+  );
+  assert.equal(expectedOf(list({ maxItems: 1 }), ["a", "b"]), "a list of at most 1 items");
+});
+
+test("no text turns the direction of writing, breaks a line or rings a bell, unless it is a document", () => {
+  const wrong = ["a\u202Eb", "a\u2066b", "a\u0000b", "a\u0007b", "a\u001b[31m", "a\u2028b", "\ud800"];
+  for (const value of wrong) {
+    assert.match(expectedOf(text(), value), /control characters/, JSON.stringify(value));
+    assert.match(expectedOf(text({ multiline: true }), value), /control characters/, JSON.stringify(value));
+  }
+  assert.match(expectedOf(text(), "a\nb"), /control characters/);
+  assert.equal(expectedOf(text({ multiline: true }), "[\n\t1\r\n]"), "good");
+});
+
+test('"" is a value only where it is said to be; elsewhere it means none or is refused', () => {
+  assert.equal(expectedOf(text(), ""), "a text that is not empty");
+  assert.equal(expectedOf(list(), [""]), "a text that is not empty");
+  assert.equal(expectedOf(text({ default: null }), ""), "a text that is not empty");
+  assert.deepEqual(parseText(text({ default: null }), ""), { ok: true, value: null });
+  assert.deepEqual(parseText(text({ allowsEmpty: true }), ""), { ok: true, value: "" });
+  assert.deepEqual(parseText(list(), ""), { ok: true, value: [] });
+});
+
+test("absent, null, empty, false and 0 are told apart", () => {
+  const number = { ...shared, type: "integer", default: null, secrecy: "public" } as const;
+  assert.deepEqual(checkValue(number, 0), { ok: true, value: 0 });
+  assert.deepEqual(checkValue(number, null), { ok: true, value: null });
+  assert.equal(checkValue({ ...number, default: 5 }, null).ok, false, "none is no value where there is a default");
+  assert.deepEqual(checkValue({ ...shared, type: "boolean", default: true, secrecy: "public" }, false), {
+    ...{ ok: true, value: false },
+  });
+  assert.deepEqual(checkValue(list(), []), { ok: true, value: [] });
+  for (const wrong of [undefined, {}, [], Number.NaN]) assert.equal(checkValue(number, wrong).ok, false);
+});
+
+test("what this version does not serve cannot be switched on", () => {
+  const fixed = { ...shared, type: "boolean", default: false, secrecy: "public", fixed: true } as const;
+  assert.deepEqual(checkValue(fixed, false), { ok: true, value: false });
+  assert.equal(expectedOf(fixed, true), "false, because this version serves nothing else");
+  assert.equal(parseText(fixed, "true").ok, false);
+});
+
+test("what is good as JSON is good as text, and the other way round", () => {
+  const declarations = [
+    { ...shared, type: "integer", default: 1, min: -5, max: 5, secrecy: "public" },
+    { ...shared, type: "boolean", default: true, secrecy: "public" },
+    text(),
+  ] as const;
+  const value = fc.oneof(fc.integer({ min: -9, max: 9 }), fc.boolean(), fc.string());
+  fc.assert(
+    fc.property(fc.constantFrom(...declarations), value, (declaration, given) => {
+      if (declaration.type === "string" ? typeof given !== "string" : typeof given === "string") return;
+      assert.deepEqual(parseText(declaration, String(given)), checkValue(declaration, given));
+    }),
+  );
+});

@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { decodeEvent, type EventLog, eventNameOf, type ReceivedRecord } from "@signalbox/events";
+import type { ServiceContext } from "@signalbox/runtime";
+import type { ClassifiedChange, ClassifiedOverrides, OverrideCopy } from "./override-copy.ts";
+
+type Context = Pick<ServiceContext<unknown>, "instance" | "log" | "runner" | "health"> & { readonly service: string };
+
+interface Start {
+  readonly copy: OverrideCopy;
+  /** How long the event log may take before the copy is used. */
+  readonly waitMs: number;
+}
+
+/** The overrides of properties in force, for all services alike. */
+export interface Overrides {
+  /** Those of the event log; until it was read, those of the copy. */
+  current(): ClassifiedOverrides;
+  /** Settles when there is as much to start with as there will be, and says where it is from. */
+  readonly settled: Promise<"log" | "copy" | "nowhere">;
+  /** Settles when the topic was read to the end it had at start. */
+  readonly caughtUp: Promise<void>;
+  /** Calls back after each change that is read once it has caught up. */
+  onChange(listener: () => void): void;
+}
+
+const none: ClassifiedOverrides = { revision: 0, changes: {} };
+
+/**
+ * Reads the state topic of overrides from its beginning and keeps reading. When the log goes away the last state stays,
+ * and outlives the process in a copy on disk.
+ */
+export async function openOverrides(
+  context: Context,
+  eventLog: Pick<EventLog, "broadcast">,
+  start: Start,
+): Promise<Overrides> {
+  const { service, instance, runner, health } = context;
+  const overrides = new FollowedOverrides(context, start.copy);
+  const reader = await eventLog.broadcast({
+    service,
+    instance,
+    topics: ["signalbox.config.v1"],
+    from: "start",
+    onRecord: (record) => overrides.take(record),
+  });
+  runner.defer("configuration reader", () => reader.close());
+  health.live("configuration overrides", () => reader.liveness());
+  const caughtUp = reader.caughtUp.then(() => overrides.catchUp());
+  caughtUp.catch(() => {}); // whoever does not wait for it learns of a failure from liveness
+  return {
+    current: () => overrides.current(),
+    settled: overrides.settle(caughtUp, start.waitMs),
+    caughtUp,
+    onChange: (listener) => overrides.onChange(listener),
+  };
+}
+
+/** The state that the records leave. They come at least once and are compacted, so only a higher revision counts. */
+class FollowedOverrides {
+  readonly #log: Context["log"];
+  readonly #copy: OverrideCopy;
+  readonly #keep: (overrides: ClassifiedOverrides) => void;
+  readonly #changes = new Map<string, ClassifiedChange>();
+  readonly #listeners: (() => void)[] = [];
+  #revision = 0;
+  #kept = none;
+  #isCaughtUp = false;
+
+  constructor(context: Context, copy: OverrideCopy) {
+    this.#log = context.log;
+    this.#copy = copy;
+    this.#keep = keeper(context, copy);
+  }
+
+  current(): ClassifiedOverrides {
+    if (!this.#isCaughtUp) return this.#kept;
+    return { revision: this.#revision, changes: Object.fromEntries(this.#changes) };
+  }
+
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  take(record: ReceivedRecord): void {
+    try {
+      if (record.value !== null && eventNameOf(record.headers) === "config.changed") this.#apply(record);
+    } catch (error) {
+      // Ending the reader over one record would hide every later change, so it is reported and passed over.
+      const { key, offset } = record;
+      this.#log.error({ error, key, offset: String(offset) }, "an override is unreadable");
+    }
+  }
+
+  #apply(record: ReceivedRecord): void {
+    const { property, set, value, secrecy, revision } = decodeEvent("config.changed", record).data;
+    if (revision <= (this.#changes.get(property)?.revision ?? 0)) return;
+    this.#changes.set(property, { revision, set, value: set ? value : null, secrecy });
+    this.#revision = Math.max(this.#revision, revision);
+    if (!this.#isCaughtUp) return;
+    this.#keep(this.current());
+    for (const listener of this.#listeners) listener();
+  }
+
+  catchUp(): void {
+    this.#isCaughtUp = true;
+    this.#keep(this.current());
+  }
+
+  /** Waits for the log, and takes the copy when it is late. */
+  async settle(caughtUp: Promise<void>, waitMs: number): Promise<"log" | "copy" | "nowhere"> {
+    const timer = new AbortController();
+    const late = sleep(waitMs, undefined, { signal: timer.signal });
+    await Promise.race([caughtUp, late]).catch(() => {});
+    timer.abort();
+    late.catch(() => {});
+    if (this.#isCaughtUp) return "log";
+    const found = await this.#copy.read().catch((error: unknown) => {
+      this.#log.error({ error }, "the copy of the overrides cannot be read");
+      return null;
+    });
+    if (this.#isCaughtUp) return "log";
+    if (found === null) {
+      this.#log.error("the event log does not answer and there is no copy of the overrides");
+      return "nowhere";
+    }
+    this.#log.warn({ revision: found.revision }, "the event log does not answer: the copy of the overrides is used");
+    this.#kept = found;
+    return "copy";
+  }
+}
+
+/** Writes the newest state as often as it can. A disk that takes none is an operator's to mend, and no reason to stop. */
+function keeper({ log, runner }: Context, copy: OverrideCopy): (overrides: ClassifiedOverrides) => void {
+  let wanted: ClassifiedOverrides | null = null;
+  let writing = Promise.resolve();
+  let isFailing = false;
+
+  async function write(): Promise<void> {
+    const overrides = wanted;
+    wanted = null;
+    if (overrides === null) return;
+    try {
+      await copy.write(overrides);
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) log.warn({ error }, "the copy of the overrides cannot be written");
+      isFailing = true;
+    }
+  }
+
+  runner.defer("copy of the overrides", () => writing);
+  return (overrides) => {
+    wanted = overrides;
+    writing = writing.then(write);
+  };
+}

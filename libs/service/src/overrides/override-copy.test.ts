@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { copyKeysOf, createOverrideCopy } from "./override-copy.ts";
+
+const overrides = {
+  revision: 3,
+  changes: {
+    "server.name": { revision: 1, set: true, secrecy: "public", value: "Harbour" },
+    "server.color": { revision: 2, set: false, secrecy: "public", value: null },
+    "some.note": { revision: 3, set: true, secrecy: "sensitive", value: "for insiders" },
+  },
+} as const;
+
+const key = () => `k1:${randomBytes(32).toString("base64")}`;
+const directory = () => mkdtemp(join(tmpdir(), "signalbox-copies-"));
+
+test("a copy is read back as it was written, and nobody reads from the file what is sensitive", async () => {
+  const place = { service: "images", directory: await directory(), keys: [key()] };
+  const copy = createOverrideCopy(place);
+  assert.equal(await copy.read(), null);
+  await copy.write(overrides);
+  assert.deepEqual(await createOverrideCopy(place).read(), overrides);
+  const text = await readFile(join(place.directory, "overrides.images.json"), "utf8");
+  assert.ok(text.includes("Harbour") && !text.includes("insiders"));
+});
+
+test("a copy that somebody changed, or that another key sealed, is refused", async () => {
+  const place = { service: "images", directory: await directory(), keys: [key()] };
+  await createOverrideCopy(place).write(overrides);
+  await assert.rejects(createOverrideCopy({ ...place, keys: [key()] }).read());
+  await writeFile(join(place.directory, "overrides.images.json"), '{"revision":-1}');
+  await assert.rejects(createOverrideCopy(place).read());
+});
+
+test("a service without sealing keys seals with its internal token, also with one that is being rotated out", async () => {
+  const keysOf = (tokens: string[]) => copyKeysOf({ knows: (name) => name === "internal.token", get: () => tokens });
+  const place = { service: "images", directory: await directory() };
+  const [old, next] = ["a".repeat(32), "b".repeat(32)];
+  await createOverrideCopy({ ...place, keys: keysOf([old]) }).write(overrides);
+  assert.deepEqual(await createOverrideCopy({ ...place, keys: keysOf([next, old]) }).read(), overrides);
+});

@@ -1,0 +1,77 @@
+import { readFile } from "node:fs/promises";
+import type { PropertyDeclaration } from "@signalbox/config";
+import { draft } from "@signalbox/contracts";
+import { systemClock } from "@signalbox/core";
+import { openEventLog, publishEvents } from "@signalbox/events";
+import { createLogger, createMetrics, createTracer } from "@signalbox/telemetry";
+
+type Catalogue = Readonly<Record<string, Readonly<Record<string, PropertyDeclaration>>>>;
+
+/** A property of one service, with a value that is not its default. */
+export interface Overridable {
+  readonly service: string;
+  readonly name: string;
+  /** The name under which it is overridden for this service alone. */
+  readonly address: string;
+  readonly declaration: PropertyDeclaration;
+  readonly value: unknown;
+}
+
+/** Values of the properties whose texts must have a certain form. */
+const texts: Readonly<Record<string, unknown>> = {
+  "account.api-keys.environment": "moved",
+  "http.cors.origins": ["https://app.example.com"],
+  "mail.from": "Somebody else <else@localhost>",
+};
+
+/** Every property with this reload that takes overrides, of every service. */
+export async function overridables(reload: "live" | "restart"): Promise<Overridable[]> {
+  const file = new URL("../../docs/reference/properties.json", import.meta.url);
+  const catalogue: Catalogue = JSON.parse(await readFile(file, "utf8"));
+  return Object.entries(catalogue).flatMap(([service, properties]) =>
+    Object.entries(properties)
+      .filter(
+        ([, declaration]) => declaration.reload === reload && !declaration.local && declaration.secrecy !== "secret",
+      )
+      .map(([name, declaration]) => {
+        const address = name.startsWith(`${service}.`) ? name : `${service}.${name}`;
+        return { service, name, address, declaration, value: texts[name] ?? otherValue(name, declaration) };
+      }),
+  );
+}
+
+function otherValue(
+  name: string,
+  { type, default: value, min = 0, max = Number.MAX_SAFE_INTEGER }: PropertyDeclaration,
+) {
+  if (type === "boolean") return !value;
+  if (type !== "integer" && type !== "number") throw new Error(`Say what ${name} can be set to`);
+  const present = typeof value === "number" ? value : min;
+  return present < max ? present + 1 : present - 1;
+}
+
+/** Writes overrides where every service reads them: all at once, and without the service that owns them. */
+export async function publishOverrides(
+  eventsUrl: string,
+  changes: readonly { readonly property: string; readonly set: boolean; readonly value: unknown }[],
+  firstRevision: number,
+): Promise<void> {
+  const log = createLogger({ service: "test-e2e", instance: "overrides", level: "error" });
+  const context = {
+    ...{ log, clock: systemClock, metrics: createMetrics({ service: "test-e2e" }), tracer: createTracer("test-e2e") },
+    ...{ service: "config" as const, clientId: "overrides" },
+  };
+  const eventLog = await openEventLog(eventsUrl, context);
+  const events = changes.map(({ property, set, value }, at) =>
+    draft("config.changed", {
+      subject: property,
+      accountId: null,
+      data: {
+        ...{ property, set, value: value as never, revision: firstRevision + at, secrecy: "internal" },
+        ...{ actor: "acc_test", reason: null, changed_at: systemClock.now().toISOString() },
+      },
+    }),
+  );
+  await publishEvents({ ...context, eventLog }, events);
+  await eventLog.close();
+}
