@@ -129,6 +129,8 @@ for (const [what, claims] of Object.entries({
   "with an empty subject": { sub: "" },
   "with a subject of 256 characters": { sub: "s".repeat(256) },
   "with a subject that cannot be stored": { sub: "a\u0000b" },
+  "with a list as its subject": { sub: ["ada"] },
+  "with a number as its subject": { sub: 7 },
 })) {
   test(`a token ${what} is refused`, async () => {
     const { verify } = given();
