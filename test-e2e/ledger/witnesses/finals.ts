@@ -84,10 +84,13 @@ export async function readOverrides({ system }: Pick<Scene, "system">): Promise<
   const instances = system.instances.map(async ({ name, program }) => {
     const manage = createHttp(program.managementUrl, system.administratorKey);
     const reply = await manage(`/management/env/${overriddenProperty}`);
-    return [name, reply?.json?.property?.value ?? null] as const;
+    // A service that does not have the property says so.
+    if (reply?.status === 404) return [];
+    const value = reply?.json?.property?.value;
+    return [[name, value === undefined ? null : String(value)] as const];
   });
   return {
     database: row ? { value: row.value, revision: row.revision } : null,
-    instances: Object.fromEntries(await Promise.all(instances)),
+    instances: Object.fromEntries((await Promise.all(instances)).flat()),
   };
 }

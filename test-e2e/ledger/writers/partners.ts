@@ -25,7 +25,7 @@ export const partners: Writer = {
 };
 
 /** As the specification of Standard Webhooks says. */
-function signed(id: string, secret: Buffer) {
+export function signed(id: string, secret: Buffer) {
   const body = Buffer.from(JSON.stringify({ type: "order.created", order: id }));
   const timestamp = String(Math.floor(Date.now() / 1000));
   const signature = createHmac("sha256", secret).update(`${id}.${timestamp}.`).update(body).digest("base64");

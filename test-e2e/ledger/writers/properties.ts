@@ -1,17 +1,20 @@
 import { type Scene, untilStopped, type Writer } from "../scene.ts";
 
-export const overriddenProperty = "server.name";
+/** Every service that answers HTTP has it, and nobody here comes near it. */
+export const overriddenProperty = "limits.maxRequestBytes";
 
 /** An administrator who overrides one property, each time from the revision that was read. */
 export const properties: Writer = {
   name: "properties",
   run: async (scene) => {
-    let number = 0;
-    await untilStopped(scene, scene.random.fork("properties"), [150, 500], async () => {
+    const random = scene.random.fork("properties");
+    // No two rounds set the same value.
+    let value = random.between(1_000_000, 16_000_000);
+    await untilStopped(scene, random, [150, 500], async () => {
       const revision = await readRevision(scene);
       if (revision === null) return;
-      const value = `${scene.round} ${++number}`;
-      const done = scene.history.begin("properties", "set-property", { value, expected: revision });
+      value++;
+      const done = scene.history.begin("properties", "set-property", { value: String(value), expected: revision });
       const reply = await scene.administrator("/graphql", {
         body: {
           query: `mutation ($input: SetPropertyInput!) {
