@@ -5,7 +5,7 @@ import { createHistory } from "../history.ts";
 import { formOf } from "../http.ts";
 import { pictureOf } from "../picture.ts";
 import { createRandom } from "../random.ts";
-import { openScene, type Member } from "../scene.ts";
+import { type Member, openScene } from "../scene.ts";
 import { createLedgerReceiver } from "../witnesses/receiver.ts";
 import { signed } from "../writers/partners.ts";
 import { startTraced } from "./traced-system.ts";
@@ -37,6 +37,7 @@ test("what was answered survives a power loss: WAL and blob are flushed before t
     assert.ok(status === 201 || status === 202 || status === 200, `${name}: ${status}`);
     t.diagnostic(`${name}: flushed before the answer: ${flushed.join(", ")}`);
     assert.ok(flushed.includes("wal"), `the WAL is flushed before the answer to ${name}`);
-    if (name === "an upload") assert.ok(flushed.includes("blob"), "the bytes are flushed before the answer to an upload");
+    if (name === "an upload")
+      assert.ok(flushed.includes("blob"), "the bytes are flushed before the answer to an upload");
   }
 });

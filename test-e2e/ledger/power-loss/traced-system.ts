@@ -36,7 +36,10 @@ export async function startTraced(issuer: string): Promise<TracedSystem> {
     said += `${error.message}: apt-get install -y strace`;
   });
   const linesFrom = async (place: number) => (await readFile(trace, "utf8").catch(() => "")).slice(place).split("\n");
-  await until(() => pids.every((pid) => said.includes(`Process ${pid} attached`)), () => `strace attaches: ${said}`);
+  await until(
+    () => pids.every((pid) => said.includes(`Process ${pid} attached`)),
+    () => `strace attaches: ${said}`,
+  );
   return {
     system,
     async flushesBefore(send) {

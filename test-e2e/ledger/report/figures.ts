@@ -24,7 +24,7 @@ export interface RoundFigures {
 /** Topics that repeat themselves on purpose, so that compaction cannot lose the newest. */
 const stateTopics = new Set(["signalbox.access.v1", "signalbox.config.v1"]);
 
-const reads = new Set(["probe", "fault"]);
+const reads = new Set(["probe", "fault", "residue"]);
 
 export function figuresOf(
   fault: Fault,

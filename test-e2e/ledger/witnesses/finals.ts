@@ -4,6 +4,7 @@ import { createHttp } from "../http.ts";
 import type { Member, Scene } from "../scene.ts";
 import { settingsText } from "../writers/edits.ts";
 import { overriddenProperty } from "../writers/properties.ts";
+import { servedBy } from "./reads.ts";
 
 type Finals = Pick<Evidence, "images" | "imageRows" | "accounts" | "webhooks" | "revokedKeys" | "overrides">;
 
@@ -81,16 +82,15 @@ export async function readOverrides({ system }: Pick<Scene, "system">): Promise<
     "select value #>> '{}' as value, revision::text from property_overrides where name = $1",
     [overriddenProperty],
   );
-  const instances = system.instances.map(async ({ name, program }) => {
+  const serving = system.instances.filter(({ program }) => servedBy(program.service).length > 0);
+  const instances = serving.map(async ({ name, program }) => {
     const manage = createHttp(program.managementUrl, system.administratorKey);
     const reply = await manage(`/management/env/${overriddenProperty}`);
-    // A service that does not have the property says so.
-    if (reply?.status === 404) return [];
     const value = reply?.json?.property?.value;
-    return [[name, value === undefined ? null : String(value)] as const];
+    return [name, value === undefined ? null : String(value)] as const;
   });
   return {
     database: row ? { value: row.value, revision: row.revision } : null,
-    instances: Object.fromEntries((await Promise.all(instances)).flat()),
+    instances: Object.fromEntries(await Promise.all(instances)),
   };
 }

@@ -31,10 +31,15 @@ const inOne: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /** Waits until everything that was begun has ended and instances agree, and gives what is left after a while. */
 export async function settle(scene: Scene): Promise<Evidence["residue"]> {
   const giveUpAt = performance.now() + settleMs;
+  let told = "";
   for (;;) {
     const residue = await readResidue(scene).catch((error: Error) => ({ [`unreadable: ${error.message}`]: 1 }));
-    const isEmpty = Object.values(residue).every((count) => count === 0);
-    if (isEmpty || performance.now() > giveUpAt) return residue;
+    const left = Object.entries(residue).filter(([, count]) => count !== 0);
+    const text = JSON.stringify(left);
+    // What a round waits for is worth knowing when it takes long.
+    if (text !== told) scene.history.begin("witness", "residue", Object.fromEntries(left))("ok");
+    told = text;
+    if (left.length === 0 || performance.now() > giveUpAt) return residue;
     await sleep(pauseMs);
   }
 }
