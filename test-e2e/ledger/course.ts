@@ -25,6 +25,8 @@ export interface CourseOptions {
   /** Only faults whose name holds this text. */
   readonly only?: string | undefined;
   readonly tell: (line: string) => void;
+  /** Asked before each round. */
+  readonly isOver?: () => boolean;
 }
 
 export interface CourseResult {
@@ -44,6 +46,7 @@ export async function runCourse(options: CourseOptions): Promise<CourseResult> {
   const figures: RoundFigures[] = [];
   for (const [index, fault] of chosenFaults(options).entries()) {
     if (index < after) continue;
+    if (options.isOver?.()) break;
     const name = `s${seed}-${index + 1}`;
     const { result, broken } = await judgedRound(course, fault, name, random.fork(`round ${index}`));
     const figure = result ? figuresOf(fault, result, broken.length) : unfinished(fault);

@@ -23,11 +23,20 @@ const modes: readonly string[] = ["embedded", "engines"] satisfies Mode[];
 if (!modes.includes(values.mode)) throw new Error(`--mode is one of: ${modes.join(", ")}`);
 const tell = (line: string) => void process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
 const [mode, seed, rounds] = [values.mode as Mode, Number(values.seed), Number(values.rounds)];
-const options: CourseOptions = { mode, seed, rounds, short: values.short, only: values.fault, tell };
+const options: CourseOptions = { mode, seed, rounds, short: values.short, only: values.fault, tell, isOver: () => isOver };
+
+let isOver = false;
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.on(signal, () => {
+    if (isOver) process.exit(130);
+    isOver = true;
+    tell("ends after this round; a second signal ends at once and leaves engines behind");
+  });
+}
 
 tell(`mode ${mode}, ${rounds} rounds, seed ${seed}`);
 const figures: RoundFigures[] = [];
-while (figures.length < rounds) {
+while (figures.length < rounds && !isOver) {
   const result = await runCourse({ ...options, after: figures.length });
   figures.push(...result.figures);
   if (result.broken.length > 0) tell(describeBroken(result));
