@@ -6,7 +6,7 @@ import { engineNamed, enginesFolder, freePort, startOwnEngine } from "@signalbox
 
 /** Starts nginx as the edge of these services, with the configuration that is deployed. */
 export async function startEdge(
-  upstreams: Readonly<Partial<Record<ServiceName, string>>>,
+  upstreams: Readonly<Partial<Record<ServiceName, string | readonly string[]>>>,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const port = await freePort();
   // Beside the other engines of single tests: what a killed test leaves there is swept by the next one.

@@ -93,8 +93,10 @@ export function createClaim(options: IdempotencyOptions, request: KeyedRequest):
     const nowMs = clock.nowMs();
     const until = [new Date(nowMs + claimMs), new Date(nowMs + keptMs), new Date(nowMs)];
     const values = [request.accountId, request.key, fingerprint, owner, ...until, presence?.id() ?? null];
+    // A claim whose answer is lost may have been made, and nobody else gives it back while this process lives.
+    state = "claimed";
     const { rowCount } = await pool.query(claimKey, values);
-    if (rowCount === 1) state = "claimed";
+    if (rowCount !== 1) state = "unclaimed";
     return rowCount === 1;
   }
 
@@ -122,8 +124,10 @@ export function createClaim(options: IdempotencyOptions, request: KeyedRequest):
     state = "settled";
     // A refusal had no effect: the client may mend the cause and send the same request again.
     const statement = answer.status < 300 ? completeKey : releaseKey;
+    const values = answer.status < 300 ? completion(answer) : [request.accountId, request.key, owner];
     try {
-      await pool.query(statement, answer.status < 300 ? completion(answer) : [request.accountId, request.key, owner]);
+      // Once more over another connection: what broke the first one may be what made the request fail.
+      await pool.query(statement, values).catch(() => pool.query(statement, values));
     } catch (error) {
       pool.log.warn({ error }, "an idempotency record was not settled; its claim ends by itself");
     }

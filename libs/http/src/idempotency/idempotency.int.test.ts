@@ -127,9 +127,23 @@ function routes(gate?: Gate) {
 const sealer = createSealer([`k1:${Buffer.alloc(32, 7).toString("base64")}`]);
 let serial = 0;
 
-async function serve(t: TestContext, options: { gate?: Gate; clock?: typeof systemClock; presence?: Presence } = {}) {
-  const { gate, clock = systemClock, presence } = options;
-  const store = createIdempotencyStore({ service: "account", pool, sealer, clock, ...(presence && { presence }) });
+interface Serve {
+  readonly gate?: Gate;
+  readonly clock?: typeof systemClock;
+  readonly presence?: Presence;
+  /** What the keeper of the keys asks. */
+  readonly asked?: Pool;
+}
+
+async function serve(t: TestContext, options: Serve = {}) {
+  const { gate, clock = systemClock, presence, asked = pool } = options;
+  const store = createIdempotencyStore({
+    service: "account",
+    pool: asked,
+    sealer,
+    clock,
+    ...(presence && { presence }),
+  });
   const principals = {
     good: testPrincipal(),
     other: testPrincipal({ accountId: "acc_2" }),
@@ -252,6 +266,22 @@ test("a process that was killed leaves its key at once, one that lives keeps it"
   gate.opened.resolve();
   assert.equal((await first).status, 409, "its effect is not committed a second time");
   assert.equal(await countOf(killed.name), 1);
+});
+
+test("a claim whose answer was lost is given back with the refusal, though the process lives", async (t) => {
+  let losses = 1;
+  const asked: Pool = {
+    ...pool,
+    query: async (statement, values) => {
+      const result = await pool.query(statement, values);
+      if (statement.name === "idempotency.claim" && losses-- > 0) throw new Error("Connection terminated unexpectedly");
+      return result as never;
+    },
+  };
+  const { post, name } = await serve(t, { asked });
+  assert.equal((await post()).status, 503);
+  assert.equal((await post()).status, 201);
+  assert.equal(await countOf(name), 1);
 });
 
 test("keys of another account are other keys", async (t) => {

@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from "node:crypto";
 import { createWriteStream } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { hostname, tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import process from "node:process";
 import { type Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { AppError } from "@signalbox/core";
@@ -44,9 +45,15 @@ interface Options {
   readonly runner: Pick<Runner, "defer">;
 }
 
-/** Opens the folder where files wait to be judged. It is this process's own and goes with it. */
+/**
+ * Opens the folder where files wait to be judged. It is this process's own and goes with it; what processes of this host
+ * left there when they were killed goes first.
+ */
 export async function openStagingArea({ directory, bytesMax, runner }: Options): Promise<StagingArea> {
-  const folder = await mkdtemp(join(directory ?? tmpdir(), "signalbox-uploads-"));
+  const parent = directory ?? tmpdir();
+  await removeLeftBehind(parent);
+  const folder = await mkdtemp(join(parent, `${namesOfHost}${process.pid}-`));
+  own.add(basename(folder));
   runner.defer("staging area", () => rm(folder, { recursive: true, force: true }));
 
   return {
@@ -64,6 +71,30 @@ export async function openStagingArea({ directory, bytesMax, runner }: Options):
       return { path, discard, ...meter.result() };
     },
   };
+}
+
+/** Another host, or another container, cannot tell which processes live here. */
+const namesOfHost = `signalbox-uploads-${encodeURIComponent(hostname())}-`;
+
+/** The folders that this process made. */
+const own = new Set<string>();
+
+async function removeLeftBehind(parent: string): Promise<void> {
+  for (const name of await readdir(parent)) {
+    if (!name.startsWith(namesOfHost)) continue;
+    const pid = Number.parseInt(name.slice(namesOfHost.length), 10);
+    // A container gives its first process the same pid after each restart.
+    const isLeft = pid === process.pid ? !own.has(name) : !isRunning(pid);
+    if (isLeft) await rm(join(parent, name), { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+  }
 }
 
 function createMeter(bytesMax: number) {

@@ -1,0 +1,127 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createOidcIssuer } from "@signalbox/testing";
+import type { Fault } from "./faults/fault.ts";
+import { chooseFaults, faults } from "./faults/faults.ts";
+import { type Broken, judge } from "./invariants/invariants.ts";
+import { createRandom, type Random } from "./random.ts";
+import { figuresOf, type RoundFigures, unfinished } from "./report/figures.ts";
+import { type Course, type RoundResult, runRound } from "./round.ts";
+import { startEmbeddedLedger } from "./systems/embedded.ts";
+import { startEnginesLedger } from "./systems/engines.ts";
+import type { Mode } from "./systems/ledger-system.ts";
+import { createProber } from "./witnesses/prober.ts";
+import { createLedgerReceiver } from "./witnesses/receiver.ts";
+
+export interface CourseOptions {
+  readonly mode: Mode;
+  readonly rounds: number;
+  readonly seed: number;
+  /** Leaves out what takes long. */
+  readonly short: boolean;
+  /** How many of the rounds another system has had already. */
+  readonly after?: number;
+  /** Only faults whose name holds this text. */
+  readonly only?: string | undefined;
+  readonly tell: (line: string) => void;
+  /** Asked before each round. */
+  readonly isOver?: () => boolean;
+}
+
+export interface CourseResult {
+  readonly figures: readonly RoundFigures[];
+  readonly broken: readonly Broken[];
+  /** Histories and logs; `null` when nothing was wrong and they are gone. */
+  readonly folder: string | null;
+}
+
+/** A whole run: one system, one seed, round after round. Ends with the first round that is wrong, and keeps what it left. */
+export async function runCourse(options: CourseOptions): Promise<CourseResult> {
+  const { mode, seed, after = 0, tell } = options;
+  const folder = await mkdtemp(join(tmpdir(), `signalbox-ledger-${mode}-${seed}-`));
+  await using opened = new AsyncDisposableStack();
+  const random = createRandom(String(seed));
+  const course = await openCourse(opened, mode, random, folder);
+  const figures: RoundFigures[] = [];
+  for (const [index, fault] of chosenFaults(options).entries()) {
+    if (index < after) continue;
+    if (options.isOver?.()) break;
+    const name = `s${seed}-${index + 1}`;
+    const { result, broken } = await judgedRound(course, fault, name, random.fork(`round ${index}`));
+    const figure = result ? figuresOf(fault, result, broken.length) : unfinished(fault);
+    figures.push(figure);
+    tell(`${name} ${describeRound(figure)}`);
+    if (broken.length > 0) {
+      await keep(course, result, broken);
+      return { figures, broken, folder };
+    }
+    await rm(join(folder, `${name}.history.jsonl`), { force: true });
+  }
+  await rm(folder, { recursive: true, force: true });
+  return { figures, broken: [], folder: null };
+}
+
+async function openCourse(opened: AsyncDisposableStack, mode: Mode, random: Random, folder: string): Promise<Course> {
+  const issuer = await createOidcIssuer();
+  opened.defer(() => issuer.close());
+  const now = () => performance.timeOrigin + performance.now();
+  const receiver = await createLedgerReceiver(random.fork("receiver"), now);
+  opened.defer(() => receiver.close());
+  const system = await (mode === "embedded" ? startEmbeddedLedger : startEnginesLedger)(issuer.issuer);
+  opened.defer(() => system.close());
+  const newToken = () => {
+    const claims = { sub: crypto.randomUUID(), auth_time: Math.floor(Date.now() / 1000) };
+    return issuer.sign(claims, { expiresInSeconds: 900 });
+  };
+  return { system, receiver, folder, newToken, prober: createProber(system), fates: new Map() };
+}
+
+/** A round that does not come to its end breaks a promise as well. */
+async function judgedRound(
+  course: Course,
+  fault: Fault,
+  name: string,
+  random: Random,
+): Promise<{ result: RoundResult | null; broken: Broken[] }> {
+  try {
+    const result = await runRound(course, fault, name, random);
+    return { result, broken: judge(result.evidence) };
+  } catch (error) {
+    const violations = [error instanceof Error ? (error.stack ?? error.message) : String(error)];
+    return { result: null, broken: [{ invariant: "round-ends", sentence: "A round comes to its end.", violations }] };
+  }
+}
+
+function chosenFaults({ mode, rounds, seed, short, only }: CourseOptions): readonly Fault[] {
+  const random = createRandom(`faults of ${seed}`);
+  if (only === undefined) return chooseFaults(mode, rounds, random, { short });
+  const named = faults.filter(({ name, modes }) => name.includes(only) && modes.includes(mode));
+  if (named.length === 0) throw new Error(`no fault of the mode ${mode} is called ${only}`);
+  return Array.from({ length: rounds }, (_, index) => named[index % named.length] as Fault);
+}
+
+async function keep({ system, folder }: Course, result: RoundResult | null, broken: readonly Broken[]): Promise<void> {
+  await mkdir(join(folder, "logs"), { recursive: true });
+  await writeFile(join(folder, "violations.json"), JSON.stringify(broken, null, 1));
+  if (result) await writeFile(join(folder, "evidence.json"), JSON.stringify(result.evidence, null, 1));
+  for (const { name, output } of system.instances) await writeFile(join(folder, "logs", `${name}.log`), output);
+}
+
+function describeRound({ fault, acknowledged, records, violations, recoveryMs, settleMs }: RoundFigures): string {
+  const seconds = (milliseconds: number) => `${(milliseconds / 1000).toFixed(1)} s`;
+  const flow = `events flow after ${seconds(recoveryMs)}, settled after ${seconds(settleMs)}`;
+  return `${fault}: ${acknowledged} acknowledged, ${records} records, ${flow}, ${violations} violations`;
+}
+
+/** The sentences that do not hold, with some of the places. */
+export function describeBroken({ broken, folder }: CourseResult): string {
+  const places = broken.map(
+    ({ invariant, sentence, violations }) =>
+      `${invariant}: ${sentence}\n${violations
+        .slice(0, 12)
+        .map((violation) => `  ${violation}\n`)
+        .join("")}`,
+  );
+  return `${places.join("")}history and logs are in ${folder}`;
+}

@@ -1,0 +1,104 @@
+import { rm, statfs, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Engine, KafkaCluster } from "../systems/ledger-system.ts";
+import type { Begun, Fault } from "./fault.ts";
+
+const clusterOf = (kafka: KafkaCluster | null): KafkaCluster => {
+  if (kafka === null) throw new Error("this system has no Kafka");
+  return kafka;
+};
+
+async function killEngines(engines: readonly Engine[]): Promise<Begun> {
+  await Promise.all(engines.map((one) => one.kill()));
+  return { undo: async () => void (await Promise.all(engines.map((one) => one.restart()))) };
+}
+
+export const killedBroker: Fault = {
+  name: "kill -9 of one of three brokers",
+  modes: ["engines"],
+  lastsMs: 4_000,
+  ofLog: true,
+  begin: ({ kafka }, random) => killEngines([random.pick(clusterOf(kafka).brokers)]),
+};
+
+export const killedController: Fault = {
+  name: "kill -9 of the controller of Kafka",
+  modes: ["engines"],
+  lastsMs: 4_000,
+  ofLog: true,
+  async begin({ kafka }) {
+    const cluster = clusterOf(kafka);
+    return await killEngines([cluster.brokers[await cluster.controller()] as Engine]);
+  },
+};
+
+export const killedKafka: Fault = {
+  name: "kill -9 of all brokers",
+  modes: ["engines"],
+  lastsMs: 2_000,
+  isLong: true,
+  ofLog: true,
+  begin: ({ kafka }) => killEngines(clusterOf(kafka).brokers),
+};
+
+export const haltedKafka: Fault = {
+  name: "all brokers halted for 25 s",
+  modes: ["engines"],
+  lastsMs: 25_000,
+  isLong: true,
+  ofLog: true,
+  async begin({ kafka }) {
+    const { brokers } = clusterOf(kafka);
+    await Promise.all(brokers.map((one) => one.pause()));
+    return { undo: async () => void (await Promise.all(brokers.map((one) => one.resume()))) };
+  },
+};
+
+export const lostRedis: Fault = {
+  name: "Redis killed, its data lost",
+  modes: ["engines"],
+  lastsMs: 2_000,
+  begin: ({ redis }) => killEngines(redis ? [redis] : []),
+};
+
+export const lostObjectStore: Fault = {
+  name: "object store away",
+  modes: ["engines"],
+  lastsMs: 4_000,
+  begin: ({ objects }) => killEngines(objects ? [objects] : []),
+};
+
+export const heldConnections: Fault = {
+  name: "connections of one half held for 10 s, then released",
+  modes: ["engines"],
+  lastsMs: 10_000,
+  isLong: true,
+  async begin({ between }) {
+    between?.hold();
+    return { halted: between?.instances ?? [], undo: async () => between?.release() };
+  },
+};
+
+export const slowConnections: Fault = {
+  name: "latency of 300 ms for one half",
+  modes: ["engines"],
+  lastsMs: 4_000,
+  async begin({ between }) {
+    between?.setLatency(300);
+    return { halted: between?.instances ?? [], undo: async () => between?.setLatency(0) };
+  },
+};
+
+export const fullDisk: Fault = {
+  name: "disk of the blobs full",
+  modes: ["embedded"],
+  lastsMs: 2_000,
+  async begin({ blobDisk }) {
+    if (blobDisk === null) return { undo: async () => {} };
+    const filler = join(blobDisk, "filler");
+    const { bavail, bsize } = await statfs(blobDisk);
+    // The last byte may not be there for us: then the disk is as full as it can be.
+    await writeFile(filler, Buffer.alloc(bavail * bsize)).catch(() => {});
+    return { undo: () => rm(filler, { force: true }) };
+  },
+};

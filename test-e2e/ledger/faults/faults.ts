@@ -1,0 +1,76 @@
+import type { Random } from "../random.ts";
+import type { Mode } from "../systems/ledger-system.ts";
+import {
+  crashedBackend,
+  heldSessions,
+  killedBackends,
+  killedPostmaster,
+  terminatedAtCommit,
+} from "./database-faults.ts";
+import {
+  fullDisk,
+  haltedKafka,
+  heldConnections,
+  killedBroker,
+  killedController,
+  killedKafka,
+  lostObjectStore,
+  lostRedis,
+  slowConnections,
+} from "./engine-faults.ts";
+import type { Fault } from "./fault.ts";
+import {
+  haltedBriefly,
+  haltedInstance,
+  killedAll,
+  killedPair,
+  killedProcess,
+  killedWhileDraining,
+  killedWhileMigrating,
+  killedWhileStarting,
+  rollingRestart,
+  wrongClock,
+} from "./killed-processes.ts";
+
+/** Everything that the ledger lets go wrong. */
+export const faults: readonly Fault[] = [
+  killedProcess,
+  killedPair,
+  killedAll,
+  killedPostmaster,
+  killedBackends,
+  crashedBackend,
+  terminatedAtCommit,
+  haltedBriefly,
+  haltedInstance,
+  heldSessions,
+  killedBroker,
+  killedController,
+  killedKafka,
+  haltedKafka,
+  heldConnections,
+  slowConnections,
+  lostRedis,
+  lostObjectStore,
+  fullDisk,
+  wrongClock,
+  killedWhileStarting,
+  killedWhileMigrating,
+  killedWhileDraining,
+  rollingRestart,
+];
+
+/** The faults of so many rounds: each of those that fit as often as the others, in an order of the seed. */
+export function chooseFaults(mode: Mode, rounds: number, random: Random, { short }: { short: boolean }): Fault[] {
+  const fitting = faults.filter(({ modes, isLong }) => modes.includes(mode) && !(short && isLong));
+  const chosen: Fault[] = [];
+  while (chosen.length < rounds) chosen.push(...shuffled(fitting, random));
+  return chosen.slice(0, rounds);
+}
+
+function shuffled<T>(items: readonly T[], random: Random): T[] {
+  return items
+    .map((item) => ({ item, place: random.next() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ item }) => item);
+}

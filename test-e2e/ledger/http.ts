@@ -1,0 +1,82 @@
+import { Agent, request as send } from "node:http";
+import { buffer } from "node:stream/consumers";
+
+export interface Reply {
+  readonly status: number;
+  readonly etag: string | undefined;
+  readonly bytes: Buffer;
+  // biome-ignore lint/suspicious/noExplicitAny: readers take members of many answers.
+  readonly json: any;
+}
+
+export interface Call {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Bytes go as they are, anything else as JSON. */
+  readonly body?: unknown;
+  readonly timeoutMs?: number;
+}
+
+/** Sends a request; `null` when no answer came, whatever the reason: its effect is unknown. */
+export type Http = (path: string, call?: Call) => Promise<Reply | null>;
+
+/** As long as a patient client waits. */
+const answerMs = 10_000;
+const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+
+/** Speaks HTTP to a base URL with one key and node's own client, and nothing more. */
+export function createHttp(baseUrl: string, key: string | null = null): Http {
+  return async (path, { method, headers = {}, body, timeoutMs = answerMs } = {}) => {
+    const bytes = body === undefined || body instanceof Buffer ? body : Buffer.from(JSON.stringify(body));
+    const all = {
+      ...(key === null ? {} : { "x-api-key": key }),
+      ...(bytes && { "content-type": "application/json", "content-length": String(bytes.length) }),
+      ...headers,
+    };
+    const asked = { method: method ?? (bytes ? "POST" : "GET"), headers: all };
+    try {
+      return await exchange(new URL(path, baseUrl), asked, bytes, timeoutMs);
+    } catch {
+      return null;
+    }
+  };
+}
+
+async function exchange(
+  url: URL,
+  asked: { readonly method: string; readonly headers: Record<string, string> },
+  body: Buffer | undefined,
+  timeoutMs: number,
+): Promise<Reply> {
+  const { promise, resolve, reject } = Promise.withResolvers<Reply>();
+  const request = send(url, { agent, ...asked }, async (response) => {
+    try {
+      const bytes = await buffer(response);
+      const isJson = (response.headers["content-type"] ?? "").includes("json") && bytes.length > 0;
+      const json = isJson ? JSON.parse(bytes.toString("utf8")) : undefined;
+      resolve({ status: response.statusCode ?? 0, etag: response.headers.etag, bytes, json });
+    } catch (error) {
+      reject(error);
+    }
+  });
+  const timer = setTimeout(() => request.destroy(new Error("no answer in time")), timeoutMs);
+  request.once("error", reject);
+  request.end(body);
+  return await promise.finally(() => clearTimeout(timer));
+}
+
+/** The fields of a form and one file, as a browser sends them. */
+export function formOf(fields: Readonly<Record<string, string>>, file: { name: string; type: string; bytes: Buffer }) {
+  const boundary = `ledger-${Math.random().toString(36).slice(2)}`;
+  const part = (disposition: string) => `--${boundary}\r\nContent-Disposition: form-data; ${disposition}\r\n`;
+  const texts = Object.entries(fields).map(([name, value]) => `${part(`name="${name}"`)}\r\n${value}\r\n`);
+  const head = `${part(`name="file"; filename="${file.name}"`)}Content-Type: ${file.type}\r\n\r\n`;
+  const body = Buffer.concat([Buffer.from(texts.join("") + head), file.bytes, Buffer.from(`\r\n--${boundary}--\r\n`)]);
+  return { body, headers: { "content-type": `multipart/form-data; boundary=${boundary}` } };
+}
+
+/** What an answer says about the effect of a write: done, certainly not done, or unknown. */
+export function outcomeOf(reply: Reply | null): "ok" | "fail" | "info" {
+  if (reply === null || reply.status >= 500) return "info";
+  return reply.status < 300 ? "ok" : "fail";
+}

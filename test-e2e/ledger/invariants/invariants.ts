@@ -1,0 +1,35 @@
+import type { Evidence, Invariant } from "../evidence.ts";
+import { changeAndEvent, commitOrder, lastEventIsState, oneEventId, stepsBack } from "./events.ts";
+import { deliveredOnce, endedStaysEnded, healthIsTrue, nothingLeft, overrideEverywhere } from "./outside.ts";
+import { bytesAreWhole, everyOkIsReadable, keyedOnce, noLostUpdate } from "./reading.ts";
+
+/** What every round is judged by. Whatever the product learns to promise gets its sentence here. */
+export const invariants: readonly Invariant[] = [
+  everyOkIsReadable,
+  bytesAreWhole,
+  changeAndEvent,
+  oneEventId,
+  commitOrder,
+  lastEventIsState,
+  noLostUpdate,
+  keyedOnce,
+  deliveredOnce,
+  endedStaysEnded,
+  overrideEverywhere,
+  nothingLeft,
+  healthIsTrue,
+  stepsBack,
+];
+
+/** An invariant that does not hold, and each place where it does not. */
+export interface Broken {
+  readonly invariant: string;
+  readonly sentence: string;
+  readonly violations: readonly string[];
+}
+
+export function judge(evidence: Evidence): Broken[] {
+  return invariants
+    .map(({ name, sentence, violations }) => ({ invariant: name, sentence, violations: violations(evidence) }))
+    .filter(({ violations }) => violations.length > 0);
+}

@@ -1,0 +1,165 @@
+import type { EndpointFate, Evidence, Invariant, LogRecord } from "../evidence.ts";
+import { distinct, groupBy, operations } from "./look-up.ts";
+
+const endsWithinMs = 2_000;
+const deletedWithinMs = 30_000;
+
+/** Jobs and their results have types of images too and are for services alone. */
+const wants = ({ types }: EndpointFate, { topic, type }: LogRecord) =>
+  !topic.startsWith("signalbox.image-render") &&
+  types.some((wanted) => wanted === type || (wanted.endsWith("*") && type.startsWith(wanted.slice(0, -1))));
+
+export const deliveredOnce: Invariant = {
+  name: "delivered-under-one-id",
+  sentence: "Every event that an endpoint wants is received under one delivery id, and none 30 s after its deletion.",
+  violations: (evidence) => [
+    ...undelivered(evidence),
+    ...severalIds(evidence),
+    ...evidence.received
+      .filter(({ endpoint, t }) => {
+        const deletedAt = evidence.endpoints[endpoint]?.deletedAt ?? Number.POSITIVE_INFINITY;
+        return t > excused(evidence, deletedAt, deletedWithinMs);
+      })
+      .map(({ endpoint, eventId }) => `${endpoint} got ${eventId} long after its deletion`),
+  ],
+};
+
+function undelivered({ log, endpoints, received, accounts }: Evidence): string[] {
+  const taken = new Set(
+    received.filter(({ status }) => status === 200).map(({ endpoint, eventId }) => `${endpoint} ${eventId}`),
+  );
+  const events = distinct(log);
+  const known = new Set(events.map(({ eventId }) => eventId));
+  const ofRound = Object.entries(endpoints).filter(([, { account }]) => account in accounts);
+  const missing = ofRound.flatMap(([endpoint, fate]) =>
+    fate.deletedAt !== null
+      ? []
+      : events
+          .filter((record) => record.accountId === fate.account && wants(fate, record))
+          .filter(({ eventId }) => !taken.has(`${endpoint} ${eventId}`))
+          .map(({ eventId, type, key }) => `${endpoint} never took ${type} ${eventId} of ${key}`),
+  );
+  const names = new Set(ofRound.map(([name]) => name));
+  const invented = received.filter(({ endpoint, eventId }) => names.has(endpoint) && !known.has(eventId));
+  return [
+    ...missing,
+    ...invented.map(({ endpoint, eventId }) => `${endpoint} got ${eventId}, which is not on the log`),
+  ];
+}
+
+function severalIds({ received }: Evidence): string[] {
+  const ids = (keyOf: (one: Evidence["received"][number]) => string, idOf: typeof keyOf) =>
+    [...groupBy(received, keyOf)]
+      .map(([key, all]) => [key, new Set(all.map(idOf))] as const)
+      .filter(([, found]) => found.size > 1)
+      .map(([key, found]) => `${key} came under ${[...found].join(" and ")}`);
+  return [
+    ...ids(
+      ({ endpoint, eventId }) => `${endpoint} ${eventId}`,
+      ({ deliveryId }) => deliveryId,
+    ),
+    ...ids(
+      ({ deliveryId }) => deliveryId,
+      ({ endpoint, eventId }) => `${endpoint} ${eventId}`,
+    ),
+  ];
+}
+
+/**
+ * When something must have ended: so long after it was told, not counting the time in which a process was halted, nor what
+ * the processes of a busy machine had to wait for their turn.
+ */
+function excused({ faults, health }: Evidence, toldAt: number, withinMs: number): number {
+  let endsAt = toldAt + withinMs;
+  for (const { halted, from, until } of faults) {
+    if (halted.length > 0 && from < endsAt && until > toldAt) endsAt = Math.max(endsAt, until + withinMs);
+  }
+  const waits = health.filter(({ t, endedAt }) => endedAt > toldAt && t < endsAt).map(({ liveMs }) => liveMs);
+  return endsAt + Math.max(0, ...waits);
+}
+
+export const endedStaysEnded: Invariant = {
+  name: "ended-stays-ended",
+  sentence: "What is deleted, revoked or paused stays so, two seconds after the answer at the latest.",
+  violations: (evidence) => [...letIn(evidence), ...deliveredWhilePaused(evidence), ...cameBack(evidence)],
+};
+
+function letIn(evidence: Evidence): string[] {
+  return operations(evidence, "probe")
+    .filter(({ value, answer, invokedAt }) => {
+      const endsAt = excused(evidence, value.revokedAt, endsWithinMs + value.lateMs);
+      return answer.verdict === "let in" && invokedAt > endsAt;
+    })
+    .map(({ value, invokedAt }) => {
+      const afterMs = Math.round(invokedAt - value.revokedAt);
+      return `${value.service} at ${value.instance} let ${value.key} in ${afterMs} ms after its revocation`;
+    });
+}
+
+function deliveredWhilePaused(evidence: Evidence): string[] {
+  const turns = evidence.operations.filter(({ op }) => op === "pause-endpoint" || op === "resume-endpoint");
+  return [...groupBy(turns, ({ value }) => value.endpoint)].flatMap(([endpoint, all]) =>
+    all.flatMap((turn, index) => {
+      if (turn.op !== "pause-endpoint" || turn.outcome !== "ok") return [];
+      const from = excused(evidence, turn.endedAt, endsWithinMs);
+      const to = all[index + 1]?.invokedAt ?? Number.POSITIVE_INFINITY;
+      return evidence.received
+        .filter((one) => one.endpoint === endpoint && one.t > from && one.t < to)
+        .map(({ eventId, t }) => `${endpoint} got ${eventId} ${Math.round(t - turn.endedAt)} ms after its pause`);
+    }),
+  );
+}
+
+function cameBack(evidence: Evidence): string[] {
+  const done = (op: string) => operations(evidence, op).filter(({ outcome }) => outcome === "ok");
+  return [
+    ...done("delete-image")
+      .filter(({ value }) => evidence.images[value.image] !== undefined)
+      .map(({ value }) => `the image ${value.image} is there after its deletion`),
+    ...done("revoke-key")
+      .filter(({ answer }) => !evidence.revokedKeys.includes(answer.key))
+      .map(({ answer }) => `the key ${answer.key} is good after its revocation`),
+  ];
+}
+
+export const overrideEverywhere: Invariant = {
+  name: "override-everywhere",
+  sentence: "Every instance runs with the override of the database, also the one that was started last.",
+  violations: ({ overrides: { database, instances } }) =>
+    Object.entries(instances)
+      .filter(([, value]) => database !== null && value !== database.value)
+      .map(([name, value]) => `${name} runs with ${value}, the database says ${database?.value}`),
+};
+
+export const nothingLeft: Invariant = {
+  name: "nothing-left",
+  sentence: "At the end nothing waits, nothing is held, nothing is staged, and nothing was given up.",
+  violations: ({ residue, log }) => [
+    ...Object.entries(residue)
+      .filter(([, count]) => count > 0)
+      .map(([name, count]) => `${name}: ${count}`),
+    ...log
+      .filter(({ topic }) => topic.includes(".dead-letters."))
+      .map(({ topic, key, type }) => `a dead letter on ${topic}: ${type} of ${key}`),
+  ],
+};
+
+/** A process that has just come back is asked again a second later. */
+const afterFaultMs = 5_000;
+
+export const healthIsTrue: Invariant = {
+  name: "health-is-true",
+  sentence: "Liveness never gives up a process that works, and whoever says ready answers.",
+  violations: ({ health, faults }) => {
+    const isCalm = ({ t, endedAt }: Evidence["health"][number]) =>
+      faults.every(({ from, until }) => endedAt < from || t > until + afterFaultMs);
+    const dead = health.filter(({ live }) => live !== null && live !== 200);
+    const liars = health.filter((one) => isCalm(one) && one.ready === 200 && (one.read === null || one.read >= 500));
+    const last = [...groupBy(health, ({ instance }) => instance).values()].map((all) => all.at(-1));
+    return [
+      ...dead.map(({ instance, live }) => `${instance} gave itself up: ${live}`),
+      ...liars.map(({ instance, read }) => `${instance} said ready and answered ${read ?? "nothing"}`),
+      ...last.filter((one) => one?.ready !== 200).map((one) => `${one?.instance} is not ready at the end`),
+    ];
+  },
+};

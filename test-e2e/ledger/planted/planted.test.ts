@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Evidence, LogRecord } from "../evidence.ts";
+import { invariants, judge } from "../invariants/invariants.ts";
+import { deleted, goodEvidence, main, paused } from "./good-history.ts";
+
+type Planted = (good: Evidence) => Evidence;
+
+const without = (isIt: (record: LogRecord) => boolean): Planted => withLog((log) => log.filter((one) => !isIt(one)));
+const withLog =
+  (change: (log: readonly LogRecord[]) => readonly LogRecord[]): Planted =>
+  (good) => ({ ...good, log: change(good.log) });
+const find = (log: readonly LogRecord[], type: string, nth = 0) =>
+  log.filter((record) => record.type === type)[nth] as LogRecord;
+const received = (endpoint: string, t: number, eventId: string, deliveryId = `late ${eventId}`): Planted =>
+  function addReceipt(good) {
+    const receipt = { t, endpoint, eventId, deliveryId, type: "image.updated", status: 200 };
+    return { ...good, received: [...good.received, receipt] };
+  };
+
+/** Faults that a build could have, each planted in a good history, and the invariant that is there for it. */
+const planted: readonly (readonly [what: string, invariant: string, plant: Planted])[] = [
+  [
+    "an acknowledged upload is gone",
+    "every-ok-is-readable",
+    (good) => ({ ...good, images: { img_1: good.images.img_1 as never } }),
+  ],
+  [
+    "an acknowledged webhook is not stored",
+    "every-ok-is-readable",
+    (good) => ({ ...good, webhooks: good.webhooks.slice(1) }),
+  ],
+  [
+    "an acknowledged title is overwritten by an older one",
+    "every-ok-is-readable",
+    (good) => ({
+      ...good,
+      images: { ...good.images, img_1: { ...(good.images.img_1 as never as object), title: "n-2" } as never },
+    }),
+  ],
+  [
+    "bytes are of another image",
+    "bytes-are-whole",
+    (good) => ({
+      ...good,
+      images: { ...good.images, img_2: { ...(good.images.img_2 as never as object), sha256: "a" } as never },
+    }),
+  ],
+  [
+    "an image stays in processing",
+    "bytes-are-whole",
+    (good) => ({
+      ...good,
+      images: { ...good.images, img_2: { ...(good.images.img_2 as never as object), status: "processing" } as never },
+    }),
+  ],
+  ["a commit has no event", "change-and-event", without(({ data }) => data.title === "n-2")],
+  [
+    "an event has no commit",
+    "change-and-event",
+    withLog((log) => [
+      ...log,
+      { ...find(log, "webhook.received"), eventId: "x", offset: 99, data: { delivery_id: "d-9" } },
+    ]),
+  ],
+  [
+    "one change has two event ids",
+    "one-event-id",
+    withLog((log) => [...log, { ...find(log, "webhook.received", 1), eventId: "another", offset: 99 }]),
+  ],
+  [
+    "a copy of an event differs",
+    "one-event-id",
+    withLog((log) => log.map((record) => (record.offset === 4 ? { ...record, digest: "changed" } : record))),
+  ],
+  [
+    "two webhooks change places",
+    "commit-order",
+    withLog((log) => [
+      ...log.filter(({ type }) => type !== "webhook.received"),
+      ...log.filter(({ type }) => type === "webhook.received").reverse(),
+    ]),
+  ],
+  [
+    "an image goes on after its deletion",
+    "commit-order",
+    withLog((log) => [
+      ...log,
+      { ...find(log, "image.deleted"), type: "image.rendition_ready", eventId: "late", offset: 99 },
+    ]),
+  ],
+  [
+    "an old state is published last",
+    "last-event-is-state",
+    withLog((log) => [...log, find(log, "account.settings_updated")]),
+  ],
+  [
+    "one of two under If-Match is overwritten",
+    "no-lost-update",
+    (good) => ({
+      ...good,
+      operations: good.operations.map((one) => (one.outcome === "fail" ? { ...one, outcome: "ok" as const } : one)),
+    }),
+  ],
+  [
+    "a keyed upload is there twice",
+    "keyed-once",
+    (good) => ({ ...good, imageRows: [...good.imageRows, { id: "img_9", account: "acc_1", title: "keyed" }] }),
+  ],
+  [
+    "an event is never delivered",
+    "delivered-under-one-id",
+    (good) => ({ ...good, received: good.received.filter(({ type }) => type !== "image.deleted") }),
+  ],
+  [
+    "an event comes under two delivery ids",
+    "delivered-under-one-id",
+    received(paused, 14_000, "image.updated img_1 2"),
+  ],
+  ["an endpoint gets events long after its deletion", "delivered-under-one-id", received(deleted, 60_000, "x", "y")],
+  [
+    "a revoked key is let in",
+    "ended-stays-ended",
+    (good) => ({
+      ...good,
+      operations: good.operations.map((one) => (one.op === "probe" ? { ...one, answer: { verdict: "let in" } } : one)),
+    }),
+  ],
+  [
+    "a paused endpoint gets events",
+    "ended-stays-ended",
+    received(paused, 9_000, "image.updated img_1 2", "paused image.updated img_1 2"),
+  ],
+  [
+    "an instance runs with an old override",
+    "override-everywhere",
+    (good) => ({
+      ...good,
+      overrides: { ...good.overrides, instances: { ...good.overrides.instances, "images-2": "Ledger 1" } },
+    }),
+  ],
+  [
+    "a delivery is held for ever",
+    "nothing-left",
+    (good) => ({ ...good, residue: { ...good.residue, "deliveries held": 1 } }),
+  ],
+  [
+    "a message is given up",
+    "nothing-left",
+    withLog((log) => [...log, { ...find(log, "image.updated"), topic: "signalbox.images.dead-letters.v1" }]),
+  ],
+  [
+    "a process says ready and answers 503",
+    "health-is-true",
+    (good) => ({ ...good, health: good.health.map((one) => (one.t === 5_000 ? { ...one, read: 503 } : one)) }),
+  ],
+  [
+    "a page is repeated in part, behind its end",
+    "steps-back",
+    withLog((log) => log.filter(({ offset }) => offset !== 5)),
+  ],
+  ["an event comes back after newer ones", "steps-back", withLog((log) => [...log, find(log, "image.created")])],
+];
+
+test("a good history, with a fault, a repeated page, a lost answer and a refusal, breaks nothing", () => {
+  assert.deepEqual(judge(goodEvidence), []);
+  assert.ok(goodEvidence.received.some(({ endpoint }) => endpoint === main));
+});
+
+for (const [what, invariant, plant] of planted) {
+  test(`planted: ${what}`, () => {
+    const broken = judge(plant(goodEvidence)).map((one) => one.invariant);
+    assert.ok(broken.includes(invariant), `caught by ${broken.join(", ") || "nothing"}`);
+  });
+}
+
+test("every invariant has a planted fault that it catches", () => {
+  const meant = new Set(planted.map(([, invariant]) => invariant));
+  assert.deepEqual(
+    invariants.filter(({ name }) => !meant.has(name)).map(({ name }) => name),
+    [],
+  );
+});

@@ -1,0 +1,74 @@
+import type { Evidence, LogRecord } from "../evidence.ts";
+import type { Fault } from "../faults/fault.ts";
+import type { RoundResult } from "../round.ts";
+
+/** What a round adds to the table of the reference. */
+export interface RoundFigures {
+  readonly fault: string;
+  /** Whether the fault takes away the broker itself. */
+  readonly ofLog: boolean;
+  readonly acknowledged: number;
+  /** Records on the topics of facts, and how many of them are copies. */
+  readonly records: number;
+  readonly repeatedOnLog: number;
+  readonly receipts: number;
+  /** Receipts of what had been answered by 200 before. */
+  readonly repeatedAtReceiver: number;
+  readonly violations: number;
+  /** From the end of the fault until a change that was made after it arrived at the receiver. */
+  readonly recoveryMs: number;
+  /** From the last write until nothing waited any more. */
+  readonly settleMs: number;
+}
+
+/** Topics that repeat themselves on purpose, so that compaction cannot lose the newest. */
+const stateTopics = new Set(["signalbox.access.v1", "signalbox.config.v1"]);
+
+const reads = new Set(["probe", "fault", "residue"]);
+
+export function figuresOf(
+  fault: Fault,
+  { evidence, recoveryMs, settleMs }: RoundResult,
+  violations: number,
+): RoundFigures {
+  const facts = evidence.log.filter(({ topic }) => !stateTopics.has(topic));
+  return {
+    fault: fault.name,
+    ofLog: fault.ofLog ?? false,
+    acknowledged: evidence.operations.filter(({ op, outcome }) => outcome === "ok" && !reads.has(op)).length,
+    records: facts.length,
+    repeatedOnLog: facts.length - new Set(facts.map(copyOf)).size,
+    receipts: evidence.received.length,
+    repeatedAtReceiver: repeatedAfterSuccess(evidence.received),
+    violations,
+    recoveryMs,
+    settleMs,
+  };
+}
+
+/** A round without evidence. */
+export const unfinished = ({ name, ofLog }: Fault): RoundFigures => ({
+  ...{
+    fault: name,
+    ofLog: ofLog ?? false,
+    acknowledged: 0,
+    records: 0,
+    repeatedOnLog: 0,
+    receipts: 0,
+    repeatedAtReceiver: 0,
+  },
+  ...{ violations: 1, recoveryMs: Number.POSITIVE_INFINITY, settleMs: Number.POSITIVE_INFINITY },
+});
+
+const copyOf = ({ topic, eventId }: LogRecord) => `${topic} ${eventId}`;
+
+function repeatedAfterSuccess(receipts: Evidence["received"]): number {
+  const taken = new Set<string>();
+  let repeated = 0;
+  for (const { endpoint, eventId, status } of receipts) {
+    const what = `${endpoint} ${eventId}`;
+    if (taken.has(what)) repeated++;
+    if (status === 200) taken.add(what);
+  }
+  return repeated;
+}

@@ -1,0 +1,141 @@
+import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { History } from "./history.ts";
+import { type Call, createHttp, formOf, type Http, type Reply } from "./http.ts";
+import { pictureOf } from "./picture.ts";
+import type { Random } from "./random.ts";
+import type { LedgerSystem } from "./systems/ledger-system.ts";
+import type { LedgerReceiver } from "./witnesses/receiver.ts";
+
+/** Somebody with an account, a partner who posts to it, and three endpoints. */
+export interface Member {
+  readonly account: string;
+  readonly http: Http;
+  readonly source: { readonly id: string; readonly secret: Buffer };
+  /** The names of the endpoints at the receiver, with the ids that the product gave. */
+  readonly endpoints: Readonly<Record<"main" | "paused" | "deleted", { readonly name: string; readonly id: string }>>;
+  /** Images whose titles are numbered. */
+  readonly images: readonly string[];
+}
+
+/** What the writers of a round share. */
+export interface Scene {
+  /** Unlike that of every other round, of this run or another. */
+  readonly round: string;
+  readonly system: LedgerSystem;
+  readonly history: History;
+  readonly random: Random;
+  readonly members: readonly Member[];
+  readonly administrator: Http;
+  /** Aborts when nothing new is to be begun; what was begun is repeated until it is answered. */
+  readonly stopped: AbortSignal;
+}
+
+/** What one kind of caller does, over and over. */
+export interface Writer {
+  readonly name: string;
+  run(scene: Scene): Promise<void>;
+}
+
+export const wantedTypes = {
+  main: ["image.*", "webhook.received"],
+  paused: ["image.updated"],
+  deleted: ["image.updated"],
+} as const;
+
+const memberCount = 3;
+const imagesEach = 2;
+const scopes = ["account", "images", "webhooks"].flatMap((area) => [`${area}:read`, `${area}:write`]);
+
+export interface Surroundings {
+  readonly system: LedgerSystem;
+  readonly history: History;
+  readonly receiver: LedgerReceiver;
+  readonly random: Random;
+  readonly round: string;
+  readonly stopped: AbortSignal;
+  /** A token of somebody new who signed in just now. */
+  readonly newToken: () => string;
+}
+
+/** Three accounts that no other round has. */
+export async function openScene(given: Surroundings): Promise<Scene> {
+  const { system, history, random, round, stopped } = given;
+  const members = await Promise.all(Array.from({ length: memberCount }, (_, index) => openMember(given, index)));
+  const administrator = createHttp(system.baseUrl, system.administratorKey);
+  return { round, system, history, random, members, administrator, stopped };
+}
+
+async function openMember(given: Surroundings, index: number): Promise<Member> {
+  const { system, round, receiver, random } = given;
+  const newcomer = createHttp(system.baseUrl);
+  const headers = { authorization: `Bearer ${given.newToken()}` };
+  const account = (await must(newcomer, "/api/account/", { headers })).json.id;
+  const named = { name: "ledger", scopes: [...scopes, "account:security"] };
+  const made = await must(newcomer, "/api/account/api-keys/", { headers, body: named });
+  const http = createHttp(system.baseUrl, made.json.key);
+
+  const secret = createHash("sha256").update(`${round}/${index}`).digest().subarray(0, 24);
+  const partner = { name: "Partner", scheme: "standard-webhooks", secret: `whsec_${secret.toString("base64")}` };
+  const source = (await must(http, "/api/v1/webhooks/sources", { body: partner })).json.id;
+  const endpoint = async (kind: keyof typeof wantedTypes) => {
+    const name = `${round}-${index}-${kind}`;
+    const settings = { retry_schedule_seconds: [0, ...Array<number>(19).fill(1)], timeout_seconds: 2 };
+    const body = { url: receiver.urlOf(name), event_types: wantedTypes[kind], settings };
+    return { name, id: (await must(http, "/api/v1/webhooks/endpoints", { body })).json.id as string };
+  };
+  const endpoints = {
+    main: await endpoint("main"),
+    paused: await endpoint("paused"),
+    deleted: await endpoint("deleted"),
+  };
+  const images: string[] = [];
+  for (let count = 0; count < imagesEach; count++) {
+    const picture = pictureOf(random.fork(`first images/${index}/${count}`));
+    const form = formOf({ title: "n-0" }, { name: "first.png", type: "image/png", bytes: picture.bytes });
+    const done = given.history.begin("scene", "upload", { account, title: "n-0", sha256: picture.sha256, first: true });
+    const { json } = await must(http, "/images", form);
+    done("ok", { image: json.id });
+    images.push(json.id);
+  }
+  return { account, http, source: { id: source, secret }, endpoints, images };
+}
+
+/** Repeats a request of the preparation, before any fault, until it succeeds; a refusal is an error. */
+async function must(http: Http, path: string, call: Call): Promise<Reply> {
+  const giveUpAt = performance.now() + 60_000;
+  for (;;) {
+    const reply = await http(path, call);
+    if (reply && reply.status < 300) return reply;
+    const isOver = performance.now() > giveUpAt || (reply !== null && reply.status < 500);
+    if (isOver) throw new Error(`${path}: ${reply ? `${reply.status} ${reply.bytes}` : "no answer"}`);
+    await sleep(200);
+  }
+}
+
+/** Takes steps with pauses between them until the scene is over. */
+export async function untilStopped(
+  { stopped }: Scene,
+  random: Random,
+  [shortestMs, longestMs]: readonly [number, number],
+  step: () => Promise<void>,
+): Promise<void> {
+  while (!stopped.aborted) {
+    await step();
+    await sleep(random.between(shortestMs, longestMs));
+  }
+}
+
+/** How long somebody insists after the round is over. */
+const insistMs = 90_000;
+
+/** Sends the same again until there is a clear answer, as programs do that may not lose it. `null` when none came. */
+export async function insist(send: () => Promise<Reply | null>, pauseMs = 150): Promise<Reply | null> {
+  const giveUpAt = performance.now() + insistMs;
+  for (;;) {
+    const reply = await send();
+    const isClear = reply !== null && reply.status < 500 && ![409, 425, 429].includes(reply.status);
+    if (isClear || performance.now() > giveUpAt) return reply;
+    await sleep(pauseMs);
+  }
+}

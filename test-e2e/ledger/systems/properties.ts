@@ -1,0 +1,20 @@
+/** What every ledger runs with: nobody is limited, receivers are on this host, and slow ones are given up soon. */
+export function ledgerProperties(issuer: string, stagingFolder: string): Record<string, string> {
+  const trusted = { name: "ledger", issuer, audience: "signalbox", "roles-claim": "roles" };
+  const limits = ["credential", "account", "failed-sign-in", "anonymous"].map((kind) => [
+    `http.rate-limit.${kind}.requests`,
+    "1000000",
+  ]);
+  return {
+    ...Object.fromEntries(limits),
+    "http.rate-limit.credential.burst": "1000000",
+    "auth.issuers": JSON.stringify([trusted]),
+    "account.api-keys.max": "1000",
+    "http.strict-responses": "true",
+    "images.upload.directory": stagingFolder,
+    "management.endpoints.web.exposure.include": "health,metrics,info,env",
+    "webhook-delivery.outbound.allow": "127.0.0.1:*",
+    // Longer than any attempt here: endpoints ask for two seconds. With the default every death would be waited out.
+    "webhook-delivery.attempts.lease": "15000",
+  };
+}

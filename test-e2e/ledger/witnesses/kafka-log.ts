@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { zstdDecompress } from "node:zlib";
+import kafkajs, { type Admin, type EachMessagePayload } from "kafkajs";
+import type { LogRecord } from "../evidence.ts";
+import { type LogReader, recordOf, unreadTopics } from "./log-reader.ts";
+
+const { CompressionCodecs, CompressionTypes, Kafka, logLevel } = kafkajs;
+const unzip = promisify(zstdDecompress);
+const readMs = 60_000;
+
+interface Position {
+  readonly topic: string;
+  readonly partition: number;
+  /** The next offset to be read, and the end as it was when the reading began. */
+  next: number;
+  readonly end: number;
+}
+
+/** Apache Kafka, read by kafkajs alone. */
+export function createKafkaLog(brokers: readonly string[]): LogReader {
+  CompressionCodecs[CompressionTypes.ZSTD] = () => ({
+    compress: () => Promise.reject(new Error("this reader writes nothing")),
+    decompress: (bytes: Buffer) => unzip(bytes),
+  });
+  const kafka = new Kafka({ clientId: "ledger", brokers: [...brokers], logLevel: logLevel.NOTHING });
+  const known = new Map<string, number>();
+  return {
+    async read() {
+      const positions = await findPositions(kafka, known);
+      const records = await readUpTo(kafka, positions);
+      for (const { topic, partition, next } of positions) known.set(`${topic} ${partition}`, next);
+      return records;
+    },
+    reset: () => known.clear(),
+  };
+}
+
+async function findPositions(kafka: InstanceType<typeof Kafka>, known: Map<string, number>): Promise<Position[]> {
+  const admin = kafka.admin();
+  await admin.connect();
+  try {
+    const topics = (await admin.listTopics()).filter(
+      (name) => name.startsWith("signalbox.") && !unreadTopics.has(name),
+    );
+    const positions: Position[] = [];
+    // One after the other: kafkajs mixes up the answers of two that ask at once.
+    for (const topic of topics) {
+      for (const { partition, low, high } of await offsetsOf(admin, topic)) {
+        const next = Math.max(known.get(`${topic} ${partition}`) ?? 0, Number(low));
+        positions.push({ topic, partition, next, end: Number(high) });
+      }
+    }
+    return positions;
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+/** Asked again while partitions have no leader: then kafkajs fails, or leaves them out. */
+async function offsetsOf(admin: Admin, topic: string) {
+  const [described] = (await admin.fetchTopicMetadata({ topics: [topic] })).topics;
+  for (let attempt = 1; ; attempt++) {
+    const offsets = await admin.fetchTopicOffsets(topic).catch(() => []);
+    if (offsets.length === described?.partitions.length) return offsets;
+    if (attempt === 40) throw new Error(`${topic} has partitions without a leader`);
+    await sleep(500);
+  }
+}
+
+async function readUpTo(kafka: InstanceType<typeof Kafka>, positions: readonly Position[]): Promise<LogRecord[]> {
+  const open = positions.filter(({ next, end }) => next < end);
+  if (open.length === 0) return [];
+  const places = new Map(open.map((position) => [`${position.topic} ${position.partition}`, position]));
+  const records: LogRecord[] = [];
+  const done = Promise.withResolvers<void>();
+  const consumer = kafka.consumer({ groupId: `ledger-${crypto.randomUUID()}` });
+  const take = async ({ topic, partition, message }: EachMessagePayload) => {
+    const place = places.get(`${topic} ${partition}`);
+    const offset = Number(message.offset);
+    if (!place || offset < place.next || offset >= place.end) return;
+    place.next = offset + 1;
+    const headers = Object.fromEntries(
+      Object.entries(message.headers ?? {}).map(([name, value]) => [name, `${value}`]),
+    );
+    records.push(recordOf({ topic, partition, offset, key: message.key, value: message.value, headers }));
+    if (open.every(({ next, end }) => next >= end)) done.resolve();
+  };
+  await consumer.connect();
+  const timer = setTimeout(() => done.reject(new Error("the log is not read to its end")), readMs);
+  try {
+    await consumer.subscribe({ topics: [...new Set(open.map(({ topic }) => topic))], fromBeginning: true });
+    await consumer.run({ autoCommit: false, eachMessage: take });
+    for (const { topic, partition, next } of open) consumer.seek({ topic, partition, offset: String(next) });
+    await done.promise;
+  } finally {
+    clearTimeout(timer);
+    await consumer.disconnect();
+  }
+  return records.sort((a, b) => a.topic.localeCompare(b.topic) || a.partition - b.partition || a.offset - b.offset);
+}

@@ -1,0 +1,33 @@
+import type { Row } from "../systems/database.ts";
+import { type LogReader, recordOf, unreadTopics } from "./log-reader.ts";
+
+const pageSize = 5_000;
+
+/** The event log of one host, read by SQL. */
+export function createPostgresLog(query: (statement: string, values: readonly unknown[]) => Promise<Row[]>): LogReader {
+  let next: Record<string, number> = {};
+  return {
+    async read() {
+      const records = [];
+      for (;;) {
+        const rows = await query(
+          `select p.id, p.topic, p.partition, r."offset", r.key, r.value, r.headers
+           from signalbox.log_partition p join signalbox.log_record r on r.partition_id = p.id
+           where r."offset" >= coalesce(($1::jsonb ->> p.id::text)::bigint, 0) and p.topic <> all ($2)
+           order by p.id, r."offset" limit ${pageSize}`,
+          [JSON.stringify(next), [...unreadTopics]],
+        );
+        for (const { id, topic, partition, offset, key, value, headers } of rows) {
+          records.push(
+            recordOf({ topic, partition, offset: Number(offset), key, value, headers: JSON.parse(headers) }),
+          );
+          next[id] = Number(offset) + 1;
+        }
+        if (rows.length < pageSize) return records;
+      }
+    },
+    reset: () => {
+      next = {};
+    },
+  };
+}

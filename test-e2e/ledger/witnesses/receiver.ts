@@ -1,0 +1,56 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
+import type { Receipt } from "../evidence.ts";
+import type { Random } from "../random.ts";
+
+export interface LedgerReceiver {
+  urlOf(endpoint: string): string;
+  /** Everything since the start, oldest first. */
+  readonly receipts: readonly (Receipt & { readonly subject: string })[];
+  close(): Promise<void>;
+}
+
+const failing = 0.02;
+const hanging = 0.01;
+
+/** The far end of every endpoint: two in a hundred requests are answered by 500, one is never answered. */
+export async function createLedgerReceiver(random: Random, now: () => number): Promise<LedgerReceiver> {
+  const receipts: (Receipt & { subject: string })[] = [];
+  const server = createServer(async (request, response) => {
+    try {
+      const body = await buffer(request);
+      const lot = random.next();
+      const status = lot < hanging ? 0 : lot < hanging + failing ? 500 : 200;
+      receipts.push({ t: now(), status, ...described(request, body) });
+      if (status !== 0) response.writeHead(status).end();
+    } catch {
+      // The sender was killed while it sent.
+      response.destroy();
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    urlOf: (endpoint) => `http://127.0.0.1:${port}/${endpoint}`,
+    receipts,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function described({ url = "", headers }: IncomingMessage, body: Buffer) {
+  const { data } = JSON.parse(body.toString("utf8"));
+  return {
+    endpoint: url.slice(1),
+    eventId: String(headers["webhook-id"]),
+    deliveryId: String(headers["x-delivery-id"]),
+    type: String(headers["x-event-type"]),
+    /** The change it tells of, by what its writer called it. */
+    subject: String(data.delivery_id ?? `${data.id} ${data.title}`),
+  };
+}

@@ -1,0 +1,67 @@
+import { readdir } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Evidence } from "../evidence.ts";
+import type { Scene } from "../scene.ts";
+import { readOverrides } from "./finals.ts";
+
+/** A message that failed twice is tried again after 70 s, and what waited behind it goes after it. */
+const settleMs = 150_000;
+const pauseMs = 250;
+
+/** What is counted in each database of a service, by name. `$1` are the accounts of the round. */
+const inEvery: Readonly<Record<string, string>> = {
+  outbox: "select count(*) from signalbox.outbox",
+  "refused by the log": "select count(*) from signalbox.outbox_dead",
+  parked: "select count(*) from signalbox.parked",
+  begun: "select count(*) from signalbox.begun",
+};
+const inOne: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  images: {
+    "images in processing": "select count(*) from images where status = 'processing'",
+    "images that failed": "select count(*) from images where status = 'failed'",
+  },
+  "webhook-delivery": {
+    "deliveries due": "select count(*) from deliveries where status = 'pending'",
+    "deliveries held": "select count(*) from deliveries where status = 'held'",
+    "deliveries given up":
+      "select count(*) from deliveries where status = 'exhausted' and account_id = any ($1::text[])",
+  },
+};
+
+/** Waits until everything that was begun has ended and instances agree, and gives what is left after a while. */
+export async function settle(scene: Scene): Promise<Evidence["residue"]> {
+  const giveUpAt = performance.now() + settleMs;
+  let told = "";
+  for (;;) {
+    const residue = await readResidue(scene).catch((error: Error) => ({ [`unreadable: ${error.message}`]: 1 }));
+    const left = Object.entries(residue).filter(([, count]) => count !== 0);
+    const text = JSON.stringify(left);
+    // What a round waits for is worth knowing when it takes long.
+    if (text !== told) scene.history.begin("witness", "residue", Object.fromEntries(left))("ok");
+    told = text;
+    if (left.length === 0 || performance.now() > giveUpAt) return residue;
+    await sleep(pauseMs);
+  }
+}
+
+/** Each process has a folder of its own there. */
+async function countFiles(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).length;
+}
+
+async function readResidue({ system, members }: Scene): Promise<Record<string, number>> {
+  const accounts = members.map(({ account }) => account);
+  const residue: Record<string, number> = {};
+  for (const [service, database] of system.databases) {
+    const counted = { ...inEvery, ...inOne[service] };
+    const columns = Object.entries(counted).map(([name, statement]) => `(${statement})::int as "${name}"`);
+    const [row = {}] = await system.query(database, `select ${columns.join(", ")}, $1::text[] as of`, [accounts]);
+    for (const name of Object.keys(counted)) residue[`${service}: ${name}`] = row[name];
+  }
+  residue["files in staging"] = await countFiles(system.stagingFolder);
+  const { database, instances } = await readOverrides({ system });
+  const others = Object.values(instances).filter((value) => database !== null && value !== database.value);
+  residue["instances with another override"] = others.length;
+  return residue;
+}

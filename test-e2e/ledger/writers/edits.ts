@@ -1,0 +1,77 @@
+import { outcomeOf } from "../http.ts";
+import { type Member, type Scene, untilStopped, type Writer } from "../scene.ts";
+
+/** Gives each of the six images the titles n-1, n-2, …; an image has one such writer. */
+export const numberedTitles: Writer = {
+  name: "numbered-titles",
+  run: async (scene) => {
+    const each = scene.members.flatMap((member) => member.images.map((image) => ({ member, image })));
+    await Promise.all(each.map(({ member, image }) => numberTitles(scene, member, image)));
+  },
+};
+
+async function numberTitles(scene: Scene, { http, account }: Member, image: string): Promise<void> {
+  const name = `titles of ${image}`;
+  let number = 0;
+  await untilStopped(scene, scene.random.fork(name), [60, 240], async () => {
+    const title = `n-${++number}`;
+    const done = scene.history.begin(name, "patch-image", { account, image, number, title });
+    const reply = await http(`/images/${image}`, { method: "PATCH", body: { title } });
+    done(outcomeOf(reply), { status: reply?.status });
+  });
+}
+
+/** Two who change the name of one account, each only from what it has read. */
+export const rivals: Writer = {
+  name: "rivals",
+  run: async (scene) => {
+    const [member] = scene.members as [Member];
+    await Promise.all(["left", "right"].map((side) => rename(scene, member, side)));
+  },
+};
+
+async function rename(scene: Scene, { http, account }: Member, side: string): Promise<void> {
+  let number = 0;
+  await untilStopped(scene, scene.random.fork(`rivals/${side}`), [20, 120], async () => {
+    const read = await http("/api/account/");
+    if (read?.status !== 200 || read.etag === undefined) return;
+    const name = `${side} ${++number}`;
+    const done = scene.history.begin(side, "patch-account", { account, name, base: read.json.display_name });
+    const headers = { "if-match": read.etag };
+    const reply = await http("/api/account/", { method: "PATCH", headers, body: { display_name: name } });
+    done(outcomeOf(reply), { status: reply?.status });
+  });
+}
+
+/** So many that settings come back only after a thousand changes: one that changes nothing has no event. */
+const timezones = Intl.supportedValuesOf("timeZone").slice(0, 97);
+const locales = ["en", "de", "fr", "es", "it", "ja", "nl", "pl"];
+
+/** One who goes through the settings of one account in a fixed order. */
+export const settings: Writer = {
+  name: "settings",
+  run: async (scene) => {
+    const { http, account } = scene.members[1] as Member;
+    let number = 0;
+    await untilStopped(scene, scene.random.fork("settings"), [60, 240], async () => {
+      number++;
+      const timezone = timezones[number % timezones.length] as string;
+      const locale = locales[Math.floor(number / timezones.length) % locales.length] as string;
+      const product_updates = number % 2 === 1;
+      const body = { timezone, locale, notifications: { product_updates } };
+      const done = scene.history.begin("settings", "patch-settings", { account, number, settings: settingsText(body) });
+      const reply = await http("/api/account/settings/", { method: "PATCH", body });
+      done(outcomeOf(reply), { status: reply?.status });
+    });
+  },
+};
+
+interface Settings {
+  readonly timezone: string;
+  readonly locale: string;
+  readonly notifications: { readonly product_updates: boolean };
+}
+
+/** Settings as one text, to be compared. */
+export const settingsText = ({ timezone, locale, notifications }: Settings): string =>
+  `${timezone} ${locale} ${notifications.product_updates}`;

@@ -1,0 +1,39 @@
+import { createHmac } from "node:crypto";
+import { createHttp, outcomeOf } from "../http.ts";
+import { insist, untilStopped, type Writer } from "../scene.ts";
+
+/** Partners who post signed webhooks, each again with a new signature until it is accepted, and some of them once more. */
+export const partners: Writer = {
+  name: "partners",
+  run: async (scene) => {
+    const http = createHttp(scene.system.baseUrl);
+    await Promise.all(
+      scene.members.map(async ({ account, source }, index) => {
+        const random = scene.random.fork(`partner ${index}`);
+        let number = 0;
+        await untilStopped(scene, random, [30, 160], async () => {
+          const delivery = `${scene.round}-${index}-${++number}`;
+          const post = () => http(`/ingest/${source.id}`, signed(delivery, source.secret));
+          const done = scene.history.begin(`partner ${index}`, "webhook", { account, source: source.id, delivery });
+          const reply = await insist(post);
+          if (random.next() < 0.1) await post();
+          done(outcomeOf(reply), { status: reply?.status });
+        });
+      }),
+    );
+  },
+};
+
+/** As the specification of Standard Webhooks says. */
+export function signed(id: string, secret: Buffer) {
+  const body = Buffer.from(JSON.stringify({ type: "order.created", order: id }));
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const signature = createHmac("sha256", secret).update(`${id}.${timestamp}.`).update(body).digest("base64");
+  const headers = {
+    "content-type": "application/json",
+    "webhook-id": id,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": `v1,${signature}`,
+  };
+  return { body, headers };
+}

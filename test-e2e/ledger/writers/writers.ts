@@ -1,0 +1,20 @@
+import type { Writer } from "../scene.ts";
+import { numberedTitles, rivals, settings } from "./edits.ts";
+import { deletions, endpoints, keys } from "./endings.ts";
+import { partners } from "./partners.ts";
+import { properties } from "./properties.ts";
+import { keyedUploads, uploads } from "./uploads.ts";
+
+/** Everybody who writes in a round. Whatever the product learns to do gets its writer here. */
+export const writers: readonly Writer[] = [
+  uploads,
+  keyedUploads,
+  numberedTitles,
+  rivals,
+  settings,
+  partners,
+  deletions,
+  keys,
+  endpoints,
+  properties,
+];
