@@ -35,8 +35,8 @@ export const tours: readonly Tour[] = [
         name: "PATCH /api/v1/webhooks/sources/:id",
         files: {
           [`${ingest}/sources/source-routes.ts`]: "update",
-          [`${ingest}/sources/sources.ts`]: "assertSettingsFit",
-          [`${ingest}/sources/source-settings.ts`]: "assertSettingsFit",
+          [`${ingest}/sources/sources.ts`]: "assertUsable",
+          [`${ingest}/sources/source-settings.ts`]: "assertUsable",
         },
       },
       {

@@ -22,9 +22,6 @@ const codes: Partial<Record<ErrorCode, string>> = {
   timeout: "UNAVAILABLE",
 };
 
-/** The stable GraphQL code of an error code. */
-export const graphqlCodeOf = (code: ErrorCode): string => codes[code] ?? "INTERNAL";
-
 interface GraphqlErrorMembers {
   readonly code: ErrorCode;
   readonly message: string;
@@ -38,7 +35,7 @@ interface GraphqlErrorMembers {
 export function graphqlExtensions(members: GraphqlErrorMembers): Readonly<Record<string, unknown>> {
   const { code, field, details = [], retryAfterSeconds, outcome } = members;
   return {
-    code: graphqlCodeOf(code),
+    code: codes[code] ?? "INTERNAL",
     ...(details.length > 0 ? { details } : {}),
     ...(field === undefined ? {} : { field }),
     ...(outcome === undefined ? {} : { outcome }),

@@ -3,7 +3,7 @@ export { base62 } from "./base62.ts";
 export { type Clock, createManualClock, type ManualClock, systemClock } from "./clock.ts";
 export { errorBody } from "./error-body.ts";
 export { type DetailCode, detailCodes, type ErrorCode, errorCodes } from "./error-codes.ts";
-export { graphqlCodeOf, graphqlErrorBody, graphqlExtensions } from "./graphql-error-body.ts";
+export { graphqlErrorBody, graphqlExtensions } from "./graphql-error-body.ts";
 export { newId, randomId, uuidv7 } from "./ids.ts";
 export { changedMembers, type Patch, patched } from "./patch.ts";
 export { isSecretName, masked, maskText } from "./secrets.ts";

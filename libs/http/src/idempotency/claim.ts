@@ -60,71 +60,55 @@ interface Kept extends StoredAnswer {
 }
 
 /** The claim of one request on its key. */
-export function createClaim(options: IdempotencyOptions, request: KeyedRequest): IdempotencyClaim {
-  const { pool, clock, presence } = options;
-  const owner = randomUUID();
-  let state: "unclaimed" | "claimed" | "settled" = "unclaimed";
+export class Claim implements IdempotencyClaim {
+  readonly #options: IdempotencyOptions;
+  readonly #request: KeyedRequest;
+  readonly #owner = randomUUID();
+  #state: "unclaimed" | "claimed" | "settled" = "unclaimed";
 
-  const claim: IdempotencyClaim = { key: request.key, find, begin, complete, settle, revise };
-  return claim;
-
-  async function find(content: unknown): Promise<HttpResponse | null> {
-    const kept = await read();
-    if (!kept || kept.status === null || kept.expiresAt <= clock.now()) return null;
-    return request.fingerprintOf(content).equals(kept.fingerprint) ? readAnswer(options, request, kept) : null;
+  constructor(options: IdempotencyOptions, request: KeyedRequest) {
+    this.#options = options;
+    this.#request = request;
   }
 
-  async function begin(content: unknown): Promise<HttpResponse | null> {
-    const fingerprint = request.fingerprintOf(content);
+  get key(): string {
+    return this.#request.key;
+  }
+
+  async find(content: unknown): Promise<HttpResponse | null> {
+    const kept = await this.#read();
+    if (!kept || kept.status === null || kept.expiresAt <= this.#options.clock.now()) return null;
+    if (!this.#request.fingerprintOf(content).equals(kept.fingerprint)) return null;
+    return readAnswer(this.#options, this.#request, kept);
+  }
+
+  async begin(content: unknown): Promise<HttpResponse | null> {
+    const fingerprint = this.#request.fingerprintOf(content);
     // Twice: the record may be cleaned away between the attempt to claim it and the look at it.
     for (let attempt = 0; attempt < 2; attempt++) {
-      if (await take(fingerprint)) return null;
-      const kept = await read();
-      if (kept) return answerOf(kept, fingerprint);
+      if (await this.#take(fingerprint)) return null;
+      const kept = await this.#read();
+      if (kept) return this.#answerOf(kept, fingerprint);
     }
     throw underWay();
   }
 
-  async function read(): Promise<Kept | undefined> {
-    return (await pool.query<Kept>(findKept, [request.accountId, request.key])).rows[0];
-  }
-
-  async function take(fingerprint: Buffer): Promise<boolean> {
-    const nowMs = clock.nowMs();
-    const until = [new Date(nowMs + claimMs), new Date(nowMs + keptMs), new Date(nowMs)];
-    const values = [request.accountId, request.key, fingerprint, owner, ...until, presence?.id() ?? null];
-    // A claim whose answer is lost may have been made, and nobody else gives it back while this process lives.
-    state = "claimed";
-    const { rowCount } = await pool.query(claimKey, values);
-    if (rowCount !== 1) state = "unclaimed";
-    return rowCount === 1;
-  }
-
-  function answerOf(kept: Kept, fingerprint: Buffer): HttpResponse {
-    if (!fingerprint.equals(kept.fingerprint)) {
-      throw new AppError("validation_error", "This Idempotency-Key was used for another request.", {
-        details: [{ field: "Idempotency-Key", code: "key_reused", message: "Use a new key for a new request." }],
-      });
-    }
-    if (kept.status === null) throw underWay();
-    return readAnswer(options, request, kept);
-  }
-
-  async function complete(tx: Tx, response: HttpResponse): Promise<void> {
-    if (state !== "claimed") return;
-    const { rowCount } = await tx.query(completeKey, completion(response));
+  async complete(tx: Tx, response: HttpResponse): Promise<void> {
+    if (this.#state !== "claimed") return;
+    const { rowCount } = await tx.query(completeKey, this.#completion(response));
     if (rowCount === 0) throw new AppError("conflict", "The same request was completed by another attempt.");
     tx.afterCommit(() => {
-      state = "settled";
+      this.#state = "settled";
     });
   }
 
-  async function settle(answer: HttpResponse): Promise<void> {
-    if (state !== "claimed") return;
-    state = "settled";
+  async settle(answer: HttpResponse): Promise<void> {
+    if (this.#state !== "claimed") return;
+    this.#state = "settled";
+    const { pool } = this.#options;
     // A refusal had no effect: the client may mend the cause and send the same request again.
     const statement = answer.status < 300 ? completeKey : releaseKey;
-    const values = answer.status < 300 ? completion(answer) : [request.accountId, request.key, owner];
+    const values = answer.status < 300 ? this.#completion(answer) : this.#place();
     try {
       // Once more over another connection: what broke the first one may be what made the request fail.
       await pool.query(statement, values).catch(() => pool.query(statement, values));
@@ -133,20 +117,53 @@ export function createClaim(options: IdempotencyOptions, request: KeyedRequest):
     }
   }
 
-  async function revise(answer: HttpResponse | null): Promise<void> {
-    state = "settled";
+  async revise(answer: HttpResponse | null): Promise<void> {
+    this.#state = "settled";
+    const { pool } = this.#options;
     try {
-      if (answer) await pool.query(reviseKey, completion(answer));
-      else await pool.query(dropKey, [request.accountId, request.key, owner]);
+      if (answer) await pool.query(reviseKey, this.#completion(answer));
+      else await pool.query(dropKey, this.#place());
     } catch (error) {
       pool.log.warn({ error }, "an idempotency record was not revised; it says that the request was done");
     }
   }
 
-  function completion(response: HttpResponse): unknown[] {
-    const { status, headers, body, sealed } = writeAnswer(options, request, response);
-    const expiresAt = new Date(clock.nowMs() + keptMs);
-    return [request.accountId, request.key, owner, status, headers, body, sealed, expiresAt];
+  async #read(): Promise<Kept | undefined> {
+    const { accountId, key } = this.#request;
+    return (await this.#options.pool.query<Kept>(findKept, [accountId, key])).rows[0];
+  }
+
+  async #take(fingerprint: Buffer): Promise<boolean> {
+    const { pool, clock, presence } = this.#options;
+    const { accountId, key } = this.#request;
+    const nowMs = clock.nowMs();
+    const until = [new Date(nowMs + claimMs), new Date(nowMs + keptMs), new Date(nowMs)];
+    const values = [accountId, key, fingerprint, this.#owner, ...until, presence?.id() ?? null];
+    // A claim whose answer is lost may have been made, and nobody else gives it back while this process lives.
+    this.#state = "claimed";
+    const { rowCount } = await pool.query(claimKey, values);
+    if (rowCount !== 1) this.#state = "unclaimed";
+    return rowCount === 1;
+  }
+
+  #answerOf(kept: Kept, fingerprint: Buffer): HttpResponse {
+    if (!fingerprint.equals(kept.fingerprint)) {
+      throw new AppError("validation_error", "This Idempotency-Key was used for another request.", {
+        details: [{ field: "Idempotency-Key", code: "key_reused", message: "Use a new key for a new request." }],
+      });
+    }
+    if (kept.status === null) throw underWay();
+    return readAnswer(this.#options, this.#request, kept);
+  }
+
+  #place(): unknown[] {
+    return [this.#request.accountId, this.#request.key, this.#owner];
+  }
+
+  #completion(response: HttpResponse): unknown[] {
+    const { status, headers, body, sealed } = writeAnswer(this.#options, this.#request, response);
+    const expiresAt = new Date(this.#options.clock.nowMs() + keptMs);
+    return [...this.#place(), status, headers, body, sealed, expiresAt];
   }
 }
 

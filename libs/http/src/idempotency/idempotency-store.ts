@@ -1,5 +1,5 @@
 import type { RetentionRule } from "@signalbox/storage";
-import { createClaim } from "./claim.ts";
+import { Claim } from "./claim.ts";
 import type { IdempotencyClaim } from "./idempotency.ts";
 import type { IdempotencyOptions, KeyedRequest } from "./keyed-request.ts";
 
@@ -20,5 +20,5 @@ export const idempotencyRetention: RetentionRule = {
 
 /** Creates the keeper of `Idempotency-Key` records, rows of the service's own database. */
 export function createIdempotencyStore(options: IdempotencyOptions): IdempotencyStore {
-  return { seals: options.sealer !== undefined, open: (request) => createClaim(options, request) };
+  return { seals: options.sealer !== undefined, open: (request) => new Claim(options, request) };
 }

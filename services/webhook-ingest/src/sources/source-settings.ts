@@ -103,7 +103,7 @@ export function viewSourceSettings(settings: SourceSettings): Record<string, unk
 }
 
 /** Settings of `hmac` on another scheme would promise something that is not done. @throws AppError naming each */
-export function assertSettingsFit(scheme: SchemeName, settings: SourceSettings): void {
+function assertSettingsFit(scheme: SchemeName, settings: SourceSettings): void {
   if (scheme === "hmac") return;
   const message = "Only the scheme hmac has this setting.";
   const details = names.flatMap(([key, name]) =>
@@ -113,8 +113,10 @@ export function assertSettingsFit(scheme: SchemeName, settings: SourceSettings):
     throw new AppError("validation_error", `The scheme ${scheme} has fewer settings.`, { details });
 }
 
-/** Refuses a secret that the scheme could not verify with. @throws AppError `validation_error` on `secret` */
-export function assertUsableSecret(scheme: SchemeName, settings: SourceSettings, secret: string): void {
+/** Refuses settings and a secret that the scheme could do nothing with. @throws AppError `validation_error` on each */
+export function assertUsable(scheme: SchemeName, settings: SourceSettings, secret: string | undefined): void {
+  assertSettingsFit(scheme, settings);
+  if (secret === undefined) return;
   const problem = schemeOf(scheme, settings).secretProblem(secret);
   if (problem === null) return;
   throw new AppError("validation_error", "The secret does not fit the scheme.", {

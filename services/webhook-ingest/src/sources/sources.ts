@@ -14,7 +14,7 @@ import {
   sourceFrom,
   sourceUpdated,
 } from "./source.ts";
-import { assertSettingsFit, assertUsableSecret, mergeSettings } from "./source-settings.ts";
+import { assertUsable, mergeSettings } from "./source-settings.ts";
 import type { SourceStore } from "./source-store.ts";
 
 interface SourceDependencies {
@@ -38,8 +38,7 @@ export function createSources(dependencies: SourceDependencies) {
     async create(tx: Tx, caller: Caller, { secret, ...wanted }: NewSource) {
       const { accountId } = caller;
       if (!areOpen()) return { outcome: "switched-off" } as const;
-      assertSettingsFit(wanted.scheme, wanted.settings);
-      assertUsableSecret(wanted.scheme, wanted.settings, secret);
+      assertUsable(wanted.scheme, wanted.settings, secret);
       const max = sourcesMax();
       if ((await sourceStore.lockCount(tx, accountId)) >= max) return { outcome: "limit-reached", max } as const;
       const source = sourceFrom(wanted, accountId, clock.now());
@@ -66,8 +65,7 @@ export function createSources(dependencies: SourceDependencies) {
       ];
       if (changed.length === 0) return source;
       if (secret !== undefined) requireStepUp(caller, clock);
-      assertSettingsFit(wanted.scheme, wanted.settings);
-      if (secret !== undefined) assertUsableSecret(wanted.scheme, wanted.settings, secret);
+      assertUsable(wanted.scheme, wanted.settings, secret);
       const updated = { ...wanted, revision: source.revision + 1, updatedAt: clock.now() };
       await sourceStore.save(tx, updated, secret);
       tx.afterCommit(() => knownSources.forget(source.id));
