@@ -931,6 +931,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhooks/sources/{id}/secret/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a source its partner's next secret
+         * @description Until the overlap ends the present secret verifies too. At most three secrets verify at once.
+         */
+        post: operations["rotateWebhookSourceSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/settings": {
         parameters: {
             query?: never;
@@ -1391,10 +1411,15 @@ export interface components {
             scheme: "standard-webhooks" | "stripe" | "github" | "slack" | "shopify" | "hmac";
             /** @description What the partner signs with. Write-only. */
             secret: string;
-            /** @description How the sender differs from its scheme. `delivery_id_from`, `forwarded_headers`, `refuse_same_content_seconds` and `signature_over` are for every scheme, the others for `hmac` alone. */
+            /** @description How the sender differs from its scheme. Those from `delivery_id_from` on are for every scheme, the others for `hmac` alone. */
             settings?: {
                 /** @enum {string} */
                 algorithm?: "sha256" | "sha512";
+                answer?: {
+                    body?: string;
+                    content_type?: string;
+                    status: 200 | 202 | 204;
+                };
                 delivery_id_from?: "digest" | {
                     header: string;
                 } | {
@@ -1405,6 +1430,7 @@ export interface components {
                 encoding?: "hex" | "base64";
                 event_type_header?: string;
                 forwarded_headers?: string[];
+                max_body_bytes?: number;
                 previous_signature_header?: string | null;
                 refuse_same_content_seconds?: number;
                 separator?: string;
@@ -1415,6 +1441,7 @@ export interface components {
                 /** @enum {string} */
                 time?: "header" | "pairs" | "none";
                 timestamp_header?: string;
+                tolerance_seconds?: number;
             };
         };
         /** @description Permitted metadata about the deployment. */
@@ -1811,6 +1838,15 @@ export interface components {
             created_live: number;
             id: string;
         };
+        RotateWebhookSourceSecret: {
+            /**
+             * @description How long the present secret still verifies.
+             * @default 86400
+             */
+            overlap_seconds?: number;
+            /** @description What the partner signs with. Write-only. */
+            secret: string;
+        };
         SentCode: {
             /**
              * Format: date-time
@@ -1919,9 +1955,14 @@ export interface components {
             name?: string;
             /** @description What the partner signs with. Write-only. */
             secret?: string;
-            /** @description How the sender differs from its scheme. `delivery_id_from`, `forwarded_headers`, `refuse_same_content_seconds` and `signature_over` are for every scheme, the others for `hmac` alone. Members that are absent stay; null goes back to the default. */
+            /** @description How the sender differs from its scheme. Those from `delivery_id_from` on are for every scheme, the others for `hmac` alone. Members that are absent stay; null goes back to the default. */
             settings?: {
                 algorithm?: ("sha256" | "sha512") | null;
+                answer?: {
+                    body?: string;
+                    content_type?: string;
+                    status: 200 | 202 | 204;
+                } | null;
                 delivery_id_from?: ("digest" | {
                     header: string;
                 } | {
@@ -1931,6 +1972,7 @@ export interface components {
                 encoding?: ("hex" | "base64") | null;
                 event_type_header?: string | null;
                 forwarded_headers?: string[] | null;
+                max_body_bytes?: number | null;
                 previous_signature_header?: (string | null) | null;
                 refuse_same_content_seconds?: number | null;
                 separator?: string | null;
@@ -1939,6 +1981,7 @@ export interface components {
                 signature_prefix?: string | null;
                 time?: ("header" | "pairs" | "none") | null;
                 timestamp_header?: string | null;
+                tolerance_seconds?: number | null;
             };
             /**
              * @description While paused, the partner is answered 503 and tries again. While stopped, it is answered 202 and nothing is kept: for a sender that gives up an address that fails.
@@ -2105,6 +2148,15 @@ export interface components {
             created_at: string;
             /** @description Types that are accepted; null accepts every type. */
             event_types: string[] | null;
+            /** @description The secrets that were rotated out and verify until they end, the last one first. */
+            former_secrets?: {
+                /**
+                 * Format: date-time
+                 * @description RFC 3339, UTC, with milliseconds.
+                 * @example 2026-01-01T00:00:00.000Z
+                 */
+                ends_at: string;
+            }[];
             /** @description Whether accepted webhooks go on to the account's endpoints. */
             forward: boolean;
             /** @description The source. Opaque. */
@@ -2129,16 +2181,6 @@ export interface components {
         };
     };
     responses: {
-        /** @description Taken; done later. */
-        Accepted: {
-            headers: {
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content?: never;
-        };
         /** @description Success. */
         Account: {
             headers: {
@@ -6513,6 +6555,7 @@ export interface operations {
                      *           "settings": {
                      *             "signature_header": "X-Signature"
                      *           },
+                     *           "former_secrets": [],
                      *           "created_at": "2026-01-01T09:00:00.000Z",
                      *           "updated_at": "2026-01-01T09:00:00.000Z"
                      *         }
@@ -6902,6 +6945,45 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    rotateWebhookSourceSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request is done once in 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example src_3kVn7RtY1bQzXw5Lm9PdHc */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RotateWebhookSourceSecret"];
+            };
+        };
+        responses: {
+            200: components["responses"]["WebhookSource"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -7619,7 +7701,19 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            202: components["responses"]["Accepted"];
+            /** @description Taken; done later. */
+            202: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];

@@ -1,6 +1,11 @@
+/** Less can be guessed by trying. */
+const secretBytesMin = 16;
+
 /** Says what is wrong with a secret whose UTF-8 bytes are the key; null when nothing is. */
 export function textSecretProblem(secret: string): string | null {
   if (secret === "") return "The secret must not be empty.";
+  if (secret.trim() !== secret) return "The secret must not begin or end with white space.";
+  if (Buffer.byteLength(secret) < secretBytesMin) return `The secret must be at least ${secretBytesMin} bytes long.`;
   if (Buffer.byteLength(secret) > 512) return "The secret must be at most 512 bytes long.";
   if (/\p{Cc}/u.test(secret)) return "The secret must not contain control characters.";
   return null;

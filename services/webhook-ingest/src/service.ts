@@ -12,6 +12,7 @@ import { startForgettingRemovedSources } from "./sources/forget-removed-sources.
 import { createKnownSources } from "./sources/known-sources.ts";
 import { viewSource } from "./sources/source.ts";
 import { resolversOf, sourceLoaders } from "./sources/source-resolvers.ts";
+import { createSourceSecrets } from "./sources/source-secrets.ts";
 import { createSourceStore, sealedSecrets } from "./sources/source-store.ts";
 import { createSources } from "./sources/sources.ts";
 
@@ -29,6 +30,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const sourcesMax = () => configuration.get("webhook-ingest.sources.max");
   const areOpen = () => configuration.get("features.integrations") !== "disabled";
   const sources = createSources({ sourceStore, knownSources, outbox, clock, sourcesMax, areOpen });
+  const sourceSecrets = createSourceSecrets({ sourceStore, knownSources, outbox, clock });
   const receiving = openReceiving(context, opened, { knownSources, areOpen });
   startForgettingRemovedSources({ runner, pool });
   consume("accounts", { "account.deleted": ({ subject }, { tx }) => sources.deleteAllOf(tx, subject) });
@@ -36,7 +38,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   return serve({
     title: "Signalbox webhook ingest",
     principals: openPrincipals(context),
-    routes: createServiceRoutes({ sources, sourceStore, pageLimits, ...receiving }),
+    routes: createServiceRoutes({ sources, sourceSecrets, sourceStore, pageLimits, ...receiving }),
     internalRoutes: exportRoutes({ item: WebhookSourceResource, list: sourceStore.list, view: viewSource }),
     graph: {
       typeDefs: await readFile(schemaFile, "utf8"),

@@ -178,13 +178,7 @@ test("a change of the source in another instance counts at once, for what it let
   try {
     const who = testPerson();
     const source = await ingest.newSource(who, { scheme: "hmac", secret: "the former secret of the shop" });
-    const signed = (secret: string) => {
-      const time = String(Math.floor(Date.now() / 1000));
-      const body = JSON.stringify({ id: crypto.randomUUID() });
-      const digest = createHmac("sha256", secret).update(`${time}.${body}`).digest("hex");
-      const headers = { "content-type": "application/json", "x-timestamp": time, "x-signature": `sha256=${digest}` };
-      return other.post(source, { body, headers });
-    };
+    const signed = (secret: string) => other.post(source, signedWith(secret));
     assert.equal((await signed("the former secret of the shop")).status, 202);
     await ingest.send(who, "PATCH", `${sourcesPath}/${source.id}`, { body: { secret: secrets.hmac } });
     assert.equal((await signed("the former secret of the shop")).status, 401, "the copy in memory lets nobody in");
@@ -209,4 +203,65 @@ test("a body that does not arrive is 408 and costs the sender its connection", a
     slow.write("{");
   });
   assert.deepEqual(status, [408, "close"]);
+});
+
+const signedWith = (secret: string, ageSeconds = 0) => {
+  const time = String(Math.floor(Date.now() / 1000) - ageSeconds);
+  const body = JSON.stringify({ id: crypto.randomUUID() });
+  const digest = createHmac("sha256", secret).update(`${time}.${body}`).digest("hex");
+  const headers = { "content-type": "application/json", "x-timestamp": time, "x-signature": `sha256=${digest}` };
+  return { body, headers: { ...headers, ...from("203.0.113.2") } };
+};
+
+test("a rotated secret and the one before verify until the overlap ends, three at most", async () => {
+  const who = testPerson();
+  const names = [
+    "the first secret of all",
+    "the second one of them",
+    "the third one of them",
+    "the fourth is too many",
+  ];
+  const source = await ingest.newSource(who, { scheme: "hmac", secret: names[0] });
+  const rotate = (body: object) => ingest.send(who, "POST", `${sourcesPath}/${source.id}/secret/rotate`, { body });
+  const verifying = async () => {
+    const statuses = [];
+    for (const name of names) statuses.push((await ingest.post(source, signedWith(name))).status);
+    return statuses;
+  };
+  assert.equal((await rotate({ secret: names[1], overlap_seconds: 1_000 })).status, 200);
+  assert.deepEqual(await verifying(), [202, 202, 401, 401]);
+  const { body } = await rotate({ secret: names[2], overlap_seconds: 2_000 });
+  assert.equal(body.former_secrets.length, 2);
+  const refused = await rotate({ secret: names[3] });
+  assert.deepEqual([refused.status, refused.body.error.details[0].code], [409, "too_many"]);
+  const shown = await ingest.send(who, "GET", `${sourcesPath}/${source.id}`);
+  assert.ok(names.every((name) => !shown.text.includes(name)));
+
+  await ingest.pool.query(
+    { name: "", text: "update sources set sealed_former_secrets = null, revision = revision + 1 where id = $1" },
+    [source.id],
+  );
+  await eventually(async () => assert.deepEqual((await verifying()).slice(0, 3), [401, 401, 202]));
+});
+
+test("a secret that is too short, or has white space at its ends, is 422 with the reason", async () => {
+  for (const secret of ["short", " the secret of a shop", "the secret of a shop\n", "x".repeat(513)]) {
+    const body = { name: "Shop", scheme: "hmac", secret };
+    const answer = await ingest.send(testPerson(), "POST", sourcesPath, { body });
+    assert.deepEqual([answer.status, answer.body.error.details[0].field], [422, "secret"], JSON.stringify(secret));
+  }
+});
+
+test("a source has a tolerance, a size and an answer of its own", async () => {
+  const who = testPerson();
+  const settings = { tolerance_seconds: 3_600, max_body_bytes: 100, answer: { status: 200, body: "[accepted]" } };
+  const source = await ingest.newSource(who, { ...hmac, settings });
+  const old = await ingest.post(source, signedWith(secrets.hmac, 3_000));
+  assert.deepEqual([old.status, old.text], [200, "[accepted]"]);
+  assert.equal((await ingest.post(source, sign("hmac", { body: `"${"x".repeat(100)}"` }))).status, 413);
+  const path = `${sourcesPath}/${source.id}`;
+  await ingest.send(who, "PATCH", path, { body: { settings: { answer: { status: 204 } } } });
+  assert.equal((await ingest.post(source, sign("hmac"))).status, 204);
+  const bad = await ingest.send(who, "PATCH", path, { body: { settings: { answer: { status: 204, body: "x" } } } });
+  assert.equal(bad.status, 422);
 });

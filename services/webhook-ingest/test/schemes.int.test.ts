@@ -114,7 +114,7 @@ test("a missing or unreadable time is 401", async () => {
 test("the secret of one source opens no other", async () => {
   const [own, other] = [
     await newSource("hmac"),
-    await ingest.newSource(testPerson(), { scheme: "hmac", secret: "other" }),
+    await ingest.newSource(testPerson(), { scheme: "hmac", secret: "the secret of another shop" }),
   ];
   const webhook = sign("hmac");
   assert.equal((await ingest.post(own, webhook)).status, 202);
@@ -123,7 +123,7 @@ test("the secret of one source opens no other", async () => {
 
 test("a new secret counts at once, and the old one no more", async () => {
   const who = testPerson();
-  const source = await ingest.newSource(who, { scheme: "hmac", secret: "old" });
+  const source = await ingest.newSource(who, { scheme: "hmac", secret: "the old secret of the shop" });
   assert.equal((await ingest.post(source, sign("hmac"))).status, 401);
   await ingest.send(who, "PATCH", `${sourcesPath}/${source.id}`, { body: { secret: secrets.hmac } });
   assert.equal((await ingest.post(source, sign("hmac"))).status, 202);

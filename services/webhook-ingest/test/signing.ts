@@ -28,7 +28,7 @@ export const secrets = {
   stripe: "whsec_stripe_test_secret",
   github: "It's a Secret to Everybody",
   slack: "8f742231b10e8888abcd99yyyzzz85a5",
-  shopify: "shopify-secret",
+  shopify: "the secret of a shop",
   hmac: "hmac secret, as it is typed",
 } as const;
 export type Scheme = keyof typeof secrets;

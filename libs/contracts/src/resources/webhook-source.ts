@@ -16,6 +16,10 @@ export const WebhookSourceResource = z
     forward: z.boolean().describe("Whether accepted webhooks go on to the account's endpoints."),
     ingest_path: z.string().describe("Where the partner posts to."),
     settings: z.record(z.string(), jsonValue).describe("Settings of the scheme, such as header names for `hmac`."),
+    former_secrets: z
+      .array(z.object({ ends_at: timestamp }))
+      .optional()
+      .describe("The secrets that were rotated out and verify until they end, the last one first."),
     created_at: timestamp,
     updated_at: timestamp,
   })
@@ -32,6 +36,7 @@ export const webhookSourceExample: WebhookSourceResource = {
   forward: true,
   ingest_path: "/ingest/src_3kVn7RtY1bQzXw5Lm9PdHc",
   settings: { signature_header: "X-Signature" },
+  former_secrets: [],
   created_at: "2026-01-01T09:00:00.000Z",
   updated_at: "2026-01-01T09:00:00.000Z",
 };

@@ -5,11 +5,13 @@ import {
   bytes,
   createRoutes,
   type HttpResponse,
+  noContent,
   type RouteInput,
   type Routes,
   readBody,
   refused,
 } from "@signalbox/http";
+import type { CustomAnswer } from "../sources/source-settings.ts";
 import type { Admission } from "./admission.ts";
 import type { IngestLimits } from "./ingest-limits.ts";
 import type { Refused } from "./judge-webhook.ts";
@@ -61,7 +63,8 @@ export function ingestRoutes(parts: IngestRoutes): Routes {
     },
     responses: {
       200: { content: ["text/plain"], example: "3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P" },
-      202: "empty",
+      202: { content: ["text/plain"] },
+      204: "empty",
       400: "error",
       401: "error",
       404: "error",
@@ -106,9 +109,9 @@ function answerOf(input: Input, parts: IngestRoutes, result: ReceiveOutcome, bod
     case "received":
     case "repeated":
     case "dropped":
-      return accepted();
+      return takenAs(result.answer);
     case "challenged":
-      return bytes(Buffer.from(result.answer), "text/plain; charset=utf-8");
+      return bytes(Buffer.from(result.text), "text/plain; charset=utf-8");
     case "unknown-source":
       parts.ingestLimits.countUnknownSource(input.clientAddress);
       return hidden;
@@ -121,6 +124,12 @@ function answerOf(input: Input, parts: IngestRoutes, result: ReceiveOutcome, bod
       return response;
     }
   }
+}
+
+function takenAs(answer: CustomAnswer = { status: 202 }): HttpResponse {
+  const { status, body, content_type = "text/plain; charset=utf-8" } = answer;
+  if (status === 204) return noContent();
+  return body === undefined && status === 202 ? accepted() : bytes(Buffer.from(body ?? ""), content_type, { status });
 }
 
 function reject(input: Input, parts: IngestRoutes, reason: string, status: number, bodyBytes: number): void {
@@ -150,7 +159,7 @@ function refusalOf({ outcome }: Exclude<Refused, { outcome: "unknown-source" }>)
         message: "A webhook can have the Content-Encoding gzip, deflate or br.",
       });
     case "too-large":
-      return refused(413, "payload_too_large", { message: "The body is too large once it is decoded." });
+      return refused(413, "payload_too_large", { message: "The body is larger than this source takes." });
     case "malformed":
       return refused(400, "invalid_request", { message: "The body does not match its media type." });
     case "no-delivery-id":

@@ -11,6 +11,7 @@ import {
 } from "@signalbox/webhook-signatures";
 import type { KnownSource } from "../sources/known-sources.ts";
 import type { Source } from "../sources/source.ts";
+import type { CustomAnswer } from "../sources/source-settings.ts";
 import type { Delivery } from "./delivery.ts";
 import { digestId } from "./delivery-keys.ts";
 import { fittingPayload, readPayload } from "./read-payload.ts";
@@ -47,8 +48,8 @@ export type Refused =
 
 export type Judgement =
   | { readonly delivery: Delivery }
-  | { readonly outcome: "challenged"; readonly answer: string }
-  | { readonly outcome: "dropped" }
+  | { readonly outcome: "challenged"; readonly text: string }
+  | { readonly outcome: "dropped"; readonly answer: CustomAnswer | undefined }
   | Refused;
 
 export interface Judge {
@@ -78,17 +79,21 @@ export function judgeWebhook(judge: Judge, webhook: DecodedWebhook, { source, se
   const signed = { headers, body };
   const isOpen = source.status !== "paused" && mayWrite(source.accountId);
   const scheme = schemeOf(source.scheme, source.settings);
+  const nowMs = clock.nowMs();
+  const former = secrets.former.filter(({ endsAtMs }) => endsAtMs > nowMs).map(({ secret }) => secret);
   const verification = scheme.verify(signed, {
-    secrets,
-    nowSeconds: Math.floor(clock.nowMs() / 1000),
-    toleranceSeconds: toleranceMs() / 1000,
+    secrets: [secrets.current, ...former],
+    nowSeconds: Math.floor(nowMs / 1000),
+    toleranceSeconds: source.settings.toleranceSeconds ?? toleranceMs() / 1000,
   });
   if (!verification.verified) {
     return { outcome: isOpen ? "not-verified" : "hidden", reason: verification.problem };
   }
+  const bytesMax = source.settings.maxBodyBytes;
+  if (bytesMax !== undefined && decoded.length > bytesMax) return { outcome: "too-large", reason: "body_too_large" };
   if (source.status === "paused") return { outcome: "paused", reason: "paused" };
   if (!isOpen) return { outcome: "blocked", reason: "blocked" };
-  if (source.status === "stopped") return { outcome: "dropped" };
+  if (source.status === "stopped") return { outcome: "dropped", answer: source.settings.answer };
 
   const contentType = headers["content-type"] ?? null;
   const reading = readPayload(decoded, contentType, scheme);
@@ -97,7 +102,7 @@ export function judgeWebhook(judge: Judge, webhook: DecodedWebhook, { source, se
     return { outcome, reason: reading.problem };
   }
   const answer = scheme.challenge?.(reading.value) ?? null;
-  if (answer !== null) return { outcome: "challenged", answer };
+  if (answer !== null) return { outcome: "challenged", text: answer };
 
   const { deliveryId, eventType } = identityOf(source, scheme, signed, reading.value);
   if (deliveryId !== null && deliveryId.value.length > deliveryIdCharactersMax) {

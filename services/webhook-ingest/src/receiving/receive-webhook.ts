@@ -2,11 +2,14 @@ import { randomBytes } from "node:crypto";
 import { AppError } from "@signalbox/core";
 import type { KnownSource, KnownSources } from "../sources/known-sources.ts";
 import { sourceFrom } from "../sources/source.ts";
+import type { CustomAnswer } from "../sources/source-settings.ts";
 import { decodeBody } from "./decode-body.ts";
 import type { DeliveryWriter } from "./delivery-writer.ts";
 import { type Judge, type Judgement, judgeWebhook, type Refused, type Webhook } from "./judge-webhook.ts";
 
-export type ReceiveOutcome = Exclude<Judgement, { delivery: unknown }> | { readonly outcome: "received" | "repeated" };
+export type ReceiveOutcome =
+  | Exclude<Judgement, { delivery: unknown }>
+  | { readonly outcome: "received" | "repeated"; readonly answer: CustomAnswer | undefined };
 
 interface Dependencies extends Judge {
   readonly webhookBytesMax: () => number;
@@ -24,7 +27,7 @@ const undecodedAs: Readonly<Record<"coding" | "size" | "malformed", Refused>> = 
 /** Stands for a source that is not there. Its secret is nobody's, so nothing is ever verified by it. */
 const nobodysSource: KnownSource = {
   source: sourceFrom({ name: "", scheme: "hmac", eventTypes: null, forward: false, settings: {} }, "", new Date(0)),
-  secrets: [randomBytes(32).toString("hex")],
+  secrets: { current: randomBytes(32).toString("hex"), former: [] },
   readAtMs: 0,
 };
 
@@ -56,7 +59,7 @@ export function createReceiveWebhook(dependencies: Dependencies) {
       const judgement = judge(source);
       if ("delivery" in judgement) {
         const outcome = await deliveryWriter.write(judgement.delivery);
-        if (outcome !== "stale") return { outcome };
+        if (outcome !== "stale") return { outcome, answer: judgement.delivery.source.settings.answer };
         source = await knownSources.reread(webhook.sourceId);
         continue;
       }

@@ -1,12 +1,12 @@
 import { type Clock, seconds } from "@signalbox/core";
 import { LRUCache } from "lru-cache";
 import type { Source } from "./source.ts";
-import type { SourceStore } from "./source-store.ts";
+import type { SourceSecrets, SourceStore } from "./source-store.ts";
 
 /** A source with what its partner signs with, as it was read a while ago. */
 export interface KnownSource {
   readonly source: Source;
-  readonly secrets: readonly string[];
+  readonly secrets: SourceSecrets;
   readonly readAtMs: number;
 }
 
@@ -31,7 +31,7 @@ const absentMs = seconds(30);
 /** Forged requests must not cost a statement each: by a copy of this age somebody is refused. */
 const currentMs = 250;
 
-export function createKnownSources(sourceStore: Pick<SourceStore, "findWithSecret">, clock: Clock): KnownSources {
+export function createKnownSources(sourceStore: Pick<SourceStore, "findWithSecrets">, clock: Clock): KnownSources {
   const known = new LRUCache<string, KnownSource>({ max: knownMax });
   /** Until when an id is taken to belong to no source. */
   const absent = new LRUCache<string, number>({ max: absentMax });
@@ -39,14 +39,14 @@ export function createKnownSources(sourceStore: Pick<SourceStore, "findWithSecre
 
   async function read(id: string): Promise<KnownSource | null> {
     const readAtMs = clock.nowMs();
-    const found = await sourceStore.findWithSecret(id);
+    const found = await sourceStore.findWithSecrets(id);
     if (found === null) {
       known.delete(id);
       absent.set(id, readAtMs + absentMs);
       return null;
     }
     absent.delete(id);
-    const copy = { source: found.source, secrets: [found.secret], readAtMs };
+    const copy = { ...found, readAtMs };
     known.set(id, copy);
     return copy;
   }

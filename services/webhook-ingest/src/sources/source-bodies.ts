@@ -25,6 +25,19 @@ export const CreateSourceBody = z
   .meta({ id: "CreateWebhookSource" })
   .register(examples, { example: { name: "Shop", scheme: "hmac", secret: "a secret of the shop" } });
 
+export const RotateSecretBody = z
+  .strictObject({
+    secret,
+    overlap_seconds: z
+      .int()
+      .min(0)
+      .max(604_800)
+      .default(86_400)
+      .describe("How long the present secret still verifies."),
+  })
+  .meta({ id: "RotateWebhookSourceSecret" })
+  .register(examples, { example: { secret: "the next secret of the shop", overlap_seconds: 3_600 } });
+
 /** A merge patch: an absent member stays as it is. The scheme is fixed, because a secret belongs to it. */
 export const UpdateSourceBody = z
   .strictObject({

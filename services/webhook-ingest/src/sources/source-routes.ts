@@ -17,12 +17,14 @@ import {
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import { type Source, viewSource } from "./source.ts";
-import { CreateSourceBody, UpdateSourceBody } from "./source-bodies.ts";
+import { CreateSourceBody, RotateSecretBody, UpdateSourceBody } from "./source-bodies.ts";
+import type { SourceSecretOperations } from "./source-secrets.ts";
 import type { SourceStore } from "./source-store.ts";
 import type { Sources } from "./sources.ts";
 
 export interface SourceRoutes {
   readonly sources: Sources;
+  readonly sourceSecrets: SourceSecretOperations;
   readonly sourceStore: SourceStore;
   readonly pageLimits: PageLimits;
 }
@@ -36,6 +38,7 @@ export function sourceRoutes(parts: SourceRoutes): Routes {
   const routes = createRoutes({ exampleIds: { id: webhookSourceExample.id } });
   declareReads(routes, parts);
   declareWrites(routes, parts);
+  declareSecrets(routes, parts);
   return routes;
 }
 
@@ -101,6 +104,29 @@ function declareWrites(routes: Routes, { sources, sourceStore }: SourceRoutes): 
       ...ownSource(sourceStore),
       change: (tx, source, { caller }) => sources.delete(tx, caller, source),
       answer: () => noContent(),
+    },
+  });
+}
+
+function declareSecrets(routes: Routes, { sourceSecrets, sourceStore }: SourceRoutes): void {
+  routes.post(`${path}/:id/secret/rotate`, {
+    operationId: "rotateWebhookSourceSecret",
+    summary: "Give a source its partner's next secret",
+    description: "Until the overlap ends the present secret verifies too. At most three secrets verify at once.",
+    auth: { ...write, stepUp: true },
+    audit: "webhook_source.rotate_secret",
+    body: RotateSecretBody,
+    responses: { 200: WebhookSourceResource, 404: "error", 409: "error", 422: "error" },
+    idempotent: true,
+    write: {
+      ...ownSource(sourceStore),
+      change: (tx, source, { caller, body: { secret, overlap_seconds: overlapSeconds } }) =>
+        sourceSecrets.rotate(tx, caller, source, { secret, overlapSeconds }),
+      answer: (result) => {
+        if (result.outcome === "rotated") return show(result.source);
+        const message = `A source has at most ${result.max} secrets at once; wait until one ends, or replace them.`;
+        return refused(409, "conflict", { message, details: [{ field: "secret", code: "too_many", message }] });
+      },
     },
   });
 }

@@ -1,4 +1,4 @@
-import { AppError } from "@signalbox/core";
+import { AppError, MiB } from "@signalbox/core";
 import { type DeliveryIdPlace, type HmacOptions, type SchemeName, schemeOf } from "@signalbox/webhook-signatures";
 import { z } from "zod";
 
@@ -15,6 +15,18 @@ interface SenderSettings {
   readonly refuseSameContentSeconds: number;
   /** Whether the signature is over the bytes as they came or after their `Content-Encoding` was undone. */
   readonly signatureOver: "wire" | "decoded";
+  /** How far a signed time may differ from ours, both ways, instead of `webhook-ingest.tolerance`. */
+  readonly toleranceSeconds: number;
+  /** Less than `limits.maxWebhookBytes`. */
+  readonly maxBodyBytes: number;
+  /** What the sender wants to hear when its webhook is taken. */
+  readonly answer: CustomAnswer;
+}
+
+export interface CustomAnswer {
+  readonly status: 200 | 202 | 204;
+  readonly body?: string | undefined;
+  readonly content_type?: string | undefined;
 }
 
 const hmacNames = {
@@ -35,6 +47,9 @@ const wireNames = {
   forwardedHeaders: "forwarded_headers",
   refuseSameContentSeconds: "refuse_same_content_seconds",
   signatureOver: "signature_over",
+  toleranceSeconds: "tolerance_seconds",
+  maxBodyBytes: "max_body_bytes",
+  answer: "answer",
 } as const satisfies Record<keyof SourceSettings, string>;
 const names = Object.entries(wireNames) as [keyof SourceSettings, string][];
 
@@ -66,10 +81,25 @@ const members = {
   forwarded_headers: z.array(headerName).max(20),
   refuse_same_content_seconds: z.int().min(0).max(86_400),
   signature_over: z.enum(["wire", "decoded"]),
+  tolerance_seconds: z.int().min(30).max(3_600),
+  max_body_bytes: z
+    .int()
+    .min(1)
+    .max(1 * MiB),
+  answer: z
+    .strictObject({
+      status: z.union([z.literal(200), z.literal(202), z.literal(204)]),
+      body: z.string().max(1_024).optional(),
+      content_type: z
+        .string()
+        .max(128)
+        .regex(/^[\w.+-]+\/[\w.+-]+(?:; ?charset=utf-8)?$/)
+        .optional(),
+    })
+    .refine(({ status, body }) => status !== 204 || body === undefined, { path: ["body"], error: "204 has no body." }),
 };
 const meaning =
-  "How the sender differs from its scheme. `delivery_id_from`, `forwarded_headers`, `refuse_same_content_seconds` and " +
-  "`signature_over` are for every scheme, the others for `hmac` alone.";
+  "How the sender differs from its scheme. Those from `delivery_id_from` on are for every scheme, the others for `hmac` alone.";
 
 export const SettingsBody = z.strictObject(members).partial().transform(fromWire).describe(meaning);
 

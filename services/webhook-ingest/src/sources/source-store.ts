@@ -22,15 +22,16 @@ const columns = {
   status: "text",
   forward: "bool",
   settings: "jsonb",
+  formerSecretsEndAt: "timestamptz[]",
   revision: "int4",
   createdAt: "timestamptz",
   updatedAt: "timestamptz",
 } as const;
 /** What a source shows; its secret is read by itself. */
 const sources = table("sources", columns);
-const sealedSources = table("sources", { ...columns, sealedSecret: "text" });
+const sealedSources = table("sources", { ...columns, sealedSecret: "text", sealedFormerSecrets: "text" });
 const saveSource = sources.update("name", "eventTypes", "status", "forward", "settings", "revision", "updatedAt");
-const saveSecret = sealedSources.update("sealedSecret");
+const saveSecrets = sealedSources.update("sealedSecret", "sealedFormerSecrets", "formerSecretsEndAt");
 
 const select = `select ${sources.columns} from sources`;
 const findSource = sql("source.find", `${select} where id = $1 and account_id = $2`);
@@ -46,13 +47,40 @@ const removeSource = sql(
   `with gone as (delete from sources where id = $1 returning id)
    insert into removed_sources (id, removed_at) select id, clock_timestamp() from gone`,
 );
-const findWithSecret = sql("source.find-with-secret", `select ${sealedSources.columns} from sources where id = $1`);
+const findWithSecrets = sql("source.find-with-secrets", `select ${sealedSources.columns} from sources where id = $1`);
 
 const place = (id: unknown) => ({ service: "webhook-ingest", table: "sources", row: String(id) });
+const placeOfFormer = (id: unknown) => place(`${id} former`);
+
+/** What a partner signs with: the secret of today, and the former ones until they end. */
+export interface SourceSecrets {
+  readonly current: string;
+  readonly former: readonly FormerSecret[];
+}
+
+interface FormerSecret {
+  readonly secret: string;
+  readonly endsAtMs: number;
+}
+
+interface SealedSource extends Source {
+  readonly sealedSecret: string;
+  /** JSON of the former secrets, sealed as one text; null where there are none. */
+  readonly sealedFormerSecrets: string | null;
+}
 
 /** The secrets of sources. */
 export const sealedSecrets: readonly SealedColumn[] = [
   { table: "sources", column: "sealed_secret", key: ["id"], place: ([id]) => place(id) },
+  {
+    ...{
+      table: "sources",
+      column: "sealed_former_secrets",
+      key: ["id"],
+      place: ([id]: readonly unknown[]) => placeOfFormer(id),
+    },
+    condition: "sealed_former_secrets is not null",
+  },
 ];
 
 /** Sources in PostgreSQL. Every look-up on behalf of a caller names the account, so another's source reads as missing. */
@@ -74,22 +102,36 @@ export function createSourceStore(pool: Pool, sealer: Sealer) {
       return (await tx.query<{ count: number }>(countSources, [accountId])).rows[0]?.count ?? 0;
     },
     insert: (tx: Tx, source: Source, secret: string) =>
-      sealedSources.insert(tx, { ...source, sealedSecret: sealer.seal(secret, place(source.id)) }),
-    /** Writes what may change of a source, and its secret where there is a new one. */
-    async save(tx: Tx, source: Source, secret: string | undefined): Promise<void> {
+      sealedSources.insert(tx, { ...source, ...sealed(source.id, { current: secret, former: [] }) }),
+    /** Writes what may change of a source, and its secrets where there are new ones. */
+    async save(tx: Tx, source: Source, secrets?: SourceSecrets): Promise<void> {
       await saveSource(tx, source);
-      const { id } = source;
-      if (secret !== undefined) await saveSecret(tx, { id, sealedSecret: sealer.seal(secret, place(id)) });
+      if (secrets) await saveSecrets(tx, { id: source.id, ...sealed(source.id, secrets) });
     },
     remove: async (tx: Tx, id: string): Promise<void> => void (await tx.query(removeSource, [id])),
     /** For ingest: the sender knows the id alone. */
-    async findWithSecret(id: string): Promise<{ source: Source; secret: string } | null> {
-      const [row] = (await pool.query<Source & { sealedSecret: string }>(findWithSecret, [id])).rows;
+    async findWithSecrets(
+      id: string,
+      from: Queryable = pool,
+    ): Promise<{ source: Source; secrets: SourceSecrets } | null> {
+      const [row] = (await from.query<SealedSource>(findWithSecrets, [id])).rows;
       if (row === undefined) return null;
-      const { sealedSecret, ...source } = row;
-      return { source, secret: sealer.open(sealedSecret, place(id)).toString("utf8") };
+      const { sealedSecret, sealedFormerSecrets, ...source } = row;
+      const former = sealedFormerSecrets ? sealer.open(sealedFormerSecrets, placeOfFormer(id)).toString("utf8") : "[]";
+      return {
+        source,
+        secrets: { current: sealer.open(sealedSecret, place(id)).toString("utf8"), former: JSON.parse(former) },
+      };
     },
   };
+
+  function sealed(id: string, { current, former }: SourceSecrets) {
+    return {
+      sealedSecret: sealer.seal(current, place(id)),
+      sealedFormerSecrets: former.length === 0 ? null : sealer.seal(JSON.stringify(former), placeOfFormer(id)),
+      formerSecretsEndAt: former.map(({ endsAtMs }) => new Date(endsAtMs)),
+    };
+  }
 }
 
 export type SourceStore = ReturnType<typeof createSourceStore>;

@@ -15,6 +15,8 @@ export interface Source {
   readonly forward: boolean;
   /** How its sender differs from the scheme. */
   readonly settings: SourceSettings;
+  /** When each secret ends that was rotated out and still verifies, the last one first. */
+  readonly formerSecretsEndAt: readonly Date[];
   readonly revision: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -44,7 +46,16 @@ export const sourceFieldNames = {
 export function sourceFrom(wanted: Omit<NewSource, "secret">, accountId: string, at: Date): Source {
   // Random, not sortable: the id stands in a public URL and should tell nothing.
   const id = randomId("src");
-  return { ...wanted, id, accountId, status: "active", revision: 1, createdAt: at, updatedAt: at };
+  return {
+    ...wanted,
+    id,
+    accountId,
+    status: "active",
+    formerSecretsEndAt: [],
+    revision: 1,
+    createdAt: at,
+    updatedAt: at,
+  };
 }
 
 /** Where the partner posts to. */
@@ -61,6 +72,7 @@ export function viewSource(source: Source): WebhookSourceResource {
     forward: source.forward,
     ingest_path: ingestPathOf(source.id),
     settings: viewSourceSettings(source.settings),
+    former_secrets: source.formerSecretsEndAt.map((at) => ({ ends_at: at.toISOString() })),
     created_at: source.createdAt.toISOString(),
     updated_at: source.updatedAt.toISOString(),
   };

@@ -67,11 +67,12 @@ export function createSources(dependencies: SourceDependencies) {
       if (secret !== undefined) requireStepUp(caller, clock);
       assertUsable(wanted.scheme, wanted.settings, secret);
       const updated = { ...wanted, revision: source.revision + 1, updatedAt: clock.now() };
-      await sourceStore.save(tx, updated, secret);
+      const replaced = secret === undefined ? updated : { ...updated, formerSecretsEndAt: [] };
+      await sourceStore.save(tx, replaced, secret === undefined ? undefined : { current: secret, former: [] });
       tx.afterCommit(() => knownSources.forget(source.id));
       const entry = audited(caller, { action: "webhook_source.update", subject: source.id, fields: changed });
-      await outbox.append(tx, [sourceUpdated(updated, changed), entry]);
-      return updated;
+      await outbox.append(tx, [sourceUpdated(replaced, changed), entry]);
+      return replaced;
     },
 
     /** Deletes a source with what it received. */

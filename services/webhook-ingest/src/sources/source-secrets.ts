@@ -1,0 +1,59 @@
+import { type Caller, requireStepUp } from "@signalbox/auth";
+import { type Clock, seconds } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
+import { audited } from "@signalbox/service";
+import type { Tx } from "@signalbox/storage";
+import type { KnownSources } from "./known-sources.ts";
+import { type Source, sourceUpdated } from "./source.ts";
+import { assertUsable } from "./source-settings.ts";
+import type { SourceStore } from "./source-store.ts";
+
+interface SecretDependencies {
+  readonly sourceStore: SourceStore;
+  readonly knownSources: Pick<KnownSources, "forget">;
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+}
+
+/** The secrets that verify at once: the one of today and two that were rotated out. */
+const secretsMax = 3;
+
+export interface SecretRotation {
+  readonly secret: string;
+  /** How long the secret of today goes on to verify. */
+  readonly overlapSeconds: number;
+}
+
+export type SourceSecretOperations = ReturnType<typeof createSourceSecrets>;
+
+/** The secrets that partners sign with. */
+export function createSourceSecrets({ sourceStore, knownSources, outbox, clock }: SecretDependencies) {
+  return {
+    /**
+     * Gives a source its partner's next secret; the one before verifies until the overlap ends, so no webhook is lost while the
+     * partner changes over. @throws AppError `validation_error` for a secret that does not fit the scheme.
+     */
+    async rotate(tx: Tx, caller: Caller, source: Source, { secret, overlapSeconds }: SecretRotation) {
+      requireStepUp(caller, clock);
+      assertUsable(source.scheme, source.settings, secret);
+      const found = await sourceStore.findWithSecrets(source.id, tx);
+      const { current, former } = found?.secrets ?? { current: secret, former: [] };
+      const nowMs = clock.nowMs();
+      const live = former.filter(({ endsAtMs }) => endsAtMs > nowMs);
+      const kept =
+        overlapSeconds === 0 ? live : [{ secret: current, endsAtMs: nowMs + seconds(overlapSeconds) }, ...live];
+      if (kept.length >= secretsMax) return { outcome: "limit-reached", max: secretsMax } as const;
+      const rotated: Source = {
+        ...source,
+        formerSecretsEndAt: kept.map(({ endsAtMs }) => new Date(endsAtMs)),
+        revision: source.revision + 1,
+        updatedAt: clock.now(),
+      };
+      await sourceStore.save(tx, rotated, { current: secret, former: kept });
+      tx.afterCommit(() => knownSources.forget(source.id));
+      const change = { action: "webhook_source.rotate_secret", subject: source.id, fields: ["secret"] } as const;
+      await outbox.append(tx, [sourceUpdated(rotated, ["secret"]), audited(caller, change)]);
+      return { outcome: "rotated", source: rotated } as const;
+    },
+  };
+}
