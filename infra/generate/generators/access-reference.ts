@@ -64,6 +64,7 @@ function rowOfField(field: string, { scopes, access = "read", ofOthers, ...decla
     ...(declared.stepUp ? ["recent sign-in"] : []),
     ...(declared.stepUpFor ? [`recent sign-in for ${declared.stepUpFor}`] : []),
     ...(declared.optional ? ["also without credentials"] : []),
+    ...(declared.ownOnly ? ["the account itself alone"] : []),
     ...(ofOthers ? [`other accounts': ${scopesOf(ofOthers.scopes)}`] : []),
   ];
   return row(field, scopesOf(scopes), statesOf(statesThatMay(access)), besides);

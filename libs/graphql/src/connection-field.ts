@@ -1,7 +1,7 @@
 import { AppError } from "@signalbox/core";
 import { cursorOf, positionByCreation, positionOf } from "@signalbox/http";
 import type { ListRange, TimePosition } from "@signalbox/storage";
-import { assertTexts, declare, type Field, type FieldAccess, isLetIn } from "./field.ts";
+import { assertTexts, declare, type Field, type FieldAccess, isLetIn, notOwner } from "./field.ts";
 import type { SubgraphContext } from "./subgraph-context.ts";
 
 /** The live properties of a page. */
@@ -35,21 +35,41 @@ export function connectionField<Loaders, Parent, Args, Row = Listed>(
   access: FieldAccess,
   { limits, read, position, node }: ConnectionSpec<Loaders, Parent, Args, Row>,
 ): Field<Loaders> {
+  const readOnce = createReadOnce<Row>();
   const placeOf = position ?? (positionByCreation as unknown as (row: Row) => TimePosition);
   return declare(access, async (parent: Parent, args: Args & ConnectionArguments, context) => {
-    if (!isLetIn(access, parent, context)) return null;
+    // Nobody should take what is not shown for a list without items.
+    if (!isLetIn(access, parent, context)) throw notOwner();
     assertTexts(args);
     const maxPageSize = limits.maxPageSize();
     // While a change of both rolls out, the one may be here before the other.
     const bounds = { maxPageSize, defaultPageSize: Math.min(limits.pageSize(), maxPageSize) };
     const { limit, cursor } = connectionArguments(args, bounds);
-    const rows = await read({ after: positionOf(cursor), limit: limit + 1 }, parent, context, args);
+    const rows = await readOnce(context, parent, args, () =>
+      read({ after: positionOf(cursor), limit: limit + 1 }, parent, context, args),
+    );
     const page = connection({ items: rows.slice(0, limit), hasMore: rows.length > limit }, (row) =>
       cursorOf(placeOf(row)),
     );
     if (!node) return page;
     return { ...page, edges: page.edges.map((edge) => ({ ...edge, node: node(edge.node, context) })) };
   });
+}
+
+/**
+ * Joins the reads of one page in one request: the planner asks for a page once for each place where its parent stands, and
+ * a hundred references to one account are one statement.
+ */
+function createReadOnce<Row>() {
+  const reads = new WeakMap<object, Map<string, Promise<readonly Row[]>>>();
+  return (context: object, parent: unknown, args: object, read: () => Promise<readonly Row[]>) => {
+    const ofRequest = reads.get(context) ?? new Map<string, Promise<readonly Row[]>>();
+    reads.set(context, ofRequest);
+    const key = JSON.stringify([(parent as { readonly id?: string } | undefined)?.id, args]);
+    const started = ofRequest.get(key) ?? read();
+    ofRequest.set(key, started);
+    return started;
+  };
 }
 
 /** The arguments of every connection field (spec, "Query endpoint message shapes"). */
@@ -72,7 +92,7 @@ export function connectionArguments(
   { first, after }: ConnectionArguments,
   { maxPageSize, defaultPageSize }: { maxPageSize: number; defaultPageSize: number },
 ): { limit: number; cursor: string | null } {
-  const limit = first ?? defaultPageSize;
+  const limit = first ?? Math.min(defaultPageSize, maxPageSize);
   if (limit < 1 || limit > maxPageSize) {
     const message = `first must be from 1 to ${maxPageSize}.`;
     throw new AppError("validation_error", message, { details: [{ field: "first", code: "out_of_range", message }] });

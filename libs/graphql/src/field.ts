@@ -14,6 +14,8 @@ export interface FieldAccess {
   readonly stepUpFor?: string;
   /** Anonymous callers are let in too. */
   readonly optional?: true;
+  /** For a field of an account: it is for the account itself, and `FORBIDDEN` to everybody else. */
+  readonly ownOnly?: true;
   /** For a field of an account: what it takes to see that of others. For everybody else it is null, as if it were missing. */
   readonly ofOthers?: { readonly scopes: readonly Scope[]; readonly access: AccessKind };
   /** What a mutation leaves in the audit; null where it leaves nothing there. */
@@ -62,7 +64,7 @@ export function declare<Loaders>(declared: FieldAccess, resolve: Resolve<Loaders
 
 /** @throws AppError `unauthorized` or `forbidden`. False for what reads as missing. */
 export function isLetIn(
-  { scopes, access = "read", stepUp, optional, ofOthers }: FieldAccess,
+  { scopes, access = "read", stepUp, optional, ownOnly, ofOthers }: FieldAccess,
   parent: unknown,
   context: SubgraphContext<unknown>,
 ): boolean {
@@ -74,8 +76,15 @@ export function isLetIn(
   }
   requireState(caller, access);
   requireScopes(caller, scopes);
+  if (ownOnly && isOther(parent, caller)) throw notOwner();
   if (stepUp) requireStepUp(caller, context.clock);
   return !(ofOthers && isOther(parent, caller));
+}
+
+/** The refusal of what an account shows to itself alone. */
+export function notOwner(): AppError {
+  const message = "Only the owner can see this of an account.";
+  return new AppError("forbidden", message, { details: [{ field: "account", code: "not_owner", message }] });
 }
 
 const isOther = (account: unknown, { accountId }: Caller): boolean => (account as { id?: string }).id !== accountId;

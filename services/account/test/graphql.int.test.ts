@@ -134,3 +134,24 @@ test("updateAccountSettings keeps absent members, inside notifications too, and 
   const inside = failing.errors.map(({ field }: { field: string }) => field).sort();
   assert.deepEqual(inside, ["locale", "notifications.productUpdates"]);
 });
+
+test("any credential may ask who it is for; what it sees of the account is a matter of its scopes", async () => {
+  const images = account.person({ scope: "images:read" });
+  const { data, errors } = await account.query(images, "{ viewer { id contactAddress } }");
+  assert.match(data.viewer.id, /^acc_/);
+  assert.equal(data.viewer.contactAddress, null);
+  assert.deepEqual([errors[0].path, errors[0].extensions.code], [["viewer", "contactAddress"], "FORBIDDEN"]);
+  const entity = `{ _entities(representations: [{ __typename: "Account", id: "${data.viewer.id}" }]) { ... on Account { id } } }`;
+  assert.deepEqual((await account.query(images, entity)).data._entities, [{ id: data.viewer.id }]);
+});
+
+test("administrators see the lists of another account as forbidden and not as empty", async () => {
+  const { data: own } = await account.query(account.person(), "{ viewer { id } }");
+  const key = { "x-api-key": await account.firstKey() };
+  for (const list of ["apiKeys", "serviceClients", "signIns"]) {
+    const text = `{ account(id: "${own.viewer.id}") { id ${list} { edges { cursor } } } }`;
+    const { data, errors } = await account.query(key, text);
+    assert.deepEqual(data.account, { id: own.viewer.id, [list]: null });
+    assert.deepEqual([errors[0].path, errors[0].extensions.code], [["account", list], "FORBIDDEN"]);
+  }
+});

@@ -103,7 +103,7 @@ export function publicRoutes(operations: Operations): Routes {
   return routes;
 }
 
-type Input = Pick<RouteInput, "principal" | "requestId" | "clientAddress" | "mediaType" | "headers">;
+type Input = Pick<RouteInput, "principal" | "requestId" | "clientAddress" | "mediaType" | "headers" | "note">;
 
 const askingOf = ({ principal, requestId, clientAddress, headers }: Input) => ({
   ...{ principal, requestId, clientAddress },
@@ -111,12 +111,15 @@ const askingOf = ({ principal, requestId, clientAddress, headers }: Input) => ({
 });
 
 /** Writes a result, or what is wrong with the request, in the media type that was agreed on. */
-async function answer({ mediaType, requestId }: Input, run: () => Promise<Outcome>): Promise<HttpResponse> {
-  const { status, result, isReplayed } = await run().then(withStatusOf(mediaType), (error: unknown): Outcome => {
+async function answer(input: Input, run: () => Promise<Outcome>): Promise<HttpResponse> {
+  const { mediaType, requestId } = input;
+  const { status, result, isReplayed, notes } = await run().then(withStatusOf(mediaType), (error: unknown): Outcome => {
     if (!isAppError(error) || error.code !== "invalid_request") throw error;
     const extensions = { ...graphqlExtensions(error), request_id: requestId };
-    return { status: 400, result: { errors: [{ message: error.message, extensions }] } };
+    const notes = { reason: error.code };
+    return { status: 400, result: { errors: [{ message: error.message, extensions }] }, notes };
   });
+  input.note(notes);
   const challenge = stepUpChallenge(result.errors?.flatMap(detailsOf));
   const headers = {
     ...(status === 405 && { Allow: "POST" }),

@@ -15,18 +15,20 @@ const subgraphs = ["account", "images", "config", "webhook-ingest", "webhook-del
 
 /** Serves one graph over the services' subgraphs. */
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
-  const { configuration, log, tracer, runner, clock } = context;
+  const { configuration, log, tracer, metrics, runner, clock } = context;
   const eventLog = await openServiceLog(context);
   await followConfiguration(context, eventLog);
   const { authenticator, accessStates, authorizeManagement } = await openAccess(context, eventLog);
   const { rateLimits } = await openEdgeLimits(context);
 
   const clients = new Map(subgraphs.map((name) => [name as string, openSubgraphClient(context, name)]));
-  const supergraph = await openSupergraph({ clients, accessStates, tracer, log });
+  const supergraph = await openSupergraph({ clients, accessStates, tracer, clock, metrics, log });
   runner.defer("supergraph", () => supergraph.close());
   const operations = createOperations({
     supergraph,
     log,
+    metrics,
+    clock,
     documentCacheBytesMax: configuration.get("graphql.document-cache.bytes-max"),
     limits: () => ({
       depthMax: configuration.get("graphql.limits.depth"),

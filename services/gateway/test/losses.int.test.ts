@@ -61,6 +61,13 @@ test("a fetch that fails leaves an error at each field that it cost, which says 
   }
 });
 
+test("a root field that is lost leaves the other ones", async () => {
+  subgraph("config").instead = answering(502, "");
+  const answer = await gateway.query(person, "{ viewer { id } serverSettings { locale } properties { name } }");
+  assert.deepEqual(answer.body.data, { viewer: { id: person.accountId }, serverSettings: null, properties: null });
+  assert.deepEqual(errorsOf(answer), ["properties UNAVAILABLE", "serverSettings UNAVAILABLE"]);
+});
+
 test("a field of a list is named with its index", async () => {
   subgraph("images").instead = answering(502, "");
   const answer = await gateway.query(person, "{ all: accounts { edges { node { id images { edges { cursor } } } } } }");

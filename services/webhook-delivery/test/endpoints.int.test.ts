@@ -191,7 +191,8 @@ test("endpoints are listed newest first, page by page, and the graph shows them 
   assert.deepEqual(edges[0].node, { id: ids[0], url: given.url, eventTypes: given.event_types, status: "enabled" });
   assert.deepEqual([edges.length, pageInfo.hasNextPage], [2, true]);
   const foreign = await delivery.graphql(who, query, { of: [{ __typename: "Account", id: testPerson().accountId }] });
-  assert.deepEqual(foreign.data._entities[0].webhookEndpoints.edges, []);
+  assert.equal(foreign.data._entities[0].webhookEndpoints, null);
+  assert.equal(foreign.errors[0].extensions.code, "FORBIDDEN");
 });
 
 test("a hundred endpoints of a query are one statement, and those of others are null", async () => {

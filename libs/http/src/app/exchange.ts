@@ -66,6 +66,8 @@ export class Exchange implements RouteInput {
   status = 0;
   /** The error that was thrown, for the log line. */
   error: unknown = null;
+  /** What the handler adds to the log line. */
+  notes: object | undefined;
   #clientAddress: string | null = null;
   #log: Logger | null = null;
   #controller: AbortController | null = null;
@@ -99,6 +101,10 @@ export class Exchange implements RouteInput {
   get log(): Logger {
     this.#log ??= this.edge.context.log.child({ requestId: this.requestId, route: this.route.label });
     return this.#log;
+  }
+
+  note(members: object): void {
+    this.notes = { ...this.notes, ...members };
   }
 
   /** Made on first use: most handlers finish before anything could abort them. */

@@ -24,6 +24,7 @@ export function recordRequest(exchange: Exchange, span: Span): void {
     accountId: exchange.principal?.accountId,
     credentialId: exchange.principal?.credential.id,
     ...(status >= 400 ? failureFields(exchange) : undefined),
+    ...exchange.notes,
   };
   if (status < 500) {
     log.info(fields, "request");

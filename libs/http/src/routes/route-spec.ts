@@ -113,6 +113,8 @@ export interface RouteInput<Who = Principal | null, Params = unknown, Query = un
   /** Aborts when the client goes away or the deadline passes. */
   readonly signal: AbortSignal;
   readonly log: Logger;
+  /** Adds members to the one log line of the request. */
+  note(members: object): void;
   readonly idempotency: Idempotency;
   /** Runs the work in a transaction of the service's database, for a handler whose flow `write` does not fit. */
   inTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;

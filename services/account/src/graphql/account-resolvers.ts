@@ -1,3 +1,4 @@
+import { type Caller, requireScopes } from "@signalbox/auth";
 import { AppError } from "@signalbox/core";
 import { field, mutation, type SubgraphContext, toWire } from "@signalbox/graphql";
 import type { Tx } from "@signalbox/storage";
@@ -13,6 +14,8 @@ interface AccountResolverDependencies {
 }
 
 const read = { scopes: ["account:read"], access: "own-account:read" } as const;
+/** Whoever has a credential may ask who they are; what they see of the account is a matter of their scopes. */
+const anyCredential = { scopes: [], access: "own-account:read" } as const;
 const write = { scopes: ["account:write"], access: "own-account:write" } as const;
 
 const accountGone = "The account does not exist any more.";
@@ -31,9 +34,9 @@ export function accountResolvers({ accounts, supportedLocales }: AccountResolver
   const bodies = createAccountBodies({ accounts, supportedLocales });
   return {
     Query: {
-      viewer: field<AccountLoaders, unknown, unknown>(read, async (_parent, _args, { caller, loaders }) => {
+      viewer: field<AccountLoaders, unknown, unknown>(anyCredential, async (_parent, _args, { caller, loaders }) => {
         const account = await loaders.account(caller.accountId);
-        if (account) return account;
+        if (account) return readableBy(caller, account);
         throw new AppError("not_found", accountGone);
       }),
     },
@@ -56,14 +59,14 @@ export function accountResolvers({ accounts, supportedLocales }: AccountResolver
     Account: {
       /** Another account reads as missing, unless the caller is an administrator. */
       __resolveReference: field<AccountLoaders, Pick<Account, "id">, unknown>(
-        { ...read, ofOthers: { scopes: ["account:admin"], access: "read" } },
-        ({ id }, _args, { loaders }) => loaders.account(id),
+        { ...anyCredential, ofOthers: { scopes: ["account:admin"], access: "read" } },
+        async ({ id }, _args, { caller, loaders }) => {
+          const account = await loaders.account(id);
+          return account && readableBy(caller, account);
+        },
       ),
-      settings: field<AccountLoaders, Account, unknown>(read, (account, _args, { caller }) => {
-        if (account.id === caller.accountId) return account;
-        const message = "Only the owner can see the settings of an account.";
-        throw new AppError("forbidden", message, { details: [{ field: "settings", code: "not_owner", message }] });
-      }),
+      ...Object.fromEntries(scalars.map((name) => [name, readScalar(name)])),
+      settings: field<AccountLoaders, Account, unknown>({ ...read, ownOnly: true }, (account) => account),
     },
     /** Its parent is the account. */
     AccountSettings: {
@@ -81,6 +84,24 @@ export function accountResolvers({ accounts, supportedLocales }: AccountResolver
       missing: accountGone,
     });
   }
+}
+
+const scalars = [
+  ...(["displayName", "contactAddress", "contactAddressVerified", "pendingContactAddress"] as const),
+  ...(["locale", "timezone", "status", "createdAt", "updatedAt"] as const),
+];
+
+/** The account, or nothing but its id for a caller who may not read it: what other services add to it has its own scopes. */
+function readableBy({ accountId, scopes }: Caller, account: Account): Account | Pick<Account, "id"> {
+  return account.id !== accountId || scopes.has("account:read") ? account : { id: account.id };
+}
+
+/** An account that is more than its id was found by somebody who may see it: its reader, an administrator, who changed it. */
+function readScalar(name: (typeof scalars)[number]) {
+  return (account: Partial<Account>, _args: unknown, { caller }: AccountContext) => {
+    if (!(name in account)) requireScopes(caller, read.scopes);
+    return account[name];
+  };
 }
 
 /** The rules of an input are those of the body; one that fails is judged by what the account of its caller has. */

@@ -61,10 +61,15 @@ export function administrationResolvers(dependencies: AdministrationResolverDepe
       ),
     },
     Account: {
-      administration: field<AccountLoaders, Account, unknown>(access, (account) => {
-        const { roles, statusChangedAt, statusActor, statusReason, recoveryRequestedAt, purgedAt } = account;
-        return { roles, statusChangedAt, statusChangedBy: statusActor, statusReason, recoveryRequestedAt, purgedAt };
-      }),
+      administration: field<AccountLoaders, Pick<Account, "id">, unknown>(
+        access,
+        async ({ id }, _args, { loaders }) => {
+          const account = await loaders.account(id);
+          if (!account) return null;
+          const { roles, statusChangedAt, statusActor, statusReason, recoveryRequestedAt, purgedAt } = account;
+          return { roles, statusChangedAt, statusChangedBy: statusActor, statusReason, recoveryRequestedAt, purgedAt };
+        },
+      ),
     },
   };
 }

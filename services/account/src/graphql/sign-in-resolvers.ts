@@ -23,13 +23,9 @@ const OneSignIn = z.strictObject({ id: z.string() });
 export function signInResolvers({ accounts, signIns, signInList, pageLimits: limits }: Dependencies) {
   return {
     Account: {
-      /** An account shows its sign-ins to itself alone. */
       signIns: connectionField<AccountLoaders, Pick<Account, "id">, object, ListedSignIn>(
-        { scopes: ["account:read"], access: "own-account:read" },
-        {
-          limits,
-          read: async (range, { id }, { caller }) => (id === caller.accountId ? signInList.list(caller, range) : []),
-        },
+        { scopes: ["account:read"], access: "own-account:read", ownOnly: true },
+        { limits, read: (range, _account, { caller }) => signInList.list(caller, range) },
       ),
     },
     Mutation: {

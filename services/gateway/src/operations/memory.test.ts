@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { MiB } from "@signalbox/core";
-import { createLogger } from "@signalbox/telemetry";
+import { MiB, systemClock } from "@signalbox/core";
+import { createLogger, createMetrics } from "@signalbox/telemetry";
 import { buildSchema } from "graphql";
 import { createOperations } from "./operations.ts";
 
@@ -30,6 +30,8 @@ test("20,000 documents that nobody sends twice leave the heap within 64 MB of wh
   const operations = createOperations({
     supergraph: { schema, execute: async () => ({ data: {} }), close: async () => {} },
     log: createLogger({ service: "gateway", instance: "test", level: "error" }),
+    metrics: createMetrics({ service: "gateway" }),
+    clock: systemClock,
     documentCacheBytesMax: 32 * MiB,
     limits: () => ({ depthMax: 16, aliasesMax: 30, rootFieldsMax: 20, directivesMax: 50, tokensMax: 4_000 }),
   });

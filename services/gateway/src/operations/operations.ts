@@ -1,12 +1,14 @@
 import { createHash } from "node:crypto";
+import type { Clock } from "@signalbox/core";
 import { type CheckedDocument, createDocumentCache, type GraphqlRequest, validateDocument } from "@signalbox/graphql";
 import { requestFingerprint } from "@signalbox/http";
-import type { Logger } from "@signalbox/telemetry";
+import type { Logger, Metrics } from "@signalbox/telemetry";
 import {
   type DocumentNode,
   type ExecutionResult,
   type FormattedExecutionResult,
   GraphQLError,
+  type GraphQLFormattedError,
   type GraphQLSchema,
   getOperationAST,
   getVariableValues,
@@ -14,10 +16,11 @@ import {
   parse,
 } from "graphql";
 import type { Supergraph } from "../supergraph/open-supergraph.ts";
-import type { KeyedOperation, OperationContext } from "../supergraph/subgraph-data-source.ts";
+import type { Fetch, KeyedOperation, OperationContext } from "../supergraph/subgraph-data-source.ts";
 import { scanDocument } from "./document-scan.ts";
 import { maskErrors } from "./mask-errors.ts";
 import { assertWithinLimits, type OperationLimits } from "./operation-limits.ts";
+import { createOperationRecords } from "./operation-record.ts";
 import { placeErrors } from "./place-errors.ts";
 
 /** A result and the HTTP status it is written with. */
@@ -26,10 +29,12 @@ export interface Outcome {
   readonly result: FormattedExecutionResult;
   /** True when a mutation was not run, because the same one was run under its `Idempotency-Key`. */
   readonly isReplayed?: boolean;
+  /** What the log line says of the operation. */
+  readonly notes: object;
 }
 
 /** Who asks, and under which `Idempotency-Key`. */
-interface Asking extends Omit<OperationContext, "keyed"> {
+interface Asking extends Omit<OperationContext, "keyed" | "fetches"> {
   readonly idempotencyKey: string | null;
 }
 
@@ -38,12 +43,16 @@ interface Dependencies {
   readonly limits: () => OperationLimits & { readonly tokensMax: number };
   readonly documentCacheBytesMax: number;
   readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
 }
 
 export type Operations = ReturnType<typeof createOperations>;
 
 /** Operations of the graph: parsed, limited, validated, planned and run. */
-export function createOperations({ supergraph, limits, documentCacheBytesMax, log }: Dependencies) {
+export function createOperations(dependencies: Dependencies) {
+  const { supergraph, limits, documentCacheBytesMax, log, metrics, clock } = dependencies;
+  const record = createOperationRecords({ metrics, clock });
   const checked = createDocumentCache({
     bytesMax: documentCacheBytesMax,
     limits,
@@ -57,42 +66,62 @@ export function createOperations({ supergraph, limits, documentCacheBytesMax, lo
       asking: Asking,
       { queriesOnly }: { readonly queriesOnly: boolean },
     ): Promise<Outcome> {
-      const outcome = checked(request.query);
-      if ("refusal" in outcome) return { status: 400, result: { errors: outcome.refusal } };
-      const { document } = outcome;
-      const operation = getOperationAST(document, request.operationName);
-      if (!operation) return refused(400, [invalid("operationName does not select one operation.")]);
-      const problem = problemOf(operation, queriesOnly);
-      if (problem !== null) return refused(queriesOnly ? 405 : 400, [invalid(problem)]);
-      const { errors } = getVariableValues(
-        supergraph.schema,
-        operation.variableDefinitions ?? [],
-        request.variables ?? {},
-        {
-          maxErrors: 20,
-        },
-      );
-      if (errors)
-        return refused(
-          400,
-          errors.map((error) => invalid(error.message, error)),
-        );
+      const startedMs = clock.steadyMs();
       const { principal, requestId, clientAddress } = asking;
-      const keyed =
-        operation.operation === "mutation" && principal ? keyedOperation(asking.idempotencyKey, request) : null;
-      const context: OperationContext = { principal, requestId, clientAddress, keyed };
-      const result = await run({ supergraph, log }, { request, document, operation }, context);
-      return { status: 200, result: answerOf(result, requestId, log), isReplayed: keyed?.isReplayed ?? false };
+      const fetches: Fetch[] = [];
+      const chosen = choose(checked(request.query), supergraph.schema, request, queriesOnly);
+      const { operation } = chosen;
+      const told = (result: FormattedExecutionResult): object =>
+        record({ startedMs, operation, fetches, errors: result.errors ?? [], data: result.data });
+      if ("refusal" in chosen) {
+        const result = { errors: chosen.refusal };
+        return { status: chosen.status, result, notes: told(result) };
+      }
+      const keyed = keyedOperation(asking, request, chosen.operation);
+      const context: OperationContext = { principal, requestId, clientAddress, keyed, fetches };
+      const answer = answerOf(await run({ supergraph, log }, { request, ...chosen }, context), requestId, log);
+      return { status: 200, result: answer, isReplayed: keyed?.isReplayed ?? false, notes: told(answer) };
     },
   };
 }
 
+type Chosen =
+  | { readonly document: DocumentNode; readonly operation: OperationDefinitionNode }
+  | {
+      readonly status: 400 | 405;
+      readonly refusal: readonly GraphQLFormattedError[];
+      readonly operation: OperationDefinitionNode | null;
+    };
+
+/** The operation that the request asks for, or why it is not run. */
+function choose(
+  checked: CheckedDocument,
+  schema: GraphQLSchema,
+  { operationName, variables }: GraphqlRequest,
+  queriesOnly: boolean,
+): Chosen {
+  if ("refusal" in checked) return { status: 400, refusal: checked.refusal, operation: null };
+  const operation = getOperationAST(checked.document, operationName) ?? null;
+  if (!operation) return refused(400, operation, [invalid("operationName does not select one operation.")]);
+  const problem = problemOf(operation, queriesOnly);
+  if (problem !== null) return refused(queriesOnly ? 405 : 400, operation, [invalid(problem)]);
+  const declared = operation.variableDefinitions ?? [];
+  const { errors } = getVariableValues(schema, declared, variables ?? {}, { maxErrors: 20 });
+  if (!errors) return { document: checked.document, operation };
+  return refused(
+    400,
+    operation,
+    errors.map((error) => invalid(error.message, error)),
+  );
+}
+
 /** The whole operation is what a key stands for, whichever subgraphs run it. */
 function keyedOperation(
-  key: string | null,
+  { principal, idempotencyKey: key }: Asking,
   { query, variables, operationName }: GraphqlRequest,
+  { operation }: OperationDefinitionNode,
 ): KeyedOperation | null {
-  if (key === null) return null;
+  if (key === null || principal === null || operation !== "mutation") return null;
   const fingerprint = requestFingerprint("POST", "/graphql", {}, { query, variables, operationName });
   return { key, fingerprint, sentTo: new Set(), isReplayed: false };
 }
@@ -183,6 +212,6 @@ function invalid(message: string, from?: GraphQLError): GraphQLError {
   });
 }
 
-function refused(status: number, errors: readonly GraphQLError[]): Outcome {
-  return { status, result: { errors: errors.map((error) => error.toJSON()) } };
+function refused(status: 400 | 405, operation: OperationDefinitionNode | null, errors: readonly GraphQLError[]) {
+  return { status, operation, refusal: errors.map((error) => error.toJSON()) };
 }

@@ -2,8 +2,9 @@ import { readFile } from "node:fs/promises";
 import { ApolloGateway } from "@apollo/gateway";
 import type { AccessStates } from "@signalbox/auth";
 import { setVariable } from "@signalbox/config";
+import type { Clock } from "@signalbox/core";
 import type { InternalClient } from "@signalbox/net";
-import type { Logger, Tracer } from "@signalbox/telemetry";
+import type { Logger, Metrics, Tracer } from "@signalbox/telemetry";
 import type { GraphQLSchema } from "graphql";
 import { createSubgraphDataSource } from "./subgraph-data-source.ts";
 
@@ -29,11 +30,15 @@ export async function openSupergraph({
   clients,
   accessStates,
   tracer,
+  clock,
+  metrics,
   log,
 }: {
   clients: ReadonlyMap<string, InternalClient>;
   accessStates: Pick<AccessStates, "apply">;
   tracer: Tracer;
+  clock: Clock;
+  metrics: Metrics;
   log: Logger;
 }): Promise<Supergraph> {
   // Else it reports to its vendor, and asks the metadata services of three clouds where it runs.
@@ -48,7 +53,7 @@ export async function openSupergraph({
     buildService: ({ name }) => {
       const client = clients.get(name);
       if (client === undefined) throw new Error(`the supergraph names a subgraph that is not configured: ${name}`);
-      return createSubgraphDataSource({ name, client, accessStates, tracer, schema: () => schema });
+      return createSubgraphDataSource({ name, client, accessStates, tracer, clock, metrics, schema: () => schema });
     },
   });
   const { schema, executor }: { schema: GraphQLSchema; executor: Executor } = await gateway.load();

@@ -1,6 +1,6 @@
 import type { GraphQLDataSource } from "@apollo/gateway";
 import type { AccessStates, Principal } from "@signalbox/auth";
-import { isAppError } from "@signalbox/core";
+import { type Clock, isAppError } from "@signalbox/core";
 import {
   clientAddressHeader,
   encodeOperationKey,
@@ -11,7 +11,7 @@ import {
   takeAccessChanges,
 } from "@signalbox/graphql";
 import type { InternalAnswer, InternalClient } from "@signalbox/net";
-import type { Tracer } from "@signalbox/telemetry";
+import type { Metrics, Tracer } from "@signalbox/telemetry";
 import { type DocumentNode, type FormattedExecutionResult, type GraphQLSchema, getOperationAST } from "graphql";
 import type { Fetched } from "./fetched-fields.ts";
 import { type Loss, lossesOf } from "./loss.ts";
@@ -26,7 +26,18 @@ export interface OperationContext {
   readonly clientAddress: string;
   /** The `Idempotency-Key` of a mutation, and what became of it. */
   readonly keyed: KeyedOperation | null;
+  /** What was fetched so far. */
+  readonly fetches: Fetch[];
 }
+
+/** One fetch from a subgraph, and what came of it. */
+export interface Fetch {
+  readonly subgraph: string;
+  readonly durationMs: number;
+  readonly outcome: FetchOutcome;
+}
+
+type FetchOutcome = "ok" | "errors" | "unavailable" | "fault";
 
 export interface KeyedOperation {
   readonly key: string;
@@ -42,6 +53,8 @@ interface DataSourceParts {
   readonly client: InternalClient;
   readonly accessStates: Pick<AccessStates, "apply">;
   readonly tracer: Tracer;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
   /** What clients see; known once the supergraph is loaded. */
   readonly schema: () => GraphQLSchema;
 }
@@ -52,25 +65,49 @@ interface DataSourceParts {
  * force here before its answer leaves. It never throws: what a failed fetch costs is told field by field.
  */
 export function createSubgraphDataSource(parts: DataSourceParts): GraphQLDataSource<OperationContext> {
+  const { name, clock, metrics } = parts;
+  const duration = metrics.histogram(
+    "signalbox_graphql_fetch_seconds",
+    "Time a fetch from a subgraph takes, by what came of it: ok, errors of its own, unavailable, or a fault.",
+    ["subgraph", "outcome"],
+  );
   return {
     async process(options) {
-      const { request, context } = options;
-      const document = ("document" in options && options.document) as DocumentNode;
-      const variables = (request.variables ?? {}) as Fetched["variables"];
-      const fetched: Fetched = { schema: parts.schema(), document, variables };
-      const isMutation = getOperationAST(document)?.operation === "mutation";
-      try {
-        const answer = await send(parts, request, context as OperationContext, isMutation);
-        const result = takeAccessChanges(resultIn(answer, parts.name), parts.accessStates);
-        const { keyed } = context as OperationContext;
-        if (keyed && result.extensions?.[replayedExtension] === true) keyed.isReplayed = true;
-        return withoutFlaws(result, fetched, parts.name) as SubgraphResult;
-      } catch (error) {
-        const loss = lossOf(error, parts.name, isMutation);
-        return { data: null, errors: lossesOf(fetched, loss) } as unknown as SubgraphResult;
-      }
+      const context = options.context as OperationContext;
+      const startedMs = clock.steadyMs();
+      const { result, outcome } = await fetchFrom(parts, options, context);
+      const durationMs = clock.steadyMs() - startedMs;
+      duration.observe({ subgraph: name, outcome }, durationMs / 1000);
+      context.fetches.push({ subgraph: name, durationMs: Math.round(durationMs), outcome });
+      // Apollo's type is that of its server, whose HTTP members nobody reads here.
+      return result as unknown as SubgraphResult;
     },
   };
+}
+
+type Options = Parameters<GraphQLDataSource["process"]>[0];
+
+async function fetchFrom(
+  parts: DataSourceParts,
+  options: Options,
+  context: OperationContext,
+): Promise<{ result: FormattedExecutionResult; outcome: FetchOutcome }> {
+  const { request } = options;
+  const document = ("document" in options && options.document) as DocumentNode;
+  const variables = (request.variables ?? {}) as Fetched["variables"];
+  const fetched: Fetched = { schema: parts.schema(), document, variables };
+  const isMutation = getOperationAST(document)?.operation === "mutation";
+  try {
+    const answer = await send(parts, request, context, isMutation);
+    const sent = takeAccessChanges(resultIn(answer, parts.name), parts.accessStates);
+    const { keyed } = context;
+    if (keyed && sent.extensions?.[replayedExtension] === true) keyed.isReplayed = true;
+    return withoutFlaws(sent, fetched, parts.name);
+  } catch (error) {
+    const loss = lossOf(error, parts.name, isMutation);
+    const outcome = loss.code === "UNAVAILABLE" ? "unavailable" : "fault";
+    return { result: { data: null, errors: lossesOf(fetched, loss) }, outcome };
+  }
 }
 
 function send(
@@ -112,13 +149,23 @@ function resultIn({ status, body }: InternalAnswer, name: string): FormattedExec
   throw new Error(`subgraph ${name} answered what is no result`);
 }
 
-function withoutFlaws(result: FormattedExecutionResult, fetched: Fetched, subgraph: string): FormattedExecutionResult {
+function withoutFlaws(
+  result: FormattedExecutionResult,
+  fetched: Fetched,
+  subgraph: string,
+): { result: FormattedExecutionResult; outcome: FetchOutcome } {
   const { data, errors = [] } = result;
-  const refused: Loss = { code: "INTERNAL", subgraph, reason: "a fetch was refused" };
-  // Without data the subgraph says once what it has against the whole fetch.
-  if (!data) return errors.length > 0 ? result : { ...result, errors: lossesOf(fetched, refused) };
+  const outcome = errors.length > 0 ? "errors" : "ok";
+  if (!data) {
+    // Without data the subgraph says once what it has against the whole fetch.
+    if (errors.length > 0) return { result, outcome };
+    const losses = lossesOf(fetched, { code: "INTERNAL", subgraph, reason: "a fetch gave nothing" });
+    return { result: { ...result, errors: losses }, outcome: "fault" };
+  }
   const flaws = removeFlaws(fetched, data, { code: "INTERNAL", subgraph, reason: "a value is not of its type" });
-  return flaws.length === 0 ? result : { ...result, errors: [...errors, ...flaws] };
+  return flaws.length === 0
+    ? { result, outcome }
+    : { result: { ...result, errors: [...errors, ...flaws] }, outcome: "fault" };
 }
 
 const retryAfterSeconds = 2;

@@ -38,11 +38,10 @@ const missing = "There is no such image.";
 export function resolversOf({ images, imageStore, view, pageLimits }: Dependencies): Resolvers<Loaders> {
   return {
     Account: {
-      images: connectionField(readers, {
-        limits: pageLimits,
-        read: async (range, account: Named, { caller }) =>
-          account.id === caller.accountId ? imageStore.list(caller.accountId, range) : [],
-      }),
+      images: connectionField(
+        { ...readers, ownOnly: true },
+        { limits: pageLimits, read: (range, account: Named) => imageStore.list(account.id, range) },
+      ),
     },
     Image: {
       __resolveReference: field(readers, ({ id }: Named, _args, { loaders }) => loaders.image(id)),

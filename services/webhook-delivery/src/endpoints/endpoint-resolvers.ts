@@ -18,12 +18,10 @@ const read = { scopes: ["webhooks:read"] } as const;
 export function resolversOf({ endpointStore, pageLimits }: EndpointFields): Resolvers<Loaders> {
   return {
     Account: {
-      webhookEndpoints: connectionField(read, {
-        limits: pageLimits,
-        // An account shows its endpoints to itself alone.
-        read: async (range, { id }: { readonly id: string }, { caller }) =>
-          id === caller.accountId ? endpointStore.list(id, range) : [],
-      }),
+      webhookEndpoints: connectionField(
+        { ...read, ownOnly: true },
+        { limits: pageLimits, read: (range, { id }: { readonly id: string }) => endpointStore.list(id, range) },
+      ),
     },
     WebhookEndpoint: {
       __resolveReference: field(read, ({ id }: { readonly id: string }, _, { loaders }) => loaders.endpoint(id)),

@@ -18,12 +18,10 @@ const read = { scopes: ["webhooks:read"] } as const;
 export function resolversOf({ sourceStore, pageLimits }: SourceFields): Resolvers<Loaders> {
   return {
     Account: {
-      webhookSources: connectionField(read, {
-        limits: pageLimits,
-        // An account shows its sources to itself alone.
-        read: async (range, { id }: { readonly id: string }, { caller }) =>
-          id === caller.accountId ? sourceStore.list(id, range) : [],
-      }),
+      webhookSources: connectionField(
+        { ...read, ownOnly: true },
+        { limits: pageLimits, read: (range, { id }: { readonly id: string }) => sourceStore.list(id, range) },
+      ),
     },
     WebhookSource: {
       __resolveReference: field(read, ({ id }: { readonly id: string }, _, { loaders }) => loaders.source(id)),

@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { connectionField } from "./connection-field.ts";
+import type { SubgraphContext } from "./subgraph-context.ts";
+
+const caller = { accountId: "acc_own", state: "active", scopes: new Set(["images:read"]) };
+const contextOf = () => ({ principal: caller, caller }) as unknown as SubgraphContext<unknown>;
+const rows = Array.from({ length: 9 }, (_, at) => ({ id: `row_${at}`, createdAt: new Date(at) }));
+
+function setUp(limits = { maxPageSize: () => 3, pageSize: () => 5 }) {
+  const reads: number[] = [];
+  const list = connectionField(
+    { scopes: ["images:read"], ownOnly: true },
+    {
+      limits,
+      async read({ limit }) {
+        reads.push(limit);
+        return rows.slice(0, limit);
+      },
+    },
+  );
+  return { list, reads };
+}
+
+type Page = { edges: unknown[] };
+
+test("a page without first has the default length, or the maximum where that is less", async () => {
+  const { list } = setUp();
+  assert.equal(((await list({ id: "acc_own" }, {}, contextOf())) as Page).edges.length, 3);
+  const wide = setUp({ maxPageSize: () => 100, pageSize: () => 5 });
+  assert.equal(((await wide.list({ id: "acc_own" }, {}, contextOf())) as Page).edges.length, 5);
+});
+
+test("the same page of the same parent is read once in a request, and again in the next one", async () => {
+  const { list, reads } = setUp();
+  const context = contextOf();
+  await Promise.all(Array.from({ length: 100 }, () => list({ id: "acc_own" }, { first: 2 }, context)));
+  assert.deepEqual(reads, [3]);
+  await list({ id: "acc_own" }, { first: 1 }, context);
+  await list({ id: "acc_own" }, { first: 2 }, contextOf());
+  assert.deepEqual(reads, [3, 2, 3]);
+});
+
+test("a list of another account is forbidden", async () => {
+  const { list, reads } = setUp();
+  await assert.rejects(async () => list({ id: "acc_other" }, {}, contextOf()), { code: "forbidden" });
+  assert.deepEqual(reads, []);
+});

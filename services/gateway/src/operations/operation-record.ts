@@ -1,0 +1,53 @@
+import type { Clock } from "@signalbox/core";
+import type { Metrics } from "@signalbox/telemetry";
+import type { GraphQLFormattedError, OperationDefinitionNode } from "graphql";
+import type { Fetch } from "../supergraph/subgraph-data-source.ts";
+
+/** Fetches that took this long are in the log line, the slowest first. */
+const slowMs = 250;
+const slowMax = 5;
+const nameLengthMax = 100;
+
+type Outcome = "ok" | "refused" | "partial" | "failed";
+
+interface Operation {
+  readonly startedMs: number;
+  /** Null for what could not be run. */
+  readonly operation: Pick<OperationDefinitionNode, "operation" | "name"> | null;
+  readonly fetches: readonly Fetch[];
+  readonly errors: readonly GraphQLFormattedError[];
+  readonly data: unknown;
+}
+
+export type RecordOperation = ReturnType<typeof createOperationRecords>;
+
+/** Counts operations, and gives what the log line of a request says of its operation: a status of 200 tells nothing. */
+export function createOperationRecords({ metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock }) {
+  const duration = metrics.histogram(
+    "signalbox_graphql_operation_seconds",
+    "Time an operation takes, by what came of it: ok, refused before it was run, partial with errors, failed without data.",
+    ["type", "outcome"],
+  );
+  return ({ startedMs, operation, fetches, errors, data }: Operation): object => {
+    const type = operation?.operation ?? "unknown";
+    const outcome = outcomeOf(errors, data);
+    duration.observe({ type, outcome }, (clock.steadyMs() - startedMs) / 1000);
+    const codes = [...new Set(errors.map(({ extensions }) => String(extensions?.code)))];
+    const failed = [...new Set(fetches.filter(({ outcome }) => outcome !== "ok").map(({ subgraph }) => subgraph))];
+    const slow = fetches.filter(({ durationMs }) => durationMs >= slowMs).sort((a, b) => b.durationMs - a.durationMs);
+    return {
+      operationType: type,
+      operationName: operation?.name?.value.slice(0, nameLengthMax),
+      outcome,
+      ...(codes.length > 0 && { errorCodes: codes, errors: errors.length }),
+      ...(failed.length > 0 && { failedSubgraphs: failed }),
+      ...(slow.length > 0 && { slowFetches: slow.slice(0, slowMax) }),
+    };
+  };
+}
+
+function outcomeOf(errors: readonly GraphQLFormattedError[], data: unknown): Outcome {
+  if (data === undefined) return "refused";
+  if (errors.length === 0) return "ok";
+  return data === null ? "failed" : "partial";
+}
