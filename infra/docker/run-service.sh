@@ -1,20 +1,20 @@
 #!/bin/sh
-# Runs one service, or a job of the image, as the process that receives the container's signals.
+# Runs one service, all of them, or a job of the image, as the process that receives the container's signals.
 set -eu
 name="${1:-}"
 [ $# -eq 0 ] || shift
 
 case "$name" in
+  all) script="infra/embedded/start.ts" ;;
   first-key) script="services/account/src/first-key-cli.ts" ;;
   migrate) script="infra/docker/migrate.ts" ;;
-  topics) script="infra/kafka/topics.ts" ;;
-  groups) script="infra/kafka/groups.ts" ;;
-  dead-letters) script="infra/kafka/dead-letters.ts" ;;
-  dead-events) script="infra/kafka/dead-events.ts" ;;
+  topics | groups | dead-letters | dead-events) script="infra/kafka/$name.ts" ;;
   *) script="services/$name/src/main.ts" ;;
 esac
 if [ -z "$name" ] || [ ! -f "$script" ]; then
-  echo "usage: docker run signalbox <$(ls services | tr '\n' '|')first-key|migrate|topics|groups|dead-letters|dead-events> [arguments]" >&2
+  jobs="first-key|migrate|topics|groups|dead-letters|dead-events"
+  echo "usage: docker run signalbox <$(ls services | tr '\n' '|')all|$jobs> [arguments]" >&2
   exit 2
 fi
-exec node "$script" "$@"
+# Young objects in a small space: our processes hold little, and a large one would only be filled before it is cleaned.
+exec node --max-semi-space-size="${SEMI_SPACE_MB:-4}" "$script" "$@"

@@ -10,6 +10,15 @@ export const processProperties = defineProperties({
     reload: "restart",
     effect: "Folder of everything that outlives the process: database, blobs, keys.",
   },
+  "embedded.database-url": {
+    type: "string",
+    default: null,
+    pattern: "postgres(ql)?://[^/]+/?",
+    secrecy: "secret",
+    reload: "restart",
+    effect:
+      "A PostgreSQL server of one's own for all databases: postgres://user:password@host:5432. Without it one is started.",
+  },
   // On one's own machine the configuration is for looking at; `env` still asks for a credential.
   "management.endpoints.web.exposure.include": {
     ...runtimeProperties["management.endpoints.web.exposure.include"],

@@ -27,20 +27,18 @@ import type { SharedParts } from "@signalbox/service";
 import { createMetrics, type Logger, type Metrics, startTelemetry } from "@signalbox/telemetry";
 import { type FrontLink, frontPage, publicLinksAt } from "../edge/front-page.ts";
 import { createInProcessEdge, createInternalEdge } from "../edge/in-process-edge.ts";
-import { startPostgres } from "../engines/postgres/start-postgres.ts";
 import { embeddedDefaults, eventsDatabase, type Surroundings } from "./embedded-defaults.ts";
 import { embeddedServices } from "./embedded-services.ts";
 import { type FirstKey, keptFirstKey } from "./first-key.ts";
+import { openDatabases } from "./open-databases.ts";
 import { openSharedParts } from "./open-shared-parts.ts";
+import type { processProperties } from "./process-properties.ts";
 import { hasServiceDatabases, keptSealingKey } from "./sealing-key.ts";
 import { loadServiceConfiguration, type Sources } from "./service-configurations.ts";
 import { whileStarting } from "./while-starting.ts";
 
-/** Short, because every request fails until the database is back; a look at its process costs next to nothing. */
-const reviveEveryMs = 500;
-
 interface StartEmbedded {
-  readonly configuration: Pick<Configuration<RuntimeProperties>, "get">;
+  readonly configuration: Pick<Configuration<RuntimeProperties & typeof processProperties>, "get">;
   readonly sources: Sources;
   readonly dataDirectory: string;
   readonly log: Logger;
@@ -79,25 +77,20 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   const { http, internal, management, front, links } = await openDoors(given, services, managed, processMetrics);
 
   await makeDataDirectory(dataDirectory);
-  tell(`the database in ${dataDirectory}`);
-  const postgres = await startPostgres({ folder: join(dataDirectory, "postgres"), durable: true });
-  runner.defer("postgres", () => postgres.stop());
-  runner.every("postgres", reviveEveryMs, async () => {
-    if (await postgres.revive()) log.warn({ pid: postgres.pid }, "the database had ended and was started again");
-  });
-
+  const url = configuration.get("embedded.database-url");
+  const databaseUrl = await openDatabases({ url, dataDirectory, runner, log, tell });
   const surroundings: Surroundings = {
-    databaseUrl: (database) => postgres.url(database),
+    databaseUrl,
     internalUrl: internal.url,
     baseUrl: http.url,
     internalToken: randomBytes(32).toString("base64url"),
     sealingKey: await keptSealingKey(dataDirectory, () =>
-      hasServiceDatabases(postgres.url("postgres"), { log, metrics: processMetrics }),
+      hasServiceDatabases(databaseUrl("postgres"), { log, metrics: processMetrics }),
     ),
     blobsUrl: `file:${join(dataDirectory, "blobs")}`,
   };
   tell("the event log");
-  const eventsUrl = postgres.url(eventsDatabase);
+  const eventsUrl = databaseUrl(eventsDatabase);
   const overrides = {
     directory: dataDirectory,
     keys: [surroundings.sealingKey],

@@ -30,8 +30,8 @@ async function withSecrets(text: string): Promise<string> {
   const values = new Map(
     secrets.split("\n").map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
   );
-  return text.replaceAll(/\$\{(\w+)(:\?[^}]*)?\}/g, (_, name: string) => {
-    const value = values.get(name);
+  return text.replaceAll(/\$\{(\w+)(?::([?-])([^}]*))?\}/g, (_, name: string, kind?: string, other?: string) => {
+    const value = values.get(name) ?? (kind === "-" ? other : undefined);
     if (value === undefined)
       throw new Error(`docker-compose.yml needs ${name}, which infra/docker/make-secrets.mjs does not make`);
     return value;

@@ -1,0 +1,41 @@
+#!/bin/sh
+# Run once by the PostgreSQL container, while its data folder is new: a database for each service, and who may do what there.
+# A service reads and writes rows. Tables belong to an owner nobody signs in as, whom only the job `migrate` may become.
+set -eu
+
+sql() {
+  database="$1"
+  shift
+  psql --no-psqlrc --quiet --set ON_ERROR_STOP=1 --username "$POSTGRES_USER" --dbname "$database" "$@"
+}
+
+sql postgres --set password="$MIGRATE_DATABASE_PASSWORD" <<'SQL'
+create role signalbox_migrate login password :'password';
+SQL
+
+for service in account config images webhook_delivery webhook_ingest; do
+  eval "password=\$$(echo "$service" | tr '[:lower:]' '[:upper:]')_DATABASE_PASSWORD"
+  name="signalbox_$service"
+  sql postgres --set name="$name" --set owner="${name}_owner" --set password="$password" <<'SQL'
+create role :"owner" nologin;
+create role :"name" login password :'password';
+grant :"owner" to signalbox_migrate;
+create database :"name" owner :"owner" template template0;
+revoke all on database :"name" from public;
+grant connect on database :"name" to :"name", signalbox_migrate;
+alter role signalbox_migrate in database :"name" set role to :'owner';
+SQL
+  sql "$name" --set name="$name" --set owner="${name}_owner" <<'SQL'
+revoke all on schema public from public;
+grant usage on schema public to :"name";
+alter default privileges for role :"owner" grant usage on schemas to :"name";
+alter default privileges for role :"owner" grant select, insert, update, delete on tables to :"name";
+alter default privileges for role :"owner" grant usage, select on sequences to :"name";
+SQL
+done
+
+# Account makes a table for each day of its audit and drops it again, so in its own database it acts as the owner.
+sql postgres <<'SQL'
+grant signalbox_account_owner to signalbox_account;
+alter role signalbox_account in database signalbox_account set role to 'signalbox_account_owner';
+SQL

@@ -1,0 +1,76 @@
+import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { stripTypeScriptTypes } from "node:module";
+import { dirname, join, relative, resolve } from "node:path";
+import process from "node:process";
+import { nodeFileTrace } from "@vercel/nft";
+import { type ImagePackage, licencePage, softwareBill } from "./licence-page.ts";
+
+/**
+ * Copies into a folder what the processes of the image load, and no other file of any package: `trace-image.ts <folder>`.
+ * Beside it lie the bill of materials and the page of licences of exactly these files.
+ */
+const root = resolve(import.meta.dirname, "../..");
+const [target = ""] = process.argv.slice(2);
+
+/** Own files that are read, not imported: schemas, migrations, texts, and the scripts that start a process. */
+const ownFolders = ["libs", "services", "infra/kafka", "infra/embedded", "infra/engines", "infra/edge", "infra/docker"];
+const isOurs = (path: string): boolean =>
+  !/(^|\/)(test|node_modules)(\/|$)|\.test\.ts$|^libs\/testing(\/|$)/.test(path);
+
+const { fileList, warnings } = await nodeFileTrace(await entries(), {
+  base: root,
+  // What is read is what Node runs: the source without its types.
+  readFile: async (path) => {
+    const text = await readFile(path).catch(() => null);
+    return text && path.endsWith(".ts") ? stripTypeScriptTypes(text.toString(), { mode: "strip" }) : text;
+  },
+});
+const untold = [...warnings].filter(({ message }) =>
+  /Failed to (parse|resolve).*(libs|services|infra)\//.test(message),
+);
+if (untold.length > 0) throw new Error(untold.map(({ message }) => message).join("\n"));
+
+for (const folder of ownFolders)
+  await cp(join(root, folder), join(target, folder), {
+    recursive: true,
+    filter: (from) => isOurs(relative(root, from)),
+  });
+await cp(join(root, "package.json"), join(target, "package.json"));
+const packageFiles = [...fileList].filter((path) => path.startsWith("node_modules/"));
+for (const path of packageFiles) {
+  await mkdir(dirname(join(target, path)), { recursive: true });
+  await cp(join(root, path), join(target, path), { verbatimSymlinks: true });
+}
+
+const packages = await readPackages(packageFiles);
+await writeFile(join(target, "sbom.cdx.json"), softwareBill(packages));
+await writeFile(join(target, "LICENSES.md"), licencePage(packages));
+process.stdout.write(`${packageFiles.length} files of ${packages.length} packages\n`);
+
+/** The scripts that `run-service.sh` starts, and what is loaded by name alone. */
+async function entries(): Promise<string[]> {
+  const services = (await readdir(join(root, "services"))).map((name) => `services/${name}/src/main.ts`);
+  const jobs = ["topics", "groups", "dead-letters", "dead-events"].map((name) => `infra/kafka/${name}.ts`);
+  const others = ["services/account/src/first-key-cli.ts", "infra/docker/migrate.ts", "infra/embedded/start.ts"];
+  const hooks = ["node_modules/@opentelemetry/instrumentation/hook.mjs"];
+  return [...services, ...jobs, ...others, ...hooks].map((path) => join(root, path));
+}
+
+async function readPackages(files: readonly string[]): Promise<ImagePackage[]> {
+  const folders = new Set(files.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0] ?? []));
+  const found = await Promise.all([...folders].map(readPackage));
+  return found.filter((one) => one !== null).sort((a, b) => a.name.localeCompare(b.name));
+}
+
+async function readPackage(folder: string): Promise<ImagePackage | null> {
+  const manifest = await readFile(join(root, folder, "package.json"), "utf8").catch(() => null);
+  if (manifest === null) return null;
+  const { name, version, license } = JSON.parse(manifest) as Partial<ImagePackage> & { readonly license?: unknown };
+  if (!name || !version || name.startsWith("@signalbox/")) return null;
+  const licence =
+    typeof license === "string" ? license : ((license as { type?: string } | undefined)?.type ?? "unknown");
+  const names = await readdir(join(root, folder));
+  const file = names.find((one) => /^(licen[cs]e|copying)(\.(md|txt))?$/i.test(one));
+  const text = file ? await readFile(join(root, folder, file), "utf8") : null;
+  return { name, version, licence, text };
+}
