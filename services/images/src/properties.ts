@@ -82,6 +82,13 @@ export const properties = defineProperties({
     "attempts",
     "How often the worker is asked before an image counts as failed.",
   ),
+  "images.render.lost-after": count(
+    300_000,
+    1_000,
+    3_600_000,
+    "ms",
+    "How long a job of the worker goes unanswered before it is sent out again; each time twice as long, up to an hour.",
+  ),
   "images.cache.public": count(3_600, 0, 31_536_000, "s", "How long everyone may keep the content of a public image."),
   "images.cache.private": count(
     300,

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { ImageResource } from "@signalbox/contracts";
-import { minutes } from "@signalbox/core";
+import { minutes, seconds } from "@signalbox/core";
 import { exportRoutes } from "@signalbox/http";
 import { assertUntrustedLoadersBlocked, createJobSlots, type ImageLimits } from "@signalbox/imaging";
 import { createOutboundClient } from "@signalbox/net";
@@ -31,6 +31,7 @@ const schemaFile = new URL("../schema.graphql", import.meta.url);
 type Context = ServiceContext<Properties>;
 
 const sweepEveryMs = minutes(5);
+const reissueEveryMs = seconds(20);
 
 /** Keeps images: takes them in, describes them, shows them in every size and format, and lets them go. */
 export async function createService(context: Context): Promise<ServiceParts> {
@@ -45,6 +46,12 @@ export async function createService(context: Context): Promise<ServiceParts> {
   });
   context.runner.every("sweep blobs", sweepEveryMs, async (signal) =>
     (await blobs.sweep(signal)) > 0 ? "again" : "done",
+  );
+
+  context.runner.every(
+    "reissue lost render jobs",
+    () => Math.min(reissueEveryMs, parts.lostAfterMs()),
+    async () => ((await renditions.reissueLost()) > 0 ? "again" : "done"),
   );
 
   return opened.serve({
@@ -110,6 +117,7 @@ function livePropertiesOf({ configuration }: Context) {
     isAvifOffered: () => configuration.get("capabilities.imageAvif"),
     avifPixelsMax: () => configuration.get("images.render.avif-pixels"),
     attemptsMax: () => configuration.get("images.render.attempts"),
+    lostAfterMs: () => configuration.get("images.render.lost-after"),
     graceMs: () => configuration.get("images.sweep.grace"),
     cacheSeconds: (visibility: Image["visibility"]) => configuration.get(`images.cache.${visibility}`),
     imageLimits: (): ImageLimits => ({

@@ -42,6 +42,8 @@ const images = table("images", {
   focalY: "float8",
   renderJobId: "text",
   renderAttempt: "int4",
+  renderIssues: "int4",
+  renderDueAt: "timestamptz",
   revision: "int8",
   createdAt: "timestamptz",
   updatedAt: "timestamptz",
@@ -61,6 +63,8 @@ const saveImage = images.update(
   "focalY",
   "renderJobId",
   "renderAttempt",
+  "renderIssues",
+  "renderDueAt",
   "revision",
   "updatedAt",
 );
@@ -74,6 +78,11 @@ const lockImage = sql("image.lock", `select ${images.columns} from images where 
 const lockSome = sql(
   "image.lock-some-of-account",
   `select ${images.columns} from images where account_id = $1 order by id limit $2 for update`,
+);
+const lockLost = sql(
+  "image.lock-lost",
+  `select ${images.columns} from images where status = 'processing' and render_due_at <= $1
+   order by render_due_at limit $2 for update skip locked`,
 );
 const deleteImage = sql("image.delete", "delete from images where id = $1");
 const deleteImages = sql("image.delete-many", "delete from images where id = any($1)");
@@ -111,6 +120,11 @@ export function createImageStore(pool: Pool, prisma: PrismaClient) {
 
     async lockSomeOf(tx: Tx, accountId: string, limit: number): Promise<Image[]> {
       return (await tx.query<Row>(lockSome, [accountId, limit])).rows.map(imageFrom);
+    },
+
+    /** Locks images whose render job should have been answered by now; others may be at work on the rest. */
+    async lockLost(tx: Tx, now: Date, limit: number): Promise<Image[]> {
+      return (await tx.query<Row>(lockLost, [now, limit])).rows.map(imageFrom);
     },
 
     insert: (tx: Tx, image: Image) => images.insert(tx, rowOf(image)),

@@ -15,7 +15,7 @@ const image = newImage(
     },
   },
   NewImageFields.parse({ visibility: "public" }),
-  new Date(),
+  { now: new Date(), renderDueAt: new Date() },
 );
 
 function choose(given: Record<string, string>, accept: string, options: { avif?: boolean; max?: number } = {}) {

@@ -1,5 +1,5 @@
 import { draft } from "@signalbox/contracts";
-import { newId } from "@signalbox/core";
+import { hours, newId } from "@signalbox/core";
 import { canonicalRendition, keptFormat, namedBoxes, type Rendition, renditionKey } from "@signalbox/imaging";
 import { originalKey } from "../blobs/blob-keys.ts";
 import { factsOf, type Image } from "../images/image.ts";
@@ -13,6 +13,17 @@ interface Wanted {
   /** Null for a rendition that is not a named variant. */
   readonly name: string | null;
   readonly rendition: Rendition;
+}
+
+/** However often a job was lost, it is asked for again this soon. */
+const longestWaitMs = hours(1);
+
+/**
+ * When a job that goes out now counts as lost. Each time it goes out it is waited for twice as long: a worker that is
+ * behind must not drown in copies.
+ */
+export function renderDueAt(now: Date, issues: number, lostAfterMs: number): Date {
+  return new Date(now.getTime() + Math.min(lostAfterMs * 2 ** (issues - 1), longestWaitMs));
 }
 
 /** The job that makes an image's named variants. */
