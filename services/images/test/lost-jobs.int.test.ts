@@ -5,7 +5,7 @@ import { createManualClock, hours, minutes } from "@signalbox/core";
 
 import { createImageEvents, viewImage } from "../src/images/image-view.ts";
 import { createRenditionStore } from "../src/renditions/rendition-store.ts";
-import { createRenditions } from "../src/renditions/renditions.ts";
+import { createVariants } from "../src/renditions/variants.ts";
 import { type Inside, imageRecord, openInside } from "./inside.ts";
 
 let inside: Inside;
@@ -18,7 +18,7 @@ test("a lost job goes out at growing distances, and an image that is never answe
   const { pool, imageStore, blobStore } = inside;
   const clock = createManualClock();
   const sent: EventDraft[] = [];
-  const renditions = createRenditions({
+  const variants = createVariants({
     ...{ pool, imageStore, clock, renditionStore: createRenditionStore(pool) },
     outbox: {
       async append(_tx, drafts) {
@@ -27,7 +27,7 @@ test("a lost job goes out at growing distances, and an image that is never answe
       },
     },
     events: createImageEvents((image) => viewImage(image, "https://images.test")),
-    ...{ isAvifOffered: () => true, avifPixelsMax: () => 0, attemptsMax: () => 3, lostAfterMs: () => minutes(5) },
+    ...{ attemptsMax: () => 3, lostAfterMs: () => minutes(5) },
   });
   const [lost, ready] = ["a", "b"].map((name) => name.repeat(64)) as [string, string];
   for (const sha256 of [lost, ready])
@@ -38,11 +38,11 @@ test("a lost job goes out at growing distances, and an image that is never answe
     imageRecord({ id: "img_ready", sha256: ready, createdAt: clock.now(), status: "ready", renderDueAt }),
   ]);
 
-  assert.equal(await renditions.reissueLost(), 0, "before its time");
+  assert.equal(await variants.reissueLost(), 0, "before its time");
   const waits = [];
   for (let waited = 0; waited < hours(48); waited += minutes(5)) {
     clock.advance(minutes(5));
-    if ((await renditions.reissueLost()) > 0) waits.push((waited + minutes(5)) / minutes(1));
+    if ((await variants.reissueLost()) > 0) waits.push((waited + minutes(5)) / minutes(1));
   }
   assert.deepEqual(waits.slice(0, 6), [5, 15, 35, 75, 135, 195]);
   assert.equal(sent.filter(({ name }) => name === "image.render_requested").length, 23);

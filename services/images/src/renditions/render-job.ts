@@ -1,5 +1,5 @@
 import { draft } from "@signalbox/contracts";
-import { hours, newId } from "@signalbox/core";
+import { hours } from "@signalbox/core";
 import { canonicalRendition, keptFormat, namedBoxes, type Rendition, renditionKey } from "@signalbox/imaging";
 import { originalKey } from "../blobs/blob-keys.ts";
 import { factsOf, type Image } from "../images/image.ts";
@@ -32,8 +32,8 @@ export function renderRequested(image: Image) {
 }
 
 /** The job that makes one rendition somebody asked for and could not wait for. */
-export function singleRenderRequested(image: Image, rendition: Rendition) {
-  return jobFor(image, { id: newId("job"), attempt: 1 }, [{ name: null, rendition }]);
+export function singleRenderRequested(image: Image, jobId: string, rendition: Rendition) {
+  return jobFor(image, { id: jobId, attempt: 1 }, [{ name: null, rendition }]);
 }
 
 /**
