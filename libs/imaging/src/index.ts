@@ -1,5 +1,5 @@
 export { chooseFormat, keptFormat } from "./choose-format.ts";
-export { type FocalPoint, fits, planGeometry } from "./geometry.ts";
+export { type FocalPoint, fits, planGeometry, type Size } from "./geometry.ts";
 export { inputFormatOf, type OutputFormat, outputFormats, outputTraits } from "./image-formats.ts";
 export type { FatalOutcome, JobOutcome, RenderedFile } from "./image-jobs.ts";
 export { defaultImageLimits, type ImageFacts, type ImageLimits } from "./image-limits.ts";

@@ -15,6 +15,8 @@ export interface JobCost {
 /** Milliseconds per megapixel, measured on one machine; what jobs really take corrects them. */
 const decodeMs: Readonly<Record<InputFormat, number>> = { jpeg: 1.5, png: 6, gif: 6, webp: 8, avif: 25, tiff: 6 };
 const encodeMs: Readonly<Record<OutputFormat, number>> = { jpeg: 18, png: 26, webp: 45, avif: 270, gif: 90 };
+/** A crop of a strip that is enlarged first is dear although little of it is shown. */
+const scaleMs = 4;
 /** Bytes per pixel of one frame. Some codecs give lines as they go, others hold the whole image. */
 const decodeBytes: Readonly<Record<InputFormat, number>> = { jpeg: 0.6, png: 1, gif: 4, webp: 4, avif: 18, tiff: 1 };
 const encodeBytes: Readonly<Record<OutputFormat, number>> = { jpeg: 7, png: 2, webp: 7, avif: 24, gif: 17 };
@@ -77,11 +79,11 @@ function costOf(job: ImageJob): JobCost {
 function renderCost(facts: ImageFacts, rendition: Rendition): JobCost {
   const { format } = rendition;
   const frames = facts.frames > 1 && outputTraits[format].animation ? facts.frames : 1;
-  const { output } = planGeometry(facts, rendition);
+  const { output, scaled } = planGeometry(facts, rendition);
   const decode = decodeCost(facts, frames);
   const pixels = pixelsOf(output);
   return {
-    ms: decode.ms + (frames * pixels * encodeMs[format]) / 1e6,
+    ms: decode.ms + (frames * (pixels * encodeMs[format] + pixelsOf(scaled) * scaleMs)) / 1e6,
     bytes: decode.bytes + pixels * encodeBytes[format],
   };
 }

@@ -15,6 +15,7 @@ import type { ObjectStore } from "@signalbox/storage";
 import { originalKey } from "../blobs/blob-keys.ts";
 import type { Image } from "../images/image.ts";
 import type { ImageStore } from "../images/image-store.ts";
+import { enlargedSideMax } from "./choose-rendition.ts";
 import { ContentQuery } from "./content-query.ts";
 import type { TermsOf } from "./render-terms.ts";
 import type { Renderer } from "./renderer.ts";
@@ -49,7 +50,7 @@ export function contentRoutes(dependencies: Dependencies) {
     auth: { scopes: ["images:read"], optional: true },
     query: ContentQuery,
     ownNegotiation: true,
-    responses: { ...responses, 200: { content: contentTypes }, 406: "error", 422: "error" },
+    responses: { ...responses, 200: { content: contentTypes }, 400: "error", 406: "error", 422: "error" },
     handle: (input) => showContent(dependencies, input),
   });
 
@@ -79,6 +80,7 @@ async function showContent(
   if (choice.outcome === "not-acceptable") {
     return refused(406, "not_acceptable", { message: `The image can be had as ${contentTypes.join(", ")}.` });
   }
+  if (choice.outcome === "too-large") return tooLarge();
   if (choice.outcome === "only-later") return showLater(dependencies, image, choice.rendition);
   const { rendition, later } = choice;
   if (later) {
@@ -87,12 +89,28 @@ async function showContent(
 
   const etag = renditionTag(renditionKey(image.sha256, rendition));
   const cache = `${image.visibility}, max-age=${cacheSeconds(image.visibility)}`;
-  if (isNotModified({ headers }, etag)) return notModified(etag, { etag, cache });
+  const about = {
+    etag,
+    cache,
+    ...(later && { headers: { "rendition-pending": outputTraits[later.format].mimeType } }),
+  };
+  if (isNotModified({ headers }, etag)) return notModified(etag, about);
   const { mimeType: contentType } = outputTraits[rendition.format];
   const content = await renderer.obtain(image, rendition, termsOf(input));
-  return content.kind === "bytes"
-    ? bytes(content.bytes, contentType, { etag, cache })
-    : stream(content.stream, { etag, cache, contentType, length: content.size });
+  switch (content.kind) {
+    case "bytes":
+      return bytes(content.bytes, contentType, about);
+    case "stream":
+      return stream(content.stream, { ...about, contentType, length: content.size });
+    case "later":
+      return showLater(dependencies, image, rendition);
+  }
+}
+
+function tooLarge(): HttpResponse {
+  const message = `An enlarged image may have ${enlargedSideMax} pixels on each side.`;
+  const details = [{ field: "enlarge", code: "out_of_range", message }] as const;
+  return refused(400, "invalid_request", { message, details });
 }
 
 /** What would keep a caller waiting for too long is made by the worker, once. */

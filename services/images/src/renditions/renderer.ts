@@ -8,6 +8,7 @@ import {
   type ImagePool,
   type JobTerms,
   outputTraits,
+  planGeometry,
   type RenderedFile,
   type Rendition,
   renditionKey,
@@ -22,7 +23,14 @@ import { SharedWork } from "./shared-work.ts";
 
 export type RenditionContent =
   | { readonly kind: "bytes"; readonly bytes: Buffer }
-  | { readonly kind: "stream"; readonly stream: Readable; readonly size: number };
+  | { readonly kind: "stream"; readonly stream: Readable; readonly size: number }
+  /** It is not there, and takes too long to be made while a caller waits. */
+  | { readonly kind: "later" };
+
+/** What is made while a caller waits takes no longer, gives no more pixels, and is of no larger progressive original. */
+const waitedForMs = seconds(15);
+const outputPixelsMax = 50_000_000;
+const progressivePixelsMax = 40_000_000;
 
 interface Dependencies {
   readonly pool: Pool;
@@ -53,7 +61,8 @@ const toldMs = minutes(1);
 /** Gives renditions: from memory, from the store, or made now, by one caller for all that want it. */
 export class Renderer {
   readonly #parts: Dependencies;
-  readonly #underWay = new SharedWork<Buffer>();
+  /** Null is given to those who wait for what took too long after all. */
+  readonly #underWay = new SharedWork<Buffer | null>();
 
   constructor(parts: Dependencies) {
     this.#parts = parts;
@@ -71,9 +80,21 @@ export class Renderer {
     if (!this.#underWay.has(key)) {
       const stored = await objects.get(key);
       if (stored) return this.#showStored(key, stored);
+      if (this.#isForLater(image, rendition)) return { kind: "later" };
     }
     const work = (signal: AbortSignal) => this.#makeAlone({ key, image, rendition }, { ...terms, signal });
-    return { kind: "bytes", bytes: await this.#underWay.join(key, work, terms.signal) };
+    const bytes = await this.#underWay.join(key, work, terms.signal);
+    return bytes ? { kind: "bytes", bytes } : { kind: "later" };
+  }
+
+  #isForLater(image: Image, rendition: Rendition): boolean {
+    const { imagePool, imageLimits } = this.#parts;
+    const facts = factsOf(image);
+    const { output } = planGeometry(facts, rendition);
+    if (output.width * output.height > outputPixelsMax) return true;
+    if (facts.isProgressive && facts.width * facts.height > progressivePixelsMax) return true;
+    const job = { kind: "render", source: "", target: "", facts, rendition, limits: imageLimits() } as const;
+    return imagePool.expect(job).ms > waitedForMs;
   }
 
   async #showStored(key: string, stored: { stream: Readable; size: number }): Promise<RenditionContent> {
@@ -85,7 +106,7 @@ export class Renderer {
   }
 
   /** The lease only saves work: without it, or when its holder is slow, the same bytes are made twice. */
-  async #makeAlone(wanted: Wanted, terms: JobTerms): Promise<Buffer> {
+  async #makeAlone(wanted: Wanted, terms: JobTerms): Promise<Buffer | null> {
     const { cache, log } = this.#parts;
     const { key } = wanted;
     const lease = await cache.lease(`render:${key}`, { durationMs: leaseMs });
@@ -95,7 +116,9 @@ export class Renderer {
     }
     let kept: Promise<void> = Promise.resolve();
     try {
-      const { bytes, file, path } = await this.#make(wanted, terms);
+      const made = await this.#make(wanted, terms);
+      if (!made) return null;
+      const { bytes, file, path } = made;
       // Kept for the next caller, who must not wait for it and may find it missing: this one has the bytes.
       kept = this.#keep(wanted, file, path).catch((error: unknown) =>
         log.warn({ error, key }, "a rendition was not stored"),
@@ -148,6 +171,7 @@ export class Renderer {
     await rm(path, { force: true });
     if (made === null || made.outcome === "broken") await renditionStore.endAttempt(key);
     if (made === null) throw missing(image);
+    if (made.outcome === "too-slow" && attempt === 1) return null;
     if (made.outcome !== "broken") throw attempt > 1 ? refusedForNow() : tooMuch(made.outcome);
     throw new AppError("validation_error", "The image is damaged and cannot be shown in this form.", {
       cause: new Error(made.reason),
