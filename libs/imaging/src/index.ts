@@ -5,5 +5,13 @@ export type { FatalOutcome, JobOutcome, RenderedFile } from "./image-jobs.ts";
 export { defaultImageLimits, type ImageFacts, type ImageLimits } from "./image-limits.ts";
 export { type ImagePool, type JobTerms, openImagePool } from "./pool/image-pool.ts";
 export { type Inspection, inspectImage } from "./pool/inspect-image.ts";
-export { canonicalRendition, namedBoxes, type Rendition, renditionKey, renditionTag } from "./rendition.ts";
+export {
+  canonicalRendition,
+  isOfThisEncoder,
+  namedBoxes,
+  type Rendition,
+  renditionKey,
+  renditionTag,
+  withoutEncoder,
+} from "./rendition.ts";
 export { sniffBytes, sniffImage } from "./sniff-image.ts";

@@ -75,6 +75,16 @@ export function renditionKey(sourceSha256: string, rendition: Rendition): string
   return `renditions/${sourceSha256}/${size}${parts.join("")}${encoderVersion}.${format}`;
 }
 
+/** Tells if the bytes under a key were made by the present encoder. */
+export function isOfThisEncoder(key: string): boolean {
+  return key.includes(`-${encoderVersion}.`);
+}
+
+/** A key as it would be whichever encoder made the bytes. */
+export function withoutEncoder(key: string): string {
+  return key.replace(/-\d+-[\d.]+(?=\.\w+$)/, "");
+}
+
 /** The strong validator of a rendition (RFC 9110 §8.8.3), known without its bytes: equal keys hold equal bytes. */
 export function renditionTag(key: string): string {
   return `"${createHash("sha256").update(key).digest("base64url").slice(0, 27)}"`;

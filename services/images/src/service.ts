@@ -17,6 +17,7 @@ import { createImageStore } from "./images/image-store.ts";
 import { createImageEvents, viewImage } from "./images/image-view.ts";
 import { createImages } from "./images/images.ts";
 import type { Properties } from "./properties.ts";
+import { createKeptRenditions } from "./renditions/kept-renditions.ts";
 import { createTermsOf } from "./renditions/render-terms.ts";
 import { Renderer } from "./renditions/renderer.ts";
 import { createRenditionMemory } from "./renditions/rendition-memory.ts";
@@ -118,7 +119,7 @@ async function openParts(context: Context, opened: OpenedService) {
     uploads: createUploads({ ...shared, blobs }),
     renditions: createRenditions(shared),
     variants: createVariants(shared),
-    renderer: new Renderer(shared),
+    renderer: new Renderer({ ...shared, kept: createKeptRenditions(shared) }),
   };
 }
 

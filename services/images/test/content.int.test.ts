@@ -216,3 +216,21 @@ test("an image whose rendition takes too long is 503 while the worker makes it",
   assert.equal(events.filter(({ name }) => name === "image.render_requested").length, 2);
   assert.equal((await images.send(who, "GET", `/images/${id}/content?width=100`)).status, 200);
 });
+
+test("however many forms of an image are asked for, those that stay are at most 64 and within four times its bytes", async () => {
+  const who = testPerson();
+  const photo = await readFixture("photo.jpg");
+  const { id, sha256 } = (await images.upload(who, photo)).body;
+  const stored = async () => (await images.blobKeys()).filter((key) => key.startsWith(`renditions/${sha256}/`));
+  for (let round = 0; round < 13; round++) {
+    const widths = Array.from({ length: 8 }, (_, index) => 20 + round * 8 + index);
+    await Promise.all(
+      widths.map((width) => images.send(who, "GET", `/images/${id}/content?width=${width}&format=png`)),
+    );
+  }
+  await eventually(async () => {
+    const count = (await stored()).length;
+    return count <= 64 && count >= 48;
+  });
+  assert.equal((await images.send(who, "GET", `/images/${id}/content?width=20&format=png`)).status, 200);
+});

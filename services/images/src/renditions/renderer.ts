@@ -17,6 +17,7 @@ import type { ObjectFiles, ObjectStore, Pool } from "@signalbox/storage";
 import type { Logger, Tracer } from "@signalbox/telemetry";
 import { originalKey } from "../blobs/blob-keys.ts";
 import { factsOf, type Image } from "../images/image.ts";
+import type { KeptRenditions } from "./kept-renditions.ts";
 import type { RenditionMemory } from "./rendition-memory.ts";
 import type { RenditionStore } from "./rendition-store.ts";
 import { SharedWork } from "./shared-work.ts";
@@ -38,6 +39,7 @@ interface Dependencies {
   readonly objectFiles: ObjectFiles;
   readonly renditionStore: RenditionStore;
   readonly memory: RenditionMemory;
+  readonly kept: KeptRenditions;
   readonly cache: Cache;
   readonly imagePool: ImagePool;
   readonly clock: Clock;
@@ -98,7 +100,8 @@ export class Renderer {
   }
 
   async #showStored(key: string, stored: { stream: Readable; size: number }): Promise<RenditionContent> {
-    const { memory } = this.#parts;
+    const { memory, kept } = this.#parts;
+    kept.seen(key);
     if (!memory.takes(stored.size)) return { kind: "stream", stream: stored.stream, size: stored.size };
     const bytes = await bytesOf(stored.stream);
     memory.add(key, bytes);
@@ -179,13 +182,14 @@ export class Renderer {
   }
 
   async #keep({ key, image, rendition }: Wanted, file: RenderedFile, path: string): Promise<void> {
-    const { pool, objectFiles, renditionStore, cache, clock } = this.#parts;
+    const { pool, objectFiles, renditionStore, kept, cache, clock } = this.#parts;
     const { mimeType } = outputTraits[rendition.format];
     const { width, height, sizeBytes } = file;
     await objectFiles.put(key, path, { size: sizeBytes, contentType: mimeType, isExpendable: true });
     const stored = { name: null, key, mime_type: mimeType, width, height, size_bytes: sizeBytes };
     await renditionStore.save(pool, image.sha256, stored, clock.now());
     await cache.set(`made:${key}`, "1", { expiresInMs: toldMs });
+    await kept.added(image);
   }
 }
 
