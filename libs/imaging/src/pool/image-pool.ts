@@ -6,7 +6,7 @@ import type { ImageJob, JobOutcome, JobResults } from "../image-jobs.ts";
 import { decoderRelease } from "../rendition.ts";
 import { ImageChild, type MemoryGuard } from "./image-child.ts";
 import { type JobCost, JobCosts } from "./job-costs.ts";
-import { JobQueue, type QueuedJob } from "./job-queue.ts";
+import { heavyFromMs, JobQueue, type QueuedJob } from "./job-queue.ts";
 
 /** Why a child ended. */
 export type ChildEnd = "crashed" | "out-of-memory" | "too-slow" | "cancelled" | "recycled" | "idle";
@@ -26,7 +26,7 @@ export interface ImagePoolOptions {
 export interface JobTerms {
   /** An account, or the address of somebody unknown: turns go round by it. */
   readonly turn: string;
-  /** A job that would not begin this soon is refused; left out, it waits as long as it takes. */
+  /** A quick job that would not begin this soon is refused; left out, it waits as long as it takes. */
   readonly waitMaxMs?: number;
   /** A job that would not end this soon is refused, and so is one whose turn comes too late. */
   readonly endMaxMs?: number;
@@ -139,7 +139,7 @@ export class ImagePool {
     const { clock } = this.#options;
     const nowMs = clock.steadyMs();
     const waitMs = this.#queue.waitMs({ turn, cost }, nowMs);
-    const isLate = waitMs > (waitMaxMs ?? Number.POSITIVE_INFINITY);
+    const isLate = cost.ms <= heavyFromMs && waitMs > (waitMaxMs ?? Number.POSITIVE_INFINITY);
     if (isLate || waitMs + cost.ms > (endMaxMs ?? Number.POSITIVE_INFINITY)) throw busy(waitMs);
 
     const { promise, resolve, reject } = Promise.withResolvers<void>();

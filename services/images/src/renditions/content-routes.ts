@@ -115,10 +115,11 @@ function tooLarge(): HttpResponse {
 
 /** What would keep a caller waiting for too long is made by the worker, once. */
 async function showLater({ renditions }: Dependencies, image: Image, rendition: Rendition): Promise<HttpResponse> {
-  if (await renditions.request(image, rendition)) {
-    return refused(503, "unavailable", { message: "The image is being made in this form.", retryAfterSeconds });
+  if (await renditions.isRefused(image, rendition)) {
+    return refused(422, "validation_error", { message: "The image could not be made in this form." });
   }
-  return refused(422, "validation_error", { message: "The image could not be made in this form." });
+  await renditions.request(image, rendition);
+  return refused(503, "unavailable", { message: "The image is being made in this form.", retryAfterSeconds });
 }
 
 /** Another account's private image, and a public one of a deleted account, read as missing. */

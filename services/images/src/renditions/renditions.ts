@@ -1,4 +1,4 @@
-import { type Clock, minutes, newId } from "@signalbox/core";
+import { type Clock, minutes, newId, seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { type Rendition, renditionKey } from "@signalbox/imaging";
 import { inTransaction, type Pool } from "@signalbox/storage";
@@ -23,10 +23,14 @@ export type Renditions = ReturnType<typeof createRenditions>;
 
 /** Longer than any job takes; a request older than this was lost and may be repeated. */
 const staleAfterMs = minutes(10);
+/** How long a rendition that was stored counts as stored without another look. */
+const knownMs = seconds(10);
 
 /** Renditions of images: which one a request gets, and which ones the worker is asked for. */
 export function createRenditions(dependencies: Dependencies) {
   const { pool, renditionStore, outbox, clock } = dependencies;
+  // Browsers prefer AVIF, so each of their requests asks whether it is there.
+  const known = new LRUCache<string, true>({ max: 10_000, ttl: knownMs });
   // When each was last requested: it saves the round trip to the database, which decides.
   const requested = new LRUCache<string, number>({ max: 10_000 });
 
@@ -36,24 +40,29 @@ export function createRenditions(dependencies: Dependencies) {
       const request = { query, accept, isAvifOffered: dependencies.isAvifOffered() };
       const choice = chooseRendition(image, request, dependencies.avifPixelsMax());
       const awaited = awaitedOf(choice);
-      const isStored = awaited !== null && (await renditionStore.isStored(renditionKey(image.sha256, awaited)));
+      if (awaited === null) return choice;
+      const key = renditionKey(image.sha256, awaited);
+      const isStored = known.has(key) || (await renditionStore.isStored(key));
+      if (isStored) known.set(key, true);
       return isStored ? chooseRendition(image, request, Number.POSITIVE_INFINITY) : choice;
     },
 
-    /** Asks the worker for a rendition, once however many callers want it. False when it could not make it lately. */
-    async request(image: Image, rendition: Rendition): Promise<boolean> {
+    /** Tells if the rendition ended the processes that should make it, and is not tried again for a while. */
+    isRefused: (image: Image, rendition: Rendition): Promise<boolean> =>
+      renditionStore.isRefused(renditionKey(image.sha256, rendition), clock.now()),
+
+    /** Asks the worker for a rendition, once however many callers want it. */
+    async request(image: Image, rendition: Rendition): Promise<void> {
       const key = renditionKey(image.sha256, rendition);
       const now = clock.now();
-      if (await renditionStore.isRefused(key, now)) return false;
       const staleBefore = new Date(now.getTime() - staleAfterMs);
-      if ((requested.get(key) ?? 0) > staleBefore.getTime()) return true;
+      if ((requested.get(key) ?? 0) > staleBefore.getTime()) return;
       const jobId = newId("job");
       await inTransaction(pool, async (tx) => {
         const isFirst = await renditionStore.claimRequest(tx, { key, sha256: image.sha256, jobId, now, staleBefore });
         if (isFirst) await outbox.append(tx, [singleRenderRequested(image, jobId, rendition)]);
       });
       requested.set(key, now.getTime());
-      return true;
     },
   };
 }
