@@ -73,6 +73,13 @@ export default {
       to: { path: "^libs/([^/]+)/", pathNot: "^libs/($1|core|testing)/" },
     },
     {
+      name: "decoder-lives-in-children",
+      comment: "A hostile image may end the process that loads the decoder: only the children of the pool do.",
+      severity: "error",
+      from: { path: "^libs/imaging/src/", pathNot: `^libs/imaging/src/child/|${tests}` },
+      to: { path: "^libs/imaging/src/child/|(^|/)node_modules/(sharp|thumbhash)/" },
+    },
+    {
       name: "libraries-know-no-product",
       comment: "A library serves every service, so it depends on none. `testing` alone starts engines.",
       severity: "error",

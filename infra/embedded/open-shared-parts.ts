@@ -3,6 +3,7 @@ import { createRateLimiters } from "@signalbox/cache";
 import { topics } from "@signalbox/contracts";
 import { systemClock } from "@signalbox/core";
 import { openEventLog } from "@signalbox/events";
+import { type ImagePool, openImagePool } from "@signalbox/imaging";
 import type { ProcessHealth, ProcessRunner } from "@signalbox/runtime";
 import { createOverrideCopy, openOverrides, type SharedParts } from "@signalbox/service";
 import { createTracer, type Logger, type Metrics } from "@signalbox/telemetry";
@@ -15,22 +16,36 @@ interface Process {
   readonly health: ProcessHealth;
   /** Where the overrides of the last run are kept, what seals them, and how long the log may take before they are used. */
   readonly overrides: { readonly directory: string; readonly keys: readonly string[]; readonly waitMs: number };
+  /** Memory of all images that are worked on at the same time. */
+  readonly memoryMax: number;
 }
 
-/** One event log, one reader of access, one of configuration and one count of requests for all services (DESIGN §3). */
-export async function openSharedParts({ url, log, metrics, runner, health, ...given }: Process): Promise<SharedParts> {
+/** What the images service and the image worker have besides in common: the processes that touch pixels. */
+export interface EmbeddedParts extends SharedParts {
+  readonly imagePool: ImagePool;
+}
+
+/** One event log, one reader of access, one of configuration, one count of requests and one pool for images (DESIGN §3). */
+export async function openSharedParts({
+  url,
+  overrides: kept,
+  memoryMax,
+  ...process
+}: Process): Promise<EmbeddedParts> {
+  const { log, runner } = process;
   const service = "embedded";
-  const common = { service, instance: service, log, metrics, runner, health };
+  const common = { service, instance: service, ...process };
   const parts = { ...common, clock: systemClock, tracer: createTracer(service) };
   const eventLog = await openEventLog(url, { ...parts, clientId: service });
   // In one process nobody else creates the topics; on Kafka `npm run topics` does.
   const problems = await eventLog.ensureTopics(topics);
   if (problems.length > 0) throw new Error(problems.map(({ topic, problem }) => `${topic}: ${problem}`).join("; "));
-  const { waitMs, ...place } = given.overrides;
+  const { waitMs, ...place } = kept;
   const copy = createOverrideCopy({ service, ...place });
-  const [accessStates, overrides] = await Promise.all([
+  const [accessStates, overrides, imagePool] = await Promise.all([
     openAccessStates({ ...parts, eventLog }),
     openOverrides(parts, eventLog, { copy, waitMs }),
+    openImagePool({ memoryMax, clock: systemClock, log, runner }),
   ]);
-  return { eventLog, accessStates, overrides, limiters: createRateLimiters(systemClock) };
+  return { eventLog, accessStates, overrides, imagePool, limiters: createRateLimiters(systemClock) };
 }

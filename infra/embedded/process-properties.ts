@@ -1,8 +1,10 @@
 import { defineProperties } from "@signalbox/config";
+import { imagingProperties } from "@signalbox/imaging/properties";
 import { runtimeProperties } from "@signalbox/runtime";
 
 /** What the embedded process adds to, and changes of, the properties that every process has. */
 export const processProperties = defineProperties({
+  ...imagingProperties,
   "embedded.data-directory": {
     type: "string",
     default: ".signalbox",

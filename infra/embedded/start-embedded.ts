@@ -23,7 +23,6 @@ import {
   type ServiceParts,
   telemetryOptions,
 } from "@signalbox/runtime";
-import type { SharedParts } from "@signalbox/service";
 import { createMetrics, type Logger, type Metrics, startTelemetry } from "@signalbox/telemetry";
 import { type FrontLink, frontPage, publicLinksAt } from "../edge/front-page.ts";
 import { createInProcessEdge, createInternalEdge } from "../edge/in-process-edge.ts";
@@ -31,7 +30,7 @@ import { embeddedDefaults, eventsDatabase, type Surroundings } from "./embedded-
 import { embeddedServices } from "./embedded-services.ts";
 import { type FirstKey, keptFirstKey } from "./first-key.ts";
 import { openDatabases } from "./open-databases.ts";
-import { openSharedParts } from "./open-shared-parts.ts";
+import { type EmbeddedParts, openSharedParts } from "./open-shared-parts.ts";
 import type { processProperties } from "./process-properties.ts";
 import { hasServiceDatabases, keptSealingKey } from "./sealing-key.ts";
 import { loadServiceConfiguration, type Sources } from "./service-configurations.ts";
@@ -96,7 +95,9 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
     keys: [surroundings.sealingKey],
     waitMs: configuration.get("config.start-wait"),
   };
-  const shared = await openSharedParts({ url: eventsUrl, log, metrics: processMetrics, runner, health, overrides });
+  const memoryMax = configuration.get("images.render.memory-max");
+  const kept = { ...{ log, metrics: processMetrics, runner, health }, overrides, memoryMax };
+  const shared = await openSharedParts({ url: eventsUrl, ...kept });
   const contexts = await Promise.all(
     embeddedServices.map((service) => build(service, surroundings, given, services, managed, { ...shared, eventsUrl })),
   );
@@ -138,7 +139,10 @@ async function openDoors(
     health,
     services: managed,
     processMetrics,
-    info: () => describeProcess("embedded", "embedded", configuration),
+    info: () => ({
+      ...describeProcess("embedded", "embedded", configuration),
+      ...Object.assign({}, ...[...services.values()].map(({ info }) => info?.())),
+    }),
     authorize: () => services.get("account")?.authorizeManagement,
   });
   const { basePath } = address;
@@ -165,7 +169,7 @@ async function build(
   { sources, runner, health }: StartEmbedded,
   services: Map<ServiceName, ServiceParts>,
   managed: ManagedService[],
-  { eventsUrl, limiters, ...shared }: SharedParts & { readonly eventsUrl: string },
+  { eventsUrl, limiters, imagePool, ...shared }: EmbeddedParts & { readonly eventsUrl: string },
 ): Promise<ServiceContext<RuntimeProperties>> {
   const configuration = loadServiceConfiguration(name, properties, embeddedDefaults(name, surroundings), sources);
   const context = createServiceContext({ service: name, configuration, runner, health, shared: true });
@@ -173,6 +177,9 @@ async function build(
   const createService = await load();
   // A service that is told to use another log opens that one for itself; requests are counted for the process even then.
   const own = (configuration as unknown as Configuration<typeof eventsProperties>).get("events.url");
-  services.set(name, await createService({ ...context, limiters, ...(own === eventsUrl ? shared : {}) } as never));
+  services.set(
+    name,
+    await createService({ ...context, limiters, imagePool, ...(own === eventsUrl ? shared : {}) } as never),
+  );
   return context;
 }

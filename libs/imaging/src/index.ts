@@ -1,12 +1,17 @@
 export { chooseFormat, keptFormat } from "./choose-format.ts";
-export { assertUntrustedLoadersBlocked } from "./codec.ts";
-export { type FocalPoint, fits, planGeometry } from "./geometry.ts";
+export { type FocalPoint, fits, planGeometry, type Size } from "./geometry.ts";
 export { inputFormatOf, type OutputFormat, outputFormats, outputTraits } from "./image-formats.ts";
+export type { FatalOutcome, JobOutcome, RenderedFile } from "./image-jobs.ts";
 export { defaultImageLimits, type ImageFacts, type ImageLimits } from "./image-limits.ts";
-export { type Inspection, inspectImage, readFacts } from "./inspect-image.ts";
-export { createJobSlots, type JobSlots } from "./job-slots.ts";
-export { computePlaceholder } from "./placeholder.ts";
-export { inspectCost, renderCost } from "./render-cost.ts";
-export { RenderError, type RenderedImage, renderImage } from "./render-image.ts";
-export { canonicalRendition, namedBoxes, type Rendition, renditionKey, renditionTag } from "./rendition.ts";
+export { type ImagePool, type JobTerms, openImagePool } from "./pool/image-pool.ts";
+export { type Inspection, inspectImage } from "./pool/inspect-image.ts";
+export {
+  canonicalRendition,
+  isOfThisEncoder,
+  namedBoxes,
+  type Rendition,
+  renditionKey,
+  renditionTag,
+  withoutEncoder,
+} from "./rendition.ts";
 export { sniffBytes, sniffImage } from "./sniff-image.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { encoderVersion } from "./codec.ts";
-import { canonicalRendition, type Rendition, renditionKey, renditionTag } from "./rendition.ts";
+
+import { canonicalRendition, encoderVersion, type Rendition, renditionKey, renditionTag } from "./rendition.ts";
 
 const sha = "ab".repeat(32);
 const source = { width: 3000, height: 2000 };

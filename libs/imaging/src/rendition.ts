@@ -1,7 +1,15 @@
 import { createHash } from "node:crypto";
-import { encoderVersion } from "./codec.ts";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { type Box, planGeometry, type Size } from "./geometry.ts";
 import { type OutputFormat, outputTraits } from "./image-formats.ts";
+
+/** The release of the decoder, read without loading it: that is for the children alone. */
+export const decoderRelease = releaseOf("sharp");
+
+/** Part of every rendition's key: another encoder makes other bytes. Raise the first number when a step changes. */
+export const encoderVersion = `1-${decoderRelease}`;
 
 /** One derived image: a box, a format and a quality. */
 export interface Rendition extends Box {
@@ -67,6 +75,16 @@ export function renditionKey(sourceSha256: string, rendition: Rendition): string
   return `renditions/${sourceSha256}/${size}${parts.join("")}${encoderVersion}.${format}`;
 }
 
+/** Tells if the bytes under a key were made by the present encoder. */
+export function isOfThisEncoder(key: string): boolean {
+  return key.includes(`-${encoderVersion}.`);
+}
+
+/** A key as it would be whichever encoder made the bytes. */
+export function withoutEncoder(key: string): string {
+  return key.replace(/-\d+-[\d.]+(?=\.\w+$)/, "");
+}
+
 /** The strong validator of a rendition (RFC 9110 §8.8.3), known without its bytes: equal keys hold equal bytes. */
 export function renditionTag(key: string): string {
   return `"${createHash("sha256").update(key).digest("base64url").slice(0, 27)}"`;
@@ -83,4 +101,10 @@ function isOneSided({ width, height }: Box): boolean {
 
 function grows(output: Size, source: Size): boolean {
   return output.width > source.width || output.height > source.height;
+}
+
+function releaseOf(name: string): string {
+  const entry = createRequire(import.meta.url).resolve(name);
+  const manifest = JSON.parse(readFileSync(join(dirname(entry), "..", "package.json"), "utf8"));
+  return manifest.version;
 }

@@ -58,17 +58,18 @@ export async function runService<P extends PropertyDeclarations & RuntimePropert
       runner.defer("telemetry", () => telemetry.close());
 
       let authorize: AuthorizeManagement | null | undefined;
+      let parts: ServiceParts = {};
       const management = await openManagementServer({
         runner,
         log,
         ...managementAddress(common),
         health,
         services: [{ service, configuration, metrics: context.metrics }],
-        info: () => describeProcess(service, context.instance, common),
+        info: () => ({ ...describeProcess(service, context.instance, common), ...parts.info?.() }),
         authorize: () => authorize,
       });
       const { createService } = await options.load();
-      const parts = await createService(context);
+      parts = await createService(context);
       authorize = parts.authorizeManagement ?? null;
       const open = (name: "http" | "internal", listener: ServiceParts["public"], upgrade?: ServiceParts["upgrade"]) =>
         listener && openListener(runner, { ...listenerLimits(common), ...addressOf(name, common), listener, upgrade });

@@ -31,4 +31,6 @@ export interface ServiceParts {
   readonly upgrade?: UpgradeListener;
   /** Decides who may read `env` on the management server. */
   readonly authorizeManagement?: AuthorizeManagement;
+  /** What `info` says of this service beside the process. */
+  readonly info?: () => object;
 }

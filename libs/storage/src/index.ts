@@ -14,6 +14,7 @@ export { inTransaction, type Tx } from "./database/transaction.ts";
 export { unsafeSettings } from "./database/unsafe-settings.ts";
 export { type RowWrite, writeRow } from "./database/write-row.ts";
 export { type LibraryMigrations, migrate } from "./migrations/migrate.ts";
+export { type ObjectFiles, openObjectFiles } from "./objects/object-files.ts";
 export type { ObjectStore } from "./objects/object-store.ts";
 export { openObjectStore } from "./objects/open-object-store.ts";
 export { type SealedColumn, startResealing } from "./sealed/resealing.ts";

@@ -1,5 +1,6 @@
 import { defineProperties } from "@signalbox/config";
 import { eventsProperties } from "@signalbox/events/properties";
+import { imagingProperties } from "@signalbox/imaging/properties";
 import { runtimeProperties } from "@signalbox/runtime/properties";
 import { blobProperties } from "@signalbox/storage/properties";
 
@@ -7,6 +8,7 @@ import { blobProperties } from "@signalbox/storage/properties";
 export const properties = defineProperties({
   ...runtimeProperties,
   ...blobProperties,
+  ...imagingProperties,
   ...eventsProperties,
   "image-worker.jobs": {
     type: "integer",

@@ -1,16 +1,18 @@
 import { availableParallelism } from "node:os";
 import { createConsumer, createDeadLetters } from "@signalbox/events";
-import { assertUntrustedLoadersBlocked } from "@signalbox/imaging";
+import { type ImagePool, openImagePool } from "@signalbox/imaging";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { followConfiguration, openServiceLog } from "@signalbox/service";
-import { openObjectStore } from "@signalbox/storage";
+import { openObjectFiles, openObjectStore } from "@signalbox/storage";
 import type { Properties } from "./properties.ts";
 import { answerJob } from "./rendering/answer-job.ts";
 
+/** A process that runs the images service too has one pool for both. */
+type Context = ServiceContext<Properties> & { readonly imagePool?: ImagePool };
+
 /** Makes renditions of images, as many at a time as there are cores. Keeps nothing of its own. */
-export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
+export async function createService(context: Context): Promise<ServiceParts> {
   const { configuration, runner, log, tracer, metrics, clock } = context;
-  await assertUntrustedLoadersBlocked();
   const eventLog = await openServiceLog(context);
   await followConfiguration(context, eventLog);
   const objects = await openObjectStore({
@@ -22,16 +24,21 @@ export async function createService(context: ServiceContext<Properties>): Promis
     log,
     tracer,
   });
+  const cacheMax = configuration.get("images.originals.cache");
+  const objectFiles = await openObjectFiles({ objects, directory: null, cacheMax, runner });
+  const memoryMax = configuration.get("images.render.memory-max");
+  const imagePool = context.imagePool ?? (await openImagePool({ memoryMax, clock, log, runner }));
   createConsumer({
     service: "image-worker",
     name: "jobs",
     pool: null,
     table: {
-      "image.render_requested": (job, progress) => answerJob(job, progress, { objects, eventLog, clock, tracer, log }),
+      "image.render_requested": (job, progress) =>
+        answerJob(job, progress, { objects, objectFiles, imagePool, eventLog, clock, tracer, log }),
     },
     deadLetters: createDeadLetters({ service: "image-worker", eventLog, log, metrics, clock }),
     concurrency: configuration.get("image-worker.jobs") ?? availableParallelism(),
     ...{ eventLog, log, tracer, metrics, clock },
   }).start(context);
-  return {};
+  return { info: () => ({ imaging: imagePool.describe() }) };
 }

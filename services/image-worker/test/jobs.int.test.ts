@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -33,6 +33,7 @@ type Job = EventData<"image.render_requested">;
 let database: TestDatabase;
 let folder: string;
 let context: TestContext<typeof properties>;
+let service: Awaited<ReturnType<typeof createService>>;
 let eventLog: EventLog;
 let objects: ObjectStore;
 const answers: ReceivedEvent<"image.rendered">[] = [];
@@ -52,7 +53,7 @@ before(async () => {
       if (eventNameOf(record.headers) === "image.rendered") answers.push(decodeEvent("image.rendered", record));
     },
   });
-  await createService(context);
+  service = await createService(context);
 });
 after(async () => {
   await context.close();
@@ -156,4 +157,28 @@ test("an animation within the limits of its service is rendered although each fr
   const answer = await answerTo({ ...job, renditions: [{ name: "small", key: "k", ...small, format: "gif" }] });
   assert.equal(answer.renditions[0]?.mime_type, "image/gif");
   assert.notEqual(answer.renditions[0]?.key, "k", "the worker names what it made itself");
+});
+
+test("a job whose process dies is answered as failed for now, with the reason, and the next one is done", async () => {
+  const children = async () => {
+    const pids = (await readFile(`/proc/self/task/${process.pid}/children`, "latin1")).trim().split(/\s+/).map(Number);
+    const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "latin1").catch(() => "")));
+    return pids.filter((_, index) => lines[index]?.includes("image-process"));
+  };
+  const job = await fixture("photo.jpg");
+  const large = { ...box, name: "large", key: "k", width: null, height: null, fit: "inside", format: "avif" } as const;
+  const state = { done: false };
+  const answered = answerTo({ ...job, renditions: [large] }).finally(() => Object.assign(state, { done: true }));
+  await eventually(async () => {
+    for (const pid of await children()) process.kill(pid, "SIGKILL");
+    return state.done;
+  });
+  const { outcome, failure } = await answered;
+  assert.deepEqual([outcome, failure?.code, failure?.retryable], ["failed", "out_of_memory", true]);
+  assert.equal((await answerTo(await fixture("alpha.png"))).outcome, "rendered");
+});
+
+test("what bounds the processes that decode is said in info", () => {
+  const said = JSON.stringify(service.info?.());
+  assert.match(said, /"memoryBound":"(kernel|sampled)","loaders":"allow-list"/);
 });

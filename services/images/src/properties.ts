@@ -1,6 +1,7 @@
 import { principalProperties } from "@signalbox/auth/properties";
 import { defineProperties } from "@signalbox/config";
 import { capabilityProperties, limitProperties, supportedProperties } from "@signalbox/contracts/properties";
+import { imagingProperties } from "@signalbox/imaging/properties";
 import { commonProperties } from "@signalbox/service/common-properties";
 import { blobProperties } from "@signalbox/storage/properties";
 
@@ -11,6 +12,7 @@ const count = (value: number, min: number, max: number, unit: string, effect: st
 export const properties = defineProperties({
   ...commonProperties,
   ...blobProperties,
+  ...imagingProperties,
   ...principalProperties,
   "limits.maxUploadBytes": limitProperties["limits.maxUploadBytes"],
   "limits.maxImagePixels": limitProperties["limits.maxImagePixels"],
@@ -54,16 +56,13 @@ export const properties = defineProperties({
     effect: "Non-public addresses that images may be imported from, as address:port; 127.0.0.1:* for development.",
   },
   "images.import.deadline": count(20_000, 100, 300_000, "ms", "How long an import may take, all redirects included."),
-  "images.render.waiting-cost": {
-    ...count(
-      20_000,
-      100,
-      600_000,
-      "ms",
-      "The most rendering work, in CPU milliseconds, that may wait; beyond it the answer is 503.",
-    ),
-    reload: "restart",
-  },
+  "images.render.wait-max": count(
+    300,
+    10,
+    60_000,
+    "ms",
+    "How long a rendition of less than a quarter of a second may be expected to wait for its turn; beyond it the answer is 429.",
+  ),
   "images.render.avif-pixels": count(
     500_000,
     0,
@@ -81,6 +80,13 @@ export const properties = defineProperties({
     20,
     "attempts",
     "How often the worker is asked before an image counts as failed.",
+  ),
+  "images.render.lost-after": count(
+    300_000,
+    1_000,
+    3_600_000,
+    "ms",
+    "How long a job of the worker goes unanswered before it is sent out again; each time twice as long, up to an hour.",
   ),
   "images.cache.public": count(3_600, 0, 31_536_000, "s", "How long everyone may keep the content of a public image."),
   "images.cache.private": count(

@@ -1,13 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { ImageResource } from "@signalbox/contracts";
-import { minutes } from "@signalbox/core";
+import { minutes, seconds } from "@signalbox/core";
 import { exportRoutes } from "@signalbox/http";
-import { assertUntrustedLoadersBlocked, createJobSlots, type ImageLimits } from "@signalbox/imaging";
+import { type ImageLimits, type ImagePool, openImagePool } from "@signalbox/imaging";
 import { createOutboundClient } from "@signalbox/net";
 import { ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
 import { type OpenedService, openPrincipals, openService } from "@signalbox/service";
-import { openObjectStore, prismaAdapter } from "@signalbox/storage";
+import { openObjectFiles, openObjectStore, prismaAdapter } from "@signalbox/storage";
 import { createBlobStore } from "./blobs/blob-store.ts";
 import { createBlobs } from "./blobs/blobs.ts";
 import { PrismaClient } from "./generated/prisma/client.ts";
@@ -17,10 +17,13 @@ import { createImageStore } from "./images/image-store.ts";
 import { createImageEvents, viewImage } from "./images/image-view.ts";
 import { createImages } from "./images/images.ts";
 import type { Properties } from "./properties.ts";
+import { createKeptRenditions } from "./renditions/kept-renditions.ts";
+import { createTermsOf } from "./renditions/render-terms.ts";
 import { Renderer } from "./renditions/renderer.ts";
 import { createRenditionMemory } from "./renditions/rendition-memory.ts";
 import { createRenditionStore } from "./renditions/rendition-store.ts";
 import { createRenditions } from "./renditions/renditions.ts";
+import { createVariants } from "./renditions/variants.ts";
 import { publicRoutes } from "./routes.ts";
 import { openStagingArea } from "./uploads/staging-area.ts";
 import { createUploads } from "./uploads/uploads.ts";
@@ -28,26 +31,33 @@ import { createUploads } from "./uploads/uploads.ts";
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
 const schemaFile = new URL("../schema.graphql", import.meta.url);
 
-type Context = ServiceContext<Properties>;
+/** A process that runs the image worker too has one pool for both. */
+type Context = ServiceContext<Properties> & { readonly imagePool?: ImagePool };
 
 const sweepEveryMs = minutes(5);
+const reissueEveryMs = seconds(20);
 
 /** Keeps images: takes them in, describes them, shows them in every size and format, and lets them go. */
 export async function createService(context: Context): Promise<ServiceParts> {
-  await assertUntrustedLoadersBlocked();
   const opened = await openService(context, { prismaDirectory });
   const parts = await openParts(context, opened);
-  const { images, renditions, blobs, imageStore } = parts;
+  const { images, variants, blobs, imageStore } = parts;
 
   opened.consume("facts", {
     "account.deleted": (event, { tx }) => images.deleteAllOf(tx, event.subject),
-    "image.rendered": (event, { tx }) => renditions.settle(tx, event.data),
+    "image.rendered": (event, { tx }) => variants.settle(tx, event.data),
   });
   context.runner.every("sweep blobs", sweepEveryMs, async (signal) =>
     (await blobs.sweep(signal)) > 0 ? "again" : "done",
   );
 
-  return opened.serve({
+  context.runner.every(
+    "reissue lost render jobs",
+    () => Math.min(reissueEveryMs, parts.lostAfterMs()),
+    async () => ((await variants.reissueLost()) > 0 ? "again" : "done"),
+  );
+
+  const served = opened.serve({
     title: "Signalbox images",
     principals: openPrincipals(context),
     routes: publicRoutes(parts),
@@ -58,6 +68,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
       createLoaders: (principal) => createLoaders(imageStore, principal),
     },
   });
+  return { ...served, info: () => ({ imaging: parts.imagePool.describe() }) };
 }
 
 /** Opens what is this service's own, and builds its capabilities of it. */
@@ -84,7 +95,19 @@ async function openParts(context: Context, opened: OpenedService) {
     blobStore: createBlobStore(pool),
     renditionStore: createRenditionStore(pool),
     events: createImageEvents(view),
-    slots: createJobSlots({ waitingCostMax: configuration.get("images.render.waiting-cost") }),
+    objectFiles: await openObjectFiles({
+      objects,
+      directory,
+      cacheMax: configuration.get("images.originals.cache"),
+      runner,
+    }),
+    imagePool:
+      context.imagePool ??
+      (await openImagePool({ memoryMax: configuration.get("images.render.memory-max"), clock, log, runner })),
+    termsOf: createTermsOf({
+      answerMs: () => seconds(configuration.get("limits.requestTimeoutSeconds")),
+      waitMaxMs: () => configuration.get("images.render.wait-max"),
+    }),
     memory: createRenditionMemory({ bytesMax: configuration.get("images.render.memory") }),
     isDeleted: (accountId: string) => accessStates.stateOf(accountId)?.state === "deleted",
   };
@@ -95,7 +118,8 @@ async function openParts(context: Context, opened: OpenedService) {
     images: createImages(shared),
     uploads: createUploads({ ...shared, blobs }),
     renditions: createRenditions(shared),
-    renderer: new Renderer(shared),
+    variants: createVariants(shared),
+    renderer: new Renderer({ ...shared, kept: createKeptRenditions(shared) }),
   };
 }
 
@@ -110,6 +134,7 @@ function livePropertiesOf({ configuration }: Context) {
     isAvifOffered: () => configuration.get("capabilities.imageAvif"),
     avifPixelsMax: () => configuration.get("images.render.avif-pixels"),
     attemptsMax: () => configuration.get("images.render.attempts"),
+    lostAfterMs: () => configuration.get("images.render.lost-after"),
     graceMs: () => configuration.get("images.sweep.grace"),
     cacheSeconds: (visibility: Image["visibility"]) => configuration.get(`images.cache.${visibility}`),
     imageLimits: (): ImageLimits => ({

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, before, test } from "node:test";
+import { crc32, deflateSync } from "node:zlib";
 import { sniffImage } from "@signalbox/imaging";
 import { eventually, type FixtureName, readFixture, type TestPerson, testPerson } from "@signalbox/testing";
 import { type Harness, startImages } from "./harness.ts";
@@ -162,6 +163,7 @@ test("AVIF that takes too long is made in the background: another format now, 50
   const path = `/images/${id}/content?width=640`;
   const instead = await images.send(who, "GET", path, { headers: { accept: "image/avif,image/webp,*/*;q=0.5" } });
   assert.equal(instead.headers.get("content-type"), "image/webp");
+  assert.equal(instead.headers.get("rendition-pending"), "image/avif");
   const waiting = await images.send(who, "GET", path, { headers: { accept: "image/avif" } });
   assert.deepEqual([waiting.status, waiting.body.error.code], [503, "unavailable"]);
   assert.ok(Number(waiting.headers.get("retry-after")) > 0);
@@ -170,4 +172,65 @@ test("AVIF that takes too long is made in the background: another format now, 50
   assert.equal(jobs.length, 2, "one for the named variants, one for the AVIF, however often it was wanted");
   const small = await images.send(who, "GET", `/images/${id}/content?width=100`, { headers: { accept: "image/avif" } });
   assert.deepEqual([small.status, typeOf(small.bytes)], [200, "image/avif"]);
+  assert.equal(small.headers.get("rendition-pending"), null);
+});
+
+/** A PNG without a pixel of colour: 93 bytes that could become 250 megapixels. */
+function strip(width: number, height: number): Buffer {
+  const chunk = (type: string, data: Buffer) => {
+    const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
+    const ends = [Buffer.alloc(4), Buffer.alloc(4)] as const;
+    ends[0].writeUInt32BE(data.length);
+    ends[1].writeUInt32BE(crc32(body));
+    return Buffer.concat([ends[0], body, ends[1]]);
+  };
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, 0, 0, 0, 0], 8);
+  const rows = deflateSync(Buffer.alloc((width + 1) * height));
+  const start = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
+  return Buffer.concat([start, chunk("IHDR", header), chunk("IDAT", rows), chunk("IEND", Buffer.alloc(0))]);
+}
+
+test("nobody has a tiny image enlarged beyond 4096 pixels on a side, and up to there anybody may", async () => {
+  const who = testPerson();
+  const { id } = (await images.upload(who, strip(1, 15), { visibility: "public" })).body;
+  const ask = (query: string) => images.send(null, "GET", `/images/${id}/content?format=png&${query}`);
+  for (const query of ["width=4096&enlarge=true", "width=4096&height=4096&fit=outside&enlarge=true"]) {
+    const { status, body } = await ask(query);
+    assert.deepEqual([status, body.error.code, body.error.details[0].field], [400, "invalid_request", "enlarge"]);
+    assert.match(body.error.message, /4096/);
+  }
+  assert.equal((await ask("width=200&enlarge=true")).status, 200);
+  assert.equal((await ask("width=300&height=300&fit=cover&enlarge=true")).status, 200);
+  assert.equal((await ask("width=4096")).status, 200, "without enlarging it stays as it is");
+});
+
+test("an image whose rendition takes too long is 503 while the worker makes it", async () => {
+  const who = testPerson();
+  const { id } = (await images.upload(who, strip(8000, 7000))).body;
+  const { status, headers } = await images.send(who, "GET", `/images/${id}/content`);
+  assert.deepEqual([status, Number(headers.get("retry-after")) > 0], [503, true]);
+  const events = await images.eventsOf(who.accountId, 3);
+  assert.equal(events.filter(({ name }) => name === "image.render_requested").length, 2);
+  assert.equal((await images.send(who, "GET", `/images/${id}/content?width=100`)).status, 200);
+});
+
+test("however many forms of an image are asked for, those that stay are at most 64 and within four times its bytes", async () => {
+  const who = testPerson();
+  const photo = await readFixture("photo.jpg");
+  const { id, sha256 } = (await images.upload(who, photo)).body;
+  const stored = async () => (await images.blobKeys()).filter((key) => key.startsWith(`renditions/${sha256}/`));
+  for (let round = 0; round < 13; round++) {
+    const widths = Array.from({ length: 8 }, (_, index) => 20 + round * 8 + index);
+    await Promise.all(
+      widths.map((width) => images.send(who, "GET", `/images/${id}/content?width=${width}&format=png`)),
+    );
+  }
+  await eventually(async () => {
+    const count = (await stored()).length;
+    return count <= 64 && count >= 48;
+  });
+  assert.equal((await images.send(who, "GET", `/images/${id}/content?width=20&format=png`)).status, 200);
 });

@@ -53,6 +53,6 @@ export function imageRecord({
       ...{ frames: 1, hasAlpha: false, isProgressive: false },
     },
   };
-  const first = newImage("acc_1", original, NewImageFields.parse({}), createdAt);
+  const first = newImage("acc_1", original, NewImageFields.parse({}), { now: createdAt, renderDueAt: createdAt });
   return { ...first, status: "ready", placeholder: null, ...given };
 }

@@ -17,7 +17,14 @@ before(async () => {
   const { log, clock } = context;
   const view = (image: Parameters<typeof viewImage>[0]) => viewImage(image, "https://images.test");
   const events = createImageEvents(view);
-  const images = createImages({ imageStore, blobStore, events, clock, outbox: { append: async () => [] } });
+  const images = createImages({
+    imageStore,
+    blobStore,
+    events,
+    clock,
+    lostAfterMs: () => 1,
+    outbox: { append: async () => [] },
+  });
   const pageLimits = { maxPageSize: () => 100, pageSize: () => 20 };
   const subgraph = createSubgraph({
     typeDefs: await readFile(new URL("../schema.graphql", import.meta.url), "utf8"),

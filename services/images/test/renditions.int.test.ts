@@ -29,7 +29,7 @@ async function jobOf(who: TestPerson, attempt: number): Promise<Job> {
 }
 
 /** Answers a job as the worker would. */
-async function answer(job: Job, change: Partial<Answer> = {}): Promise<void> {
+async function answer(job: Job, change: Partial<Answer> = {}, to: Harness = images): Promise<void> {
   const { job_id, image_id, attempt, renditions } = job.data;
   const sizes = { mime_type: "image/jpeg", width: 1, height: 1, size_bytes: 1, sha256: "0".repeat(64) };
   const data: Answer = {
@@ -37,7 +37,7 @@ async function answer(job: Job, change: Partial<Answer> = {}): Promise<void> {
     renditions: renditions.map(({ name, key }) => ({ name, key, ...sizes })),
     ...change,
   };
-  await images.publish(draft("image.rendered", { subject: image_id, accountId: job.accountId, data }));
+  await to.publish(draft("image.rendered", { subject: image_id, accountId: job.accountId, data }));
 }
 
 const statusOf = async (who: TestPerson, id: string) => (await images.send(who, "GET", `/images/${id}`)).body.status;
@@ -115,4 +115,22 @@ test("an answer about an image that is gone changes nothing, and later answers a
   });
   await answer(events.find((event) => event.name === "image.render_requested" && event.subject === kept.id) as Job);
   await eventually(async () => (await statusOf(who, kept.id)) === "ready");
+});
+
+test("a job that nobody answers is sent out again, the same one, and its answer makes the image ready", async () => {
+  const impatient = await startImages({ "images.render.lost-after": 1_000 });
+  try {
+    const who = testPerson();
+    const { id } = (await impatient.upload(who, await readFixture("photo.jpg"))).body;
+    const jobs = await eventually(async () => {
+      const all = await impatient.eventsOf(who.accountId, 2);
+      const requested = all.filter(({ name }) => name === "image.render_requested") as Job[];
+      return requested.length > 1 && requested;
+    });
+    assert.equal(new Set(jobs.map(({ data }) => `${data.job_id} ${data.attempt}`)).size, 1);
+    await answer(jobs[0] as Job, {}, impatient);
+    await eventually(async () => (await impatient.send(who, "GET", `/images/${id}`)).body.status === "ready");
+  } finally {
+    await impatient.close();
+  }
 });

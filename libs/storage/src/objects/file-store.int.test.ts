@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -57,4 +57,21 @@ it("keeps objects over a restart, and shares them with another process", async (
   const { etag } = await store.put("a/1", Buffer.from("abc"), plain);
   const other = await openFileStore(root, Date.now());
   assert.equal((await other.head("a/1"))?.etag, etag);
+});
+
+it("adopts a whole file without copying it, once, and leaves nothing aside", async () => {
+  const { folder } = store;
+  assert.ok(folder);
+  for (const [isExpendable, created] of [
+    [false, true],
+    [true, false],
+  ] as const) {
+    const path: string = folder.newPath();
+    await writeFile(path, "abc");
+    const { ino }: { ino: number } = await stat(path);
+    const adopted = await folder.adopt("a/1", path, { ifAbsent: true, isExpendable });
+    assert.deepEqual([adopted.created, (await stat(folder.pathOf("a/1"))).ino === ino], [created, created]);
+  }
+  assert.deepEqual(await readdir(join(root, ".incoming")), []);
+  await assert.rejects(folder.adopt("a/2", folder.newPath(), {}), away);
 });

@@ -34,21 +34,32 @@ export async function openFileStore(root: string, nowMs: number): Promise<Object
     checkKey(key);
     return join(root, key);
   };
+  const newPath = () => join(root, incoming, randomUUID());
 
   return {
     async put(key, source, options) {
-      const path = pathOf(key);
-      const aside = join(root, incoming, randomUUID());
+      const [path, aside] = [pathOf(key), newPath()];
       try {
-        await writeSynced(aside, source, options);
-        await makeFolder(root, dirname(path));
-        const created = await moveIn(aside, path, options.ifAbsent ?? false);
-        await syncFolder(dirname(path));
-        return { etag: headOf(await stat(path)).etag, created };
+        await write(aside, source, options);
+        return await place(root, aside, path, options);
       } catch (error) {
         await unlink(aside).catch(() => {}); // already moved, or never made
         throw explained(error);
       }
+    },
+    folder: {
+      pathOf,
+      newPath,
+      async adopt(key, file, options) {
+        const path = pathOf(key);
+        try {
+          if (!options.isExpendable) await syncFile(file);
+          return await place(root, file, path, options);
+        } catch (error) {
+          await unlink(file).catch(() => {});
+          throw explained(error);
+        }
+      },
     },
     async get(key, { range, signal } = {}) {
       const path = pathOf(key);
@@ -94,13 +105,19 @@ export async function openFileStore(root: string, nowMs: number): Promise<Object
   };
 }
 
-async function writeSynced(
-  path: string,
-  source: Parameters<ObjectStore["put"]>[1],
-  options: PutOptions,
-): Promise<void> {
+type Placing = Pick<PutOptions, "ifAbsent" | "isExpendable">;
+
+/** Gives a whole file its key. */
+async function place(root: string, file: string, path: string, { ifAbsent = false, isExpendable }: Placing) {
+  await makeFolder(root, dirname(path), { isSynced: !isExpendable });
+  const created = await moveIn(file, path, ifAbsent);
+  if (!isExpendable) await syncFolder(dirname(path));
+  return { etag: headOf(await stat(path)).etag, created };
+}
+
+async function write(path: string, source: Parameters<ObjectStore["put"]>[1], options: PutOptions): Promise<void> {
   const file = await open(path, "wx", 0o600);
-  const target = file.createWriteStream({ flush: true }); // fsync before it closes
+  const target = file.createWriteStream({ flush: !options.isExpendable }); // fsync before it closes
   await pipeline(verifiedContent(source, options), target, options.signal ? { signal: options.signal } : {});
 }
 
@@ -122,10 +139,15 @@ async function moveIn(aside: string, path: string, ifAbsent: boolean): Promise<b
 }
 
 /** Creates the folders of a key and syncs those that hold a new one, or a power cut could take the object with them. */
-async function makeFolder(root: string, folder: string): Promise<void> {
+async function makeFolder(root: string, folder: string, { isSynced }: { isSynced: boolean }): Promise<void> {
   const created = await mkdir(folder, { recursive: true, mode: 0o700 });
-  if (created === undefined) return;
+  if (created === undefined || !isSynced) return;
   for (let parent = dirname(folder); parent.length >= root.length; parent = dirname(parent)) await syncFolder(parent);
+}
+
+async function syncFile(path: string): Promise<void> {
+  const file = await open(path, "r+");
+  await file.sync().finally(() => file.close());
 }
 
 async function syncFolder(folder: string): Promise<void> {

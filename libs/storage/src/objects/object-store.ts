@@ -14,6 +14,8 @@ export interface PutOptions {
   readonly ifAbsent?: boolean;
   /** SHA-256 of the bytes in hex. A mismatch fails and leaves nothing behind. */
   readonly sha256?: string;
+  /** True for bytes that can be made again: they need not survive a power cut, and are not waited for. */
+  readonly isExpendable?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -63,6 +65,22 @@ export interface ObjectStore {
   ): Promise<{ objects: StoredObject[]; next: string | null }>;
   /** null when the store answers, else a sentence that says why not. */
   health(): Promise<string | null>;
+  /** Where the store keeps its objects as files of this machine; absent where it does not. */
+  readonly folder?: ObjectFolder;
+}
+
+/** The files of a store, for programs that read and write paths. */
+export interface ObjectFolder {
+  /** The file of an object; it may not be there, and it goes when the object is deleted. */
+  pathOf(key: string): string;
+  /** The name for a new file beside the objects, which `adopt` may take. What is left of it is swept after a day. */
+  newPath(): string;
+  /** Makes a whole file an object without copying it. The file is gone afterwards, also when the key was taken. */
+  adopt(
+    key: string,
+    path: string,
+    options: Pick<PutOptions, "ifAbsent" | "isExpendable">,
+  ): Promise<{ etag: string; created: boolean }>;
 }
 
 /** A range that holds no byte of the object: a 416 with the size. */

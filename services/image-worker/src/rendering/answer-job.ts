@@ -8,12 +8,15 @@ import {
   type ReceivedEvent,
   type StatelessContext,
 } from "@signalbox/events";
-import type { ObjectStore } from "@signalbox/storage";
+import type { ImagePool } from "@signalbox/imaging";
+import type { ObjectFiles, ObjectStore } from "@signalbox/storage";
 import type { Logger, Tracer } from "@signalbox/telemetry";
 import { failed, type RenderedVariants, renderVariants } from "./render-variants.ts";
 
 interface Dependencies {
   readonly objects: ObjectStore;
+  readonly objectFiles: ObjectFiles;
+  readonly imagePool: ImagePool;
   readonly eventLog: EventLog;
   readonly clock: Clock;
   readonly tracer: Tracer;
@@ -31,11 +34,11 @@ const longestPauseMs = seconds(5);
  * is an answer, which the images service may follow by asking again.
  */
 export async function answerJob(job: Job, context: StatelessContext, dependencies: Dependencies): Promise<void> {
-  const { objects, eventLog, clock, tracer, log } = dependencies;
+  const { objects, objectFiles, imagePool, eventLog, clock, tracer, log } = dependencies;
   const { signal, heartbeat } = context;
   const startedMs = clock.steadyMs();
   const done = await throughOutages(context, log, () =>
-    renderVariants(job.data, { objects, tracer, signal, beat: heartbeat }),
+    renderVariants(job.data, { objects, objectFiles, imagePool, tracer, signal, beat: heartbeat }),
   ).catch((error: unknown) => {
     if (signal.aborted) throw error;
     log.error({ error }, "a job failed for a reason of ours");

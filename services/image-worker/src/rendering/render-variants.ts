@@ -1,21 +1,24 @@
 import { createHash } from "node:crypto";
+import { open, readFile, rm } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import type { EventData, RenditionRequest, RenditionResult } from "@signalbox/contracts";
+import { minutes } from "@signalbox/core";
 import {
-  computePlaceholder,
   defaultImageLimits,
+  type FatalOutcome,
   type ImageFacts,
   type ImageLimits,
+  type ImagePool,
+  type JobOutcome,
+  type JobTerms,
   outputTraits,
   planGeometry,
-  RenderError,
   type Rendition,
-  readFacts,
-  renderImage,
   renditionKey,
+  sniffBytes,
   sniffImage,
 } from "@signalbox/imaging";
-import type { ObjectStore } from "@signalbox/storage";
+import type { ObjectFiles, ObjectStore } from "@signalbox/storage";
 import type { Tracer } from "@signalbox/telemetry";
 
 type Job = EventData<"image.render_requested">;
@@ -29,72 +32,105 @@ export interface RenderedVariants {
 
 interface Dependencies {
   readonly objects: ObjectStore;
+  readonly objectFiles: ObjectFiles;
+  readonly imagePool: ImagePool;
   readonly tracer: Tracer;
   readonly signal: AbortSignal;
   /** Called between renditions: the work still moves. */
   readonly beat: () => Promise<void>;
 }
 
+/** All jobs of the worker take turns as one: it stands behind every caller who waits. */
+const turn = "image-worker";
+const limitMs = minutes(2);
+
 /**
  * Makes the renditions of a job in their order and stores each under its content-addressed key, so that doing the job
- * again changes nothing and costs little. What the image itself is to blame for is a failure in the answer; that the store
- * is away is thrown.
+ * again changes nothing and costs little. What the image is to blame for is a failure in the answer; that the store is
+ * away is thrown.
  */
-export async function renderVariants(
-  job: Job,
-  { objects, tracer, signal, beat }: Dependencies,
-): Promise<RenderedVariants> {
-  const original = await objects.get(job.original.key, { signal });
-  if (!original) return unrenderable("original_missing", "The original is not stored any more.");
-  const source = await buffer(original.stream);
-  const sniffed = sniffImage(source);
-  const read = () => (sniffed.kind === "accepted" ? readFacts(source, sniffed, defaultImageLimits) : null);
-  const facts = await tracer.span("read image", { attributes: { "image.bytes": source.length } }, read);
-  if (!facts) return unrenderable("unreadable", "The original cannot be read.");
+export async function renderVariants(job: Job, dependencies: Dependencies): Promise<RenderedVariants> {
+  const { objectFiles, signal } = dependencies;
+  const made = await objectFiles.withFile(job.original.key, (path) => renderFile(job, path, dependencies), signal);
+  return made ?? failedFor({ code: "original_missing", message: "The original is not stored any more." });
+}
 
-  const renderable: Renderable = { job, source, facts, limits: limitsFor(facts) };
+async function renderFile(job: Job, source: string, dependencies: Dependencies): Promise<RenderedVariants> {
+  const { imagePool, signal, beat } = dependencies;
+  const terms: JobTerms = { turn, limitMs, signal };
+  const sniffed = sniffImage(await firstBytesOf(source));
+  if (sniffed.kind !== "accepted") return failedFor(unreadable);
+  const header = await imagePool.run({ kind: "header", source, format: sniffed.format }, terms);
+  if (header.outcome !== "rendered") return { ...nothing, failure: failureOf(header, unreadable) };
+  const renderable: Renderable = { job, source, facts: header.result, limits: limitsFor(header.result), terms };
+
   const renditions: RenditionResult[] = [];
-  try {
-    for (const request of job.renditions) {
-      signal.throwIfAborted();
-      renditions.push(await renderOne(renderable, request, { objects, tracer, signal }));
-      await beat();
-    }
-    const placeholder = job.placeholder ? await computePlaceholder(source, facts, renderable.limits) : null;
-    return { renditions, placeholder, failure: null };
-  } catch (error) {
-    if (!(error instanceof RenderError)) throw error;
-    return { ...unrenderable("decode_failed", error.message), renditions };
+  for (const request of job.renditions) {
+    signal.throwIfAborted();
+    const made = await renderOne(renderable, request, dependencies);
+    if ("code" in made) return { renditions, placeholder: null, failure: made };
+    renditions.push(made);
+    await beat();
   }
+  if (!job.placeholder) return { renditions, placeholder: null, failure: null };
+  const { facts, limits } = renderable;
+  const look = await imagePool.run({ kind: "look", source, facts, limits }, terms);
+  if (look.outcome !== "rendered") return { renditions, placeholder: null, failure: failureOf(look, damaged) };
+  return { renditions, placeholder: look.result.placeholder, failure: null };
 }
 
 /** An original whose header was read, and the job that wants it rendered. */
 interface Renderable {
   readonly job: Job;
-  readonly source: Buffer;
+  readonly source: string;
   readonly facts: ImageFacts;
   readonly limits: ImageLimits;
+  readonly terms: JobTerms;
 }
 
 /** The key is made here, not taken from the job: it names the encoder that made the bytes. */
 async function renderOne(
-  { job, source, facts, limits }: Renderable,
+  { job, terms, ...given }: Renderable,
   request: RenditionRequest,
-  { objects, tracer, signal }: Omit<Dependencies, "beat">,
-): Promise<RenditionResult> {
+  { objects, objectFiles, imagePool, tracer, signal }: Dependencies,
+): Promise<RenditionResult | Failure> {
   const rendition = renditionFrom(request, job);
   const key = renditionKey(job.original.sha256, rendition);
   const { mimeType } = outputTraits[rendition.format];
   const stored = await objects.get(key, { signal });
   if (stored) {
-    const { width, height } = planGeometry(facts, rendition).output;
+    const { width, height } = planGeometry(given.facts, rendition).output;
     return resultOf(request, key, { bytes: await buffer(stored.stream), mimeType, width, height });
   }
-  const { width, height, format } = rendition;
-  const attributes = { "image.format": format, "image.width": width ?? undefined, "image.height": height ?? undefined };
-  const made = await tracer.span("render image", { attributes }, () => renderImage(source, facts, rendition, limits));
-  await objects.put(key, made.bytes, { size: made.bytes.length, contentType: mimeType, ifAbsent: true, signal });
-  return resultOf(request, key, made);
+  const target = objectFiles.newPath();
+  try {
+    const { width: wanted, height: high, format } = rendition;
+    const attributes = {
+      "image.format": format,
+      "image.width": wanted ?? undefined,
+      "image.height": high ?? undefined,
+    };
+    const made = await tracer.span("render image", { attributes }, () =>
+      imagePool.run({ kind: "render", target, rendition, ...given }, terms),
+    );
+    if (made.outcome !== "rendered") return failureOf(made, damaged);
+    const { width, height, sizeBytes: size } = made.result;
+    const result = resultOf(request, key, { bytes: await readFile(target), mimeType, width, height });
+    await objectFiles.put(key, target, { size, contentType: mimeType, isExpendable: true, signal });
+    return result;
+  } finally {
+    await rm(target, { force: true });
+  }
+}
+
+async function firstBytesOf(path: string): Promise<Buffer> {
+  const file = await open(path, "r");
+  try {
+    const { buffer: head, bytesRead } = await file.read(Buffer.alloc(sniffBytes), 0, sniffBytes, 0);
+    return head.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
 }
 
 function renditionFrom({ width, height, fit, format, quality, enlarge }: RenditionRequest, job: Job): Rendition {
@@ -118,9 +154,31 @@ function resultOf(
   return { name, key, mime_type, width, height, size_bytes: bytes.length, sha256 };
 }
 
+const nothing = { renditions: [], placeholder: null } as const;
+const unreadable = { code: "unreadable", message: "The original cannot be read." };
+const damaged = { code: "decode_failed", message: "The image is damaged or incomplete." };
+
 /** For good: the image is to blame. */
-const unrenderable = (code: string, message: string): RenderedVariants => failed({ code, message, retryable: false });
+function failedFor(reason: Pick<Failure, "code" | "message">): RenderedVariants {
+  return failed({ ...reason, retryable: false });
+}
+
+/** An image that ended its process gets another chance: the machine may have been short of memory or time. */
+function failureOf(
+  { outcome }: Exclude<JobOutcome<unknown>, { outcome: "rendered" }>,
+  broken: Pick<Failure, "code" | "message">,
+): Failure {
+  if (outcome === "broken") return { ...broken, retryable: false };
+  const code = outcome.replaceAll("-", "_");
+  return { code, message: fatalMessages[outcome], retryable: true };
+}
+
+const fatalMessages: Readonly<Record<FatalOutcome, string>> = {
+  crashed: "The image ended the process that decoded it.",
+  "out-of-memory": "The image takes more memory than there is for it.",
+  "too-slow": "The image takes more time than there is for it.",
+};
 
 export function failed(failure: Failure): RenderedVariants {
-  return { renditions: [], placeholder: null, failure };
+  return { ...nothing, failure };
 }

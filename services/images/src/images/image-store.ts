@@ -2,6 +2,7 @@ import type { ImageResource } from "@signalbox/contracts";
 import { type ListRange, newestFirstOf, type Pool, type Queryable, sql, type Tx, table } from "@signalbox/storage";
 import type { Prisma, PrismaClient } from "../generated/prisma/client.ts";
 import type { Image } from "./image.ts";
+import { RecordCopies } from "./record-copies.ts";
 
 export interface ImageFilter {
   readonly tag?: string | undefined;
@@ -42,6 +43,8 @@ const images = table("images", {
   focalY: "float8",
   renderJobId: "text",
   renderAttempt: "int4",
+  renderIssues: "int4",
+  renderDueAt: "timestamptz",
   revision: "int8",
   createdAt: "timestamptz",
   updatedAt: "timestamptz",
@@ -61,6 +64,8 @@ const saveImage = images.update(
   "focalY",
   "renderJobId",
   "renderAttempt",
+  "renderIssues",
+  "renderDueAt",
   "revision",
   "updatedAt",
 );
@@ -75,6 +80,11 @@ const lockSome = sql(
   "image.lock-some-of-account",
   `select ${images.columns} from images where account_id = $1 order by id limit $2 for update`,
 );
+const lockLost = sql(
+  "image.lock-lost",
+  `select ${images.columns} from images where status = 'processing' and render_due_at <= $1
+   order by render_due_at limit $2 for update skip locked`,
+);
 const deleteImage = sql("image.delete", "delete from images where id = $1");
 const deleteImages = sql("image.delete-many", "delete from images where id = any($1)");
 const deleteTombstones = sql("image.delete-tombstones-of", "delete from tombstones where account_id = $1");
@@ -88,9 +98,14 @@ const tombstones = table("tombstones", {
 
 /** Image records in PostgreSQL: prepared statements, and Prisma for lists with their many filters. */
 export function createImageStore(pool: Pool, prisma: PrismaClient) {
+  const copies = new RecordCopies((imageId) => first(pool, findImage, [imageId]));
+
   return {
-    /** Finds the image of whatever account: callers judge whether it may be seen. */
-    find: (imageId: string) => first(pool, findImage, [imageId]),
+    /**
+     * Finds the image of whatever account: callers judge whether it may be seen. It may be a copy of up to a second ago:
+     * what this process changes shows at once, what another instance changes within that second.
+     */
+    find: (imageId: string) => copies.find(imageId),
 
     findOwn: async (accountId: string, imageId: string) => ownOf(accountId, await first(pool, findImage, [imageId])),
 
@@ -113,20 +128,33 @@ export function createImageStore(pool: Pool, prisma: PrismaClient) {
       return (await tx.query<Row>(lockSome, [accountId, limit])).rows.map(imageFrom);
     },
 
+    /** Locks images whose render job should have been answered by now; others may be at work on the rest. */
+    async lockLost(tx: Tx, now: Date, limit: number): Promise<Image[]> {
+      return (await tx.query<Row>(lockLost, [now, limit])).rows.map(imageFrom);
+    },
+
     insert: (tx: Tx, image: Image) => images.insert(tx, rowOf(image)),
 
     /** Writes what may change of a locked image. */
-    save: async (tx: Tx, image: Image): Promise<void> => void (await saveImage(tx, rowOf(image))),
+    async save(tx: Tx, image: Image): Promise<void> {
+      await saveImage(tx, rowOf(image));
+      tx.afterCommit(() => copies.forget(image.id));
+    },
 
     /** Removes a locked record and leaves its tombstone. */
     async remove(tx: Tx, { id, accountId, sha256 }: Image, deletion: Deletion): Promise<void> {
       await tx.query(deleteImage, [id]);
       await tombstones.insert(tx, { imageId: id, accountId, sha256, ...deletion });
+      tx.afterCommit(() => copies.forget(id));
     },
 
     /** Removes locked records without a trace. */
-    removeMany: async (tx: Tx, imageIds: readonly string[]): Promise<void> =>
-      void (await tx.query(deleteImages, [imageIds])),
+    async removeMany(tx: Tx, imageIds: readonly string[]): Promise<void> {
+      await tx.query(deleteImages, [imageIds]);
+      tx.afterCommit(() => {
+        for (const id of imageIds) copies.forget(id);
+      });
+    },
 
     /** Removes what is left of the images that an account deleted: who did it, and what the bytes were. */
     removeTombstonesOf: async (tx: Tx, accountId: string): Promise<void> =>

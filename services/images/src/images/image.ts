@@ -27,6 +27,10 @@ export interface Image {
   /** The job that makes the named variants. */
   readonly renderJobId: string;
   readonly renderAttempt: number;
+  /** How often the job of this attempt went out. */
+  readonly renderIssues: number;
+  /** When that job, not answered, counts as lost. */
+  readonly renderDueAt: Date;
   readonly revision: bigint;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -41,8 +45,13 @@ export interface Original {
   readonly placeholder: string;
 }
 
-/** The first record of an original. */
-export function newImage(accountId: string, original: Original, fields: NewImageFields, now: Date): Image {
+/** The first record of an original. Its render job counts as lost at `renderDueAt`. */
+export function newImage(
+  accountId: string,
+  original: Original,
+  fields: NewImageFields,
+  { now, renderDueAt }: { readonly now: Date; readonly renderDueAt: Date },
+): Image {
   const { facts, ...stored } = original;
   const { mimeType, width, height, frames, hasAlpha, isProgressive } = facts;
   const { alt_text: altText, ...described } = fields;
@@ -57,6 +66,8 @@ export function newImage(accountId: string, original: Original, fields: NewImage
     focalPoint: null,
     renderJobId: newId("job", now.getTime()),
     renderAttempt: 1,
+    renderIssues: 1,
+    renderDueAt,
     revision: 1n,
     createdAt: now,
     updatedAt: now,

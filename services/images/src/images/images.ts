@@ -4,7 +4,7 @@ import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { BlobStore } from "../blobs/blob-store.ts";
-import { renderRequested } from "../renditions/render-job.ts";
+import { renderDueAt, renderRequested } from "../renditions/render-job.ts";
 import { changeImage, type Image, newImage, type Original } from "./image.ts";
 import type { ImageChanges, NewImageFields } from "./image-fields.ts";
 import type { ImageStore } from "./image-store.ts";
@@ -16,6 +16,8 @@ interface Dependencies {
   readonly outbox: Pick<Outbox, "append">;
   readonly events: ImageEvents;
   readonly clock: Clock;
+  /** How long a render job is waited for. */
+  readonly lostAfterMs: () => number;
 }
 
 export type Images = ReturnType<typeof createImages>;
@@ -24,7 +26,7 @@ export type Images = ReturnType<typeof createImages>;
 const deletedTogether = 200;
 
 /** Image records: created, changed, deleted. */
-export function createImages({ imageStore, blobStore, outbox, events, clock }: Dependencies) {
+export function createImages({ imageStore, blobStore, outbox, events, clock, lostAfterMs }: Dependencies) {
   return {
     /**
      * Creates the record of a stored original, with its event and the job for its named variants.
@@ -33,7 +35,11 @@ export function createImages({ imageStore, blobStore, outbox, events, clock }: D
     async create(tx: Tx, caller: Caller, original: Original, fields: NewImageFields): Promise<Image> {
       const isKept = await blobStore.keep(tx, original.sha256);
       if (!isKept) throw new AppError("unavailable", "Try again.", { retryAfterSeconds: 1 });
-      const image = newImage(caller.accountId, original, fields, clock.now());
+      const now = clock.now();
+      const image = newImage(caller.accountId, original, fields, {
+        now,
+        renderDueAt: renderDueAt(now, 1, lostAfterMs()),
+      });
       await imageStore.insert(tx, image);
       const entry = audited(caller, { action: "image.create", subject: image.id });
       await outbox.append(tx, [events.created(image), renderRequested(image), entry]);

@@ -5,6 +5,7 @@ import {
   outputFormats,
   planGeometry,
   type Rendition,
+  type Size,
 } from "@signalbox/imaging";
 import { factsOf, type Image } from "../images/image.ts";
 import type { ContentQuery } from "./content-query.ts";
@@ -13,7 +14,12 @@ export type RenditionChoice =
   /** `later` is a better one that is worth making in the background. */
   | { readonly outcome: "chosen"; readonly rendition: Rendition; readonly later: Rendition | null }
   | { readonly outcome: "only-later"; readonly rendition: Rendition }
-  | { readonly outcome: "not-acceptable" };
+  | { readonly outcome: "not-acceptable" }
+  /** Enlarged beyond what anybody may ask for. */
+  | { readonly outcome: "too-large" };
+
+/** The longest side of what enlarging makes. */
+export const enlargedSideMax = 4096;
 
 /** A request for an image's content. */
 export interface ContentRequest {
@@ -33,6 +39,7 @@ export function chooseRendition(
   const box = { width, height, fit, enlarge, focalPoint: image.focalPoint };
   const renditionIn = (format: OutputFormat) => canonicalRendition({ ...box, format, quality }, facts);
   const { output } = planGeometry(facts, box);
+  if (isEnlargedTooFar(facts, output)) return { outcome: "too-large" };
   const choice = chooseFormat({
     accept,
     requested: query.format,
@@ -51,4 +58,10 @@ export function chooseRendition(
       return { outcome: "chosen", rendition: renditionIn(choice.format), later };
     }
   }
+}
+
+/** What the original is larger by itself may be shown as large. */
+function isEnlargedTooFar(source: Size, output: Size): boolean {
+  const grown = (["width", "height"] as const).filter((side) => output[side] > source[side]);
+  return grown.some((side) => output[side] > enlargedSideMax);
 }

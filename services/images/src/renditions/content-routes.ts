@@ -10,12 +10,14 @@ import {
   refused,
   stream,
 } from "@signalbox/http";
-import { outputFormats, outputTraits, renditionKey, renditionTag } from "@signalbox/imaging";
+import { outputFormats, outputTraits, type Rendition, renditionKey, renditionTag } from "@signalbox/imaging";
 import type { ObjectStore } from "@signalbox/storage";
 import { originalKey } from "../blobs/blob-keys.ts";
 import type { Image } from "../images/image.ts";
 import type { ImageStore } from "../images/image-store.ts";
+import { enlargedSideMax } from "./choose-rendition.ts";
 import { ContentQuery } from "./content-query.ts";
+import type { TermsOf } from "./render-terms.ts";
 import type { Renderer } from "./renderer.ts";
 import type { Renditions } from "./renditions.ts";
 
@@ -25,13 +27,14 @@ interface Dependencies {
   readonly renditions: Renditions;
   readonly renderer: Renderer;
   readonly isDeleted: (accountId: string) => boolean;
+  readonly termsOf: TermsOf;
   readonly cacheSeconds: (visibility: Image["visibility"]) => number;
 }
 
 const contentTypes = outputFormats.map((format) => outputTraits[format].mimeType);
 /** How soon bytes that are not there yet may be asked for again. */
 const retryAfterSeconds = 5;
-const responses = { 404: "error", 503: "error" } as const;
+const responses = { 404: "error", 429: "error", 503: "error" } as const;
 
 type Input<Who, Query = unknown> = RouteInput<Who, { readonly image_id: string }, Query>;
 
@@ -47,7 +50,7 @@ export function contentRoutes(dependencies: Dependencies) {
     auth: { scopes: ["images:read"], optional: true },
     query: ContentQuery,
     ownNegotiation: true,
-    responses: { ...responses, 200: { content: contentTypes }, 406: "error", 422: "error" },
+    responses: { ...responses, 200: { content: contentTypes }, 400: "error", 406: "error", 422: "error" },
     handle: (input) => showContent(dependencies, input),
   });
 
@@ -66,9 +69,10 @@ export function contentRoutes(dependencies: Dependencies) {
 
 async function showContent(
   dependencies: Dependencies,
-  { principal, params, query, headers, log }: Input<Principal | null, ContentQuery>,
+  input: Input<Principal | null, ContentQuery>,
 ): Promise<HttpResponse> {
-  const { imageStore, renditions, renderer, cacheSeconds } = dependencies;
+  const { principal, params, query, headers, log } = input;
+  const { imageStore, renditions, renderer, termsOf, cacheSeconds } = dependencies;
   const image = await imageStore.find(params.image_id);
   if (!image || !maySee(dependencies, image, principal)) return refused(404, "not_found");
 
@@ -76,10 +80,8 @@ async function showContent(
   if (choice.outcome === "not-acceptable") {
     return refused(406, "not_acceptable", { message: `The image can be had as ${contentTypes.join(", ")}.` });
   }
-  if (choice.outcome === "only-later") {
-    await renditions.request(image, choice.rendition);
-    return refused(503, "unavailable", { message: "The AVIF is being made.", retryAfterSeconds });
-  }
+  if (choice.outcome === "too-large") return tooLarge();
+  if (choice.outcome === "only-later") return showLater(dependencies, image, choice.rendition);
   const { rendition, later } = choice;
   if (later) {
     renditions.request(image, later).catch((error: unknown) => log.warn({ error }, "a rendition was not requested"));
@@ -87,12 +89,37 @@ async function showContent(
 
   const etag = renditionTag(renditionKey(image.sha256, rendition));
   const cache = `${image.visibility}, max-age=${cacheSeconds(image.visibility)}`;
-  if (isNotModified({ headers }, etag)) return notModified(etag, { etag, cache });
+  const about = {
+    etag,
+    cache,
+    ...(later && { headers: { "rendition-pending": outputTraits[later.format].mimeType } }),
+  };
+  if (isNotModified({ headers }, etag)) return notModified(etag, about);
   const { mimeType: contentType } = outputTraits[rendition.format];
-  const content = await renderer.obtain(image, rendition);
-  return content.kind === "bytes"
-    ? bytes(content.bytes, contentType, { etag, cache })
-    : stream(content.stream, { etag, cache, contentType, length: content.size });
+  const content = await renderer.obtain(image, rendition, termsOf(input));
+  switch (content.kind) {
+    case "bytes":
+      return bytes(content.bytes, contentType, about);
+    case "stream":
+      return stream(content.stream, { ...about, contentType, length: content.size });
+    case "later":
+      return showLater(dependencies, image, rendition);
+  }
+}
+
+function tooLarge(): HttpResponse {
+  const message = `An enlarged image may have ${enlargedSideMax} pixels on each side.`;
+  const details = [{ field: "enlarge", code: "out_of_range", message }] as const;
+  return refused(400, "invalid_request", { message, details });
+}
+
+/** What would keep a caller waiting for too long is made by the worker, once. */
+async function showLater({ renditions }: Dependencies, image: Image, rendition: Rendition): Promise<HttpResponse> {
+  if (await renditions.isRefused(image, rendition)) {
+    return refused(422, "validation_error", { message: "The image could not be made in this form." });
+  }
+  await renditions.request(image, rendition);
+  return refused(503, "unavailable", { message: "The image is being made in this form.", retryAfterSeconds });
 }
 
 /** Another account's private image, and a public one of a deleted account, read as missing. */

@@ -1,5 +1,5 @@
 import { draft } from "@signalbox/contracts";
-import { newId } from "@signalbox/core";
+import { hours } from "@signalbox/core";
 import { canonicalRendition, keptFormat, namedBoxes, type Rendition, renditionKey } from "@signalbox/imaging";
 import { originalKey } from "../blobs/blob-keys.ts";
 import { factsOf, type Image } from "../images/image.ts";
@@ -15,14 +15,25 @@ interface Wanted {
   readonly rendition: Rendition;
 }
 
+/** However often a job was lost, it is asked for again this soon. */
+const longestWaitMs = hours(1);
+
+/**
+ * When a job that goes out now counts as lost. Each time it goes out it is waited for twice as long: a worker that is
+ * behind must not drown in copies.
+ */
+export function renderDueAt(now: Date, issues: number, lostAfterMs: number): Date {
+  return new Date(now.getTime() + Math.min(lostAfterMs * 2 ** (issues - 1), longestWaitMs));
+}
+
 /** The job that makes an image's named variants. */
 export function renderRequested(image: Image) {
   return jobFor(image, { id: image.renderJobId, attempt: image.renderAttempt }, namedRenditions(image));
 }
 
 /** The job that makes one rendition somebody asked for and could not wait for. */
-export function singleRenderRequested(image: Image, rendition: Rendition) {
-  return jobFor(image, { id: newId("job"), attempt: 1 }, [{ name: null, rendition }]);
+export function singleRenderRequested(image: Image, jobId: string, rendition: Rendition) {
+  return jobFor(image, { id: jobId, attempt: 1 }, [{ name: null, rendition }]);
 }
 
 /**

@@ -1,134 +1,211 @@
+import { readFile, rm } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Cache } from "@signalbox/cache";
-import { AppError, type Clock, seconds } from "@signalbox/core";
+import { AppError, type Clock, minutes, seconds } from "@signalbox/core";
 import {
   type ImageLimits,
-  type JobSlots,
-  RenderError,
-  type RenderedImage,
+  type ImagePool,
+  type JobTerms,
+  outputTraits,
+  planGeometry,
+  type RenderedFile,
   type Rendition,
-  renderCost,
-  renderImage,
   renditionKey,
 } from "@signalbox/imaging";
-import type { ObjectStore, Pool } from "@signalbox/storage";
+import type { ObjectFiles, ObjectStore, Pool } from "@signalbox/storage";
 import type { Logger, Tracer } from "@signalbox/telemetry";
 import { originalKey } from "../blobs/blob-keys.ts";
 import { factsOf, type Image } from "../images/image.ts";
+import type { KeptRenditions } from "./kept-renditions.ts";
 import type { RenditionMemory } from "./rendition-memory.ts";
 import type { RenditionStore } from "./rendition-store.ts";
+import { SharedWork } from "./shared-work.ts";
 
 export type RenditionContent =
   | { readonly kind: "bytes"; readonly bytes: Buffer }
-  | { readonly kind: "stream"; readonly stream: Readable; readonly size: number };
+  | { readonly kind: "stream"; readonly stream: Readable; readonly size: number }
+  /** It is not there, and takes too long to be made while a caller waits. */
+  | { readonly kind: "later" };
+
+/** What is made while a caller waits takes no longer, gives no more pixels, and is of no larger progressive original. */
+const waitedForMs = seconds(15);
+const outputPixelsMax = 50_000_000;
+const progressivePixelsMax = 40_000_000;
 
 interface Dependencies {
   readonly pool: Pool;
   readonly objects: ObjectStore;
+  readonly objectFiles: ObjectFiles;
   readonly renditionStore: RenditionStore;
   readonly memory: RenditionMemory;
+  readonly kept: KeptRenditions;
   readonly cache: Cache;
-  readonly slots: JobSlots;
+  readonly imagePool: ImagePool;
   readonly clock: Clock;
   readonly log: Logger;
   readonly tracer: Tracer;
   readonly imageLimits: () => ImageLimits;
 }
 
-/** How long another instance is waited for before the work is done twice, and how often the store is looked at. */
-const waitForOtherMs = seconds(3);
-const lookAgainMs = 40;
+interface Wanted {
+  readonly key: string;
+  readonly image: Image;
+  readonly rendition: Rendition;
+}
+
+/** How long another instance is waited for before the work is done twice, and how often the cache is asked about it. */
+const waitForOtherMs = seconds(10);
+const lookAgainMs = 25;
+const leaseMs = seconds(30);
+const toldMs = minutes(1);
 
 /** Gives renditions: from memory, from the store, or made now, by one caller for all that want it. */
 export class Renderer {
   readonly #parts: Dependencies;
-  readonly #underWay = new Map<string, Promise<Buffer>>();
+  /** Null is given to those who wait for what took too long after all. */
+  readonly #underWay = new SharedWork<Buffer | null>();
 
   constructor(parts: Dependencies) {
     this.#parts = parts;
   }
 
-  async obtain(image: Image, rendition: Rendition): Promise<RenditionContent> {
+  /**
+   * Obtains a rendition for a caller, until they leave.
+   * @throws AppError `rate_limited` when it cannot be made in time, `validation_error` when it cannot be made.
+   */
+  async obtain(image: Image, rendition: Rendition, terms: JobTerms): Promise<RenditionContent> {
     const { memory, objects } = this.#parts;
     const key = renditionKey(image.sha256, rendition);
     const remembered = memory.get(key);
     if (remembered) return { kind: "bytes", bytes: remembered };
-    const underWay = this.#underWay.get(key);
-    if (underWay) return { kind: "bytes", bytes: await underWay };
-    const stored = await objects.get(key);
-    if (!stored) return { kind: "bytes", bytes: await this.#makeOnce(key, image, rendition) };
+    if (!this.#underWay.has(key)) {
+      const stored = await objects.get(key);
+      if (stored) return this.#showStored(key, stored);
+      if (this.#isForLater(image, rendition)) return { kind: "later" };
+    }
+    const work = (signal: AbortSignal) => this.#makeAlone({ key, image, rendition }, { ...terms, signal });
+    const bytes = await this.#underWay.join(key, work, terms.signal);
+    return bytes ? { kind: "bytes", bytes } : { kind: "later" };
+  }
+
+  #isForLater(image: Image, rendition: Rendition): boolean {
+    const { imagePool, imageLimits } = this.#parts;
+    const facts = factsOf(image);
+    const { output } = planGeometry(facts, rendition);
+    if (output.width * output.height > outputPixelsMax) return true;
+    if (facts.isProgressive && facts.width * facts.height > progressivePixelsMax) return true;
+    const job = { kind: "render", source: "", target: "", facts, rendition, limits: imageLimits() } as const;
+    return imagePool.expect(job).ms > waitedForMs;
+  }
+
+  async #showStored(key: string, stored: { stream: Readable; size: number }): Promise<RenditionContent> {
+    const { memory, kept } = this.#parts;
+    kept.seen(key);
     if (!memory.takes(stored.size)) return { kind: "stream", stream: stored.stream, size: stored.size };
     const bytes = await bytesOf(stored.stream);
     memory.add(key, bytes);
     return { kind: "bytes", bytes };
   }
 
-  #makeOnce(key: string, image: Image, rendition: Rendition): Promise<Buffer> {
-    const underWay = this.#underWay.get(key);
-    if (underWay) return underWay;
-    const work = this.#makeAlone(key, image, rendition).finally(() => this.#underWay.delete(key));
-    this.#underWay.set(key, work);
-    return work;
-  }
-
   /** The lease only saves work: without it, or when its holder is slow, the same bytes are made twice. */
-  async #makeAlone(key: string, image: Image, rendition: Rendition): Promise<Buffer> {
-    const { cache } = this.#parts;
-    const lease = await cache.lease(`render:${key}`, { durationMs: seconds(30) });
+  async #makeAlone(wanted: Wanted, terms: JobTerms): Promise<Buffer | null> {
+    const { cache, log } = this.#parts;
+    const { key } = wanted;
+    const lease = await cache.lease(`render:${key}`, { durationMs: leaseMs });
     if (!lease && cache.state === "up") {
-      const theirs = await this.#waitForOther(key);
+      const theirs = await this.#waitForOther(key, terms.signal);
       if (theirs) return theirs;
     }
+    let kept: Promise<void> = Promise.resolve();
     try {
-      return await this.#make(key, image, rendition);
+      const made = await this.#make(wanted, terms);
+      if (!made) return null;
+      const { bytes, file, path } = made;
+      // Kept for the next caller, who must not wait for it and may find it missing: this one has the bytes.
+      kept = this.#keep(wanted, file, path).catch((error: unknown) =>
+        log.warn({ error, key }, "a rendition was not stored"),
+      );
+      return bytes;
     } finally {
-      await lease?.release();
+      void kept.then(() => lease?.release());
     }
   }
 
-  async #waitForOther(key: string): Promise<Buffer | null> {
-    const { clock, objects } = this.#parts;
+  /** The instance that makes it says so in the cache when it is stored; the store itself is not asked again and again. */
+  async #waitForOther(key: string, signal: AbortSignal | undefined): Promise<Buffer | null> {
+    const { clock, cache, objects } = this.#parts;
     const until = clock.steadyMs() + waitForOtherMs;
     while (clock.steadyMs() < until) {
-      await sleep(lookAgainMs);
+      await sleep(lookAgainMs, undefined, { signal });
+      if (!(await cache.get(`made:${key}`))) continue;
       const stored = await objects.get(key);
-      if (stored) return bytesOf(stored.stream);
+      return stored ? bytesOf(stored.stream) : null;
     }
     return null;
   }
 
-  async #make(key: string, image: Image, rendition: Rendition): Promise<Buffer> {
-    const { slots, objects, imageLimits, memory, log, tracer } = this.#parts;
+  async #make({ key, image, rendition }: Wanted, terms: JobTerms) {
+    const { imagePool, objectFiles, renditionStore, imageLimits, memory, clock, tracer } = this.#parts;
+    const attempt = await renditionStore.beginAttempt(key, image.sha256, clock.now());
+    if (attempt === null) throw refusedForNow();
+    const path = objectFiles.newPath();
     const facts = factsOf(image);
-    const made = await slots
-      .run(renderCost(facts, rendition), async () => {
-        const original = await objects.get(originalKey(image.sha256));
-        if (!original)
-          throw new AppError("unavailable", "The image's bytes are missing.", { cause: new Error(image.id) });
-        const bytes = await bytesOf(original.stream);
-        const attributes = { "image.format": rendition.format };
-        return tracer.span("render image", { attributes }, () => renderImage(bytes, facts, rendition, imageLimits()));
-      })
-      .catch(refuseUnreadable);
-    memory.add(key, made.bytes);
-    // Kept for the next caller, who must not wait for it and may find it missing: this one has the bytes.
-    void this.#keep(key, image, made).catch((error: unknown) => log.warn({ error, key }, "a rendition was not stored"));
-    return made.bytes;
+    const limits = imageLimits();
+    const made = await objectFiles
+      .withFile(
+        originalKey(image.sha256),
+        (source) =>
+          tracer.span("render image", { attributes: { "image.format": rendition.format } }, () =>
+            imagePool.run({ kind: "render", source, target: path, facts, rendition, limits }, terms),
+          ),
+        terms.signal,
+      )
+      .catch(async (error: unknown) => {
+        await rm(path, { force: true });
+        await renditionStore.endAttempt(key);
+        throw error;
+      });
+    if (made?.outcome === "rendered") {
+      const bytes = await readFile(path);
+      memory.add(key, bytes);
+      return { bytes, path, file: made.result };
+    }
+    await rm(path, { force: true });
+    if (made === null || made.outcome === "broken") await renditionStore.endAttempt(key);
+    if (made === null) throw missing(image);
+    if (made.outcome === "too-slow" && attempt === 1) return null;
+    if (made.outcome !== "broken") throw attempt > 1 ? refusedForNow() : tooMuch(made.outcome);
+    throw new AppError("validation_error", "The image is damaged and cannot be shown in this form.", {
+      cause: new Error(made.reason),
+    });
   }
 
-  async #keep(key: string, { sha256 }: Image, made: RenderedImage): Promise<void> {
-    const { pool, objects, renditionStore, clock } = this.#parts;
-    const { bytes, mimeType, width, height } = made;
-    await objects.put(key, bytes, { size: bytes.length, contentType: mimeType, ifAbsent: true });
-    const stored = { key, mime_type: mimeType, width, height, size_bytes: bytes.length };
-    await renditionStore.save(pool, sha256, stored, clock.now());
+  async #keep({ key, image, rendition }: Wanted, file: RenderedFile, path: string): Promise<void> {
+    const { pool, objectFiles, renditionStore, kept, cache, clock } = this.#parts;
+    const { mimeType } = outputTraits[rendition.format];
+    const { width, height, sizeBytes } = file;
+    await objectFiles.put(key, path, { size: sizeBytes, contentType: mimeType, isExpendable: true });
+    const stored = { name: null, key, mime_type: mimeType, width, height, size_bytes: sizeBytes };
+    await renditionStore.save(pool, image.sha256, stored, clock.now());
+    await cache.set(`made:${key}`, "1", { expiresInMs: toldMs });
+    await kept.added(image);
   }
 }
 
-function refuseUnreadable(error: unknown): never {
-  if (!(error instanceof RenderError)) throw error;
-  throw new AppError("validation_error", "The image is damaged and cannot be shown in this form.", { cause: error });
+function refusedForNow(): AppError {
+  return new AppError("validation_error", "The image cannot be shown in this form: making it failed more than once.");
+}
+
+function missing({ id }: Image): AppError {
+  return new AppError("unavailable", "The image's bytes are missing.", { cause: new Error(id), retryAfterSeconds: 5 });
+}
+
+function tooMuch(outcome: string): AppError {
+  return new AppError("unavailable", "The image could not be made this time.", {
+    retryAfterSeconds: 2,
+    cause: new Error(outcome),
+  });
 }
 
 /** One copy of the bytes; `buffer` of node:stream/consumers makes three. */

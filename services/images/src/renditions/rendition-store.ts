@@ -1,41 +1,115 @@
 import type { RenditionResult } from "@signalbox/contracts";
+import { minutes } from "@signalbox/core";
 import { type Pool, type Queryable, sql, type Tx } from "@signalbox/storage";
 
+/** A key that ended two processes is not handed to a third one for an hour. */
+const attemptsMax = 2;
+const refusedMs = minutes(60);
+
+const refused = (since: string) => `attempts >= ${attemptsMax} and attempted_at > ${since}`;
 const saveStored = sql(
   "rendition.save-stored",
-  `insert into renditions (key, sha256, mime_type, width, height, size_bytes, requested_at, stored_at)
-   select $1, $2, $3, $4, $5, $6, $7, $7 where exists (select 1 from blobs where sha256 = $2)
+  `insert into renditions (key, sha256, mime_type, width, height, size_bytes, named, requested_at, stored_at, seen_at)
+   select $1, $2, $3, $4, $5, $6, $7, $8, $8, $8 where exists (select 1 from blobs where sha256 = $2)
    on conflict (key) do update set mime_type = excluded.mime_type, width = excluded.width, height = excluded.height,
-     size_bytes = excluded.size_bytes, stored_at = excluded.stored_at`,
+     size_bytes = excluded.size_bytes, named = renditions.named or excluded.named, stored_at = excluded.stored_at,
+     seen_at = excluded.seen_at, attempts = 0`,
 );
 const claimRequest = sql(
   "rendition.claim-request",
-  `insert into renditions (key, sha256, requested_at) values ($1, $2, $3)
-   on conflict (key) do update set requested_at = excluded.requested_at
-     where renditions.stored_at is null and renditions.requested_at < $4`,
+  `insert into renditions (key, sha256, job_id, requested_at) values ($1, $2, $3, $4)
+   on conflict (key) do update set requested_at = excluded.requested_at, job_id = excluded.job_id
+     where renditions.stored_at is null and renditions.requested_at < $5`,
 );
 const findStored = sql("rendition.find-stored", "select 1 from renditions where key = $1 and stored_at is not null");
+const findRefused = sql("rendition.find-refused", `select 1 from renditions where key = $1 and ${refused("$2")}`);
+// A request of the worker is not in its way: the row of an attempt was requested never.
+const beginAttempt = sql(
+  "rendition.begin-attempt",
+  `insert into renditions (key, sha256, requested_at, attempts, attempted_at)
+   select $1, $2, 'epoch', 1, $3 where exists (select 1 from blobs where sha256 = $2)
+   on conflict (key) do update set attempted_at = excluded.attempted_at,
+     attempts = case when renditions.attempted_at > $4 then renditions.attempts + 1 else 1 end
+     where not (renditions.attempts >= ${attemptsMax} and renditions.attempted_at > $4)
+   returning attempts`,
+);
+const endAttempt = sql(
+  "rendition.end-attempt",
+  "update renditions set attempts = greatest(attempts - 1, 0) where key = $1 and stored_at is null",
+);
+const refuseJob = sql(
+  "rendition.refuse-job",
+  `update renditions set attempts = ${attemptsMax}, attempted_at = $2 where job_id = $1 and stored_at is null`,
+);
+const markSeen = sql("rendition.mark-seen", "update renditions set seen_at = $2 where key = $1");
+const listOnDemand = sql(
+  "rendition.list-on-demand",
+  `select key, size_bytes as "sizeBytes", seen_at as "seenAt" from renditions
+   where sha256 = $1 and not named and stored_at is not null`,
+);
+const removeMany = sql("rendition.remove-many", "delete from renditions where key = any($1)");
 
-type StoredRendition = Pick<RenditionResult, "key" | "mime_type" | "width" | "height" | "size_bytes">;
+type ResultOfJob = Pick<RenditionResult, "name" | "key" | "mime_type" | "width" | "height" | "size_bytes">;
 
-/** Renditions that are stored, and those that the worker was asked for. */
+/** A rendition that was stored because somebody asked for it. */
+export interface OnDemandRendition {
+  readonly key: string;
+  readonly sizeBytes: number;
+  readonly seenAt: Date;
+}
+
+/** Renditions that are stored, those that the worker was asked for, and those that ended a process. */
 export function createRenditionStore(pool: Pool) {
+  const refusedSince = (now: Date) => new Date(now.getTime() - refusedMs);
   return {
     isStored: async (key: string): Promise<boolean> => (await pool.query(findStored, [key])).rowCount > 0,
 
+    /** Tells if the rendition ended two processes within the last hour. */
+    isRefused: async (key: string, now: Date): Promise<boolean> =>
+      (await pool.query(findRefused, [key, refusedSince(now)])).rowCount > 0,
+
     /** Notes a stored rendition; nothing when its original is already swept. */
-    async save(db: Queryable, sha256: string, stored: StoredRendition, now: Date): Promise<void> {
-      const { key, mime_type, width, height, size_bytes } = stored;
-      await db.query(saveStored, [key, sha256, mime_type, width, height, size_bytes, now]);
+    async save(db: Queryable, sha256: string, stored: ResultOfJob, now: Date): Promise<void> {
+      const { name, key, mime_type, width, height, size_bytes } = stored;
+      await db.query(saveStored, [key, sha256, mime_type, width, height, size_bytes, name !== null, now]);
     },
 
     /** Claims the request of a rendition; false when somebody has asked since `staleBefore`, or when it is stored. */
     async claimRequest(
       tx: Tx,
-      { key, sha256, now, staleBefore }: { key: string; sha256: string; now: Date; staleBefore: Date },
+      {
+        key,
+        sha256,
+        jobId,
+        now,
+        staleBefore,
+      }: { key: string; sha256: string; jobId: string; now: Date; staleBefore: Date },
     ): Promise<boolean> {
-      return (await tx.query(claimRequest, [key, sha256, now, staleBefore])).rowCount > 0;
+      return (await tx.query(claimRequest, [key, sha256, jobId, now, staleBefore])).rowCount > 0;
     },
+
+    /**
+     * Notes that the rendition is about to be made, before it is handed over: a process that does not survive it can say
+     * nothing afterwards. Gives how often that was tried since it last went well, or null when it may not be tried again yet.
+     */
+    async beginAttempt(key: string, sha256: string, now: Date): Promise<number | null> {
+      const { rows } = await pool.query<{ attempts: number }>(beginAttempt, [key, sha256, now, refusedSince(now)]);
+      return rows[0]?.attempts ?? null;
+    },
+
+    /** Takes an attempt back that ended no process. */
+    endAttempt: async (key: string): Promise<void> => void (await pool.query(endAttempt, [key])),
+
+    /** Notes that the worker could not make what this job asked for. */
+    refuseJob: async (tx: Tx, jobId: string, now: Date): Promise<void> =>
+      void (await tx.query(refuseJob, [jobId, now])),
+
+    markSeen: async (key: string, now: Date): Promise<void> => void (await pool.query(markSeen, [key, now])),
+
+    listOnDemand: async (sha256: string): Promise<OnDemandRendition[]> =>
+      (await pool.query<OnDemandRendition>(listOnDemand, [sha256])).rows,
+
+    removeMany: async (keys: readonly string[]): Promise<void> => void (await pool.query(removeMany, [keys])),
   };
 }
 

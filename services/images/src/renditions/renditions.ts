@@ -1,37 +1,36 @@
-import { type Clock, minutes, newId } from "@signalbox/core";
-import type { Outbox, ReceivedEvent } from "@signalbox/events";
+import { type Clock, minutes, newId, seconds } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
 import { type Rendition, renditionKey } from "@signalbox/imaging";
-import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
+import { inTransaction, type Pool } from "@signalbox/storage";
 import { LRUCache } from "lru-cache";
 import type { Image } from "../images/image.ts";
-import type { ImageStore } from "../images/image-store.ts";
-import type { ImageEvents } from "../images/image-view.ts";
 import { chooseRendition, type RenditionChoice } from "./choose-rendition.ts";
 import type { ContentQuery } from "./content-query.ts";
-import { renderRequested, singleRenderRequested } from "./render-job.ts";
+import { singleRenderRequested } from "./render-job.ts";
 import type { RenditionStore } from "./rendition-store.ts";
 
 interface Dependencies {
   readonly pool: Pool;
-  readonly imageStore: ImageStore;
   readonly renditionStore: RenditionStore;
   readonly outbox: Pick<Outbox, "append">;
-  readonly events: ImageEvents;
   readonly clock: Clock;
   readonly isAvifOffered: () => boolean;
   /** The largest AVIF, in pixels, that is made while a caller waits. */
   readonly avifPixelsMax: () => number;
-  readonly attemptsMax: () => number;
 }
 
 export type Renditions = ReturnType<typeof createRenditions>;
 
 /** Longer than any job takes; a request older than this was lost and may be repeated. */
 const staleAfterMs = minutes(10);
+/** How long a rendition that was stored counts as stored without another look. */
+const knownMs = seconds(10);
 
-/** Renditions of images: which one a request gets, which ones the worker is asked for, what its answers mean. */
+/** Renditions of images: which one a request gets, and which ones the worker is asked for. */
 export function createRenditions(dependencies: Dependencies) {
-  const { pool, imageStore, renditionStore, outbox, events, clock } = dependencies;
+  const { pool, renditionStore, outbox, clock } = dependencies;
+  // Browsers prefer AVIF, so each of their requests asks whether it is there.
+  const known = new LRUCache<string, true>({ max: 10_000, ttl: knownMs });
   // When each was last requested: it saves the round trip to the database, which decides.
   const requested = new LRUCache<string, number>({ max: 10_000 });
 
@@ -41,9 +40,16 @@ export function createRenditions(dependencies: Dependencies) {
       const request = { query, accept, isAvifOffered: dependencies.isAvifOffered() };
       const choice = chooseRendition(image, request, dependencies.avifPixelsMax());
       const awaited = awaitedOf(choice);
-      const isStored = awaited !== null && (await renditionStore.isStored(renditionKey(image.sha256, awaited)));
+      if (awaited === null) return choice;
+      const key = renditionKey(image.sha256, awaited);
+      const isStored = known.has(key) || (await renditionStore.isStored(key));
+      if (isStored) known.set(key, true);
       return isStored ? chooseRendition(image, request, Number.POSITIVE_INFINITY) : choice;
     },
+
+    /** Tells if the rendition ended the processes that should make it, and is not tried again for a while. */
+    isRefused: (image: Image, rendition: Rendition): Promise<boolean> =>
+      renditionStore.isRefused(renditionKey(image.sha256, rendition), clock.now()),
 
     /** Asks the worker for a rendition, once however many callers want it. */
     async request(image: Image, rendition: Rendition): Promise<void> {
@@ -51,40 +57,12 @@ export function createRenditions(dependencies: Dependencies) {
       const now = clock.now();
       const staleBefore = new Date(now.getTime() - staleAfterMs);
       if ((requested.get(key) ?? 0) > staleBefore.getTime()) return;
+      const jobId = newId("job");
       await inTransaction(pool, async (tx) => {
-        const isFirst = await renditionStore.claimRequest(tx, { key, sha256: image.sha256, now, staleBefore });
-        if (isFirst) await outbox.append(tx, [singleRenderRequested(image, rendition)]);
+        const isFirst = await renditionStore.claimRequest(tx, { key, sha256: image.sha256, jobId, now, staleBefore });
+        if (isFirst) await outbox.append(tx, [singleRenderRequested(image, jobId, rendition)]);
       });
       requested.set(key, now.getTime());
-    },
-
-    /**
-     * Takes the worker's answer: an image whose named variants are stored becomes ready, once; a job that failed is asked
-     * for again while attempts are left, and then the image counts as failed. Answers about single renditions are only noted.
-     */
-    async settle(tx: Tx, result: ReceivedEvent<"image.rendered">["data"]): Promise<void> {
-      const image = await imageStore.lock(tx, result.image_id);
-      if (!image) return;
-      const now = clock.now();
-      for (const stored of result.renditions) await renditionStore.save(tx, image.sha256, stored, now);
-      if (image.status !== "processing" || result.job_id !== image.renderJobId) return;
-
-      const next = { ...image, revision: image.revision + 1n, updatedAt: now };
-      if (result.outcome === "rendered") {
-        const placeholder = image.placeholder ?? result.placeholder;
-        const changed = placeholder === image.placeholder ? ["status"] : ["status", "placeholder"];
-        const ready = { ...next, status: "ready", placeholder } as const;
-        await imageStore.save(tx, ready);
-        await outbox.append(tx, [events.renditionReady(ready, changed)]);
-      } else if (result.failure?.retryable && image.renderAttempt < dependencies.attemptsMax()) {
-        const again = { ...image, renderJobId: newId("job"), renderAttempt: image.renderAttempt + 1 };
-        await imageStore.save(tx, again);
-        await outbox.append(tx, [renderRequested(again)]);
-      } else {
-        const failed = { ...next, status: "failed" } as const;
-        await imageStore.save(tx, failed);
-        await outbox.append(tx, [events.processingFailed(failed, result.failure?.code ?? "unknown")]);
-      }
     },
   };
 }

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { NewImageFields } from "../images/image-fields.ts";
 import { etagOfImage, type ViewImage } from "../images/image-view.ts";
 import type { Images } from "../images/images.ts";
+import type { TermsOf } from "../renditions/render-terms.ts";
 import type { ArrivedFile, StagedFile, StagingArea } from "./staging-area.ts";
 import { readUploadFields } from "./upload-fields.ts";
 import type { StoreOutcome, Uploads } from "./uploads.ts";
@@ -15,6 +16,7 @@ interface Dependencies {
   readonly images: Images;
   readonly view: ViewImage;
   readonly staging: Pick<StagingArea, "bytesMax">;
+  readonly termsOf: TermsOf;
   readonly mayUpload: () => boolean;
   readonly mayImport: () => boolean;
 }
@@ -49,6 +51,7 @@ export function uploadRoutes(dependencies: Dependencies) {
     413: "error",
     415: "error",
     422: "error",
+    429: "error",
     502: "error",
     503: "error",
   } as const;
@@ -103,11 +106,11 @@ async function importFrom(
 
 /** Bytes before record: whatever stops between the two leaves bytes alone, which the sweep finds. */
 async function create(
-  { uploads, images, view }: Dependencies,
+  { uploads, images, view, termsOf }: Dependencies,
   input: Input<unknown>,
   { fields, ...arrived }: ArrivedFile & { readonly fields: NewImageFields },
 ): Promise<HttpResponse> {
-  const stored = await uploads.store(arrived);
+  const stored = await uploads.store(arrived, termsOf(input));
   if (stored.outcome !== "stored") return refusalOf(stored);
   return input.inTransaction(async (tx) => {
     const image = await images.create(tx, input.caller, stored.original, fields);
@@ -136,6 +139,13 @@ function refusalOf(result: Exclude<StoreOutcome, { outcome: "stored" }>): HttpRe
       const { kind, code, message } = result.problem;
       const details = [{ field: "file", code, message }];
       if (kind === "too-large") return refused(413, "image_too_large", { message, details });
+      return refused(422, "validation_error", { message, details });
+    }
+    case "crashed":
+    case "out-of-memory":
+    case "too-slow": {
+      const message = "Decoding the image takes more memory or time than this service gives to one image.";
+      const details = [{ field: "file", code: "invalid", message } as const];
       return refused(422, "validation_error", { message, details });
     }
     case "broken": {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { type ImageLimits, type Inspection, inspectCost, inspectImage, type JobSlots } from "@signalbox/imaging";
+import { type ImageLimits, type ImagePool, type Inspection, inspectImage, type JobTerms } from "@signalbox/imaging";
 import type { Tracer } from "@signalbox/telemetry";
 import type { Blobs } from "../blobs/blobs.ts";
 import type { Original } from "../images/image.ts";
@@ -10,9 +10,9 @@ import { readFilename } from "./upload-fields.ts";
 
 interface Dependencies extends FileSource {
   readonly blobs: Blobs;
-  readonly slots: JobSlots;
-  readonly imageLimits: () => ImageLimits;
+  readonly imagePool: ImagePool;
   readonly tracer: Tracer;
+  readonly imageLimits: () => ImageLimits;
   readonly acceptedTypes: () => readonly string[];
 }
 
@@ -23,17 +23,17 @@ export type StoreOutcome =
   | Exclude<Inspection, { outcome: "accepted" }>;
 
 /** Takes files in: from a request or a URL to the staging area, and from there, judged, to the blob store. */
-export function createUploads({ blobs, slots, imageLimits, acceptedTypes, tracer, ...source }: Dependencies) {
+export function createUploads({ blobs, imagePool, imageLimits, acceptedTypes, tracer, ...source }: Dependencies) {
   return {
     receive: (request: IncomingMessage) => receiveUpload(request, source.staging),
 
     fetch: (sourceUrl: string, signal: AbortSignal) => fetchFile(source, sourceUrl, signal),
 
     /** Judges a file and stores its bytes, so that a record of it may be created. Does not discard the file. */
-    async store({ file, filename }: ArrivedFile): Promise<StoreOutcome> {
-      const { path, head, bytes: sizeBytes, sha256 } = file;
+    async store({ file, filename }: ArrivedFile, terms: JobTerms): Promise<StoreOutcome> {
+      const { path, bytes: sizeBytes, sha256 } = file;
       const inspection = await tracer.span("read image", { attributes: { "image.bytes": sizeBytes } }, () =>
-        slots.run(inspectCost(sizeBytes), () => inspectImage(path, head, imageLimits())),
+        inspectImage(imagePool, file, imageLimits(), terms),
       );
       if (inspection.outcome !== "accepted") return inspection;
       const { facts, placeholder } = inspection;

@@ -1,8 +1,5 @@
 import sharp, { type Sharp, type SharpOptions } from "sharp";
 
-/** Bytes in memory, or the path of a file of our own naming. */
-export type ImageSource = Buffer | string;
-
 /** The loaders of the accepted formats, each fuzzed upstream. Every other one stays blocked, present or future. */
 const trustedLoaders = ["Jpeg", "Png", "Nsgif", "Webp", "Heif", "Tiff"].map((name) => `VipsForeignLoad${name}`);
 
@@ -13,8 +10,8 @@ sharp.concurrency(1);
 sharp.block({ operation: ["VipsForeignLoad"] });
 sharp.unblock({ operation: trustedLoaders });
 
-/** Part of every rendition's key: another encoder makes other bytes. Raise the first number when a step changes. */
-export const encoderVersion = `1-${sharp.versions.sharp}`;
+/** The decoder that is really loaded; the parent holds it against the one that its keys name. */
+export const installedRelease: string = sharp.versions.sharp ?? "";
 
 interface OpenOptions {
   /** Enforced by the decoder itself, in case a header lied to the check before. */
@@ -23,12 +20,12 @@ interface OpenOptions {
 }
 
 /**
- * Opens an image. `failOn: "error"` refuses truncated and damaged files, and takes what every browser takes: cameras write
+ * Opens an image file. `failOn: "error"` refuses truncated and damaged files, and takes what every browser takes: cameras write
  * JPEGs with harmless oddities that "warning" would refuse.
  */
-export function openImage(source: ImageSource, { pixelsMax, allFrames = false }: OpenOptions): Sharp {
+export function openImage(path: string, { pixelsMax, allFrames = false }: OpenOptions): Sharp {
   const options: SharpOptions = { limitInputPixels: pixelsMax, failOn: "error", pages: allFrames ? -1 : 1 };
-  return sharp(source, options);
+  return sharp(path, options);
 }
 
 /**

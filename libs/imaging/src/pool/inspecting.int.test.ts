@@ -1,15 +1,17 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { after, before, test } from "node:test";
 import sharp from "sharp";
 import { thumbHashToApproximateAspectRatio } from "thumbhash";
-import { defaultImageLimits } from "./image-limits.ts";
-import { inspectImage } from "./inspect-image.ts";
+import { defaultImageLimits } from "../image-limits.ts";
+import { noise, openTestPool, type TestPool } from "./test-pool.ts";
 
-const inspect = (bytes: Buffer, limits = defaultImageLimits) => inspectImage(bytes, bytes, limits);
-const noise = (width: number, height: number) =>
-  sharp({
-    create: { width, height, channels: 3, background: "#888", noise: { type: "gaussian", mean: 128, sigma: 40 } },
-  });
+let images: TestPool;
+before(async () => {
+  images = await openTestPool();
+});
+after(() => images.close());
+
+const inspect = (bytes: Buffer, limits = defaultImageLimits) => images.inspect(bytes, limits);
 
 test("an image is accepted with its facts and its placeholder", async () => {
   const photo = await noise(600, 400).withMetadata({ orientation: 8 }).jpeg({ progressive: true }).toBuffer();

@@ -1,7 +1,22 @@
 import type { Sharp } from "sharp";
-import type { Geometry } from "./geometry.ts";
-import { outputTraits } from "./image-formats.ts";
-import { qualityOf, type Rendition } from "./rendition.ts";
+import { type Geometry, planGeometry } from "../geometry.ts";
+import { outputTraits } from "../image-formats.ts";
+import type { RenderedFile, RenderJob } from "../image-jobs.ts";
+import { pixelsMaxOf } from "../image-limits.ts";
+import { qualityOf, type Rendition } from "../rendition.ts";
+import { openImage } from "./codec.ts";
+
+/** Makes one rendition, from file to file. Throws what the codec throws when it cannot. */
+export async function renderImage({ source, target, facts, rendition, limits }: RenderJob): Promise<RenderedFile> {
+  const keepsFrames = facts.frames > 1 && outputTraits[rendition.format].animation;
+  const pixelsMax = keepsFrames ? limits.framesPixelsMax : pixelsMaxOf(facts.format, limits);
+  const plan = { rendition, geometry: planGeometry(facts, rendition) };
+  const opened = openImage(source, { pixelsMax, allFrames: keepsFrames });
+  const { width, height, pageHeight, size } = await renditionSteps
+    .reduce((image, step) => step(image, plan), opened)
+    .toFile(target);
+  return { width, height: keepsFrames ? (pageHeight ?? height) : height, sizeBytes: size };
+}
 
 /** The input of the steps. */
 interface RenditionPlan {
@@ -55,4 +70,4 @@ const encode: Step = (image, { rendition }) => {
 };
 
 /** In this order. Adding a step is one function and one name. */
-export const renditionSteps: readonly Step[] = [orient, resize, crop, pad, flatten, toSrgb, encode];
+const renditionSteps: readonly Step[] = [orient, resize, crop, pad, flatten, toSrgb, encode];

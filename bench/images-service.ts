@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { environment } from "@signalbox/config";
+import { topics } from "@signalbox/contracts";
+import { openEventLog } from "@signalbox/events";
+import { processTree } from "@signalbox/infra/engines/processes.ts";
+import { eventually, freePort, startAccountStandIn, testDatabase } from "@signalbox/testing";
+import { benchParts } from "./bench-parts.ts";
+
+const script = fileURLToPath(new URL("../services/images/src/main.ts", import.meta.url));
+
+/** The images service in a process of its own, on files and PostgreSQL. */
+export interface ImagesService {
+  readonly url: string;
+  /** Processor time that it and its children have used, in milliseconds. */
+  cpuMs(): Promise<number>;
+  /** Resident memory of it and its children, in MiB. */
+  residentMiB(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export async function startImagesService(): Promise<ImagesService> {
+  await using opened = new AsyncDisposableStack();
+  const [database, events, account] = await Promise.all([testDatabase(), testDatabase(), startAccountStandIn()]);
+  for (const part of [database, events, account]) opened.defer(() => part.close());
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-images-"));
+  opened.defer(() => rm(folder, { recursive: true, force: true }));
+  const eventsUrl = events.url.replace(/^postgres(ql)?:/, "postgres:");
+  const log = await openEventLog(eventsUrl, { clientId: "bench", ...benchParts() });
+  await log.ensureTopics(topics);
+  await log.close();
+
+  const ports = { http: await freePort(), internal: await freePort(), management: await freePort() };
+  const service = start({
+    "database.url": database.url,
+    "events.url": eventsUrl,
+    "blobs.url": `file:${folder}`,
+    "account.internal-url": account.url,
+    "internal.token": randomBytes(32).toString("base64url"),
+    "http.port": String(ports.http),
+    "internal.port": String(ports.internal),
+    "management.server.port": String(ports.management),
+    // What is measured is the work, not the allowance.
+    "http.rate-limit.credential.requests": "1000000",
+    "http.rate-limit.credential.burst": "1000000",
+    "http.rate-limit.account.requests": "1000000",
+  });
+  opened.defer(() => stop(service));
+  const ready = `http://127.0.0.1:${ports.management}/management/health/ready`;
+  const isReady = () => fetch(ready).then(({ ok }) => ok);
+  await eventually(isReady, { timeoutMs: 60_000, message: "the service is ready" });
+  const pid = service.pid as number;
+  const closes = opened.move();
+  return {
+    url: `http://127.0.0.1:${ports.http}`,
+    cpuMs: async () => sum(await Promise.all((await processTree(pid)).map(cpuMsOf))),
+    residentMiB: async () => sum(await Promise.all((await processTree(pid)).map(residentMiBOf))),
+    close: () => closes.disposeAsync(),
+  };
+}
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+
+/** proc(5), stat: user and system time in hundredths of a second, its own and those of children that have ended. */
+async function cpuMsOf(pid: number): Promise<number> {
+  const text = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => "");
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  return 10 * sum([11, 12, 13, 14].map((at) => Number(fields[at] ?? 0)));
+}
+
+async function residentMiBOf(pid: number): Promise<number> {
+  const text = await readFile(`/proc/${pid}/smaps_rollup`, "utf8").catch(() => "");
+  return Number(/^Rss: +(\d+)/m.exec(text)?.[1] ?? 0) / 1024;
+}
+
+function start(properties: Readonly<Record<string, string>>): ChildProcess {
+  const variable = (name: string) => `SIGNALBOX_${name.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`;
+  const own = Object.fromEntries(Object.entries(properties).map(([name, value]) => [variable(name), value]));
+  return spawn(process.execPath, [script], {
+    env: { ...environment(), ...own },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+}
+
+async function stop(service: ChildProcess): Promise<void> {
+  if (service.exitCode !== null) return;
+  const exited = once(service, "exit");
+  service.kill("SIGTERM");
+  await exited;
+}

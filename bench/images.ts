@@ -1,0 +1,236 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { readFixture, type TestPerson, testPerson } from "@signalbox/testing";
+import autocannon from "autocannon";
+import sharp from "sharp";
+import { percentile, rounded } from "./bench-parts.ts";
+import { type ImagesService, startImagesService } from "./images-service.ts";
+
+const formats = ["jpeg", "webp", "png"] as const;
+type Format = (typeof formats)[number];
+
+const rounds = 3;
+const rendersOf: Readonly<Record<Format, number>> = { jpeg: 100, webp: 40, png: 20 };
+const rawScript = fileURLToPath(new URL("./raw-sharp.ts", import.meta.url));
+const bareScript = fileURLToPath(new URL("./bare-server.ts", import.meta.url));
+
+export const bench = {
+  name: "images",
+  description:
+    "The images service in a process of its own against sharp alone, on the same file: cold renditions, floods, what is stored, memory. Service and children are counted, PostgreSQL is not.",
+  run,
+};
+
+interface Speed {
+  readonly perSecond: number;
+  readonly cpuMs: number;
+  readonly p95Ms: number;
+}
+
+async function run() {
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-raw-"));
+  const service = await startImagesService();
+  try {
+    const sources = await makeSources(folder);
+    const cold = [];
+    for (const format of formats) cold.push(...(await coldRenders(service, format, sources)));
+    const floods = [await flood(service, sources, 32), await flood(service, sources, 64)];
+    const fair = await fairness(service, sources);
+    const shown = await stored(service, sources);
+    await sleep(3_000);
+    const memory = { what: "memory 3 s after load, MiB", figure: rounded(await service.residentMiB()) };
+    return { name: bench.name, rows: [...cold, ...floods, ...fair, ...shown, memory] };
+  } finally {
+    await service.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+interface Sources {
+  readonly photo: Buffer;
+  readonly drawing: Buffer;
+  readonly pathOf: (format: Format) => string;
+}
+
+/** A photograph of 6 megapixels, and a drawing with transparency. */
+async function makeSources(folder: string): Promise<Sources> {
+  const small = await readFixture("photo.jpg");
+  const photo = await sharp(small).resize(3000, 2000, { fit: "cover" }).jpeg({ quality: 90 }).toBuffer();
+  const drawing = await sharp(small).resize(2048, 1536, { fit: "cover" }).ensureAlpha(0.8).png().toBuffer();
+  const paths = { photo: join(folder, "photo.jpg"), drawing: join(folder, "drawing.png") };
+  await Promise.all([writeFile(paths.photo, photo), writeFile(paths.drawing, drawing)]);
+  return { photo, drawing, pathOf: (format) => (format === "png" ? paths.drawing : paths.photo) };
+}
+
+/** Each round measures sharp alone and the service one after the other; the median over the rounds is reported. */
+async function coldRenders(service: ImagesService, format: Format, sources: Sources) {
+  const [raw, ours]: [Speed[], Speed[]] = [[], []];
+  for (let round = 0; round < rounds; round++) {
+    raw.push(await rawSpeed(format, sources.pathOf(format)));
+    ours.push(await serviceSpeed(service, format, format === "png" ? sources.drawing : sources.photo));
+  }
+  const share = (of: (speed: Speed) => number) =>
+    hundredth(median(ours.map((speed, round) => of(speed) / of(raw[round] as Speed))));
+  const row = (who: string, speeds: readonly Speed[]) => ({
+    what: `cold 720 px ${format}, 2 in flight, ${who}`,
+    perSecond: rounded(median(speeds.map(({ perSecond }) => perSecond))),
+    cpuMs: rounded(median(speeds.map(({ cpuMs }) => cpuMs))),
+    p95Ms: rounded(median(speeds.map(({ p95Ms }) => p95Ms))),
+  });
+  return [
+    row("sharp alone", raw),
+    {
+      ...row("service", ours),
+      ofRaw: share(({ perSecond }) => perSecond),
+      cpuOfRaw: share(({ cpuMs }) => cpuMs),
+      p95OfRaw: share(({ p95Ms }) => p95Ms),
+    },
+  ];
+}
+
+const hundredth = (value: number) => Math.round(100 * value) / 100;
+const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] as number;
+
+async function rawSpeed(format: Format, path: string): Promise<Speed> {
+  const count = rendersOf[format];
+  const child = fork(rawScript, [path, format, String(count)]);
+  const [told] = (await once(child, "message")) as [{ seconds: number; cpuMs: number; latencies: number[] }];
+  return { perSecond: count / told.seconds, cpuMs: told.cpuMs / count, p95Ms: percentile(told.latencies, 0.95) };
+}
+
+async function serviceSpeed(service: ImagesService, format: Format, file: Buffer): Promise<Speed> {
+  const who = testPerson();
+  const paths = await coldPaths(service, who, file, format, rendersOf[format] + 10);
+  await load(service, who, paths.splice(0, 10), 2);
+  const [cpuMs, startedMs] = [await service.cpuMs(), performance.now()];
+  const answers = await load(service, who, paths, 2);
+  const seconds = (performance.now() - startedMs) / 1000;
+  const failed = answers.find(({ status }) => status !== 200);
+  if (failed) throw new Error(`answered ${failed.status}`);
+  const latencies = answers.map(({ ms }) => ms);
+  const usedMs = (await service.cpuMs()) - cpuMs;
+  return { perSecond: paths.length / seconds, cpuMs: usedMs / paths.length, p95Ms: percentile(latencies, 0.95) };
+}
+
+/** Renditions that nobody has made: the height differs and decides nothing. As many images as keep evictions out of it. */
+async function coldPaths(service: ImagesService, who: TestPerson, file: Buffer, format: Format, count: number) {
+  const paths: string[] = [];
+  while (paths.length < count) {
+    // Other bytes after the image: another original of the same pixels.
+    const id = await upload(service, who, Buffer.concat([file, Buffer.from(`${crypto.randomUUID()}`)]));
+    for (let height = 3000; height < 3050 && paths.length < count; height++) {
+      paths.push(`/images/${id}/content?width=720&height=${height}&format=${format}`);
+    }
+  }
+  return paths;
+}
+
+async function upload({ url }: ImagesService, who: TestPerson, file: Buffer): Promise<string> {
+  const form = new FormData();
+  form.append("file", new Blob([new Uint8Array(file)]), "photo.jpg");
+  const answer = await fetch(`${url}/images`, { method: "POST", headers: who.headers, body: form });
+  if (answer.status !== 201) throw new Error(`an upload was answered ${answer.status}: ${await answer.text()}`);
+  return ((await answer.json()) as { id: string }).id;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly ms: number;
+}
+
+/** Sends every path, so many at a time. */
+async function load({ url }: ImagesService, who: TestPerson, paths: readonly string[], inFlight: number) {
+  const left = [...paths];
+  const answers: Answer[] = [];
+  const worker = async () => {
+    for (let path = left.shift(); path; path = left.shift()) {
+      const startedMs = performance.now();
+      const { status, body } = await fetch(`${url}${path}`, { headers: who.headers });
+      for await (const _ of body ?? []);
+      answers.push({ status, ms: performance.now() - startedMs });
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, worker));
+  return answers;
+}
+
+async function flood(service: ImagesService, { photo }: Sources, inFlight: number) {
+  const who = testPerson();
+  const paths = await coldPaths(service, who, photo, "jpeg", 500);
+  const answers = await load(service, who, paths, inFlight);
+  const served = answers.filter(({ status }) => status === 200).map(({ ms }) => ms);
+  const refused = answers.filter(({ status }) => status === 429).length;
+  return {
+    what: `cold 720 px jpeg, ${inFlight} in flight`,
+    p95Ms: rounded(percentile(served, 0.95)),
+    served: served.length,
+    refused,
+    other: answers.length - served.length - refused,
+  };
+}
+
+/** One account asks for 24 dear renditions at once; another one wants thumbnails and uploads. */
+async function fairness(service: ImagesService, { photo }: Sources) {
+  const [a, b] = [testPerson(), testPerson()];
+  const [heavy, small] = [await upload(service, a, photo), await upload(service, b, photo)];
+  const dear = Array.from({ length: 24 }, (_, index) => `/images/${heavy}/content?format=webp&quality=${50 + index}`);
+  const flooding = load(service, a, dear, dear.length);
+  await sleep(300);
+  const thumbnails = Array.from({ length: 40 }, (_, index) => `/images/${small}/content?width=${180 + index}`);
+  const answers = await load(service, b, thumbnails, 1);
+  const startedMs = performance.now();
+  await upload(service, b, photo);
+  const uploadMs = rounded(performance.now() - startedMs);
+  const statuses = (await flooding).map(({ status }) => status);
+  return [
+    {
+      what: "thumbnails of B while A floods",
+      p95Ms: rounded(
+        percentile(
+          answers.map(({ ms }) => ms),
+          0.95,
+        ),
+      ),
+      served: answers.filter(({ status }) => status === 200).length,
+      refused: answers.filter(({ status }) => status === 429).length,
+    },
+    { what: "an upload of B while A floods", p95Ms: uploadMs },
+    {
+      what: "the flood of A",
+      served: statuses.filter((status) => status === 200).length,
+      refused: statuses.filter((status) => status === 429).length,
+    },
+  ];
+}
+
+/** A stored rendition and a 304, beside a bare Express that answers 304. */
+async function stored(service: ImagesService, { photo }: Sources) {
+  const who = testPerson();
+  const url = `${service.url}/images/${await upload(service, who, photo)}/content?width=320`;
+  const first = await fetch(url, { headers: who.headers });
+  await first.arrayBuffer();
+  const unchanged = { "if-none-match": first.headers.get("etag") ?? "" };
+  const shown = await cannon(url, who.headers);
+  const same = await cannon(url, { ...who.headers, ...unchanged });
+  const bare = fork(bareScript, ["/", JSON.stringify({ id: "an image" })]);
+  const [bareUrl] = (await once(bare, "message")) as [string];
+  const { headers } = await fetch(bareUrl);
+  const express = await cannon(bareUrl, { "if-none-match": headers.get("etag") ?? "" });
+  bare.kill();
+  return [
+    { what: "stored rendition", ...shown },
+    { what: "304", ...same, ofRaw: hundredth(same.perSecond / express.perSecond) },
+    { what: "304 of bare Express", ...express },
+  ];
+}
+
+async function cannon(url: string, headers: Readonly<Record<string, string>>) {
+  await autocannon({ url, connections: 32, duration: 2, headers });
+  const { requests, latency } = await autocannon({ url, connections: 32, duration: 5, headers });
+  return { perSecond: Math.round(requests.average), p50Ms: latency.p50, p99Ms: latency.p99 };
+}

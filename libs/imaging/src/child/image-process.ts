@@ -1,0 +1,67 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import process from "node:process";
+import type { ChildMessage, ImageJob, JobOutcome, JobResults } from "../image-jobs.ts";
+import { assertUntrustedLoadersBlocked, installedRelease } from "./codec.ts";
+import { lookAtImage, readFacts } from "./look-at-image.ts";
+import { renderImage } from "./render-image.ts";
+
+/** The one program that loads the decoder: a child of the pool, which does one job at a time and may die of it. */
+
+const tell = (message: ChildMessage): void => void process.send?.(message);
+
+// What it makes is the owner's alone, as everything in the blob store.
+process.umask(0o077);
+// Its parent is gone. Not `exit`, which would wait for the decoder.
+process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
+process.on("message", (job: ImageJob) => void answer(job));
+
+assertUntrustedLoadersBlocked().then(
+  () => tell({ kind: "ready", release: installedRelease, dataBytes: memoryOf("VmData") }),
+  (error: Error) => tell({ kind: "unfit", reason: error.message }),
+);
+
+async function answer(job: ImageJob): Promise<void> {
+  forgetPeak();
+  const outcome = await work(job).then(
+    (result) => ({ outcome: "rendered", result }) as const,
+    (error: Error) => outcomeOf(error),
+  );
+  const residentBytes = memoryOf("VmRSS") || process.memoryUsage.rss();
+  tell({ kind: "answer", answer: outcome, residentBytes, peakBytes: memoryOf("VmHWM") || residentBytes });
+}
+
+function work(job: ImageJob): Promise<JobResults[ImageJob["kind"]]> {
+  switch (job.kind) {
+    case "header":
+      return readFacts(job.source, job.format);
+    case "look":
+      return lookAtImage(job);
+    case "render":
+      return renderImage(job);
+  }
+}
+
+/** The codec's own words are for our log: they name its insides and change with its versions. */
+function outcomeOf({ message }: Error): JobOutcome<never> {
+  const reason = message.slice(0, 300);
+  const isMemory = /(out of|insufficient) memory|memory allocation|cannot allocate|malloc|bad_alloc/i.test(message);
+  return { outcome: isMemory ? "out-of-memory" : "broken", reason };
+}
+
+/** proc(5): 5 sets the highest resident memory back to the present one. */
+function forgetPeak(): void {
+  try {
+    writeFileSync("/proc/self/clear_refs", "5");
+  } catch {
+    // Not on Linux, or not permitted: the peak is then that of the process.
+  }
+}
+
+function memoryOf(name: "VmData" | "VmRSS" | "VmHWM"): number {
+  try {
+    const status = readFileSync("/proc/self/status", "latin1");
+    return 1024 * Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,31 @@
+import { rgbaToThumbHash } from "thumbhash";
+import { type InputFormat, mimeTypeOf } from "../image-formats.ts";
+import type { Look, LookJob } from "../image-jobs.ts";
+import { type ImageFacts, pixelsMaxOf } from "../image-limits.ts";
+import { openImage } from "./codec.ts";
+
+/** Reads the header alone, about a tenth of a millisecond. Throws when there is nothing to read. */
+export async function readFacts(source: string, format: InputFormat): Promise<ImageFacts> {
+  // No limit, so that a file over ours is measured and refused by its number, not by the decoder's error.
+  const read = await openImage(source, { pixelsMax: 2 ** 40 }).metadata();
+  const { width, height } = read.autoOrient;
+  const frames = format === "gif" || format === "webp" ? (read.pages ?? 1) : 1;
+  if (width < 1 || height < 1 || frames < 1) throw new Error("the header claims no pixels");
+  const { hasAlpha, isProgressive } = read;
+  return { format, mimeType: mimeTypeOf(format), width, height, frames, hasAlpha, isProgressive };
+}
+
+/** ThumbHash looks at no more than this. */
+const sideMax = 100;
+
+/** Decodes the frame: damage is found, and its ThumbHash is some 25 bytes that a client shows until the image is there. */
+export async function lookAtImage({ source, facts, limits }: LookJob): Promise<Look> {
+  const { data, info } = await openImage(source, { pixelsMax: pixelsMaxOf(facts.format, limits) })
+    .autoOrient()
+    .resize({ width: sideMax, height: sideMax, fit: "inside", withoutEnlargement: true })
+    .toColourspace("srgb")
+    .ensureAlpha()
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  return { placeholder: Buffer.from(rgbaToThumbHash(info.width, info.height, data)).toString("base64") };
+}

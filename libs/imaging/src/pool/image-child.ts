@@ -1,0 +1,186 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import type { ChildMessage, FatalOutcome, ImageJob, JobOutcome, JobResults } from "../image-jobs.ts";
+import { decoderRelease } from "../rendition.ts";
+
+const script = fileURLToPath(new URL("../child/image-process.ts", import.meta.url));
+const run = promisify(execFile);
+
+/** How a child's memory is bounded: by the kernel, or by looking at it again and again. */
+export type MemoryGuard = "kernel" | "sampled";
+
+export interface ChildOptions {
+  /** The folder it works in, its own. */
+  readonly scratch: string;
+  /** Memory beyond what it has before its first job. */
+  readonly memoryMax: number;
+}
+
+export interface ChildAnswer {
+  readonly outcome: JobOutcome<JobResults[ImageJob["kind"]]>;
+  readonly peakBytes: number;
+}
+
+interface JobUnderWay {
+  readonly resolve: (answer: ChildAnswer) => void;
+  readonly timers: readonly NodeJS.Timeout[];
+}
+
+/** More descriptors than it has, fewer than could hurt. */
+const descriptorsMax = 64;
+const startMs = 20_000;
+const sampleEveryMs = 25;
+/** Enough of its last words to know what it died of. */
+const lastWordsMax = 2_000;
+
+/** A process that decodes and encodes, one job at a time, and that may die of it. */
+export class ImageChild {
+  readonly #process: ChildProcess;
+  readonly #options: ChildOptions;
+  #job: JobUnderWay | null = null;
+  #verdict: FatalOutcome | null = null;
+  #lastWords = "";
+  #guard: MemoryGuard = "sampled";
+  #baseBytes = 0;
+  jobs = 0;
+  residentBytes = 0;
+  isGone = false;
+  /** Resolves when it has ended, however. */
+  readonly ended: Promise<void>;
+
+  private constructor(options: ChildOptions) {
+    this.#options = options;
+    // An empty environment: one thread for one image, and memory that goes back. No descriptor but the channel.
+    const env = { UV_THREADPOOL_SIZE: "1", MALLOC_ARENA_MAX: "2", TMPDIR: options.scratch };
+    this.#process = spawn(process.execPath, ["--v8-pool-size=0", script], {
+      env,
+      cwd: options.scratch,
+      stdio: ["ignore", "ignore", "pipe", "ipc"],
+    });
+    this.#process.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      this.#lastWords = (this.#lastWords + text).slice(-lastWordsMax);
+    });
+    this.ended = new Promise((resolve) => {
+      this.#process.on("error", () => resolve(this.#onEnd(null, null)));
+      this.#process.once("close", (code, signal) => resolve(this.#onEnd(code, signal)));
+    });
+  }
+
+  /** Starts a child and waits until it has proved that it opens nothing but images. Throws when it is not fit. */
+  static async start(options: ChildOptions): Promise<ImageChild> {
+    const child = new ImageChild(options);
+    try {
+      const ready = await child.#firstMessage();
+      if (ready.kind !== "ready") throw new Error(ready.kind === "unfit" ? ready.reason : "it answered nobody");
+      if (ready.release !== decoderRelease) throw new Error(`the decoder is ${ready.release}, not ${decoderRelease}`);
+      await child.#bound(ready.dataBytes);
+    } catch (error) {
+      child.kill();
+      throw new Error(`A process for images did not start: ${(error as Error).message}`, { cause: error });
+    }
+    child.#process.on("message", (message: ChildMessage) => child.#onMessage(message));
+    return child;
+  }
+
+  get pid(): number {
+    return this.#process.pid ?? 0;
+  }
+
+  get guard(): MemoryGuard {
+    return this.#guard;
+  }
+
+  /** Does a job. It ends with an answer, or with the child. */
+  run(job: ImageJob, { limitMs }: { readonly limitMs: number }): Promise<ChildAnswer> {
+    this.jobs++;
+    return new Promise((resolve) => {
+      if (this.isGone) return resolve(this.#fatal("crashed", "it had ended before"));
+      const timers = [setTimeout(() => this.#condemn("too-slow"), limitMs)];
+      if (this.#guard === "sampled") timers.push(setInterval(() => void this.#look(), sampleEveryMs));
+      this.#job = { resolve, timers };
+      this.#process.send(job, (error) => {
+        if (error) this.kill();
+      });
+    });
+  }
+
+  /** Ends it at once, whatever it is doing. */
+  kill(): void {
+    this.#verdict ??= "crashed";
+    this.#process.kill("SIGKILL");
+  }
+
+  async #firstMessage(): Promise<ChildMessage> {
+    const { promise, resolve, reject } = Promise.withResolvers<ChildMessage>();
+    const timer = setTimeout(() => reject(new Error("it took too long")), startMs);
+    this.#process.once("message", resolve);
+    void this.ended.then(() => reject(new Error(this.#lastWords.trim() || "it ended at once")));
+    return promise.finally(() => clearTimeout(timer));
+  }
+
+  /** Hands the kernel what it may use. Without util-linux its resident memory is looked at instead. */
+  async #bound(dataBytes: number): Promise<void> {
+    const data = dataBytes + this.#options.memoryMax;
+    const limits = [`--data=${data}:${data}`, "--core=0:0", `--nofile=${descriptorsMax}:${descriptorsMax}`];
+    const isBound =
+      dataBytes > 0 &&
+      (await run("prlimit", [`--pid=${this.pid}`, ...limits]).then(
+        () => true,
+        () => false,
+      ));
+    this.#guard = isBound ? "kernel" : "sampled";
+    this.#baseBytes = (await residentBytesOf(this.pid)) ?? 0;
+    this.residentBytes = this.#baseBytes;
+  }
+
+  async #look(): Promise<void> {
+    const bytes = await residentBytesOf(this.pid);
+    if (bytes !== null && bytes > this.#baseBytes + this.#options.memoryMax) this.#condemn("out-of-memory");
+  }
+
+  #condemn(verdict: FatalOutcome): void {
+    this.#verdict ??= verdict;
+    this.kill();
+  }
+
+  #onMessage(message: ChildMessage): void {
+    if (message.kind !== "answer") return;
+    this.residentBytes = message.residentBytes;
+    this.#finish({ outcome: message.answer, peakBytes: Math.max(0, message.peakBytes - this.#baseBytes) });
+  }
+
+  #onEnd(code: number | null, signal: NodeJS.Signals | null): void {
+    this.isGone = true;
+    const reason = `${signal ?? `code ${code}`} ${this.#lastWords}`.trim().slice(0, 500);
+    this.#finish(this.#fatal(this.#verdict ?? causeOf(signal, this.#lastWords), reason));
+  }
+
+  #fatal(outcome: FatalOutcome, reason: string): ChildAnswer {
+    return { outcome: { outcome, reason }, peakBytes: this.#options.memoryMax };
+  }
+
+  #finish(answer: ChildAnswer): void {
+    const job = this.#job;
+    if (!job) return;
+    this.#job = null;
+    for (const timer of job.timers) clearInterval(timer);
+    job.resolve(answer);
+  }
+}
+
+/** A kill that was not ours is the kernel's, which was out of memory; a refused allocation says so before it aborts. */
+function causeOf(signal: NodeJS.Signals | null, lastWords: string): FatalOutcome {
+  const isMemory = signal === "SIGKILL" || /out of memory|bad_alloc|allocat/i.test(lastWords);
+  return isMemory ? "out-of-memory" : "crashed";
+}
+
+/** Resident memory of a process; null when it is gone. */
+async function residentBytesOf(pid: number): Promise<number | null> {
+  const status = await readFile(`/proc/${pid}/status`, "latin1").catch(() => null);
+  const listed = status === null ? await run("ps", ["-o", "rss=", "-p", String(pid)]).catch(() => null) : null;
+  const kib = status === null ? listed?.stdout.trim() : /^VmRSS:\s+(\d+)/m.exec(status)?.[1];
+  return kib ? Number(kib) * 1024 : null;
+}

@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import { readdir, readFile, readlink } from "node:fs/promises";
+import process from "node:process";
+import { after, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { isAppError, MiB } from "@signalbox/core";
+import { eventually, startProcess } from "@signalbox/testing";
+import { defaultImageLimits } from "../image-limits.ts";
+import { longAnimation, noise, openTestPool, plain, type TestPool } from "./test-pool.ts";
+
+const hasKernelGuard = process.platform === "linux";
+const childrenOf = async (): Promise<number[]> => {
+  const text = await readFile(`/proc/self/task/${process.pid}/children`, "latin1");
+  const pids = text.trim().split(/\s+/).filter(Boolean).map(Number);
+  const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "latin1").catch(() => "")));
+  return pids.filter((_, index) => lines[index]?.includes("image-process"));
+};
+
+test("a process that uses the library does not load the decoder; only its children do", async () => {
+  const door = fileURLToPath(new URL("../index.ts", import.meta.url));
+  const script = `await import(${JSON.stringify(door)});
+    const { sharedObjects } = process.report.getReport();
+    console.log(sharedObjects.some((name) => /sharp|vips/.test(name)) ? "loaded" : "clean");`;
+  const child = startProcess(`--eval=${script}`, ["--input-type=module"]);
+  await child.exited;
+  assert.equal(child.stdout.trim(), "clean", child.stderr);
+});
+
+describe("a pool of its own", () => {
+  let images: TestPool;
+  let photo: Buffer;
+  before(async () => {
+    [images, photo] = await Promise.all([openTestPool({ slots: 2 }), noise(1200, 800).jpeg().toBuffer()]);
+  });
+  after(() => images.close());
+
+  test("a child is warm from the start, with an empty environment, no descriptor of ours and bounds of the kernel", async () => {
+    await images.render(photo);
+    const [pid] = await childrenOf();
+    assert.ok(pid);
+    const environment = (await readFile(`/proc/${pid}/environ`, "latin1")).split("\0").filter(Boolean);
+    const names = environment.map((line) => line.slice(0, line.indexOf("="))).sort();
+    assert.deepEqual(names, [
+      "MALLOC_ARENA_MAX",
+      "NODE_CHANNEL_FD",
+      "NODE_CHANNEL_SERIALIZATION_MODE",
+      "TMPDIR",
+      "UV_THREADPOOL_SIZE",
+    ]);
+    const descriptors = await readdir(`/proc/${pid}/fd`);
+    const targets = await Promise.all(descriptors.map((fd) => readlink(`/proc/${pid}/fd/${fd}`).catch(() => "")));
+    const files = targets.filter((target) => target.startsWith("/") && !target.startsWith("/dev/null"));
+    assert.deepEqual(files, []);
+    if (!hasKernelGuard) return;
+    assert.equal(images.pool.state().memoryGuard, "kernel");
+    const limits = await readFile(`/proc/${pid}/limits`, "latin1");
+    assert.match(limits, /Max core file size\s+0\s+0/);
+    assert.match(limits, /Max open files\s+64\s+64/);
+    assert.match(limits, /Max data size\s+\d+/);
+  });
+
+  test("jobs run side by side, one per child, and the children are used again", async () => {
+    await Promise.all(Array.from({ length: 8 }, () => images.render(photo)));
+    const { alive, started } = images.pool.state();
+    assert.deepEqual([alive, started], [2, 2]);
+  });
+
+  test("a caller that leaves takes its job along, waiting or running, and nobody else's", async () => {
+    const facts = await images.factsOf(photo);
+    const gone = new AbortController();
+    const change = { width: null, format: "avif" } as const;
+    const leaving = Array.from({ length: 4 }, () => images.tryToRender(photo, facts, change, { signal: gone.signal }));
+    const staying = images.render(photo, { width: 100 });
+    await eventually(() => images.pool.state().running > 0);
+    gone.abort(new Error("gone"));
+    for (const left of await Promise.allSettled(leaving)) assert.equal(left.status, "rejected");
+    assert.equal((await staying).width, 100);
+    await eventually(() => images.pool.state().running === 0);
+    assert.deepEqual(images.pool.state().waiting, { quick: 0, heavy: 0 });
+  });
+
+  test("a child that takes too long is killed, and the next job gets another", async () => {
+    const facts = await images.factsOf(photo);
+    const slow = await images.tryToRender(photo, facts, { width: null, format: "avif" }, { limitMs: 5 });
+    assert.equal(slow.outcome.outcome, "too-slow");
+    assert.equal((await images.render(photo)).width, 64);
+  });
+
+  test("what cannot begin or end in time is refused at once, with the time to come back", async () => {
+    const facts = await images.factsOf(photo);
+    const large = { width: null, format: "avif" } as const;
+    const flood = Array.from({ length: 6 }, () => images.tryToRender(photo, facts, large, { turn: "acc_flood" }));
+    const late = (error: unknown) =>
+      isAppError(error) && error.code === "rate_limited" && (error.retryAfterSeconds ?? 0) >= 1;
+    await assert.rejects(images.tryToRender(photo, facts, large, { turn: "acc_flood", endMaxMs: 300 }), late);
+    const other = await images.tryToRender(photo, facts, { width: 50 }, { turn: "acc_other", waitMaxMs: 5_000 });
+    assert.equal(other.outcome.outcome, "rendered", "another account's turn comes before the rest of the flood");
+    assert.ok(images.pool.state().running + images.pool.state().waiting.heavy > 0);
+    for (const { outcome } of await Promise.all(flood)) assert.equal(outcome.outcome, "rendered");
+  });
+
+  test("children killed under load cost their own jobs alone", async () => {
+    const jobs = Array.from({ length: 60 }, async () => {
+      const facts = { ...(await images.factsOf(photo)) };
+      return (await images.tryToRender(photo, facts, { width: 300 })).outcome.outcome;
+    });
+    let killed = 0;
+    const ended = Promise.allSettled(jobs);
+    while (killed < 10) {
+      for (const pid of (await childrenOf()).slice(0, 1)) {
+        process.kill(pid, "SIGKILL");
+        killed++;
+      }
+      await eventually(async () => (await childrenOf()).length > 0);
+    }
+    const outcomes = await ended;
+    const lost = outcomes.filter((outcome) => outcome.status === "rejected" || outcome.value !== "rendered");
+    assert.ok(lost.length <= killed, `${lost.length} of ${killed}`);
+    assert.equal((await images.render(photo)).width, 64);
+  });
+});
+
+test("an image that takes more memory than there is for it ends its child alone, told apart from a broken one", async () => {
+  const images = await openTestPool({ memoryMax: 192 * MiB });
+  try {
+    const bomb = await plain(7300, 5400).avif({ effort: 0 }).toBuffer();
+    assert.ok(bomb.length < 2_000);
+    assert.equal((await images.inspect(bomb)).outcome, "out-of-memory");
+    assert.equal((await images.render(await plain(100, 100).png().toBuffer())).width, 64);
+  } finally {
+    await images.close();
+  }
+});
+
+test("a long animation of a few bytes is made with little memory", async () => {
+  const images = await openTestPool({ memoryMax: 192 * MiB });
+  try {
+    const animation = await longAnimation(400, 400, 300);
+    const facts = await images.factsOf(animation);
+    assert.equal(facts.frames, 300);
+    const { outcome } = await images.tryToRender(animation, facts, {
+      format: "webp",
+      width: 200,
+      height: 200,
+      fit: "cover",
+    });
+    assert.equal(outcome.outcome, "rendered");
+  } finally {
+    await images.close();
+  }
+});
+
+test("children that rest are ended but for one, which stays warm", async () => {
+  const images = await openTestPool({ slots: 3, idleMs: 50 });
+  try {
+    const photo = await noise(1200, 800).jpeg().toBuffer();
+    await Promise.all(Array.from({ length: 6 }, () => images.render(photo)));
+    await eventually(() => images.pool.state().alive === 1);
+    assert.equal(images.pool.state().ended.idle, images.pool.state().started - 1);
+  } finally {
+    await images.close();
+  }
+});
+
+test("a pool that closes leaves no process and no file", async () => {
+  const before = (await childrenOf()).length;
+  const images = await openTestPool();
+  assert.equal((await childrenOf()).length, before + 1);
+  await images.close();
+  assert.equal((await childrenOf()).length, before);
+  await assert.rejects(images.pool.run({ kind: "header", source: "x", format: "png" }, { turn: "a", limitMs: 1000 }));
+});
+
+test("limits of a decode hold in the child, whatever the header said to the parent", async () => {
+  const images = await openTestPool();
+  try {
+    const image = await plain(300, 300).png().toBuffer();
+    const limits = { ...defaultImageLimits, pixelsMax: 89_999 };
+    assert.equal((await images.inspect(image, limits)).outcome, "over-limit");
+  } finally {
+    await images.close();
+  }
+});

@@ -1,0 +1,271 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { AppError, type Clock, MiB, seconds } from "@signalbox/core";
+import type { ImageJob, JobOutcome, JobResults } from "../image-jobs.ts";
+import { decoderRelease } from "../rendition.ts";
+import { ImageChild, type MemoryGuard } from "./image-child.ts";
+import { type JobCost, JobCosts } from "./job-costs.ts";
+import { heavyFromMs, JobQueue, type QueuedJob } from "./job-queue.ts";
+
+/** Why a child ended. */
+export type ChildEnd = "crashed" | "out-of-memory" | "too-slow" | "cancelled" | "recycled" | "idle";
+
+export interface ImagePoolOptions {
+  /** Children at a time; one per core when not given. */
+  readonly slots?: number;
+  /** Memory of running jobs together, and the most that one of them may take. */
+  readonly memoryMax: number;
+  readonly clock: Clock;
+  readonly log: { warn(fields: object, message: string): void };
+  readonly runner: { defer(name: string, close: () => unknown): void };
+  readonly idleMs?: number;
+}
+
+/** Who asks, and how long the answer is good for. */
+export interface JobTerms {
+  /** An account, or the address of somebody unknown: turns go round by it. */
+  readonly turn: string;
+  /** A quick job that would not begin this soon is refused; left out, it waits as long as it takes. */
+  readonly waitMaxMs?: number;
+  /** A job that would not end this soon is refused, and so is one whose turn comes too late. */
+  readonly endMaxMs?: number;
+  /** The child that takes longer is killed. */
+  readonly limitMs: number;
+  /** Aborts when nobody wants the result any more. */
+  readonly signal?: AbortSignal;
+}
+
+/** What the pool does, for metrics and `info`. */
+export interface PoolState {
+  readonly alive: number;
+  readonly running: number;
+  readonly waiting: { readonly quick: number; readonly heavy: number };
+  readonly started: number;
+  readonly ended: Readonly<Record<ChildEnd, number>>;
+  readonly memoryGuard: MemoryGuard;
+}
+
+/** A child is replaced before what it leaks or keeps is worth talking about. */
+const jobsMax = 500;
+const residentMax = 220 * MiB;
+
+/**
+ * Opens the one place where pixels are touched: processes that do one job each and may die of it. One pool serves all
+ * services of a process. Throws when the first child does not prove that it opens nothing but images.
+ */
+export async function openImagePool(options: ImagePoolOptions): Promise<ImagePool> {
+  const scratch = await mkdtemp(join(tmpdir(), "signalbox-imaging-"));
+  const pool = new ImagePool(options, scratch);
+  options.runner.defer("image pool", () => pool.close());
+  try {
+    await pool.warm();
+    return pool;
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
+}
+
+export class ImagePool {
+  readonly #options: ImagePoolOptions;
+  readonly #scratch: string;
+  readonly #queue: JobQueue;
+  readonly #costs = new JobCosts();
+  readonly #children = new Set<ImageChild>();
+  readonly #idle: { readonly child: ImageChild; readonly timer: NodeJS.Timeout }[] = [];
+  readonly #ended: Record<ChildEnd, number>;
+  #started = 0;
+  #isClosed = false;
+  #guard: MemoryGuard = "sampled";
+
+  constructor(options: ImagePoolOptions, scratch: string) {
+    this.#options = options;
+    this.#scratch = scratch;
+    const { slots = availableParallelism(), memoryMax } = options;
+    this.#queue = new JobQueue({ slots, memoryMax });
+    this.#ended = { crashed: 0, "out-of-memory": 0, "too-slow": 0, cancelled: 0, recycled: 0, idle: 0 };
+  }
+
+  /** Starts a child, so that the first job need not wait for one. */
+  async warm(): Promise<void> {
+    this.#rest(await this.#start());
+  }
+
+  /** Expects the time and memory of a job. */
+  expect(job: ImageJob): JobCost {
+    return this.#costs.expect(job);
+  }
+
+  /**
+   * Does a job when its turn comes.
+   * @throws AppError `rate_limited` at once when it cannot begin or end in time, with the time to come back.
+   */
+  async run<Job extends ImageJob>(job: Job, terms: JobTerms): Promise<JobOutcome<JobResults[Job["kind"]]>> {
+    const queued = await this.#turnOf(this.#costs.expect(job), terms);
+    try {
+      return (await this.#runNow(job, terms)) as JobOutcome<JobResults[Job["kind"]]>;
+    } finally {
+      this.#queue.ended(queued);
+      this.#startNext();
+    }
+  }
+
+  state(): PoolState {
+    const { running } = this.#queue;
+    const counts = { alive: this.#children.size, running, waiting: this.#queue.waiting(), started: this.#started };
+    return { ...counts, ended: { ...this.#ended }, memoryGuard: this.#guard };
+  }
+
+  /** Describes, for `info`, what is enforced. */
+  describe(): object {
+    const { memoryMax, slots = availableParallelism() } = this.#options;
+    return { decoder: decoderRelease, processes: slots, memoryMax, memoryBound: this.#guard, loaders: "allow-list" };
+  }
+
+  /** Ends every child. Jobs under way end as crashed. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const { timer } of this.#idle.splice(0)) clearTimeout(timer);
+    const children = [...this.#children];
+    for (const child of children) child.kill();
+    await Promise.all(children.map(({ ended }) => ended));
+    await rm(this.#scratch, { recursive: true, force: true });
+  }
+
+  /** Waits for the turn of a job. */
+  async #turnOf(cost: JobCost, { turn, waitMaxMs, endMaxMs, signal }: JobTerms): Promise<QueuedJob> {
+    signal?.throwIfAborted();
+    const { clock } = this.#options;
+    const nowMs = clock.steadyMs();
+    const waitMs = this.#queue.waitMs({ turn, cost }, nowMs);
+    const isLate = cost.ms <= heavyFromMs && waitMs > (waitMaxMs ?? Number.POSITIVE_INFINITY);
+    if (isLate || waitMs + cost.ms > (endMaxMs ?? Number.POSITIVE_INFINITY)) throw busy(waitMs);
+
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const job: QueuedJob = { turn, cost, start: resolve };
+    const leave = (error: unknown) => {
+      if (this.#queue.remove(job)) reject(error);
+    };
+    const onAbort = () => leave(signal?.reason);
+    signal?.addEventListener("abort", onAbort, { once: true });
+    const lastStartMs = endMaxMs === undefined ? null : Math.max(0, endMaxMs - cost.ms);
+    const timer = lastStartMs === null ? undefined : setTimeout(() => leave(busy(cost.ms)), lastStartMs);
+    this.#queue.add(job, nowMs);
+    this.#startNext();
+    try {
+      await promise;
+      return job;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+    }
+  }
+
+  #startNext(): void {
+    const nowMs = this.#options.clock.steadyMs();
+    for (let job = this.#queue.take(nowMs); job; job = this.#queue.take(nowMs)) job.start();
+  }
+
+  async #runNow(job: ImageJob, { limitMs, signal }: JobTerms): Promise<JobOutcome<JobResults[ImageJob["kind"]]>> {
+    const { clock, log } = this.#options;
+    const child = await this.#take();
+    let isCancelled = signal?.aborted ?? false;
+    const cancel = () => {
+      isCancelled = true;
+      child.kill();
+    };
+    if (isCancelled) child.kill();
+    signal?.addEventListener("abort", cancel, { once: true });
+    const startedMs = clock.steadyMs();
+    const { outcome: told, peakBytes } = await child.run(job, { limitMs });
+    const outcome: JobOutcome<JobResults[ImageJob["kind"]]> =
+      told.outcome === "broken" && this.#isLarge(job) ? { ...told, outcome: "out-of-memory" } : told;
+    signal?.removeEventListener("abort", cancel);
+    const tookMs = clock.steadyMs() - startedMs;
+    if (outcome.outcome === "rendered") {
+      this.#costs.learn(job, { ms: tookMs, bytes: peakBytes });
+      this.#rest(child);
+      return outcome;
+    }
+    this.#rest(child);
+    if (isCancelled) this.#note("cancelled");
+    else if (child.isGone) {
+      this.#note(outcome.outcome as ChildEnd);
+      log.warn(
+        { pid: child.pid, outcome: outcome.outcome, reason: outcome.reason, tookMs },
+        "an image ended its process",
+      );
+    }
+    signal?.throwIfAborted();
+    return outcome;
+  }
+
+  /** Encoders hide that memory was refused: what was to take most of it is not called broken. */
+  #isLarge(job: ImageJob): boolean {
+    return this.#costs.expect(job).bytes > this.#options.memoryMax / 2;
+  }
+
+  /** A child that is at hand, or a new one. */
+  async #take(): Promise<ImageChild> {
+    for (let rested = this.#idle.pop(); rested; rested = this.#idle.pop()) {
+      clearTimeout(rested.timer);
+      if (!rested.child.isGone) return rested.child;
+    }
+    return this.#start().catch((cause: unknown) => {
+      throw new AppError("unavailable", "Images cannot be made right now.", { retryAfterSeconds: 5, cause });
+    });
+  }
+
+  /** Keeps a child for the next job, unless it has done enough. The last one that rests stays warm. */
+  #rest(child: ImageChild): void {
+    if (child.isGone) return;
+    if (this.#isClosed || child.jobs >= jobsMax || child.residentBytes > residentMax) {
+      this.#end(child, "recycled");
+      return;
+    }
+    const timer = setTimeout(() => this.#tooMany(child), this.#options.idleMs ?? seconds(10));
+    timer.unref();
+    this.#idle.push({ child, timer });
+  }
+
+  #tooMany(child: ImageChild): void {
+    if (this.#idle.length <= 1) return;
+    const at = this.#idle.findIndex((rested) => rested.child === child);
+    if (at >= 0) this.#idle.splice(at, 1);
+    this.#end(child, "idle");
+  }
+
+  #end(child: ImageChild, why: ChildEnd): void {
+    this.#note(why);
+    child.kill();
+  }
+
+  #note(why: ChildEnd): void {
+    this.#ended[why]++;
+  }
+
+  async #start(): Promise<ImageChild> {
+    const scratch = await mkdtemp(join(this.#scratch, "child-"));
+    const child = await ImageChild.start({ scratch, memoryMax: this.#options.memoryMax });
+    this.#started++;
+    this.#guard = child.guard;
+    this.#children.add(child);
+    if (this.#isClosed) child.kill();
+    void child.ended.then(() => this.#bury(child, scratch));
+    return child;
+  }
+
+  async #bury(child: ImageChild, scratch: string): Promise<void> {
+    this.#children.delete(child);
+    await rm(scratch, { recursive: true, force: true });
+    if (this.#children.size > 0 || this.#isClosed) return;
+    const { log } = this.#options;
+    await this.warm().catch((error: unknown) => log.warn({ error }, "no process for images is warm"));
+  }
+}
+
+function busy(waitMs: number): AppError {
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
+  return new AppError("rate_limited", "Too many images are being made right now.", { retryAfterSeconds });
+}

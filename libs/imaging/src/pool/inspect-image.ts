@@ -1,0 +1,45 @@
+import type { FatalOutcome, JobOutcome, Look } from "../image-jobs.ts";
+import { type ImageFacts, type ImageLimits, type LimitProblem, limitProblem } from "../image-limits.ts";
+import { sniffImage } from "../sniff-image.ts";
+import type { ImagePool, JobTerms } from "./image-pool.ts";
+
+export type Inspection =
+  | ({ readonly outcome: "accepted"; readonly facts: ImageFacts } & Look)
+  | { readonly outcome: "not-accepted"; readonly mimeType: string; readonly advice: string }
+  | { readonly outcome: "over-limit"; readonly problem: LimitProblem }
+  | { readonly outcome: "broken"; readonly message: string }
+  /** It ended the process that looked at it. */
+  | { readonly outcome: FatalOutcome };
+
+/** A file, and its first bytes. */
+interface InspectedFile {
+  readonly path: string;
+  readonly head: Uint8Array;
+}
+
+/**
+ * Judges a file as an original: its signature, the claims of its header against the limits, and then one whole decode,
+ * which finds truncated and damaged files and gives the placeholder. What the decode may cost is known from the header.
+ */
+export async function inspectImage(
+  pool: Pick<ImagePool, "run">,
+  { path: source, head }: InspectedFile,
+  limits: ImageLimits,
+  terms: JobTerms,
+): Promise<Inspection> {
+  const sniffed = sniffImage(head);
+  if (sniffed.kind === "unknown") return { outcome: "broken", message: "The file is not an image that we know." };
+  if (sniffed.kind === "refused") return { outcome: "not-accepted", ...sniffed };
+  const header = await pool.run({ kind: "header", source, format: sniffed.format }, terms);
+  if (header.outcome !== "rendered") return unreadable(header, "The image cannot be read.");
+  const facts = header.result;
+  const problem = limitProblem(facts, limits);
+  if (problem) return { outcome: "over-limit", problem };
+  const look = await pool.run({ kind: "look", source, facts, limits }, terms);
+  if (look.outcome !== "rendered") return unreadable(look, "The image is damaged or incomplete.");
+  return { outcome: "accepted", facts, ...look.result };
+}
+
+function unreadable({ outcome }: Exclude<JobOutcome<unknown>, { outcome: "rendered" }>, message: string): Inspection {
+  return outcome === "broken" ? { outcome, message } : { outcome };
+}

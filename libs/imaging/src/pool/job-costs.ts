@@ -1,0 +1,101 @@
+import { MiB } from "@signalbox/core";
+import { planGeometry, type Size } from "../geometry.ts";
+import type { InputFormat, OutputFormat } from "../image-formats.ts";
+import { outputTraits } from "../image-formats.ts";
+import type { ImageJob } from "../image-jobs.ts";
+import type { ImageFacts } from "../image-limits.ts";
+import type { Rendition } from "../rendition.ts";
+
+/** The time and the memory that a job is expected to take. */
+export interface JobCost {
+  readonly ms: number;
+  readonly bytes: number;
+}
+
+/** Milliseconds per megapixel, measured on one machine; what jobs really take corrects them. */
+const decodeMs: Readonly<Record<InputFormat, number>> = { jpeg: 1.5, png: 6, gif: 6, webp: 8, avif: 25, tiff: 6 };
+const encodeMs: Readonly<Record<OutputFormat, number>> = { jpeg: 18, png: 26, webp: 45, avif: 270, gif: 90 };
+/** A crop of a strip that is enlarged first is dear although little of it is shown. */
+const scaleMs = 4;
+/** Bytes per pixel of one frame. Some codecs give lines as they go, others hold the whole image. */
+const decodeBytes: Readonly<Record<InputFormat, number>> = { jpeg: 0.6, png: 1, gif: 4, webp: 4, avif: 18, tiff: 1 };
+const encodeBytes: Readonly<Record<OutputFormat, number>> = { jpeg: 7, png: 2, webp: 7, avif: 24, gif: 17 };
+/** A progressive file is decoded in passes over all its coefficients. */
+const progressive = { ms: 4, bytes: 6 };
+/** What any job takes. */
+const least: JobCost = { ms: 1, bytes: 8 * MiB };
+
+/** How far experience may move an expectation, and how fast: a hostile image must not make all others look dear. */
+const factorMax = 8;
+const learningRate = 0.15;
+/** Smaller jobs tell more about the machine's noise than about the codec. */
+const learnedFromMs = 4;
+const learnedFromBytes = 32 * MiB;
+
+interface Factor {
+  ms: number;
+  bytes: number;
+}
+
+/** Expects what a job takes, from pixels and codecs, and learns from what jobs took. */
+export class JobCosts {
+  readonly #factors = new Map<string, Factor>();
+
+  expect(job: ImageJob): JobCost {
+    const { ms, bytes } = costOf(job);
+    const factor = this.#factors.get(classOf(job));
+    return { ms: least.ms + ms * (factor?.ms ?? 1), bytes: least.bytes + bytes * (factor?.bytes ?? 1) };
+  }
+
+  learn(job: ImageJob, took: JobCost): void {
+    const { ms, bytes } = costOf(job);
+    const name = classOf(job);
+    const factor = this.#factors.get(name) ?? { ms: 1, bytes: 1 };
+    if (ms > learnedFromMs) factor.ms = moved(factor.ms, (took.ms - least.ms) / ms);
+    if (bytes > learnedFromBytes) factor.bytes = moved(factor.bytes, (took.bytes - least.bytes) / bytes);
+    this.#factors.set(name, factor);
+  }
+}
+
+function moved(factor: number, seen: number): number {
+  return bounded(factor * bounded(seen / factor) ** learningRate);
+}
+
+const bounded = (value: number) => Math.min(factorMax, Math.max(1 / factorMax, value));
+
+function classOf(job: ImageJob): string {
+  if (job.kind === "header") return "header";
+  const { format, isProgressive, frames } = job.facts;
+  const from = `${format}${isProgressive ? " progressive" : ""}${frames > 1 ? " animated" : ""}`;
+  return job.kind === "look" ? `look ${from}` : `${from} ${job.rendition.format}`;
+}
+
+function costOf(job: ImageJob): JobCost {
+  if (job.kind === "header") return { ms: 0, bytes: 0 };
+  if (job.kind === "look") return decodeCost(job.facts, job.facts.frames);
+  return renderCost(job.facts, job.rendition);
+}
+
+function renderCost(facts: ImageFacts, rendition: Rendition): JobCost {
+  const { format } = rendition;
+  const frames = facts.frames > 1 && outputTraits[format].animation ? facts.frames : 1;
+  const { output, scaled } = planGeometry(facts, rendition);
+  const decode = decodeCost(facts, frames);
+  const pixels = pixelsOf(output);
+  return {
+    ms: decode.ms + (frames * (pixels * encodeMs[format] + pixelsOf(scaled) * scaleMs)) / 1e6,
+    bytes: decode.bytes + pixels * encodeBytes[format],
+  };
+}
+
+function decodeCost(facts: ImageFacts, frames: number): JobCost {
+  const { format, isProgressive } = facts;
+  const pixels = pixelsOf(facts);
+  const times = isProgressive ? progressive : { ms: 1, bytes: 1 };
+  return {
+    ms: (frames * pixels * decodeMs[format] * times.ms) / 1e6,
+    bytes: pixels * decodeBytes[format] * times.bytes,
+  };
+}
+
+const pixelsOf = ({ width, height }: Size) => width * height;

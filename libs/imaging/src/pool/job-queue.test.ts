@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { MiB } from "@signalbox/core";
+import { JobQueue, type QueuedJob } from "./job-queue.ts";
+
+const jobOf = (turn: string, ms = 10, bytes = MiB): QueuedJob => ({ turn, cost: { ms, bytes }, start: () => {} });
+const queueOf = (slots: number, jobs: readonly QueuedJob[], memoryMax = 1024 * MiB) => {
+  const queue = new JobQueue({ slots, memoryMax });
+  for (const job of jobs) queue.add(job, 0);
+  return queue;
+};
+/** Runs all to their end, one after the other, and gives their turns. */
+function turnsOf(queue: JobQueue): string[] {
+  const turns = [];
+  for (let job = queue.take(0); job; job = queue.take(0)) {
+    turns.push(job.turn);
+    queue.ended(job);
+  }
+  return turns;
+}
+
+test("turns go round by account, however many jobs one of them has", () => {
+  const queue = queueOf(
+    1,
+    ["a", "a", "a", "b", "c", "c"].map((turn) => jobOf(turn)),
+  );
+  assert.deepEqual(turnsOf(queue), ["a", "b", "c", "a", "c", "a"]);
+});
+
+test("no more jobs run than there are slots, and heavy ones leave a slot to the quick", () => {
+  const queue = queueOf(2, [jobOf("a", 900), jobOf("a", 900), jobOf("b", 10), jobOf("b", 10)]);
+  const [first, second] = [queue.take(0), queue.take(0)];
+  assert.deepEqual([first?.cost.ms, second?.cost.ms], [900, 10]);
+  assert.equal(queue.take(0), null);
+  queue.ended(second as QueuedJob);
+  assert.equal(queue.take(0)?.cost.ms, 10, "a quick one, although a heavy one has waited longer");
+  queue.ended(first as QueuedJob);
+  assert.equal(queue.take(0)?.cost.ms, 900);
+});
+
+test("on one core heavy jobs run too", () => {
+  assert.deepEqual(turnsOf(queueOf(1, [jobOf("a", 900)])), ["a"]);
+});
+
+test("running jobs together stay within the memory; one that needs more runs alone", () => {
+  const queue = queueOf(4, [jobOf("a", 10, 700 * MiB), jobOf("b", 10, 700 * MiB), jobOf("c", 10, 200 * MiB)]);
+  const [first, second] = [queue.take(0), queue.take(0)];
+  assert.deepEqual([first?.turn, second?.turn], ["a", "c"]);
+  assert.equal(queue.take(0), null);
+  queue.ended(first as QueuedJob);
+  assert.equal(queue.take(0)?.turn, "b");
+  assert.deepEqual(turnsOf(queueOf(4, [jobOf("a", 10, 4000 * MiB)])), ["a"]);
+});
+
+test("a large job that has waited long is not passed by smaller ones for ever", () => {
+  const queue = queueOf(4, [jobOf("a", 10, 300 * MiB), jobOf("b", 10, 900 * MiB)]);
+  const running = queue.take(0) as QueuedJob;
+  queue.add(jobOf("c", 10, 10 * MiB), 0);
+  assert.equal(queue.take(500)?.turn, "c");
+  queue.add(jobOf("c", 10, 10 * MiB), 500);
+  assert.equal(queue.take(1_500), null);
+  queue.ended(running);
+  assert.equal(queue.take(1_500)?.turn, "b");
+});
+
+test("the wait is that of one's own turn and of as many rounds of the others, in one's own lane", () => {
+  const flood = Array.from({ length: 100 }, () => jobOf("a", 20));
+  const queue = queueOf(2, flood);
+  const [one, two] = [queue.take(0), queue.take(0)];
+  assert.ok(one && two);
+  const waitOf = (turn: string, ms: number) => queue.waitMs({ turn, cost: { ms, bytes: MiB } }, 0);
+  assert.equal(waitOf("b", 20), (20 + 20 + 20) / 2);
+  assert.equal(waitOf("a", 20), (98 * 20 + 40) / 2);
+  assert.equal(waitOf("b", 900), 0, "no heavy job is before it");
+  for (let count = 0; count < 5; count++) queue.add(jobOf("a", 900), 0);
+  assert.equal(waitOf("b", 20), 60, "one slot is left to the quick");
+});
+
+test("who waits no more is no longer counted", () => {
+  const job = jobOf("a");
+  const queue = queueOf(1, [jobOf("a"), job]);
+  assert.ok(queue.remove(job));
+  assert.ok(!queue.remove(job));
+  assert.deepEqual(queue.waiting(), { quick: 1, heavy: 0 });
+});

@@ -1,0 +1,138 @@
+import type { JobCost } from "./job-costs.ts";
+
+/** A job that waits, or runs. Turns go round by `turn`: an account, or the address of somebody unknown. */
+export interface QueuedJob {
+  readonly turn: string;
+  readonly cost: JobCost;
+  readonly start: () => void;
+}
+
+interface JobQueueOptions {
+  /** Jobs at a time: one per core, more makes every image slower and none faster. */
+  readonly slots: number;
+  /** Memory of running jobs together. A job that expects more runs alone. */
+  readonly memoryMax: number;
+}
+
+/** Longer jobs leave a slot to the short ones, where there are two. */
+export const heavyFromMs = 250;
+/** A large job that finds no room this long stops smaller ones from going first. */
+const patienceMs = 1_000;
+
+interface Waiting {
+  readonly job: QueuedJob;
+  readonly sinceMs: number;
+}
+
+/** Jobs in the order of their turns. It decides who goes next and how long a newcomer would wait; it runs nothing. */
+export class JobQueue {
+  readonly #slots: number;
+  readonly #heavySlots: number;
+  readonly #memoryMax: number;
+  /** In the order of their turns. */
+  readonly #turns = new Map<string, Waiting[]>();
+  /** With the time at which each began. */
+  readonly #running = new Map<QueuedJob, number>();
+
+  constructor({ slots, memoryMax }: JobQueueOptions) {
+    this.#slots = slots;
+    this.#heavySlots = Math.max(1, slots - 1);
+    this.#memoryMax = memoryMax;
+  }
+
+  get running(): number {
+    return this.#running.size;
+  }
+
+  waiting(): { readonly quick: number; readonly heavy: number } {
+    const all = [...this.#turns.values()].flat();
+    const heavy = all.filter(({ job }) => isHeavy(job)).length;
+    return { quick: all.length - heavy, heavy };
+  }
+
+  add(job: QueuedJob, nowMs: number): void {
+    const waiting = { job, sinceMs: nowMs };
+    const turn = this.#turns.get(job.turn);
+    if (turn) turn.push(waiting);
+    else this.#turns.set(job.turn, [waiting]);
+  }
+
+  /** Takes a waiting job out; false when it does not wait any more. */
+  remove(job: QueuedJob): boolean {
+    const jobs = this.#turns.get(job.turn);
+    const at = jobs?.findIndex((waiting) => waiting.job === job) ?? -1;
+    if (!jobs || at < 0) return false;
+    jobs.splice(at, 1);
+    if (jobs.length === 0) this.#turns.delete(job.turn);
+    return true;
+  }
+
+  /** Takes the job that goes next, which then counts as running, or null when none may start now. */
+  take(nowMs: number): QueuedJob | null {
+    if (this.#running.size >= this.#slots) return null;
+    for (const jobs of this.#turns.values()) {
+      const next = jobs.find(({ job }) => this.#mayStart(job));
+      if (next) return this.#begin(next.job, nowMs);
+      // Of those that lack memory alone: whoever has waited too long is next, and the others wait with it.
+      if (jobs.some(({ job, sinceMs }) => this.#hasSlot(job) && nowMs - sinceMs > patienceMs)) return null;
+    }
+    return null;
+  }
+
+  ended(job: QueuedJob): void {
+    this.#running.delete(job);
+  }
+
+  /** Estimates how long a job that came now would wait: for its own turn's jobs, and for as many rounds of the others. */
+  waitMs({ turn, cost }: Pick<QueuedJob, "turn" | "cost">, nowMs: number): number {
+    const heavy = isHeavy({ cost });
+    const inLane = (waiting: readonly Waiting[]) =>
+      waiting.map(({ job }) => job).filter((job) => isHeavy(job) === heavy);
+    const own = inLane(this.#turns.get(turn) ?? []);
+    const others = [...this.#turns].flatMap(([name, jobs]) =>
+      name === turn ? [] : inLane(jobs).slice(0, own.length + 1),
+    );
+    const running = [...this.#running].filter(([job]) => isHeavy(job) === heavy);
+    const slots = heavy ? this.#heavySlots : this.#quickSlots();
+    if (own.length + others.length === 0 && running.length < slots) return 0;
+    const ahead = [...own, ...others].map((job) => job.cost.ms);
+    const left = running.map(([job, startedMs]) => Math.max(0, job.cost.ms - (nowMs - startedMs)));
+    return [...ahead, ...left].reduce((sum, ms) => sum + ms, 0) / slots;
+  }
+
+  /** Whoever had a turn goes to the end of the round. */
+  #begin(job: QueuedJob, nowMs: number): QueuedJob {
+    this.remove(job);
+    const rest = this.#turns.get(job.turn);
+    if (rest) {
+      this.#turns.delete(job.turn);
+      this.#turns.set(job.turn, rest);
+    }
+    this.#running.set(job, nowMs);
+    return job;
+  }
+
+  /** The slots that quick jobs can count on. */
+  #quickSlots(): number {
+    const heavy = this.#heavyRunning() + this.waiting().heavy;
+    return Math.max(1, this.#slots - Math.min(this.#heavySlots, heavy));
+  }
+
+  #mayStart(job: QueuedJob): boolean {
+    if (!this.#hasSlot(job)) return false;
+    const bytes = [...this.#running.keys()].reduce((sum, { cost }) => sum + cost.bytes, 0);
+    return this.#running.size === 0 || bytes + job.cost.bytes <= this.#memoryMax;
+  }
+
+  #hasSlot(job: QueuedJob): boolean {
+    return !isHeavy(job) || this.#heavyRunning() < this.#heavySlots;
+  }
+
+  #heavyRunning(): number {
+    return [...this.#running.keys()].filter(isHeavy).length;
+  }
+}
+
+function isHeavy({ cost }: { readonly cost: JobCost }): boolean {
+  return cost.ms > heavyFromMs;
+}

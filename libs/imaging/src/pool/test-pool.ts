@@ -1,0 +1,112 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MiB, seconds, systemClock } from "@signalbox/core";
+import sharp from "sharp";
+import type { JobOutcome, RenderedFile } from "../image-jobs.ts";
+import { defaultImageLimits, type ImageFacts, type ImageLimits } from "../image-limits.ts";
+import type { Rendition } from "../rendition.ts";
+import { sniffImage } from "../sniff-image.ts";
+import { type ImagePoolOptions, type JobTerms, openImagePool } from "./image-pool.ts";
+import { inspectImage } from "./inspect-image.ts";
+
+export const terms: JobTerms = { turn: "acc_1", limitMs: seconds(60) };
+/** A size that is asked for when it does not matter which. */
+export const anySize: Rendition = {
+  ...{ width: 64, height: null, fit: "inside", enlarge: false, focalPoint: null },
+  ...{ format: "png", quality: null },
+};
+
+/** A pool of its own with a folder for its files, spoken to with bytes. */
+export async function openTestPool(options: Partial<ImagePoolOptions> = {}) {
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-imaging-test-"));
+  const warnings: object[] = [];
+  const log = { warn: (fields: object) => void warnings.push(fields) };
+  const runner = { defer: () => {} };
+  const pool = await openImagePool({ memoryMax: 1024 * MiB, clock: systemClock, log, runner, ...options });
+
+  async function stored(bytes: Uint8Array): Promise<string> {
+    const path = join(folder, randomUUID());
+    await writeFile(path, bytes);
+    return path;
+  }
+
+  async function factsOf(bytes: Buffer): Promise<ImageFacts> {
+    const sniffed = sniffImage(bytes);
+    if (sniffed.kind !== "accepted") throw new Error("no image that is accepted");
+    const job = { kind: "header", source: await stored(bytes), format: sniffed.format } as const;
+    const header = await pool.run(job, terms);
+    if (header.outcome !== "rendered") throw new Error(header.reason);
+    return header.result;
+  }
+
+  return {
+    pool,
+    folder,
+    warnings,
+    stored,
+    factsOf,
+
+    inspect: async (bytes: Buffer, limits: ImageLimits = defaultImageLimits) =>
+      inspectImage(pool, { path: await stored(bytes), head: bytes }, limits, terms),
+
+    /** Renders as the original's own header says, and gives the bytes. */
+    async render(bytes: Buffer, change: Partial<Rendition> = {}): Promise<RenderedFile & { readonly bytes: Buffer }> {
+      const { outcome, target } = await this.tryToRender(bytes, await factsOf(bytes), change);
+      if (outcome.outcome !== "rendered") throw new Error(`${outcome.outcome}: ${outcome.reason}`);
+      return { ...outcome.result, bytes: await readFile(target) };
+    },
+
+    async tryToRender(
+      bytes: Buffer,
+      facts: ImageFacts,
+      change: Partial<Rendition> = {},
+      given: Partial<JobTerms> = {},
+    ): Promise<{ outcome: JobOutcome<RenderedFile>; target: string }> {
+      const [source, target] = [await stored(bytes), join(folder, randomUUID())];
+      const rendition = { ...anySize, ...change };
+      const job = { kind: "render", source, target, facts, rendition, limits: defaultImageLimits } as const;
+      return { outcome: await pool.run(job, { ...terms, ...given }), target };
+    },
+
+    async close(): Promise<void> {
+      await pool.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+export type TestPool = Awaited<ReturnType<typeof openTestPool>>;
+
+/** Left half red, right half blue: what was turned or cut can be told from one pixel. */
+export function halves(width: number, height: number) {
+  const half = { create: { width: Math.ceil(width / 2), height, channels: 3, background: "#ff0000" } } as const;
+  return sharp({ create: { width, height, channels: 3, background: "#0000ff" } }).composite([
+    { input: half, left: 0, top: 0 },
+  ]);
+}
+
+/** What compresses badly: every pixel counts. */
+export function noise(width: number, height: number) {
+  return sharp({
+    create: { width, height, channels: 3, background: "#888", noise: { type: "gaussian", mean: 128, sigma: 40 } },
+  });
+}
+
+/** An animation of one frame again and again: a few hundred bytes each, whatever their size. */
+export async function longAnimation(width: number, height: number, frames: number): Promise<Buffer> {
+  const one = await sharp({ create: { width, height, channels: 3, background: "#2468ac" } })
+    .gif({ effort: 1 })
+    .toBuffer();
+  // Header, screen and its table of colours; then the frame with its extensions; then the trailer.
+  const flags = one[10] as number;
+  const frameAt = 13 + (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0);
+  const [head, frame, trailer] = [one.subarray(0, frameAt), one.subarray(frameAt, -1), one.subarray(-1)];
+  return Buffer.concat([head, ...Array.from({ length: frames }, () => frame), trailer]);
+}
+
+/** One colour, as large as the side says, in as few bytes as the codec can. */
+export function plain(width: number, height: number) {
+  return sharp({ create: { width, height, channels: 3, background: "#123456" } });
+}

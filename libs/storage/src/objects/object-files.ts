@@ -1,0 +1,127 @@
+import { randomUUID } from "node:crypto";
+import { createReadStream, createWriteStream } from "node:fs";
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import type { Runner } from "@signalbox/runtime";
+import type { ObjectStore, PutOptions } from "./object-store.ts";
+
+/** Objects as files of this machine, for programs that read and write paths instead of streams. */
+export interface ObjectFiles {
+  /** Hands the file of an object to `work`, and keeps it until that is done. Null when nothing is stored under the key. */
+  withFile<T>(key: string, work: (path: string) => Promise<T>, signal?: AbortSignal): Promise<T | null>;
+  /** The name for a new file, which `put` may take. */
+  newPath(): string;
+  /** Stores a whole file; it is gone afterwards. */
+  put(key: string, path: string, options: PutOptions): Promise<{ created: boolean }>;
+}
+
+interface ObjectFilesOptions {
+  readonly objects: ObjectStore;
+  /** Bytes of copies that are kept for the next time, where the objects are on another machine. */
+  readonly cacheMax: number;
+  /** Where the copies are; null for the system's temporary folder. */
+  readonly directory: string | null;
+  readonly runner: Pick<Runner, "defer">;
+}
+
+/** Opens the objects as files: those of a folder as they are, those of S3 as copies, the least used of which go first. */
+export async function openObjectFiles({
+  objects,
+  cacheMax,
+  directory,
+  runner,
+}: ObjectFilesOptions): Promise<ObjectFiles> {
+  const { folder } = objects;
+  if (folder) {
+    return {
+      async withFile(key, work) {
+        const path = folder.pathOf(key);
+        return (await objects.head(key)) ? work(path) : null;
+      },
+      newPath: folder.newPath,
+      put: (key, path, options) => folder.adopt(key, path, options),
+    };
+  }
+  const copies = await mkdtemp(join(directory ?? tmpdir(), "signalbox-copies-"));
+  runner.defer("copies of objects", () => rm(copies, { recursive: true, force: true }));
+  const cache = new CopyCache(objects, copies, cacheMax);
+  return {
+    withFile: (key, work, signal) => cache.withCopy(key, work, signal),
+    newPath: () => join(copies, randomUUID()),
+    async put(key, path, options) {
+      try {
+        return await objects.put(key, createReadStream(path), options);
+      } finally {
+        await rm(path, { force: true });
+      }
+    },
+  };
+}
+
+interface Copy {
+  /** Null when nothing is stored under the key. */
+  readonly file: Promise<{ readonly path: string; readonly bytes: number } | null>;
+  bytes: number;
+  users: number;
+}
+
+/** Copies of objects on this disk. Objects never change under their keys, so no copy grows stale. */
+class CopyCache {
+  readonly #objects: ObjectStore;
+  readonly #folder: string;
+  readonly #bytesMax: number;
+  /** The longest unused first. */
+  readonly #copies = new Map<string, Copy>();
+
+  constructor(objects: ObjectStore, folder: string, bytesMax: number) {
+    this.#objects = objects;
+    this.#folder = folder;
+    this.#bytesMax = bytesMax;
+  }
+
+  async withCopy<T>(key: string, work: (path: string) => Promise<T>, signal?: AbortSignal): Promise<T | null> {
+    const copy = this.#copies.get(key) ?? { file: this.#fetch(key), bytes: 0, users: 0 };
+    this.#copies.delete(key);
+    this.#copies.set(key, copy);
+    copy.users++;
+    try {
+      const file = await copy.file;
+      signal?.throwIfAborted();
+      if (!file) return null;
+      copy.bytes = file.bytes;
+      return await work(file.path);
+    } finally {
+      copy.users--;
+      if (copy.bytes === 0 && this.#copies.get(key) === copy) this.#copies.delete(key);
+      await this.#evict();
+    }
+  }
+
+  /** One download for all who want it; whoever leaves does not end it for the others. */
+  async #fetch(key: string): Promise<{ path: string; bytes: number } | null> {
+    const found = await this.#objects.get(key);
+    if (!found) return null;
+    const path = join(this.#folder, randomUUID());
+    try {
+      await pipeline(found.stream, createWriteStream(path, { flags: "wx", mode: 0o600 }));
+      return { path, bytes: (await stat(path)).size };
+    } catch (error) {
+      await rm(path, { force: true });
+      throw error;
+    }
+  }
+
+  async #evict(): Promise<void> {
+    let bytes = [...this.#copies.values()].reduce((sum, copy) => sum + copy.bytes, 0);
+    for (const [key, copy] of this.#copies) {
+      if (bytes <= this.#bytesMax) return;
+      if (copy.users > 0) continue;
+      this.#copies.delete(key);
+      bytes -= copy.bytes;
+      const file = await copy.file;
+      if (file) await rm(file.path, { force: true });
+    }
+  }
+}

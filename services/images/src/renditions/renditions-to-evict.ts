@@ -1,0 +1,27 @@
+import { isOfThisEncoder, withoutEncoder } from "@signalbox/imaging";
+import type { OnDemandRendition } from "./rendition-store.ts";
+
+export interface EvictionRule {
+  readonly countMax: number;
+  readonly bytesMax: number;
+}
+
+/** Chooses what goes: what an older encoder made and a newer one has made again, then the longest unseen beyond the bounds. */
+export function renditionsToEvict(
+  stored: readonly OnDemandRendition[],
+  { countMax, bytesMax }: EvictionRule,
+): string[] {
+  const current = new Set(stored.filter(({ key }) => isOfThisEncoder(key)).map(({ key }) => withoutEncoder(key)));
+  const isReplaced = ({ key }: OnDemandRendition) => !isOfThisEncoder(key) && current.has(withoutEncoder(key));
+  const kept = stored
+    .filter((one) => !isReplaced(one))
+    .sort((a, b) => b.seenAt.getTime() - a.seenAt.getTime() || (a.key < b.key ? -1 : 1));
+  let [count, bytes] = [0, 0];
+  const gone = kept.filter(({ sizeBytes }) => {
+    if (count >= countMax || bytes + sizeBytes > bytesMax) return true;
+    count++;
+    bytes += sizeBytes;
+    return false;
+  });
+  return [...stored.filter(isReplaced), ...gone].map(({ key }) => key);
+}

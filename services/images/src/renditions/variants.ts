@@ -1,0 +1,87 @@
+import { type Clock, newId } from "@signalbox/core";
+import type { Outbox, ReceivedEvent } from "@signalbox/events";
+import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
+import type { Image } from "../images/image.ts";
+import type { ImageStore } from "../images/image-store.ts";
+import type { ImageEvents } from "../images/image-view.ts";
+import { renderDueAt, renderRequested } from "./render-job.ts";
+import type { RenditionStore } from "./rendition-store.ts";
+
+interface Dependencies {
+  readonly pool: Pool;
+  readonly imageStore: ImageStore;
+  readonly renditionStore: RenditionStore;
+  readonly outbox: Pick<Outbox, "append">;
+  readonly events: ImageEvents;
+  readonly clock: Clock;
+  readonly attemptsMax: () => number;
+  /** How long a render job is waited for before it goes out again. */
+  readonly lostAfterMs: () => number;
+}
+
+/** A job that went out this often, the last twenty times an hour apart, is not going to be answered. */
+const issuesMax = 24;
+/** As many lost jobs as go out in one transaction. */
+const issuedTogether = 100;
+
+/** The named variants of images: what the worker's answers mean, and what becomes of jobs that it never answers. */
+export function createVariants(dependencies: Dependencies) {
+  const { pool, imageStore, renditionStore, outbox, events, clock } = dependencies;
+
+  async function issue(tx: Tx, image: Image): Promise<void> {
+    const dueAt = renderDueAt(clock.now(), image.renderIssues, dependencies.lostAfterMs());
+    await imageStore.save(tx, { ...image, renderDueAt: dueAt });
+    await outbox.append(tx, [renderRequested(image)]);
+  }
+
+  async function fail(tx: Tx, image: Image, reason: string): Promise<void> {
+    const failed = { ...image, status: "failed", revision: image.revision + 1n, updatedAt: clock.now() } as const;
+    await imageStore.save(tx, failed);
+    await outbox.append(tx, [events.processingFailed(failed, reason)]);
+  }
+
+  return {
+    /**
+     * Takes the worker's answer: an image whose named variants are stored becomes ready, once; a job that failed is asked
+     * for again while attempts are left, and then the image counts as failed. Answers about single renditions are only noted.
+     */
+    async settle(tx: Tx, result: ReceivedEvent<"image.rendered">["data"]): Promise<void> {
+      const image = await imageStore.lock(tx, result.image_id);
+      if (!image) return;
+      const now = clock.now();
+      for (const stored of result.renditions) await renditionStore.save(tx, image.sha256, stored, now);
+      if (result.outcome === "failed") await renditionStore.refuseJob(tx, result.job_id, now);
+      if (image.status !== "processing" || result.job_id !== image.renderJobId) return;
+
+      if (result.outcome === "rendered") {
+        const placeholder = image.placeholder ?? result.placeholder;
+        const changed = placeholder === image.placeholder ? ["status"] : ["status", "placeholder"];
+        const revision = image.revision + 1n;
+        const ready = { ...image, revision, updatedAt: now, status: "ready", placeholder } as const;
+        await imageStore.save(tx, ready);
+        await outbox.append(tx, [events.renditionReady(ready, changed)]);
+      } else if (result.failure?.retryable && image.renderAttempt < dependencies.attemptsMax()) {
+        await issue(tx, {
+          ...image,
+          renderJobId: newId("job"),
+          renderAttempt: image.renderAttempt + 1,
+          renderIssues: 1,
+        });
+      } else await fail(tx, image, result.failure?.code ?? "unknown");
+    },
+
+    /**
+     * Sends out again the jobs that nobody answered in time: the same jobs, since their answers may still come. Tells how
+     * many there were.
+     */
+    reissueLost: (): Promise<number> =>
+      inTransaction(pool, async (tx) => {
+        const lost = await imageStore.lockLost(tx, clock.now(), issuedTogether);
+        for (const image of lost) {
+          if (image.renderIssues < issuesMax) await issue(tx, { ...image, renderIssues: image.renderIssues + 1 });
+          else await fail(tx, image, "lost");
+        }
+        return lost.length;
+      }),
+  };
+}

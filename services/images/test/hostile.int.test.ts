@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+import { createManualClock, hours, MiB, minutes } from "@signalbox/core";
+import { eventually, readFixture, testPerson } from "@signalbox/testing";
+import { createRenditionStore } from "../src/renditions/rendition-store.ts";
+import { startImages } from "./harness.ts";
+import { openInside } from "./inside.ts";
+
+/** The processes of this one that decode images, and have been at it for half a second: not those that only start. */
+async function busyDecoders(): Promise<number[]> {
+  const text = await readFile(`/proc/self/task/${process.pid}/children`, "latin1");
+  const pids = text.trim().split(/\s+/).filter(Boolean).map(Number);
+  const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "latin1").catch(() => "")));
+  const decoders = pids.filter((_, index) => lines[index]?.includes("image-process"));
+  const stats = await Promise.all(decoders.map((pid) => readFile(`/proc/${pid}/stat`, "latin1").catch(() => "")));
+  // proc(5): user time in hundredths of a second is the 14th field; the second may hold spaces.
+  return decoders.filter((_, index) => Number(stats[index]?.split(") ")[1]?.split(" ")[11] ?? 0) > 50);
+}
+
+test("a small file whose decoding takes more memory than there is, is 422 with the reason, and nothing else suffers", async () => {
+  const who = testPerson();
+  const roomy = await startImages({ "images.render.avif-pixels": 100_000_000 });
+  const pixel = await readFixture("one-pixel.png");
+  const { id } = (await roomy.upload(who, pixel)).body;
+  const made = await roomy.send(who, "GET", `/images/${id}/content?width=4096&height=4096&enlarge=true&format=avif`);
+  await roomy.close();
+  assert.equal(made.status, 200);
+  assert.ok(made.bytes.length < 20_000, String(made.bytes.length));
+
+  const narrow = await startImages({ "images.render.memory-max": 128 * MiB });
+  try {
+    const [bomb, plain] = await Promise.all([narrow.upload(who, made.bytes), narrow.upload(who, pixel)]);
+    assert.deepEqual([bomb.status, bomb.body.error.code, plain.status], [422, "validation_error", 201]);
+    assert.match(bomb.body.error.message, /more memory or time/);
+    assert.equal((await narrow.send(who, "GET", "/images")).body.items.length, 1);
+  } finally {
+    await narrow.close();
+  }
+});
+
+test("a rendition that ends its process is 503, one that ended two is 422, and others are made as ever", async () => {
+  const who = testPerson();
+  const images = await startImages({ "images.render.avif-pixels": 100_000_000, "images.render.memory": 0 });
+  try {
+    const { id } = (await images.upload(who, await readFixture("photo.jpg"))).body;
+    const path = `/images/${id}/content?width=4000&enlarge=true&format=avif`;
+    const killed = async () => {
+      const answer = images.send(who, "GET", path);
+      const state = { done: false };
+      const ended = answer.finally(() => Object.assign(state, { done: true }));
+      await eventually(async () => {
+        for (const pid of await busyDecoders()) process.kill(pid, "SIGKILL");
+        return state.done;
+      });
+      return ended;
+    };
+    const first = await killed();
+    assert.deepEqual([first.status, first.body.error?.code], [503, "unavailable"]);
+    assert.ok(Number(first.headers.get("retry-after")) > 0);
+    const second = await killed();
+    assert.deepEqual([second.status, second.body.error?.code], [422, "validation_error"]);
+    assert.equal((await images.send(who, "GET", path)).status, 422, "it is not tried a third time");
+    assert.equal((await images.send(who, "GET", `/images/${id}/content?width=150`)).status, 200);
+  } finally {
+    await images.close();
+  }
+});
+
+test("an attempt is known before it is made, so a process that dies of it is counted, and forgotten after an hour", async () => {
+  const inside = await openInside();
+  try {
+    const clock = createManualClock();
+    const { pool, blobStore } = inside;
+    const renditions = createRenditionStore(pool);
+    const sha256 = "a".repeat(64);
+    await blobStore.touch({ sha256, sizeBytes: 1, mimeType: "image/png" }, clock.now());
+    const begin = (key: string) => renditions.beginAttempt(key, sha256, clock.now());
+    assert.deepEqual([await begin("k1"), await begin("k1"), await begin("k1")], [1, 2, null]);
+    assert.equal(await renditions.isRefused("k1", clock.now()), true);
+    assert.equal(await begin("k2"), 1, "another key is not to blame");
+    await renditions.endAttempt("k2");
+    assert.equal(await begin("k2"), 1, "what came back does not count");
+    clock.advance(hours(1) + minutes(1));
+    assert.equal(await renditions.isRefused("k1", clock.now()), false);
+    assert.equal(await begin("k1"), 1);
+    const stored = { name: null, key: "k1", mime_type: "image/png", width: 1, height: 1, size_bytes: 1 };
+    await renditions.save(pool, sha256, stored, clock.now());
+    assert.equal(await begin("k1"), 1, "what went well begins anew");
+  } finally {
+    await inside.close();
+  }
+});

@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { EventDraft } from "@signalbox/contracts";
+import { createManualClock, hours, minutes } from "@signalbox/core";
+
+import { createImageEvents, viewImage } from "../src/images/image-view.ts";
+import { createRenditionStore } from "../src/renditions/rendition-store.ts";
+import { createVariants } from "../src/renditions/variants.ts";
+import { type Inside, imageRecord, openInside } from "./inside.ts";
+
+let inside: Inside;
+before(async () => {
+  inside = await openInside();
+});
+after(() => inside.close());
+
+test("a lost job goes out at growing distances, and an image that is never answered fails with the reason", async () => {
+  const { pool, imageStore, blobStore } = inside;
+  const clock = createManualClock();
+  const sent: EventDraft[] = [];
+  const variants = createVariants({
+    ...{ pool, imageStore, clock, renditionStore: createRenditionStore(pool) },
+    outbox: {
+      async append(_tx, drafts) {
+        sent.push(...drafts);
+        return [];
+      },
+    },
+    events: createImageEvents((image) => viewImage(image, "https://images.test")),
+    ...{ attemptsMax: () => 3, lostAfterMs: () => minutes(5) },
+  });
+  const [lost, ready] = ["a", "b"].map((name) => name.repeat(64)) as [string, string];
+  for (const sha256 of [lost, ready])
+    await blobStore.touch({ sha256, sizeBytes: 1, mimeType: "image/png" }, clock.now());
+  const renderDueAt = new Date(clock.nowMs() + minutes(5));
+  await inside.insert([
+    imageRecord({ id: "img_lost", sha256: lost, createdAt: clock.now(), status: "processing", renderDueAt }),
+    imageRecord({ id: "img_ready", sha256: ready, createdAt: clock.now(), status: "ready", renderDueAt }),
+  ]);
+
+  assert.equal(await variants.reissueLost(), 0, "before its time");
+  const waits = [];
+  for (let waited = 0; waited < hours(48); waited += minutes(5)) {
+    clock.advance(minutes(5));
+    if ((await variants.reissueLost()) > 0) waits.push((waited + minutes(5)) / minutes(1));
+  }
+  assert.deepEqual(waits.slice(0, 6), [5, 15, 35, 75, 135, 195]);
+  assert.equal(sent.filter(({ name }) => name === "image.render_requested").length, 23);
+  assert.deepEqual(
+    sent.flatMap(({ name, data }) => (name === "image.processing_failed" ? [(data as { reason: string }).reason] : [])),
+    ["lost"],
+  );
+  assert.equal((await imageStore.find("img_lost"))?.status, "failed");
+  assert.equal((await imageStore.find("img_ready"))?.status, "ready");
+});
