@@ -23,7 +23,15 @@ const modes: readonly string[] = ["embedded", "engines"] satisfies Mode[];
 if (!modes.includes(values.mode)) throw new Error(`--mode is one of: ${modes.join(", ")}`);
 const tell = (line: string) => void process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
 const [mode, seed, rounds] = [values.mode as Mode, Number(values.seed), Number(values.rounds)];
-const options: CourseOptions = { mode, seed, rounds, short: values.short, only: values.fault, tell, isOver: () => isOver };
+const options: CourseOptions = {
+  mode,
+  seed,
+  rounds,
+  short: values.short,
+  only: values.fault,
+  tell,
+  isOver: () => isOver,
+};
 
 let isOver = false;
 for (const signal of ["SIGINT", "SIGTERM"] as const) {

@@ -13,51 +13,40 @@ import { startBalancer } from "./balancer.ts";
 import { createQuery } from "./database.ts";
 import { Instance } from "./instance.ts";
 import { startKafkaCluster } from "./kafka-cluster.ts";
-import type { Engine, LedgerSystem } from "./ledger-system.ts";
+import type { Between, Engine, LedgerSystem } from "./ledger-system.ts";
 import { ledgerProperties } from "./properties.ts";
 
 type Service = (typeof services)[number];
+type Side = (typeof sides)[number];
+type Listener = (typeof listeners)[number];
 const called = ["account", "images", "config", "webhook-ingest", "webhook-delivery"] as const;
 const sides = [1, 2] as const;
 const listeners = ["http", "internal", "management"] as const;
 const databaseOf = (service: Service) => `signalbox_${service.replaceAll("-", "_")}`;
 
+/** Closes what is handed to it, the last first, and gives it back. */
+type Keep = <T extends { close(): Promise<void> }>(part: T) => T;
+
 /** Two instances of each service on three brokers, PostgreSQL, Redis and S3, with nginx as the edge. */
 export async function startEnginesLedger(issuer: string): Promise<LedgerSystem> {
   await using opened = new AsyncDisposableStack();
-  const keep = <T extends { close(): Promise<void> }>(part: T): T => {
+  const keep: Keep = (part) => {
     opened.defer(() => part.close());
     return part;
   };
   const staging = await mkdtemp(join(tmpdir(), "signalbox-ledger-"));
   opened.defer(() => rm(staging, { recursive: true, force: true }));
   const engines = await openEngines(keep);
-  const names = services.flatMap((service) => sides.map((side) => `${service}-${side}`));
-  const ports = await freePorts(names.flatMap((name) => listeners.map((listener) => `${name} ${listener}`)));
-  const portOf = (service: string, side: number, listener: (typeof listeners)[number]) =>
-    ports.get(`${service}-${side} ${listener}`) as number;
-  const edge = keep(
-    await startEdge(
-      Object.fromEntries(
-        services.map((service) => [service, sides.map((side) => `127.0.0.1:${portOf(service, side, "http")}`)]),
-      ),
-    ),
-  );
-  const internal = await Promise.all(
-    called.map(async (service) => {
-      const balancer = keep(await startBalancer(sides.map((side) => portOf(service, side, "internal"))));
-      return [`${service}.internal-url`, `http://127.0.0.1:${balancer.port}`] as const;
-    }),
-  );
+  const { portOf, edge, internalUrls } = await openWays(keep);
   const shared = {
     ...ledgerProperties(issuer, staging),
-    ...Object.fromEntries(internal),
+    ...internalUrls,
     "internal.token": randomBytes(32).toString("base64url"),
     "secrets.keys": `k1:${randomBytes(32).toString("base64")}`,
     "http.base-url": edge.url,
     "http.trusted-proxies": "127.0.0.1",
   };
-  const environment = (service: Service, side: (typeof sides)[number]) =>
+  const environment = (service: Service, side: Side) =>
     environmentOf({
       ...shared,
       ...engines.reached(side, databaseOf(service)),
@@ -66,48 +55,18 @@ export async function startEnginesLedger(issuer: string): Promise<LedgerSystem> 
       "management.server.port": String(portOf(service, side, "management")),
     });
   await runCommand("infra/kafka/topics.ts", [`--events.url=${engines.kafka.url}`]);
-  const instances = services.flatMap((service) =>
-    sides.map(
-      (side) =>
-        new Instance({
-          name: `${service}-${side}`,
-          service,
-          script: fileURLToPath(new URL(`../../../services/${service}/src/main.ts`, import.meta.url)),
-          args: [],
-          environment: environment(service, side),
-          url: `http://127.0.0.1:${portOf(service, side, "http")}`,
-          managementUrl: `http://127.0.0.1:${portOf(service, side, "management")}`,
-        }),
-    ),
-  );
+  const instances = everyInstance((service, side) => startInstance(service, side, portOf, environment(service, side)));
   opened.defer(async () => void (await Promise.all(instances.map((one) => one.kill()))));
   await Promise.all(instances.map((one) => one.ready()));
   const administratorKey = await runCommand("services/account/src/first-key-cli.ts", [], environment("account", 1));
   const closes = opened.move();
   return {
-    mode: "engines",
-    baseUrl: edge.url,
-    administratorKey,
-    instances,
+    ...{ mode: "engines", baseUrl: edge.url, administratorKey, instances },
     query: createQuery(engines.databaseUrl),
     databases: new Map(called.map((service) => [service, databaseOf(service)])),
     log: createKafkaLog(engines.kafka.addresses),
-    postgres: engines.postgres,
-    kafka: engines.kafka,
-    redis: engines.redis,
-    objects: engines.objects,
-    between: {
-      hold: () => {
-        for (const proxy of engines.between) proxy.pause();
-      },
-      release: () => {
-        for (const proxy of engines.between) proxy.resume();
-      },
-      setLatency: (milliseconds) => {
-        for (const proxy of engines.between) proxy.setLatency(milliseconds);
-      },
-      instances: services.map((service) => `${service}-2`),
-    },
+    ...{ postgres: engines.postgres, kafka: engines.kafka, redis: engines.redis, objects: engines.objects },
+    between: engines.between,
     blobDisk: null,
     stagingFolder: staging,
     beginAgain: null,
@@ -115,8 +74,47 @@ export async function startEnginesLedger(issuer: string): Promise<LedgerSystem> 
   };
 }
 
+const everyInstance = <T>(make: (service: Service, side: Side) => T): T[] =>
+  services.flatMap((service) => sides.map((side) => make(service, side)));
+
+/** The ports of all instances, and what leads to both instances of a service: the edge, and a balancer for each internal one. */
+async function openWays(keep: Keep) {
+  const names = everyInstance((service, side) => listeners.map((listener) => `${service}-${side} ${listener}`)).flat();
+  const ports = await freePorts(names);
+  const portOf = (service: Service, side: Side, listener: Listener) =>
+    ports.get(`${service}-${side} ${listener}`) as number;
+  const upstreams = services.map((service) => [
+    service,
+    sides.map((side) => `127.0.0.1:${portOf(service, side, "http")}`),
+  ]);
+  const edge = keep(await startEdge(Object.fromEntries(upstreams)));
+  const internalUrls: Record<string, string> = {};
+  for (const service of called) {
+    const balancer = keep(await startBalancer(sides.map((side) => portOf(service, side, "internal"))));
+    internalUrls[`${service}.internal-url`] = `http://127.0.0.1:${balancer.port}`;
+  }
+  return { portOf, edge, internalUrls };
+}
+
+function startInstance(
+  service: Service,
+  side: Side,
+  portOf: (service: Service, side: Side, listener: Listener) => number,
+  environment: Readonly<Record<string, string>>,
+): Instance {
+  return new Instance({
+    name: `${service}-${side}`,
+    service,
+    script: fileURLToPath(new URL(`../../../services/${service}/src/main.ts`, import.meta.url)),
+    args: [],
+    environment,
+    url: `http://127.0.0.1:${portOf(service, side, "http")}`,
+    managementUrl: `http://127.0.0.1:${portOf(service, side, "management")}`,
+  });
+}
+
 /** The engines, and how each side reaches them: the first directly, the second through proxies. */
-async function openEngines(keep: <T extends { close(): Promise<void> }>(part: T) => T) {
+async function openEngines(keep: Keep) {
   const [postgres, redis, kafka, s3] = await Promise.all([
     startEngine("postgres").then(keep),
     startEngine("redis").then(keep),
@@ -132,7 +130,7 @@ async function openEngines(keep: <T extends { close(): Promise<void> }>(part: T)
     url.pathname = `/${database}`;
     return url.href;
   };
-  const reached = (side: 1 | 2, database: string) => ({
+  const reached = (side: Side, database: string) => ({
     "database.url": side === 1 ? databaseUrl(database) : databaseProxy.urlFor(databaseUrl(database)),
     "events.url": side === 1 ? kafka.url : kafka.proxiedUrl,
     "cache.url": side === 1 ? redis.url : redisProxy.urlFor(redis.url),
@@ -145,6 +143,19 @@ async function openEngines(keep: <T extends { close(): Promise<void> }>(part: T)
     kill: async () => void (await Promise.all(s3Proxies.map((proxy) => proxy.refuse()))),
     restart: async () => void (await Promise.all(s3Proxies.map((proxy) => proxy.accept()))),
   };
-  const between: readonly TcpProxy[] = [databaseProxy, redisProxy, s3Proxies[1], ...kafka.proxies];
-  return { postgres, redis, kafka, objects, databaseUrl, reached, between };
+  const proxies = [databaseProxy, redisProxy, s3Proxies[1], ...kafka.proxies];
+  return { postgres, redis, kafka, objects, databaseUrl, reached, between: betweenOf(proxies) };
+}
+
+/** What can be done to the connections of the second instances, to all engines at once. */
+function betweenOf(proxies: readonly TcpProxy[]): Between {
+  const toEach = (act: (proxy: TcpProxy) => void) => {
+    for (const proxy of proxies) act(proxy);
+  };
+  return {
+    hold: () => toEach((proxy) => proxy.pause()),
+    release: () => toEach((proxy) => proxy.resume()),
+    setLatency: (milliseconds) => toEach((proxy) => proxy.setLatency(milliseconds)),
+    instances: services.map((service) => `${service}-2`),
+  };
 }
