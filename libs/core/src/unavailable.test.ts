@@ -25,6 +25,7 @@ const disputed: readonly [string, unknown, boolean][] = [
   ["Prisma: the driver's error in meta", withCode("P2010", { meta: { driverAdapterError: { cause: refused } } }), true],
   ["pg: a broken socket", new Error("Connection terminated unexpectedly"), true],
   ["pg: no connection in time", new Error("timeout exceeded when trying to connect"), true],
+  ["pg: a connection of its own takes too long", new Error("timeout expired"), true],
   ["pg: a silent server", new Error("Query read timeout"), true],
   ["a socket file that is not there", withCode("ENOENT", { syscall: "connect" }), true],
   ["a file that is not there", withCode("ENOENT", { syscall: "open" }), false],

@@ -16,7 +16,7 @@ const networkCodes = [
 const prismaCodes = ["P1001", "P1002", "P1008", "P1017", "P2024", "P2034", "P2037"];
 /** pg says these only in words. */
 const driverMessages =
-  /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/;
+  /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired$|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/;
 
 /**
  * Recognizes a failure of something that we depend on and that is away, overloaded or too slow: the same call may pass
