@@ -143,6 +143,7 @@ export const wrongClock: Fault = {
   name: "clock of one instance off by 120 s",
   modes: both,
   lastsMs: 3_000,
+  isLong: true,
   async begin({ instances }, random) {
     const one = random.pick(instances);
     await one.kill();

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { zstdDecompress } from "node:zlib";
 import kafkajs, { type Admin, type EachMessagePayload } from "kafkajs";
 import type { LogRecord } from "../evidence.ts";
-import { type LogReader, recordOf, unreadTopics } from "./log-reader.ts";
+import { isGroupOfService, type LogReader, recordOf, unreadTopics } from "./log-reader.ts";
 
 const { CompressionCodecs, CompressionTypes, Kafka, logLevel } = kafkajs;
 const unzip = promisify(zstdDecompress);
@@ -27,34 +27,52 @@ export function createKafkaLog(brokers: readonly string[]): LogReader {
   const known = new Map<string, number>();
   return {
     async read() {
-      const positions = await findPositions(kafka, known);
+      const positions = await withAdmin(kafka, (admin) => findPositions(admin, known));
       const records = await readUpTo(kafka, positions);
       for (const { topic, partition, next } of positions) known.set(`${topic} ${partition}`, next);
       return records;
     },
+    lag: () => withAdmin(kafka, lagOf),
     reset: () => known.clear(),
   };
 }
 
-async function findPositions(kafka: InstanceType<typeof Kafka>, known: Map<string, number>): Promise<Position[]> {
+async function withAdmin<T>(kafka: InstanceType<typeof Kafka>, ask: (admin: Admin) => Promise<T>): Promise<T> {
   const admin = kafka.admin();
   await admin.connect();
   try {
-    const topics = (await admin.listTopics()).filter(
-      (name) => name.startsWith("signalbox.") && !unreadTopics.has(name),
-    );
-    const positions: Position[] = [];
-    // One after the other: kafkajs mixes up the answers of two that ask at once.
-    for (const topic of topics) {
-      for (const { partition, low, high } of await offsetsOf(admin, topic)) {
-        const next = Math.max(known.get(`${topic} ${partition}`) ?? 0, Number(low));
-        positions.push({ topic, partition, next, end: Number(high) });
-      }
-    }
-    return positions;
+    return await ask(admin);
   } finally {
     await admin.disconnect();
   }
+}
+
+async function lagOf(admin: Admin): Promise<number> {
+  const { groups } = await admin.listGroups();
+  let lag = 0;
+  for (const { groupId } of groups.filter((group) => isGroupOfService(group.groupId))) {
+    for (const { topic, partitions } of await admin.fetchOffsets({ groupId })) {
+      const ends = new Map((await offsetsOf(admin, topic)).map(({ partition, high }) => [partition, Number(high)]));
+      // -1 where the group has committed nothing.
+      for (const { partition, offset } of partitions.filter((one) => Number(one.offset) >= 0)) {
+        lag += (ends.get(partition) ?? 0) - Number(offset);
+      }
+    }
+  }
+  return lag;
+}
+
+async function findPositions(admin: Admin, known: Map<string, number>): Promise<Position[]> {
+  const topics = (await admin.listTopics()).filter((name) => name.startsWith("signalbox.") && !unreadTopics.has(name));
+  const positions: Position[] = [];
+  // One after the other: kafkajs mixes up the answers of two that ask at once.
+  for (const topic of topics) {
+    for (const { partition, low, high } of await offsetsOf(admin, topic)) {
+      const next = Math.max(known.get(`${topic} ${partition}`) ?? 0, Number(low));
+      positions.push({ topic, partition, next, end: Number(high) });
+    }
+  }
+  return positions;
 }
 
 /** Asked again while partitions have no leader: then kafkajs fails, or leaves them out. */

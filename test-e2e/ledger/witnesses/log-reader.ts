@@ -5,12 +5,18 @@ import type { LogRecord } from "../evidence.ts";
 export interface LogReader {
   /** Everything that was appended since the last call, up to the end as it is now, partition by partition. */
   read(): Promise<LogRecord[]>;
+  /** How many records the groups of consumers have not handled. */
+  lag(): Promise<number>;
   /** Begins at the first record again: the log is another one. */
   reset(): void;
 }
 
 /** What each instance reports of itself says nothing about callers. */
 export const unreadTopics: ReadonlySet<string> = new Set(["signalbox.config-applied.v1"]);
+
+/** The groups of the services, `images.facts` for one; other groups are of readers that come and go. */
+export const isGroupOfService = (name: string): boolean =>
+  /^(account|config|gateway|images?|webhook)[\w-]*\.[\w-]+$/.test(name);
 
 interface RawRecord {
   readonly topic: string;

@@ -1,5 +1,5 @@
 import type { Row } from "../systems/database.ts";
-import { type LogReader, recordOf, unreadTopics } from "./log-reader.ts";
+import { isGroupOfService, type LogReader, recordOf, unreadTopics } from "./log-reader.ts";
 
 const pageSize = 5_000;
 
@@ -25,6 +25,15 @@ export function createPostgresLog(query: (statement: string, values: readonly un
         }
         if (rows.length < pageSize) return records;
       }
+    },
+    async lag() {
+      const rows = await query(
+        `select l.group_name as name, sum(p.next_offset - l.committed)::int as lag
+         from signalbox.log_lease l join signalbox.log_partition p on p.id = l.partition_id
+         where l.committed < p.next_offset group by 1`,
+        [],
+      );
+      return rows.filter(({ name }) => isGroupOfService(name)).reduce((sum, { lag }) => sum + lag, 0);
     },
     reset: () => {
       next = {};
