@@ -13,7 +13,6 @@ const inEvery: Readonly<Record<string, string>> = {
   outbox: "select count(*) from signalbox.outbox",
   "refused by the log": "select count(*) from signalbox.outbox_dead",
   parked: "select count(*) from signalbox.parked",
-  begun: "select count(*) from signalbox.begun",
 };
 const inOne: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   images: {
