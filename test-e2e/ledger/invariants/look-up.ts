@@ -42,7 +42,7 @@ export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map
 }
 
 /** How an event says what was changed, in the words of its writer. */
-export const changeOf = {
+const changeOf = {
   title: ({ key, data }: LogRecord) => `${key} ${data.title}`,
   name: ({ key, data }: LogRecord) => `${key} ${data.display_name}`,
   settings: ({ key, data }: LogRecord) =>
