@@ -6,6 +6,19 @@ export interface EnginePlace {
   readonly port?: number;
   /** The port that Kafka tells its clients to connect to, when a proxy stands before it. */
   readonly advertisedPort?: number;
+  /** Makes Kafka one broker of several; left out, it stands alone. */
+  readonly member?: KafkaMember;
+}
+
+/** One broker's place in a cluster of Kafka. All of them are controllers too, so a majority has to start before one is ready. */
+export interface KafkaMember {
+  /** Counts from 1. */
+  readonly id: number;
+  readonly clusterId: string;
+  /** Of every broker, in the order of their ids. */
+  readonly controllerPorts: readonly number[];
+  /** How many brokers keep each partition of a topic; the offsets of groups are kept by all. */
+  readonly copies: number;
 }
 
 /** A started engine, as plain data: what a client needs to reach it and what the command line needs to end it. */

@@ -1,9 +1,17 @@
 export { type Endpoint, type Endpoints, endpointsFile, readEndpoints } from "./endpoints.ts";
-export { type Engine, EngineAbsentError, type EngineName, type EnginePlace, type RunningEngine } from "./engine.ts";
+export {
+  type Engine,
+  EngineAbsentError,
+  type EngineName,
+  type EnginePlace,
+  type KafkaMember,
+  type RunningEngine,
+} from "./engine.ts";
 export { enginesFolder, repositoryFolder } from "./engine-folders.ts";
 export { engineNamed, engines, sharedEngines } from "./engines.ts";
 export { withFileLock } from "./file-lock.ts";
 export { freePort } from "./free-port.ts";
+export { newClusterId } from "./kafka/kafka.ts";
 export { type OwnEngine, startOwnEngine } from "./own-engines.ts";
 export {
   findPostgresUrl,

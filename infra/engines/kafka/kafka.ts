@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { type Engine, EngineAbsentError } from "../engine.ts";
+import { type Engine, EngineAbsentError, type KafkaMember } from "../engine.ts";
 import { enginesFolder } from "../engine-folders.ts";
 import { exchange } from "../exchange.ts";
 import { fetchOnce } from "../fetch-once.ts";
@@ -22,7 +22,7 @@ const classPath = join(jars, "*");
 /** One broker needs little; the serial collector keeps its threads off the two cores the tests run on. */
 const memory = ["-Xms256m", "-Xmx512m", "-XX:+UseSerialGC"];
 
-/** Apache Kafka as a single broker in KRaft mode: jars from Maven Central, run by the machine's JDK. */
+/** Apache Kafka in KRaft mode, a single broker or a member of several: jars from Maven Central, run by the machine's JDK. */
 export const kafka: Engine = {
   name: "kafka",
   stopSignal: "SIGTERM",
@@ -33,18 +33,17 @@ export const kafka: Engine = {
     return `Apache Kafka ${version}`;
   },
 
-  async start({ folder, port: wanted, advertisedPort }) {
+  async start({ folder, port: wanted, advertisedPort, member }) {
     const dataFolder = join(folder, "data");
     const configuration = join(folder, "server.properties");
     await mkdir(folder, { recursive: true });
-    const known = existsSync(configuration) ? await controllerPortIn(configuration) : undefined;
     const port = wanted ?? (await freePort());
-    const controllerPort = known ?? (await freePort());
+    const place = member ?? (await alone(configuration));
     await writeFile(
       configuration,
-      serverProperties({ port, advertisedPort: advertisedPort ?? port, controllerPort, dataFolder }),
+      serverProperties({ port, advertisedPort: advertisedPort ?? port, member: place, dataFolder }),
     );
-    if (!existsSync(join(dataFolder, "meta.properties"))) await format(configuration);
+    if (!existsSync(join(dataFolder, "meta.properties"))) await format(configuration, place.clusterId);
     const handle = await startDetached(
       {
         command: "java",
@@ -89,10 +88,16 @@ async function fetchJars(folder: string): Promise<void> {
   await run("mvn", ["-q", "-B", "-f", pom, ...goal]);
 }
 
-async function format(configuration: string): Promise<void> {
-  // The tool takes an id that begins with a hyphen for an option.
-  const clusterId = randomBytes(16).toString("base64url").replace(/^-/, "A");
+async function format(configuration: string, clusterId: string): Promise<void> {
   await run("java", ["-cp", classPath, "kafka.tools.StorageTool", "format", "-t", clusterId, "-c", configuration]);
+}
+
+/** The id of a new cluster. The tool that formats the data takes one that begins with a hyphen for an option. */
+export const newClusterId = (): string => randomBytes(16).toString("base64url").replace(/^-/, "A");
+
+async function alone(configuration: string): Promise<KafkaMember> {
+  const known = existsSync(configuration) ? await controllerPortIn(configuration) : undefined;
+  return { id: 1, clusterId: newClusterId(), controllerPorts: [known ?? (await freePort())], copies: 1 };
 }
 
 /** The data folder remembers its controller by address, so a restart keeps the port. */

@@ -1,23 +1,28 @@
+import type { KafkaMember } from "../engine.ts";
+
 interface Broker {
   readonly port: number;
   readonly advertisedPort: number;
-  readonly controllerPort: number;
+  readonly member: KafkaMember;
   readonly dataFolder: string;
 }
 
-/** The configuration of a single node that is broker and controller, in the `server.properties` format. */
-export function serverProperties({ port, advertisedPort, controllerPort, dataFolder }: Broker): string {
+/** The configuration of a node that is broker and controller, in the `server.properties` format. */
+export function serverProperties({ port, advertisedPort, member, dataFolder }: Broker): string {
+  const { id, controllerPorts, copies } = member;
   const properties: Record<string, string | number | boolean> = {
     "process.roles": "broker,controller",
-    "node.id": 1,
-    "controller.quorum.voters": `1@127.0.0.1:${controllerPort}`,
-    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
+    "node.id": id,
+    "controller.quorum.voters": controllerPorts.map((one, at) => `${at + 1}@127.0.0.1:${one}`).join(),
+    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPorts[id - 1]}`,
     "advertised.listeners": `PLAINTEXT://127.0.0.1:${advertisedPort}`,
     "inter.broker.listener.name": "PLAINTEXT",
     "controller.listener.names": "CONTROLLER",
     "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
     "log.dirs": dataFolder,
-    "offsets.topic.replication.factor": 1,
+    "default.replication.factor": copies,
+    "min.insync.replicas": copies > 2 ? 2 : 1,
+    "offsets.topic.replication.factor": controllerPorts.length,
     "offsets.topic.num.partitions": 5,
     "transaction.state.log.replication.factor": 1,
     "transaction.state.log.min.isr": 1,
@@ -26,6 +31,8 @@ export function serverProperties({ port, advertisedPort, controllerPort, dataFol
     // A killed broker is let in again only after its session; with the usual 9 s each restart in a test would take that.
     "broker.session.timeout.ms": 4_000,
     "broker.heartbeat.interval.ms": 500,
+    // As docker-compose.yml has it: a dead member's partitions are taken over within the session.
+    "group.min.session.timeout.ms": 1_000,
     // A test's group starts with its only member; waiting for others would cost 3 s each time.
     "group.initial.rebalance.delay.ms": 0,
     // Topics come from the catalogue: a topic that appears by itself would hide a missing declaration.

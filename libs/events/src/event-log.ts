@@ -130,8 +130,11 @@ export interface PartitionLag extends TopicPartition {
 /** An ordered, partitioned, durable log of events. */
 export interface EventLog {
   readonly kind: "kafka" | "postgres";
-  /** Appends the records and resolves when they are durable. Throws `PublishError`. */
-  publish(records: readonly LogRecord[]): Promise<void>;
+  /**
+   * Appends the records and resolves when they are durable. Throws `PublishError`. Once the signal is aborted, what is on
+   * its way is broken off, so that it does not land behind its repetition.
+   */
+  publish(records: readonly LogRecord[], signal?: AbortSignal): Promise<void>;
   subscribe(options: SubscribeOptions): Promise<Subscription>;
   broadcast(options: BroadcastOptions): Promise<BroadcastReader>;
   /** Creates what is missing and applies policies that may change; returns what it could not bring about. */

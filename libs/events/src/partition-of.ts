@@ -3,7 +3,12 @@ const mixer = 0x5bd1e995;
 
 /** The partition of a key: the same answer as Kafka's default partitioner, so both adapters place a key alike. */
 export function partitionOf(key: string, partitions: number): number {
-  return (murmur2(Buffer.from(key)) & 0x7fffffff) % partitions;
+  return keyHash(key) % partitions;
+}
+
+/** The hash of a key without its sign. */
+export function keyHash(key: string): number {
+  return murmur2(Buffer.from(key)) & 0x7fffffff;
 }
 
 /** The 32-bit murmur2 hash of Kafka's Java client (`org.apache.kafka.common.utils.Utils.murmur2`). */

@@ -38,9 +38,9 @@ export class ReaderProgress implements Omit<BroadcastReader, "close"> {
     this.#heardMs = this.#clock.steadyMs();
   }
 
-  /** Records that the reader has everything that the log had a moment ago. */
-  markCurrent(): void {
-    this.#currentMs = this.#clock.steadyMs();
+  /** Records that the reader has everything that the log had at this time, now when left out. */
+  markCurrent(atMs = this.#clock.steadyMs()): void {
+    this.#currentMs = Math.max(this.#currentMs, atMs);
     this.#isCaughtUp = true;
     this.#caughtUp.resolve();
   }

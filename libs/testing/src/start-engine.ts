@@ -1,4 +1,10 @@
-import { type EngineName, engineNamed, type OwnEngine, startOwnEngine } from "@signalbox/infra/engines/index.ts";
+import {
+  type EngineName,
+  engineNamed,
+  type KafkaMember,
+  type OwnEngine,
+  startOwnEngine,
+} from "@signalbox/infra/engines/index.ts";
 
 export type { OwnEngine };
 
@@ -6,6 +12,8 @@ interface StartEngine {
   readonly port?: number;
   /** The port that Kafka tells its clients to connect to; give it the port of the proxy that stands before the broker. */
   readonly advertisedPort?: number;
+  /** Kafka's place among several brokers: see `startKafkaCluster`. */
+  readonly member?: KafkaMember;
 }
 
 /**

@@ -22,6 +22,8 @@ const recordsPerCall = 500;
 const bytesPerCall = 4 * MiB;
 const pauseMaxMs = 5_000;
 const heartbeatEveryMs = 500;
+/** Between two looks for a coordinator that is away for longer than a session. */
+const absentMs = 250;
 
 /** Hands the batches of kafkajs over in portions and commits each of them. */
 export class BatchHandler {
@@ -35,11 +37,12 @@ export class BatchHandler {
 
   async eachBatch(payload: EachBatchPayload): Promise<void> {
     const turn = new Turn(payload, this.#parts);
+    if (!this.#parts.session.isMember()) await turn.pause(absentMs);
     for (const messages of portionsOf(payload.batch.messages)) {
       if (turn.isOver()) break;
       const done = await this.#handle(turn, messages);
       const last = messages[done - 1];
-      if (last) await commitThrough(payload, last);
+      if (last) await commitThrough(payload, last, this.#parts.session);
       if (done < messages.length) break;
       await turn.heartbeat();
     }
@@ -52,6 +55,8 @@ export class BatchHandler {
     const { signal, heartbeat } = turn;
     const records = messages.map((message) => toReceivedRecord(topic, partition, message));
     const batch = { topic, partition, records, endOffset: BigInt(highWatermark), signal, heartbeat };
+    // A message may take longer than a session.
+    const beats = setInterval(heartbeat, heartbeatEveryMs);
     try {
       const done = await this.#parts.handle(batch);
       this.#failures = 0;
@@ -62,6 +67,8 @@ export class BatchHandler {
       this.#parts.log.warn({ error, group: this.#parts.group, topic, partition }, "a batch failed and comes again");
       await turn.pause(Math.min(pauseMaxMs, 100 * 2 ** this.#failures));
       return 0;
+    } finally {
+      clearInterval(beats);
     }
   }
 }
@@ -86,7 +93,8 @@ class Turn {
 
   isOver(): boolean {
     const { isRunning, isStale } = this.payload;
-    return !isRunning() || isStale() || this.signal.aborted || this.#clock.steadyMs() > this.#endsMs;
+    if (!isRunning() || isStale() || this.signal.aborted || !this.#session.isMember()) return true;
+    return this.#clock.steadyMs() > this.#endsMs;
   }
 
   /** Never throws: what the broker answers is thrown when the turn is over. */
@@ -133,10 +141,8 @@ function* portionsOf(messages: readonly KafkaMessage[]): Generator<readonly Kafk
 async function commitThrough(
   { batch, resolveOffset, commitOffsetsIfNecessary }: EachBatchPayload,
   last: KafkaMessage,
+  { commits }: GroupSession,
 ): Promise<void> {
   resolveOffset(last.offset);
-  const offset = String(BigInt(last.offset) + 1n);
-  await commitOffsetsIfNecessary({
-    topics: [{ topic: batch.topic, partitions: [{ partition: batch.partition, offset }] }],
-  });
+  await commits.commit(batch, String(BigInt(last.offset) + 1n), commitOffsetsIfNecessary);
 }

@@ -2,10 +2,13 @@ import type { Clock } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
 import type { Consumer } from "kafkajs";
 import type { SubscribeOptions, TopicPartition } from "../event-log.ts";
+import { onFetched } from "./dead-brokers.ts";
+import { OffsetCommits } from "./offset-commits.ts";
 import { onExpiredRecords } from "./offset-resets.ts";
 
 interface GroupSessionParts {
   readonly group: string;
+  readonly sessionTimeoutMs: number;
   readonly onExpired: SubscribeOptions["onExpired"];
   readonly log: Logger;
   readonly clock: Clock;
@@ -13,25 +16,34 @@ interface GroupSessionParts {
 
 /** Follows what kafkajs tells of this member's place in its group. */
 export class GroupSession {
+  readonly commits = new OffsetCommits();
   /** Rejects when kafkajs cannot go on by itself: only a new consumer helps. */
   readonly crashed: Promise<never>;
   readonly #group: string;
   readonly #log: Logger;
   readonly #clock: Clock;
   readonly #onExpired: SubscribeOptions["onExpired"];
+  readonly #sessionTimeoutMs: number;
   #stopListening = () => {};
   #generation = new AbortController();
   #assigned: readonly TopicPartition[] = [];
   #aliveMs: number;
+  /** When the coordinator was last heard. */
+  #memberMs: number;
 
-  constructor(consumer: Consumer, { group, log, clock, onExpired }: GroupSessionParts) {
+  constructor(consumer: Consumer, { group, sessionTimeoutMs, log, clock, onExpired }: GroupSessionParts) {
     this.#group = group;
+    this.#sessionTimeoutMs = sessionTimeoutMs;
     this.#log = log;
     this.#clock = clock;
     this.#onExpired = onExpired;
     this.#aliveMs = clock.steadyMs();
-    consumer.on("consumer.fetch", () => this.#alive());
-    consumer.on("consumer.heartbeat", () => this.#alive());
+    this.#memberMs = clock.steadyMs();
+    consumer.on("consumer.heartbeat", () => {
+      this.#alive();
+      this.#memberMs = this.#clock.steadyMs();
+      void this.commits.settle().catch(() => {}); // the next commit tells
+    });
     consumer.on("consumer.group_join", ({ payload }) => this.#joined(payload.memberId, payload.memberAssignment));
 
     const crashed = Promise.withResolvers<never>();
@@ -63,6 +75,11 @@ export class GroupSession {
     return this.#clock.steadyMs() - this.#aliveMs;
   }
 
+  /** False once the group may have taken this member for dead, because its coordinator has not answered for a session. */
+  isMember(): boolean {
+    return this.#clock.steadyMs() - this.#memberMs < this.#sessionTimeoutMs;
+  }
+
   /** Stops listening, after the consumer has disconnected. */
   end(): void {
     this.#stopListening();
@@ -74,8 +91,15 @@ export class GroupSession {
 
   #joined(memberId: string, assignment: Readonly<Record<string, readonly number[]>>): void {
     this.#alive();
+    this.#memberMs = this.#clock.steadyMs();
+    this.commits.forget();
     this.#stopListening();
-    if (this.#onExpired) this.#stopListening = onExpiredRecords(memberId, this.#onExpired);
+    const stopFetched = onFetched(memberId, () => this.#alive());
+    const stopExpired = this.#onExpired ? onExpiredRecords(memberId, this.#onExpired) : () => {};
+    this.#stopListening = () => {
+      stopFetched();
+      stopExpired();
+    };
     this.#log.outage("The event log").passed(`group ${this.#group}`);
     this.#generation = new AbortController();
     this.#assigned = Object.entries(assignment).flatMap(([topic, partitions]) =>

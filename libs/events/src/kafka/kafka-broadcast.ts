@@ -2,9 +2,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "@signalbox/core";
 import type { Logger, Outage } from "@signalbox/telemetry";
 import type { Admin, Consumer, EachBatchPayload, Kafka } from "kafkajs";
-import { type BroadcastOptions, type BroadcastReader, type ReceivedRecord, UnknownTopic } from "../event-log.ts";
+import {
+  type BroadcastOptions,
+  type BroadcastReader,
+  type ReceivedRecord,
+  type TopicPartition,
+  UnknownTopic,
+} from "../event-log.ts";
 import { ReaderProgress } from "../reader-progress.ts";
 import { bootGroup, deleteBootGroup, sweepBootGroups } from "./boot-groups.ts";
+import { onFetched } from "./dead-brokers.ts";
 import { fetchLimits } from "./kafkajs.ts";
 import { ReadPositions } from "./read-positions.ts";
 import { toReceivedRecord } from "./received-record.ts";
@@ -66,6 +73,7 @@ class KafkaReader {
   readonly #closing = new AbortController();
   readonly #stopped = Promise.withResolvers<void>();
   #positions: ReadPositions | null = null;
+  #stopListening = () => {};
 
   constructor(parts: Parts, options: BroadcastOptions, progress: ReaderProgress) {
     this.#parts = parts;
@@ -124,6 +132,7 @@ class KafkaReader {
       await Promise.race([this.#stopped.promise, crashed]);
     } finally {
       await consumer.disconnect().catch(() => {});
+      this.#stopListening();
     }
   }
 
@@ -140,15 +149,19 @@ class KafkaReader {
     const { promise: crashed, reject: crash } = Promise.withResolvers<never>();
     crashed.catch(() => {}); // it may crash while it is being stopped
     consumer.on("consumer.crash", ({ payload }) => crash(payload.error));
-    consumer.on("consumer.group_join", () => {
+    consumer.on("consumer.group_join", ({ payload }) => {
       this.#outage.passed(this.#part);
       positions.seek(consumer);
-    });
-    consumer.on("consumer.fetch", () => {
-      this.#progress.markHeard();
-      if (this.#progress.isCaughtUp()) this.#progress.markCurrent();
+      this.#stopListening();
+      this.#stopListening = onFetched(payload.memberId, (answered) => this.#heard(answered, positions));
     });
     return { crashed, crash };
+  }
+
+  #heard(answered: readonly TopicPartition[], positions: ReadPositions): void {
+    this.#progress.markHeard();
+    positions.markHeard(answered, this.#parts.clock.steadyMs());
+    if (this.#progress.isCaughtUp()) this.#progress.markCurrent(positions.heardMs());
   }
 
   async #eachBatch(

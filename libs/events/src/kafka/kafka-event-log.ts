@@ -1,9 +1,10 @@
 import type { Admin } from "kafkajs";
 import type { EventLog, EventLogContext } from "../event-log.ts";
+import { publishTimeouts } from "./breakable-producer.ts";
 import { openKafkaBroadcast } from "./kafka-broadcast.ts";
 import { kafkaGroups, rewindKafkaGroup } from "./kafka-groups.ts";
 import { kafkaLag } from "./kafka-lag.ts";
-import { createKafkaPublisher, publishTimeouts } from "./kafka-publish.ts";
+import { KafkaPublisher } from "./kafka-publish.ts";
 import { kafkaRisks } from "./kafka-risks.ts";
 import { openKafkaSubscription } from "./kafka-subscription.ts";
 import { ensureKafkaTopics, verifyKafkaTopics } from "./kafka-topics.ts";
@@ -32,16 +33,19 @@ export function createKafkaEventLog(url: string, { clientId, log, clock }: Event
     return connecting;
   }
 
-  const publisher = createKafkaPublisher(createKafka(brokers, clientId, log, publishTimeouts), admin);
+  const publisher = new KafkaPublisher(
+    (socketFactory) => createKafka(brokers, clientId, log, { ...publishTimeouts, socketFactory }),
+    admin,
+  );
   const ping = async () => (await admin()).describeCluster();
   const parts = { kafka, admin, ping, log, clock };
 
   return {
     kind: "kafka",
-    async publish(records) {
+    async publish(records, signal) {
       if (records.length === 0) return;
       try {
-        await publisher.publish(records);
+        await publisher.publish(records, signal);
         trouble = null;
       } catch (error) {
         trouble = (error as Error).message;

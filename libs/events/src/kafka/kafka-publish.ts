@@ -1,107 +1,196 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { MiB } from "@signalbox/core";
-import type { Admin, Kafka, Producer, TopicMessages } from "kafkajs";
+import type { Admin, ISocketFactory, Kafka, TopicMessages } from "kafkajs";
 import type { LogRecord } from "../event-log.ts";
 import { partitionOf } from "../partition-of.ts";
-import { PublishError } from "../publish-error.ts";
-import { zstd } from "./kafkajs.ts";
+import { type PartitionAtFault, PublishError } from "../publish-error.ts";
+import { BreakableProducer } from "./breakable-producer.ts";
+import { isMoving, isUnreachable, LateAnswer, linksOf } from "./kafka-errors.ts";
+import { partitionsTaken } from "./partition-answers.ts";
 
 /** One request holds at most this much before compression, so that a batch of one partition fits its topic. */
 const requestBytesMax = MiB;
+/** Over before the relay loses its own patience, 5 s: it then learns which partitions are at fault. */
+const patienceMs = 4_300;
+/** A partition that is new or just gets another leader is asked again, so often and after such a pause. */
+const movesMax = 5;
+const moveMs = 100;
+/** Kafka's word for the leader of a partition that has none. */
+const nobody = -1;
 
-export interface KafkaPublisher {
-  publish(records: readonly LogRecord[]): Promise<void>;
-  close(): Promise<void>;
+/** A record with the partition that it belongs to, and the broker that leads it as far as we know. */
+interface Placed {
+  readonly record: LogRecord;
+  readonly place: PartitionAtFault;
+  readonly leader: number;
 }
 
-/** All of a publish is over before the relay loses its patience, 5 s. */
-export const publishTimeouts = { connectionTimeout: 2_000, requestTimeout: 4_000 };
-
 /**
- * Publishes with acknowledgement of all replicas. The producer is plain: kafkajs's idempotent one loses its sequence after
- * a reconnect, and readers remove duplicates by event id. It repeats nothing by itself: a repetition that nobody waits for
- * could land behind a newer record of its key, and on a compacted topic the older one would stay.
+ * Publishes to each leader apart, so that a broker which is away keeps only the records of its own partitions waiting. What
+ * it took without being able to say so is on the log twice, and readers remove duplicates.
  */
-export function createKafkaPublisher(kafka: Kafka, admin: () => Promise<Admin>): KafkaPublisher {
-  const producer = kafka.producer({
-    allowAutoTopicCreation: false,
-    createPartitioner:
-      () =>
-      ({ message, partitionMetadata }) =>
-        partitionOf(String(message.key), partitionMetadata.length),
-    retry: { retries: 0 },
-  });
-  const knownTopics = new Set<string>();
-  let connecting: Promise<void> | undefined;
+export class KafkaPublisher {
+  readonly #createClient: (socketFactory: ISocketFactory) => Kafka;
+  readonly #admin: () => Promise<Admin>;
+  /** By topic, the leader of each partition. */
+  readonly #leadersOf = new Map<string, readonly number[]>();
+  #producer: BreakableProducer;
 
-  async function connected(): Promise<Producer> {
-    connecting ??= producer.connect();
-    await connecting.catch((error: unknown) => {
-      connecting = undefined;
-      throw error;
-    });
-    return producer;
+  constructor(createClient: (socketFactory: ISocketFactory) => Kafka, admin: () => Promise<Admin>) {
+    this.#createClient = createClient;
+    this.#admin = admin;
+    this.#producer = new BreakableProducer(createClient);
+  }
+
+  async publish(records: readonly LogRecord[], signal?: AbortSignal): Promise<void> {
+    const late = AbortSignal.any([AbortSignal.timeout(patienceMs), ...(signal ? [signal] : [])]);
+    const faults: Faults = new Map();
+    try {
+      for (const request of requestsOf(await this.#placesOf(records))) await this.#sendRequest(request, faults, late);
+    } catch (error) {
+      this.#leadersOf.clear();
+      throw toPublishError(error);
+    }
+    const [first] = faults.values();
+    if (!first) return;
+    this.#leadersOf.clear(); // they may be others by now
+    const partitions = [...faults.values()].map(({ place }) => place);
+    throw new PublishError("unavailable", messageOf(first.error), { partitions, cause: first.error });
+  }
+
+  close(): Promise<void> {
+    return this.#producer.close();
   }
 
   /** Asked before sending: kafkajs itself would retry for long and then name no topic. */
-  async function checkTopics(records: readonly LogRecord[]): Promise<void> {
-    if (records.every(({ topic }) => knownTopics.has(topic))) return;
-    for (const topic of await (await admin()).listTopics()) knownTopics.add(topic);
-    const missing = records.find(({ topic }) => !knownTopics.has(topic))?.topic;
+  async #placesOf(records: readonly LogRecord[]): Promise<Placed[]> {
+    if (!records.every(({ topic }) => this.#leadersOf.has(topic))) {
+      const { topics } = await (await this.#admin()).fetchTopicMetadata();
+      for (const { name, partitions } of topics) this.#leadersOf.set(name, leadersIn(partitions));
+    }
+    const missing = records.find(({ topic }) => !this.#leadersOf.has(topic))?.topic;
     if (missing !== undefined) {
       throw new PublishError("unknown-topic", `the topic ${missing} does not exist`, { topic: missing });
     }
+    return records.map((record) => {
+      const leaders = this.#leadersOf.get(record.topic) as readonly number[];
+      const partition = partitionOf(record.key, leaders.length);
+      const place = { topic: record.topic, partition, partitions: leaders.length };
+      return { record, place, leader: leaders[partition] ?? nobody };
+    });
   }
 
-  return {
-    async publish(records) {
-      try {
-        await checkTopics(records);
-        for (const topicMessages of requestsOf(records)) {
-          await (await connected()).sendBatch({ acks: -1, timeout: 3_500, compression: zstd, topicMessages });
-        }
-      } catch (error) {
-        const publishError = toPublishError(error);
-        if (publishError.reason === "unknown-topic") knownTopics.clear();
-        throw publishError;
-      }
-    },
-    close: () => producer.disconnect(),
-  };
+  /** Sends what is not of a partition at fault, and notes those that are. @throws PublishError for a refusal */
+  async #sendRequest(request: readonly Placed[], faults: Faults, signal: AbortSignal): Promise<void> {
+    const sendable = request.filter(({ place }) => !faults.has(nameOf(place)));
+    const sent = [...Map.groupBy(sendable, ({ leader }) => leader)].map(([leader, placed]) =>
+      leader === nobody
+        ? noteFaults(placed, new Error("it has no leader"), faults)
+        : this.#sendToLeader(placed, faults, signal),
+    );
+    for (const end of await Promise.allSettled(sent)) if (end.status === "rejected") throw end.reason;
+  }
+
+  /** A leader that does not answer answers for none of its partitions; what it answers is of one of them. */
+  async #sendToLeader(placed: readonly Placed[], faults: Faults, signal: AbortSignal, moves = 0): Promise<void> {
+    try {
+      await this.#send(placed, signal);
+    } catch (error) {
+      const publishError = toPublishError(error);
+      if (!publishError.retriable) throw publishError;
+      const took = partitionsTaken(error);
+      const left = placed.filter(({ place }) => !took.has(nameOf(place)));
+      const partitions = [...Map.groupBy(left, ({ place }) => nameOf(place)).values()];
+      if (isUnreachable(error)) return noteFaults(placed, error, faults);
+      if (partitions.length > 1) {
+        for (const one of partitions) await this.#sendToLeader(one, faults, signal);
+      } else if (isMoving(error) && moves < movesMax) {
+        await sleep(moveMs);
+        await this.#sendToLeader(left, faults, signal, moves + 1);
+      } else noteFaults(left, error, faults);
+    }
+  }
+
+  /** Sends all of it, and breaks it off when the signal aborts. */
+  async #send(placed: readonly Placed[], signal: AbortSignal): Promise<void> {
+    if (this.#producer.isBroken) this.#producer = new BreakableProducer(this.#createClient);
+    const producer = this.#producer;
+    const late = new LateAnswer("Kafka did not acknowledge in time");
+    const aborted = Promise.withResolvers<never>();
+    aborted.promise.catch(() => {}); // it may abort when nobody waits any more
+    const breakOff = () => {
+      producer.break(late);
+      aborted.reject(late);
+    };
+    signal.addEventListener("abort", breakOff, { once: true });
+    try {
+      if (signal.aborted) throw late;
+      await Promise.race([producer.send(messagesOf(placed)), aborted.promise]);
+    } finally {
+      signal.removeEventListener("abort", breakOff);
+    }
+  }
 }
 
+type PartitionMetadata = Awaited<ReturnType<Admin["fetchTopicMetadata"]>>["topics"][number]["partitions"];
+
+function leadersIn(partitions: PartitionMetadata): number[] {
+  const leaders: number[] = Array.from({ length: partitions.length }, () => nobody);
+  for (const { partitionId, leader } of partitions) leaders[partitionId] = leader;
+  return leaders;
+}
+
+/** The partitions that take nothing now, by name. */
+type Faults = Map<string, { readonly place: PartitionAtFault; readonly error: unknown }>;
+
+function noteFaults(placed: readonly Placed[], error: unknown, faults: Faults): void {
+  for (const { place } of placed) faults.set(nameOf(place), { place, error });
+}
+
+const nameOf = ({ topic, partition }: PartitionAtFault): string => `${topic}/${partition}`;
+
 /** Cuts the records into requests, in order. */
-function requestsOf(records: readonly LogRecord[]): TopicMessages[][] {
-  const requests: LogRecord[][] = [[]];
+function requestsOf(placed: readonly Placed[]): Placed[][] {
+  const requests: Placed[][] = [[]];
   let bytes = 0;
-  for (const record of records) {
-    const recordBytes = (record.value?.length ?? 0) + record.key.length;
+  for (const one of placed) {
+    const recordBytes = (one.record.value?.length ?? 0) + one.record.key.length;
     if (bytes + recordBytes > requestBytesMax && bytes > 0) {
       requests.push([]);
       bytes = 0;
     }
     bytes += recordBytes;
-    requests.at(-1)?.push(record);
+    requests.at(-1)?.push(one);
   }
-  return requests.map((request) =>
-    [...Map.groupBy(request, ({ topic }) => topic)].map(([topic, messages]) => ({ topic, messages })),
-  );
+  return requests;
 }
+
+function messagesOf(request: readonly Placed[]): TopicMessages[] {
+  const records = request.map(({ record }) => record);
+  return [...Map.groupBy(records, ({ topic }) => topic)].map(([topic, messages]) => ({ topic, messages }));
+}
+
+const refusals = {
+  "too-large": {
+    types: ["MESSAGE_TOO_LARGE", "RECORD_LIST_TOO_LARGE"],
+    message: "the topic takes no record of this size",
+  },
+  "unknown-topic": { types: ["UNKNOWN_TOPIC_OR_PARTITION"], message: "a topic does not exist" },
+  invalid: {
+    types: ["INVALID_RECORD", "CORRUPT_MESSAGE", "INVALID_TIMESTAMP"],
+    message: "the log takes no such record",
+  },
+} as const;
 
 function toPublishError(error: unknown): PublishError {
   if (error instanceof PublishError) return error;
-  for (let link = error as { type?: string; message?: string; cause?: unknown } | undefined; link; ) {
-    if (link.type === "MESSAGE_TOO_LARGE" || link.type === "RECORD_LIST_TOO_LARGE") {
-      return new PublishError("too-large", "the topic takes no record of this size", { cause: error });
+  for (const { type } of linksOf(error)) {
+    for (const reason of ["too-large", "unknown-topic", "invalid"] as const) {
+      const { types, message } = refusals[reason];
+      if (types.some((one) => one === type)) return new PublishError(reason, message, { cause: error });
     }
-    if (link.type === "UNKNOWN_TOPIC_OR_PARTITION") {
-      return new PublishError("unknown-topic", "a topic does not exist", { cause: error });
-    }
-    if (link.type === "INVALID_RECORD" || link.type === "CORRUPT_MESSAGE" || link.type === "INVALID_TIMESTAMP") {
-      return new PublishError("invalid", "the log takes no such record", { cause: error });
-    }
-    link = link.cause as typeof link;
   }
-  return new PublishError("unavailable", `Kafka did not take the records: ${(error as Error).message}`, {
-    cause: error,
-  });
+  return new PublishError("unavailable", messageOf(error), { cause: error });
 }
+
+const messageOf = (error: unknown): string => `Kafka did not take the records: ${(error as Error).message}`;

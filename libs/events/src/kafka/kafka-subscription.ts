@@ -30,7 +30,7 @@ export async function openKafkaSubscription(
   });
   const closing = new AbortController();
   const closed = Promise.withResolvers<void>();
-  const session = new GroupSession(consumer, { group, log, clock, onExpired });
+  const session = new GroupSession(consumer, { group, sessionTimeoutMs, log, clock, onExpired });
   const batches = new BatchHandler({ group, handle, session, closing: closing.signal, log, clock });
 
   try {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Admin } from "kafkajs";
 import type { TopicProblem, TopicSpec } from "../event-log.ts";
 import { topicResource } from "./kafkajs.ts";
@@ -10,13 +11,16 @@ interface ConfigEntry {
 /** A compacted topic is cleaned segment by segment, never the newest one: without this a small topic keeps a week of it. */
 const compactedSegmentMs = 6 * 60 * 60 * 1000;
 
+const leadersMsMax = 30_000;
+const leadersPollMs = 100;
+
 /** Creates missing topics and corrects the settings of others. The partitions of a topic that exists are never changed. */
 export async function ensureKafkaTopics(admin: Admin, specs: readonly TopicSpec[]): Promise<TopicProblem[]> {
   const known = new Set(await admin.listTopics());
   const missing = specs.filter(({ name }) => !known.has(name));
   if (missing.length > 0) {
     await admin.createTopics({
-      waitForLeaders: true,
+      waitForLeaders: false,
       topics: missing.map((spec) => ({
         topic: spec.name,
         numPartitions: spec.partitions,
@@ -24,6 +28,10 @@ export async function ensureKafkaTopics(admin: Admin, specs: readonly TopicSpec[
         configEntries: configOf(spec),
       })),
     });
+    await waitForLeaders(
+      admin,
+      missing.map(({ name }) => name),
+    );
   }
   const present = specs.filter(({ name }) => known.has(name));
   const differing = (await configProblems(admin, present)).map(({ topic }) => topic);
@@ -39,6 +47,17 @@ export async function ensureKafkaTopics(admin: Admin, specs: readonly TopicSpec[
     });
   }
   return verifyKafkaTopics(admin, specs);
+}
+
+/** A topic is there once each of its partitions has a broker. Metadata travels from the controller to the brokers in moments. */
+async function waitForLeaders(admin: Admin, names: readonly string[]): Promise<void> {
+  for (let waitedMs = 0; waitedMs < leadersMsMax; waitedMs += leadersPollMs) {
+    const { topics } = await admin.fetchTopicMetadata();
+    const ready = topics.filter(({ partitions }) => partitions.every(({ leader }) => leader >= 0));
+    if (names.every((name) => ready.some((topic) => topic.name === name))) return;
+    await sleep(leadersPollMs);
+  }
+  throw new Error(`partitions of new topics have no broker after ${leadersMsMax} ms: ${names.join(", ")}`);
 }
 
 /** Says how the topics of the cluster differ from the wanted ones. */

@@ -3,6 +3,8 @@ import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
 import { MiB, systemClock } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
+import "./dead-brokers.ts";
+import "./partition-answers.ts";
 import kafkajs, { type Kafka, type KafkaConfig, type LogEntry } from "kafkajs";
 
 // kafkajs is CommonJS: only the default import holds all of it.
@@ -59,14 +61,14 @@ export function createKafka(
   brokers: readonly string[],
   clientId: string,
   log: Logger,
-  timeouts: Pick<KafkaConfig, "connectionTimeout" | "requestTimeout"> = {},
+  options: Pick<KafkaConfig, "connectionTimeout" | "requestTimeout" | "socketFactory"> = {},
 ): Kafka {
   return new KafkaClient({
     clientId,
     brokers: [...brokers],
     connectionTimeout: 3_000,
     requestTimeout: 15_000,
-    ...timeouts,
+    ...options,
     // Outages are ours to wait out, with a log line and without a crash.
     retry: { initialRetryTime: 100, maxRetryTime: 500, retries: 1 },
     logLevel: log.isEnabled("debug") ? logLevel.INFO : logLevel.NOTHING,

@@ -1,5 +1,5 @@
 import type { Admin, Consumer } from "kafkajs";
-import { UnknownTopic } from "../event-log.ts";
+import { type TopicPartition, UnknownTopic } from "../event-log.ts";
 
 interface Position {
   readonly topic: string;
@@ -8,6 +8,8 @@ interface Position {
   next: bigint;
   /** The end of the partition when the reader opened. */
   readonly end: bigint;
+  /** When its broker last answered, on the steady clock. */
+  heardMs: number;
 }
 
 /** Where a broadcast reader is in each partition. Nothing is committed: this brings it back after a rebalance. */
@@ -23,7 +25,7 @@ export class ReadPositions {
       for (const { partition, high, low } of await admin.fetchTopicOffsets(topic)) {
         const end = BigInt(high);
         const next = from === "start" ? BigInt(low) : end;
-        found.#positions.set(`${topic}/${partition}`, { topic, partition, next, end });
+        found.#positions.set(`${topic}/${partition}`, { topic, partition, next, end, heardMs: 0 });
       }
     }
     return found;
@@ -36,6 +38,18 @@ export class ReadPositions {
   /** True when everything is read that was there when the reader opened. */
   areAtEnd(): boolean {
     return [...this.#positions.values()].every(({ next, end }) => next >= end);
+  }
+
+  markHeard(answered: readonly TopicPartition[], nowMs: number): void {
+    for (const { topic, partition } of answered) {
+      const position = this.of(topic, partition);
+      if (position) position.heardMs = nowMs;
+    }
+  }
+
+  /** When the partition that was not heard for longest was heard. */
+  heardMs(): number {
+    return Math.min(...[...this.#positions.values()].map(({ heardMs }) => heardMs));
   }
 
   seek(consumer: Consumer): void {

@@ -3,6 +3,7 @@ import { AppError, type Clock, uuidv7 } from "@signalbox/core";
 import { sqlRows, type Tx } from "@signalbox/storage";
 import type { Tracer } from "@signalbox/telemetry";
 import { encodeEvent } from "../envelope/encode-event.ts";
+import { keyHash } from "../partition-of.ts";
 
 export interface AppendParts {
   readonly service: string;
@@ -27,9 +28,9 @@ export interface Appended {
 
 const insertRows = sqlRows(
   "outbox.append",
-  "($1::uuid, hashtext($3::text) & 7, $2::text, $3::text, $4::text, $5::bytea)",
+  "($1::uuid, hashtext($3::text) & 7, $2::text, $3::text, $4::text, $5::bytea, $6::int)",
   (rows) =>
-    `insert into signalbox.outbox (event_id, shard, topic, key, headers, payload)
+    `insert into signalbox.outbox (event_id, shard, topic, key, headers, payload, key_hash)
      ${rows} returning shard::int`,
 );
 
@@ -47,7 +48,14 @@ export async function appendEvents(
   const prepared = prepareEvents(drafts, options, parts);
   return insert(
     tx,
-    prepared.map(({ eventId, topic, key, headers, payload }) => [eventId, topic, key, headers, payload]),
+    prepared.map(({ eventId, topic, key, headers, payload, keyHash }) => [
+      eventId,
+      topic,
+      key,
+      headers,
+      payload,
+      keyHash,
+    ]),
   );
 }
 
@@ -59,6 +67,7 @@ export interface PreparedEvent {
   /** JSON */
   readonly headers: string;
   readonly payload: Buffer;
+  readonly keyHash: number;
 }
 
 /** Encodes events for the outbox. @throws AppError `payload_too_large` when one has more bytes than allowed. */
@@ -73,17 +82,17 @@ export function prepareEvents(
     const id = uuidv7(clock.nowMs());
     const { topic, key, headers, value } = encodeEvent(draft, { service, id, time, traceparent });
     if (value.length > maxBytes) throw tooLarge(draft.name, value.length, maxBytes);
-    return { eventId: id, topic, key, headers: JSON.stringify(headers), payload: value };
+    return { eventId: id, topic, key, headers: JSON.stringify(headers), payload: value, keyHash: keyHash(key) };
   });
 }
 
 /**
  * The insert of prepared events as a part of a statement that writes their change too: `rows` is a select of event_id,
- * topic, key, headers and payload. It returns the shards, for `Outbox.announce`.
+ * topic, key, headers, payload and key_hash. It returns the shards, for `Outbox.announce`.
  */
 export const outboxInsert = (rows: string): string =>
-  `insert into signalbox.outbox (event_id, shard, topic, key, headers, payload)
-   select event_id, hashtext(key) & 7, topic, key, headers, payload from (${rows}) as event returning shard::int`;
+  `insert into signalbox.outbox (event_id, shard, topic, key, headers, payload, key_hash)
+   select event_id, hashtext(key) & 7, topic, key, headers, payload, key_hash from (${rows}) as event returning shard::int`;
 
 /** Writes a tombstone for each subject of an event whose topic is compacted. @throws Error when it is not. */
 export async function appendTombstones(
@@ -95,11 +104,11 @@ export async function appendTombstones(
   const { topic } = eventOf(name);
   if (topics.find((spec) => spec.name === topic)?.cleanup !== "compact") throw new Error(`${topic} is not compacted`);
   if (subjects.length === 0) return { eventIds: [], shards: () => [] };
-  const rows = subjects.map((subject) => [uuidv7(clock.nowMs()), topic, subject, "{}", null]);
+  const rows = subjects.map((subject) => [uuidv7(clock.nowMs()), topic, subject, "{}", null, keyHash(subject)]);
   return insert(tx, rows);
 }
 
-/** Rows of id, topic, key, headers and payload. */
+/** Rows of id, topic, key, headers, payload and hash of the key. */
 async function insert(tx: Tx, rows: readonly (readonly unknown[])[]): Promise<Appended> {
   const inserted = await tx.query<{ shard: number }>(insertRows.ofRows(rows.length), rows.flat());
   return { eventIds: rows.map(([id]) => String(id)), shards: () => inserted.rows.map((row) => row.shard) };

@@ -1,6 +1,8 @@
 import { KiB } from "@signalbox/core";
-import { sql, type Tx } from "@signalbox/storage";
+import { sql, sqlRows, type Tx } from "@signalbox/storage";
+import { keyHash } from "../partition-of.ts";
 import type { OutboxRow } from "./outbox-row.ts";
+import type { PassedOver } from "./passed-over.ts";
 
 /** A page is one publish: large enough to fill a compressed Kafka batch, small enough to be acknowledged quickly. */
 export const pageRowsMax = 500;
@@ -20,7 +22,11 @@ const claim = sql(
      select waiting.id, waiting.bytes from unnest($1::int[]) as wanted (shard)
      cross join lateral (
        select id, coalesce(octet_length(payload), 0) as bytes from signalbox.outbox
-       where outbox.shard = wanted.shard and topic <> all ($2) order by id limit $3
+       where outbox.shard = wanted.shard and topic <> all ($2) and not exists (
+         select from unnest($5::text[], $6::int[], $7::int[]) as at_fault (topic, partition, partitions)
+         where at_fault.topic = outbox.topic and outbox.key_hash % at_fault.partitions = at_fault.partition
+         offset 0) -- keeps it a condition of each row: as a join it could be made to read the whole table
+       order by id limit $3
      ) waiting
      order by waiting.id limit $3
    ), sized as (
@@ -30,18 +36,42 @@ const claim = sql(
    where outbox.id = sized.id and (sized.place = 1 or sized.total <= $4)
    returning outbox.id, outbox.event_id, topic, key, headers, payload, created_at`,
 );
+const putBack = sqlRows(
+  "outbox.put-back",
+  "($1::bigint, $2::uuid, hashtext($4::text) & 7, $3::text, $4::text, $5::text, $6::bytea, $7::timestamptz, $8::int)",
+  (rows) =>
+    `insert into signalbox.outbox (id, event_id, shard, topic, key, headers, payload, created_at, key_hash)
+     overriding system value ${rows}`,
+);
 
 /**
  * Takes the next page of the shards, oldest first, out of the table: for good when the transaction commits. Waits at most a
  * second for a relay that holds one of them, because a writer that has just committed wants its event out now; then the
- * database refuses with 55P03. Shards are locked in the given order: ascending, or two relays could wait for each other.
+ * database refuses with 55P03. What is passed over stays. Shards are locked in the given order: ascending, or two relays could wait for each other.
  */
 export async function claimPage(
   tx: Tx,
   shards: readonly number[],
-  topicsToSkip: readonly string[],
+  passedOver: Pick<PassedOver, "topics" | "partitions">,
 ): Promise<OutboxRow[]> {
   await tx.query(lockWaiting, [lockSpace, shards]);
-  const { rows } = await tx.query<OutboxRow>(claim, [shards, topicsToSkip, pageRowsMax, pageBytesMax]);
+  const places = passedOver.partitions();
+  const columns = [
+    places.map((one) => one.topic),
+    places.map((one) => one.partition),
+    places.map((one) => one.partitions),
+  ];
+  const limits = [pageRowsMax, pageBytesMax];
+  const { rows } = await tx.query<OutboxRow>(claim, [shards, passedOver.topics(), ...limits, ...columns]);
   return rows.sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** Puts rows of the page back where they were: they stay in the outbox. */
+export async function putBackRows(tx: Tx, rows: readonly OutboxRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  const values = rows.flatMap(({ id, event_id, topic, key, headers, payload, created_at }) => [
+    ...[id, event_id, topic, key, headers, payload, created_at],
+    keyHash(key),
+  ]);
+  await tx.query(putBack.ofRows(rows.length), values);
 }

@@ -1,4 +1,5 @@
 import { type Pool, sql } from "@signalbox/storage";
+import { keyHash } from "../partition-of.ts";
 
 /** An event that the log refused for good, as an operator sees it. */
 export interface DeadEvent {
@@ -33,8 +34,8 @@ const replay = sql(
   `with dead as (
      delete from signalbox.outbox_dead where event_id::text = $1 returning event_id, topic, key, headers, payload
    )
-   insert into signalbox.outbox (event_id, shard, topic, key, headers, payload)
-   select event_id, hashtext(key) & 7, topic, key, headers, payload from dead`,
+   insert into signalbox.outbox (event_id, shard, topic, key, headers, payload, key_hash)
+   select event_id, hashtext(key) & 7, topic, key, headers, payload, $2 from dead`,
 );
 const drop = sql("outbox.drop-dead", "delete from signalbox.outbox_dead where event_id::text = $1");
 
@@ -49,11 +50,12 @@ export async function findDeadEvent(pool: Pool, id: string): Promise<DeadEvent |
 }
 
 /**
- * Puts the event back into the outbox, with its id, behind what its key has said since. One statement: it is in one of the
- * two tables whatever is killed, and of two replays one finds nothing. Returns false when there is no such event.
+ * Puts the event back into the outbox, with its id, behind what its key has said since. One statement moves it: it is in one
+ * of the two tables whatever is killed, and of two replays one finds nothing. Returns false when there is no such event.
  */
 export async function replayDeadEvent(pool: Pool, id: string): Promise<boolean> {
-  return (await pool.query(replay, [id])).rowCount > 0;
+  const dead = await findDeadEvent(pool, id);
+  return dead !== null && (await pool.query(replay, [id, keyHash(dead.key)])).rowCount > 0;
 }
 
 /** Removes the event for good; false when there is none. */

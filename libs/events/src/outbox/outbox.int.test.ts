@@ -9,6 +9,7 @@ import { parts } from "../contract/log-under-test.ts";
 import { openTestService, type TestService, testWorkers } from "../contract/test-service.ts";
 import { decodeEvent } from "../envelope/decode-event.ts";
 import type { EventLog, LogRecord } from "../event-log.ts";
+import { partitionOf } from "../partition-of.ts";
 import { PublishError } from "../publish-error.ts";
 import { replayDeadEvent } from "./dead-events.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
@@ -157,6 +158,61 @@ describe("the outbox", () => {
     isAway = false;
     await emptied();
     for (const key of [poor, ...others]) assert.deepEqual(titlesOf(published, key as string), ["1", "2"]);
+    await workers.stop();
+  });
+
+  test("with half of the shards failing, the other half goes on", async () => {
+    const keys = await keysOfShards();
+    const poor = new Set(keys.slice(0, 4));
+    let isAway = true;
+    const { eventLog, published } = logThat(async (records) => {
+      if (isAway && records.some(({ key }) => poor.has(key))) throw new PublishError("unavailable", "no leader");
+    });
+    const box = outbox();
+    const workers = relay(box, eventLog);
+    for (const round of ["1", "2", "3"]) {
+      for (const key of keys) await append(box, key, round);
+      await eventually(() => published.length === 4 * Number(round));
+    }
+    isAway = false;
+    await emptied();
+    for (const key of keys) assert.deepEqual(titlesOf(published, key), ["1", "2", "3"]);
+    await workers.stop();
+  });
+
+  test("a partition that takes nothing keeps its own events waiting, in order, and no others of their page", async () => {
+    const place = { topic: imageTopic, partition: 3, partitions: 12 };
+    const isPoor = (key: string) => partitionOf(key, place.partitions) === place.partition;
+    let isAway = true;
+    const published: LogRecord[] = [];
+    const eventLog = {
+      async publish(records: readonly LogRecord[]) {
+        const waiting = isAway ? records.filter(({ key }) => isPoor(key)) : [];
+        published.push(...records.filter((record) => !waiting.includes(record)));
+        if (waiting.length > 0) throw new PublishError("unavailable", "no leader", { partitions: [place] });
+      },
+    } as unknown as EventLog;
+    let steadyMs = 0;
+    const box = outbox({ clock: { ...parts().clock, steadyMs: () => steadyMs } });
+    const keys = Array.from({ length: 60 }, (_, index) => `img_partition_${index}`);
+    const living = keys.filter((key) => !isPoor(key));
+    assert.ok(living.length > 0 && living.length < keys.length);
+    for (const title of ["1", "2"]) {
+      const drafts = keys.map((key) => imageUpdated(key, title));
+      await inTransaction(service.pool, (tx) => box.append(tx, drafts));
+    }
+    const workers = relay(box, eventLog);
+    await eventually(() => published.length === living.length * 2);
+    await eventually(async () => (await rowsIn("outbox")) === (keys.length - living.length) * 2);
+    await append(box, living[0] as string, "3");
+    await append(box, keys.find(isPoor) as string, "3");
+    await eventually(() => published.length === living.length * 2 + 1);
+
+    isAway = false;
+    steadyMs += 60_000;
+    await emptied();
+    for (const key of keys) assert.deepEqual(titlesOf(published, key).slice(0, 2), ["1", "2"]);
+    assert.deepEqual(titlesOf(published, keys.find(isPoor) as string), ["1", "2", "3"]);
     await workers.stop();
   });
 

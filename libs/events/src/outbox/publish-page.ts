@@ -1,7 +1,8 @@
 import type { SpanOptions } from "@signalbox/telemetry";
 import { bounded } from "../bounded.ts";
 import type { EventLog } from "../event-log.ts";
-import { PublishError } from "../publish-error.ts";
+import { keyHash } from "../partition-of.ts";
+import { type PartitionAtFault, PublishError } from "../publish-error.ts";
 import { type OutboxRow, recordOf } from "./outbox-row.ts";
 
 export interface RefusedRow {
@@ -9,36 +10,79 @@ export interface RefusedRow {
   readonly reason: string;
 }
 
+/** What is not on the log of a page that was published. */
+export interface PageRest {
+  /** Refused for good. */
+  readonly refused: readonly RefusedRow[];
+  /** Of partitions that take nothing now, with what the log says of them. */
+  readonly waiting: readonly OutboxRow[];
+  readonly faults: readonly PublishError[];
+}
+
 /**
- * Publishes the rows in order. A page that the log refuses for good is halved until the rows at fault stand alone;
- * these are returned, everything else is on the log. Any other failure is thrown, and the whole page comes again.
+ * Publishes the rows in order. A page that the log refuses for good is halved until the rows at fault stand alone. Rows of a
+ * partition that takes nothing wait, and so does what comes behind them. Any other failure is thrown, and the whole page
+ * comes again.
  */
 export async function publishPage(
   eventLog: EventLog,
   rows: readonly OutboxRow[],
   timeoutMs: number,
-): Promise<RefusedRow[]> {
+): Promise<PageRest> {
+  if (rows.length === 0) return { refused: [], waiting: [], faults: [] };
   try {
-    // The claim holds back vacuum for the whole database, so a publish may not take as long as it likes.
-    await bounded(eventLog.publish(rows.map(recordOf)), timeoutMs, () => lateAfter(timeoutMs));
-    return [];
+    await publishInTime(eventLog, rows, timeoutMs);
+    return { refused: [], waiting: [], faults: [] };
   } catch (error) {
+    if (!(error instanceof PublishError)) throw error;
+    if (error.partitions.length > 0) return { refused: [], waiting: rowsAtFault(rows, error), faults: [error] };
     if (!isRefusal(error)) throw error;
-    if (rows.length === 1) return rows.map((row) => ({ row, reason: `${error.reason}: ${error.message}` }));
-    const middle = rows.length >> 1;
-    const before = await publishPage(eventLog, rows.slice(0, middle), timeoutMs);
-    return before.concat(await publishPage(eventLog, rows.slice(middle), timeoutMs));
+    const [row] = rows;
+    if (row && rows.length === 1) return { refused: [{ row, reason: reasonOf(error) }], waiting: [], faults: [] };
+    return publishHalves(eventLog, rows, timeoutMs);
   }
 }
 
-/** A missing topic is not the row's fault: its rows wait in the outbox until the topic is there. */
-function isRefusal(error: unknown): error is PublishError {
-  return error instanceof PublishError && !error.retriable && error.reason !== "unknown-topic";
+async function publishHalves(eventLog: EventLog, rows: readonly OutboxRow[], timeoutMs: number): Promise<PageRest> {
+  const middle = rows.length >> 1;
+  const before = await publishPage(eventLog, rows.slice(0, middle), timeoutMs);
+  const second = rows.slice(middle);
+  const behind = before.faults.flatMap((fault) => rowsAtFault(second, fault));
+  const after = await publishPage(
+    eventLog,
+    second.filter((row) => !behind.includes(row)),
+    timeoutMs,
+  );
+  return {
+    refused: [...before.refused, ...after.refused],
+    waiting: [...before.waiting, ...behind, ...after.waiting],
+    faults: [...before.faults, ...after.faults],
+  };
 }
 
-function lateAfter(timeoutMs: number): PublishError {
-  return new PublishError("unavailable", `the log did not acknowledge within ${timeoutMs} ms`);
+/** The claim holds back vacuum for the whole database, so a publish may not take as long as it likes. */
+async function publishInTime(eventLog: EventLog, rows: readonly OutboxRow[], timeoutMs: number): Promise<void> {
+  const late = new AbortController();
+  await bounded(eventLog.publish(rows.map(recordOf), late.signal), timeoutMs, () => {
+    late.abort();
+    return new PublishError("unavailable", `the log did not acknowledge within ${timeoutMs} ms`);
+  });
 }
+
+export function isOfPartition({ topic, key }: OutboxRow, place: PartitionAtFault): boolean {
+  return topic === place.topic && keyHash(key) % place.partitions === place.partition;
+}
+
+function rowsAtFault(rows: readonly OutboxRow[], { partitions }: PublishError): OutboxRow[] {
+  return rows.filter((row) => partitions.some((place) => isOfPartition(row, place)));
+}
+
+/** A missing topic is not the row's fault: its rows wait in the outbox until the topic is there. */
+function isRefusal(error: PublishError): boolean {
+  return !error.retriable && error.reason !== "unknown-topic";
+}
+
+const reasonOf = ({ reason, message }: PublishError): string => `${reason}: ${message}`;
 
 const linksMax = 32;
 

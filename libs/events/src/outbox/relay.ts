@@ -4,11 +4,12 @@ import { inTransaction, type Pool, sql, type Tx } from "@signalbox/storage";
 import type { Logger, Tracer } from "@signalbox/telemetry";
 import type { EventLog } from "../event-log.ts";
 import { PublishError } from "../publish-error.ts";
-import { claimPage, pageBytesMax, pageRowsMax } from "./claim-page.ts";
+import { claimPage, pageBytesMax, pageRowsMax, putBackRows } from "./claim-page.ts";
 import type { OutboxMetrics } from "./outbox-metrics.ts";
 import type { OutboxRow } from "./outbox-row.ts";
+import { PassedOver } from "./passed-over.ts";
 import { pageSpan, publishPage, type RefusedRow } from "./publish-page.ts";
-import type { ShardOutcome, ShardQueue } from "./shard-queue.ts";
+import { relayLanes, type ShardOutcome, type ShardQueue } from "./shard-queue.ts";
 
 export interface RelayParts {
   readonly pool: Pool;
@@ -22,10 +23,7 @@ export interface RelayParts {
   readonly idlePollMs: number;
 }
 
-/** Pages published at the same time: each takes one connection, and the broker's answer is what they wait for. */
-const lanes = 4;
 const retryDelayMaxMs = 2_000;
-const missingTopicPauseMs = 10_000;
 
 const waitingShards = sql(
   "outbox.waiting-shards",
@@ -41,16 +39,16 @@ const bury = sql(
 /** Publishes what is in the outbox until the signal aborts. An outage of the log or the database makes it wait. */
 export async function runRelay(parts: RelayParts, signal: AbortSignal, beat: () => void): Promise<void> {
   const { queue } = parts;
-  const absentTopics = createAbsentTopics(parts);
+  const passedOver = new PassedOver(parts.clock, parts.log);
   const close = () => queue.close();
   signal.addEventListener("abort", close, { once: true });
 
   async function lane(): Promise<void> {
     for (let shards = await queue.take(); shards; shards = await queue.take()) {
-      queue.done(shards, await publishShards(parts, shards, absentTopics, signal));
+      queue.done(shards, await publishShards(parts, shards, passedOver));
     }
   }
-  await Promise.all([...Array.from({ length: lanes }, lane), repair(parts, signal, beat)]);
+  await Promise.all([...Array.from({ length: relayLanes }, lane), repair(parts, signal, beat)]);
 }
 
 /** Signals come from the writers of this process; this finds what others wrote, or what a crash left behind. */
@@ -63,62 +61,71 @@ async function repair({ pool, queue, idlePollMs }: RelayParts, signal: AbortSign
   }
 }
 
-/** Publishes one page of the shards. What fails is tried again for as long as it takes, but never keeps other shards waiting. */
+/** Publishes one page of the shards. What fails is tried again for as long as it takes, and gives its lane to others meanwhile. */
 async function publishShards(
   parts: RelayParts,
   shards: readonly number[],
-  absentTopics: AbsentTopics,
-  signal: AbortSignal,
+  passedOver: PassedOver,
 ): Promise<ShardOutcome> {
-  let failures = 0;
-  while (!signal.aborted) {
-    try {
-      const rows = await inTransaction(parts.pool, (tx) => publishNextPage(parts, tx, shards, absentTopics.names()));
-      for (const shard of shards) tellPassed(parts.log, shard);
-      return isFull(rows) ? "more" : "emptied";
-    } catch (error) {
-      if (error instanceof PublishError && error.reason === "unknown-topic" && error.topic) {
-        absentTopics.add(error.topic);
-        continue;
-      }
-      if (shards.length > 1) return "more"; // each by itself, which finds the ones at fault
-      if (isLockTimeout(error)) return "left"; // another relay publishes this shard; what it leaves, the repair finds
-      failures++;
-      parts.metrics.failed(error instanceof PublishError ? error.reason : "database");
-      tellFailed(parts.log, shards[0], error, failures);
-      const delayMs = Math.min(retryDelayMaxMs, 50 * 2 ** failures) * (0.5 + Math.random() / 2);
-      await sleep(delayMs, undefined, { signal }).catch(() => {});
-    }
+  try {
+    const rows = await inTransaction(parts.pool, (tx) => publishNextPage(parts, tx, shards, passedOver));
+    for (const shard of shards) tellPassed(parts.log, shard);
+    return isFull(rows) ? "more" : "emptied";
+  } catch (error) {
+    if (isPassedOver(error, passedOver)) return "more";
+    if (shards.length > 1) return "more"; // each by itself, which finds the ones at fault
+    if (isLockTimeout(error)) return "left"; // another relay publishes this shard; what it leaves, the repair finds
+    parts.metrics.failed(error instanceof PublishError ? error.reason : "database");
+    tellFailed(parts, shards[0] as number, error);
+    return "failed";
   }
-  return "left";
+}
+
+/** True when the next page of the shards goes without what was at fault. */
+function isPassedOver(error: unknown, passedOver: PassedOver): boolean {
+  if (!(error instanceof PublishError)) return false;
+  if (error.partitions.length > 0) return true;
+  if (error.reason !== "unknown-topic" || !error.topic) return false;
+  passedOver.addTopic(error.topic);
+  return true;
 }
 
 function tellPassed(log: Logger, shard: number): void {
   for (const what of ["The event log", "The database"]) log.outage(what).passed(`outbox shard ${shard}`);
 }
 
-function tellFailed(log: Logger, shard: number | undefined, error: unknown, failures: number): void {
+function tellFailed({ log, queue }: RelayParts, shard: number, error: unknown): void {
   const part = `outbox shard ${shard}`;
   if (error instanceof PublishError) log.outage("The event log").failed(part, error);
   else if (isUnavailable(error)) log.outage("The database").failed(part, error);
-  else if (failures === 1) log.warn({ error, shard }, "events wait in the outbox: publishing failed, trying again");
+  else if (!queue.isFailing(shard))
+    log.warn({ error, shard }, "events wait in the outbox: publishing failed, trying again");
 }
 
 async function publishNextPage(
   { eventLog, metrics, tracer, clock, log, publishTimeoutMs }: RelayParts,
   tx: Tx,
   shards: readonly number[],
-  topicsToSkip: readonly string[],
+  passedOver: PassedOver,
 ): Promise<OutboxRow[]> {
-  const rows = await claimPage(tx, shards, topicsToSkip);
+  const rows = await claimPage(tx, shards, passedOver);
   if (rows.length === 0) return rows;
   const startedMs = clock.steadyMs();
-  const refused = await tracer.span("publish outbox", pageSpan(rows), () =>
+  const { refused, waiting, faults } = await tracer.span("publish outbox", pageSpan(rows), () =>
     publishPage(eventLog, rows, publishTimeoutMs),
   );
+  for (const fault of faults) {
+    metrics.failed(fault.reason);
+    for (const place of fault.partitions) passedOver.addPartition(place, fault, clock.steadyMs() - startedMs);
+  }
+  const [fault] = faults;
+  if (fault && waiting.length === rows.length) throw fault; // which puts them back at no cost
+  await putBackRows(tx, waiting);
   for (const { row, reason } of refused) await buryRow(tx, row, reason);
+  const published = waiting.length > 0 ? rows.filter((row) => !waiting.includes(row)) : rows;
   tx.afterCommit(() => {
-    metrics.published(rows, (clock.steadyMs() - startedMs) / 1000, clock.nowMs());
+    passedOver.passed(published);
+    metrics.published(published, (clock.steadyMs() - startedMs) / 1000, clock.nowMs());
     for (const row of refused) reportDead(log, metrics, row);
   });
   return rows;
@@ -146,24 +153,4 @@ function isFull(rows: readonly OutboxRow[]): boolean {
 function isLockTimeout(error: unknown): boolean {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   return (cause as { code?: unknown } | null)?.code === "55P03";
-}
-
-interface AbsentTopics {
-  add(topic: string): void;
-  names(): string[];
-}
-
-/** Topics that the log does not have. Their events wait, in order, while the rest of the shard goes on. */
-function createAbsentTopics({ clock, log }: RelayParts): AbsentTopics {
-  const until = new Map<string, number>();
-  return {
-    add(topic) {
-      log.error({ topic }, "a topic does not exist: its events wait in the outbox; create it with `npm run topics`");
-      until.set(topic, clock.steadyMs() + missingTopicPauseMs);
-    },
-    names() {
-      for (const [topic, endsMs] of until) if (endsMs <= clock.steadyMs()) until.delete(topic);
-      return [...until.keys()];
-    },
-  };
 }

@@ -51,3 +51,24 @@ test("closing lets waiting lanes go", async () => {
   assert.equal(await waiting, undefined);
   assert.equal(await queue.take(), undefined);
 });
+
+test("shards that fail rest, and leave half of the lanes to the others", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const queue = createShardQueue();
+  queue.add([0, 1, 2, 3]);
+  queue.done((await queue.take()) ?? [], "more");
+  for (const shard of [0, 1, 2]) {
+    assert.deepEqual(await queue.take(), [shard]);
+    queue.done([shard], "failed");
+  }
+  const lanes = [queue.take(), queue.take(), queue.take(), queue.take()];
+  assert.deepEqual(await lanes[0], [3], "the others go on at once");
+  assert.equal(await soon(lanes[1] as Promise<unknown>), nothing, "who failed rests");
+
+  t.mock.timers.tick(2_000);
+  assert.deepEqual([...(await Promise.all(lanes.slice(1, 3)))].flat().length, 2);
+  assert.equal(await soon(lanes[3] as Promise<unknown>), nothing, "two lanes for those that fail");
+  queue.add([7]);
+  assert.deepEqual(await lanes[3], [7]);
+  queue.close();
+});

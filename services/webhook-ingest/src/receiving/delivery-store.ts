@@ -58,10 +58,10 @@ const insert = sql(
   `with given as (
      select * from unnest($1::text[], $2::text[], $3::int4[], $4::bytea[], $5::bytea[], $6::bytea[], $7::text[], $8::bool[],
          $9::text[], $10::bool[], $11::text[], $12::text[], $13::bool[], $14::text[], $15::bytea[], $16::timestamptz[],
-         $17::uuid[], $18::text[], $19::text[], $20::text[], $21::bytea[])
+         $17::uuid[], $18::text[], $19::text[], $20::text[], $21::bytea[], $22::int4[])
        with ordinality as given (id, source_id, revision, id_key, signed_key, content, delivery_id, is_id_signed, event_type,
          is_type_signed, content_type, same_content_as, forwarded, headers, body, received_at,
-         event_id, topic, key, event_headers, payload, nth)
+         event_id, topic, key, event_headers, payload, key_hash, nth)
    ), live as (
      select given.* from given join sources on sources.id = given.source_id and sources.revision = given.revision
      for key share of sources skip locked
@@ -81,7 +81,7 @@ const insert = sql(
      select id, source_id, delivery_id, is_id_signed, event_type, is_type_signed, content_type, same_content_as, forwarded,
        headers::jsonb, body, received_at from new
    ), published as (
-     ${outboxInsert("select event_id, topic, key, event_headers as headers, payload from new order by nth")}
+     ${outboxInsert("select event_id, topic, key, event_headers as headers, payload, key_hash from new order by nth")}
    )
    select given.id, case when live.id is null then 'stale' when fresh.received_id is null then 'known' else 'new' end as outcome,
      (select array_agg(distinct shard) from published) as shards
@@ -178,5 +178,6 @@ function valuesOf(writes: readonly DeliveryWrite[]): unknown[] {
     column(({ event }) => event.key),
     column(({ event }) => event.headers),
     column(({ event }) => event.payload),
+    column(({ event }) => event.keyHash),
   ];
 }

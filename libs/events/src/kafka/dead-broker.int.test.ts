@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { inTransaction, sql } from "@signalbox/storage";
+import { eventually, type KafkaCluster, startKafkaCluster } from "@signalbox/testing";
+import type { Admin } from "kafkajs";
+import { imageTopic, imageUpdated } from "../contract/image-event.ts";
+import { collect, openLog, parts, quietLog, topicSpec } from "../contract/log-under-test.ts";
+import { openTestService, type TestService, testWorkers } from "../contract/test-service.ts";
+import { decodeEvent } from "../envelope/decode-event.ts";
+import type { EventLog, ReceivedRecord } from "../event-log.ts";
+import { createOutbox } from "../outbox/outbox.ts";
+import { partitionOf } from "../partition-of.ts";
+import { createKafka } from "./kafkajs.ts";
+
+const partitions = 12;
+const patience = { timeoutMs: 60_000 };
+
+describe("a cluster of Kafka that loses a broker, which alone had some of the partitions", () => {
+  let cluster: KafkaCluster;
+  let service: TestService;
+  let eventLog: EventLog;
+  let admin: Admin;
+  before(async () => {
+    [cluster, service] = await Promise.all([startKafkaCluster({ copies: 1 }), openTestService()]);
+    eventLog = await openLog(cluster.url);
+    await eventLog.ensureTopics([topicSpec(imageTopic, { partitions })]);
+    admin = createKafka(brokersOf(cluster), "test", quietLog).admin();
+    await admin.connect();
+  });
+  after(async () => {
+    await eventLog.close();
+    await admin.disconnect();
+    await service.close();
+    await cluster.close();
+  });
+
+  const brokersOf = ({ brokers }: KafkaCluster) => brokers.map(({ port }) => `127.0.0.1:${port}`);
+  const titlesOf = (records: readonly ReceivedRecord[], key: string) => [
+    ...new Set(records.filter((one) => one.key === key).map((one) => decodeEvent("image.updated", one).data.title)),
+  ];
+  const rowsLeft = async () =>
+    (await service.pool.query<{ key: string }>(sql("", "select key from signalbox.outbox"))).rows.map(({ key }) => key);
+
+  async function leaders(topic: string): Promise<Map<number, number>> {
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+    return new Map(topics[0]?.partitions.map(({ partitionId, leader }) => [partitionId, leader]));
+  }
+
+  /** The broker of the group's partition of offsets, which Kafka finds by Java's hash of the name. */
+  async function coordinatorOf(group: string): Promise<number> {
+    const leaderOf = await leaders("__consumer_offsets");
+    let hash = 0;
+    for (const letter of group) hash = (Math.imul(31, hash) + letter.charCodeAt(0)) | 0;
+    return leaderOf.get((hash & 0x7fffffff) % leaderOf.size) as number;
+  }
+
+  /** Loses the broker that the choice names, and returns what the group saw meanwhile. */
+  async function loseBroker(group: string, choose: (coordinator: number) => number, say: (line: string) => void) {
+    const box = createOutbox({ pool: service.pool, service: "images", maxBytes: 2_097_152, ...parts() });
+    const workers = testWorkers();
+    workers.runner.worker("relay", (signal, beat) => box.runRelay(eventLog, signal, beat));
+    const { records, subscription } = await collect(eventLog, group, imageTopic, { sessionTimeoutMs: 6_000 });
+    const keys = Array.from({ length: 60 }, (_, index) => `img_${group}_${index}`);
+    const append = (title: string) =>
+      inTransaction(service.pool, (tx) =>
+        box.append(
+          tx,
+          keys.map((key) => imageUpdated(key, title)),
+        ),
+      );
+    await append("1");
+    await eventually(() => records.length >= keys.length, patience);
+
+    const leaderOf = await leaders(imageTopic);
+    const dead = choose(await coordinatorOf(group));
+    const isDead = (key: string) => leaderOf.get(partitionOf(key, partitions)) === dead;
+    const living = keys.filter((key) => !isDead(key));
+    assert.ok(living.length > 0 && living.length < keys.length);
+    const broker = cluster.brokers[dead - 1];
+    await broker?.kill();
+    const killedMs = performance.now();
+    await append("2");
+    await eventually(() => living.every((key) => titlesOf(records, key).includes("2")), patience);
+    say(`living partitions went on ${Math.round(performance.now() - killedMs)} ms after the kill`);
+    await append("3");
+    await eventually(() => living.every((key) => titlesOf(records, key).includes("3")), patience);
+    await eventually(async () => (await rowsLeft()).every(isDead), patience);
+    assert.equal((await rowsLeft()).length, (keys.length - living.length) * 2);
+
+    await broker?.restart();
+    await eventually(async () => (await rowsLeft()).length === 0, patience);
+    await eventually(() => keys.every((key) => titlesOf(records, key).length === 3), patience);
+    for (const key of keys) assert.deepEqual(titlesOf(records, key), ["1", "2", "3"]);
+    await workers.stop();
+    await subscription.close();
+  }
+
+  test("a broker that the group does not need keeps only its own partitions waiting", async (t) => {
+    await loseBroker(
+      "elsewhere",
+      (coordinator) => (coordinator % 3) + 1,
+      (line) => t.diagnostic(line),
+    );
+  });
+
+  test("the group goes on reading while its coordinator is away", async (t) => {
+    await loseBroker(
+      "coordinated",
+      (coordinator) => coordinator,
+      (line) => t.diagnostic(line),
+    );
+  });
+});

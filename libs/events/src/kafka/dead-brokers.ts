@@ -1,0 +1,188 @@
+import { createRequire } from "node:module";
+import type { Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { systemClock } from "@signalbox/core";
+import type { TopicPartition } from "../event-log.ts";
+import { isAway } from "./kafka-errors.ts";
+
+interface Broker {
+  isConnected(): boolean;
+}
+
+interface BrokerPool {
+  readonly brokers: Readonly<Record<string, Broker>>;
+  /** Null asks the brokers anew before the next fetch. */
+  metadataExpireAt: number | null;
+  findBroker(node: { nodeId: string }): Promise<Broker>;
+  withBroker<T>(work: (found: { nodeId: string; broker: Broker }) => Promise<T>): Promise<T>;
+}
+
+interface TopicOffsets {
+  readonly topic: string;
+  readonly partitions: readonly { readonly partition: number; readonly offset: string }[];
+}
+
+type WantedOffsets = Omit<TopicOffsets, "partitions"> & { readonly partitions: readonly { partition: number }[] };
+
+interface Cluster {
+  readonly brokerPool: BrokerPool;
+  findGroupCoordinator(group: { groupId: string }): Promise<Broker>;
+  findTopicPartitionMetadata(topic: string): readonly { readonly partitionId: number; readonly leader: number }[];
+  fetchTopicsOffset(this: Cluster, wanted: readonly WantedOffsets[]): Promise<readonly TopicOffsets[]>;
+  refreshMetadata(): Promise<void>;
+}
+
+interface ConsumerGroup {
+  readonly groupId: string;
+  readonly memberId: string | null;
+  /** Those with a partition of this member. */
+  readonly topics: readonly string[];
+  readonly cluster: Cluster;
+  readonly offsetManager: OffsetManager | null;
+  coordinator: Broker;
+  fetch(nodeId: string): Promise<readonly TopicPartition[]>;
+  recoverFromFetch(error: unknown): Promise<void>;
+  heartbeat(options: { interval: number }): Promise<void>;
+}
+
+interface OffsetManager {
+  cluster: Cluster;
+  coordinator: Broker;
+  resolveOffsets(): Promise<void>;
+}
+
+type Listener = (answered: readonly TopicPartition[]) => void;
+
+const listeners = new Map<string, Listener>();
+
+/** Calls the listener when a fetch of the member was answered, with the partitions, whether they had news or not. */
+export function onFetched(memberId: string, listener: Listener): () => void {
+  listeners.set(memberId, listener);
+  return () => void listeners.delete(memberId);
+}
+
+/** Between two questions to a broker that is away. */
+const pauseMs = 250;
+const nobody = -1;
+
+const load = <T>(path: string): T => createRequire(import.meta.url)(`kafkajs/src/${path}.js`).prototype as T;
+
+/** kafkajs 2.2.4 opens a socket for each request that finds none, and knows only the last of them. */
+function connectOnce(): void {
+  const connection = load<{ socket: Socket | undefined; connect(): Promise<boolean> }>("network/connection");
+  const { connect } = connection;
+  const connecting = new WeakMap<object, Promise<boolean>>();
+  connection.connect = function connectOnceAtATime() {
+    const known = connecting.get(this);
+    if (known) return known;
+    const attempt = connect.call(this).finally(() => connecting.delete(this));
+    connecting.set(this, attempt);
+    this.socket?.setMaxListeners(0); // each request that fails meanwhile listens for the connection once more
+    return attempt;
+  };
+}
+
+/** kafkajs asks brokers in any order, and gives up when the first of them does not connect. */
+function askLivingBrokersFirst(): void {
+  load<BrokerPool>("cluster/brokerPool").withBroker = async function withBroker(this: BrokerPool, work) {
+    const nodeIds = Object.keys(this.brokers).sort(() => Math.random() - 0.5);
+    const living = nodeIds.filter((nodeId) => this.brokers[nodeId]?.isConnected());
+    let failure: unknown = new Error("no broker is known");
+    for (const nodeId of new Set([...living, ...nodeIds])) {
+      try {
+        return await work({ nodeId, broker: await this.findBroker({ nodeId }) });
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw failure;
+  };
+}
+
+/**
+ * kafkajs stops reading everywhere when one broker is away: for the broker of some partitions it joins the group anew, for
+ * that of the group's offsets it gives up. Here the reader of that broker waits alone, and a member whose coordinator is
+ * away goes on until it may have been taken for dead.
+ */
+function readOnWithoutABroker(): void {
+  const group = load<ConsumerGroup>("consumer/consumerGroup");
+  const { fetch, recoverFromFetch, heartbeat } = group;
+
+  group.fetch = async function fetchFromLeaders(this: ConsumerGroup, nodeId) {
+    if (lacksLeader(this)) askForLeaders(this.cluster.brokerPool);
+    const batches = await fetch.call(this, nodeId);
+    if (batches.length > 0) listeners.get(this.memberId ?? "")?.(batches);
+    return batches;
+  };
+  group.recoverFromFetch = async function waitForBroker(this: ConsumerGroup, error) {
+    if (!isAway(error)) return recoverFromFetch.call(this, error);
+    await this.cluster.refreshMetadata().catch(() => {});
+    await sleep(pauseMs);
+  };
+  group.heartbeat = async function beatOrFindCoordinator(this: ConsumerGroup, options) {
+    try {
+      await heartbeat.call(this, options);
+    } catch (error) {
+      if (!isAway(error)) throw error;
+      const coordinator = await this.cluster.findGroupCoordinator({ groupId: this.groupId }).catch(() => null);
+      if (!coordinator) return;
+      this.coordinator = coordinator;
+      if (this.offsetManager) this.offsetManager.coordinator = coordinator;
+    }
+  };
+}
+
+function lacksLeader({ cluster, topics }: ConsumerGroup): boolean {
+  return topics.some((topic) => cluster.findTopicPartitionMetadata(topic).some(({ leader }) => leader === nobody));
+}
+
+const askedMs = new WeakMap<BrokerPool, number>();
+
+function askForLeaders(pool: BrokerPool): void {
+  const nowMs = systemClock.steadyMs();
+  if (nowMs - (askedMs.get(pool) ?? 0) < pauseMs) return;
+  askedMs.set(pool, nowMs);
+  pool.metadataExpireAt = null;
+}
+
+/**
+ * kafkajs reads from no partition until it knows where to begin in each of them. Those whose broker is away are left out,
+ * and asked for again before the next fetch.
+ */
+function beginWithoutABroker(): void {
+  const offsets = load<OffsetManager>("consumer/offsetManager/index");
+  const { resolveOffsets } = offsets;
+  offsets.resolveOffsets = function resolveWhatIsKnown(this: OffsetManager) {
+    // The cluster belongs to this consumer; that of an admin client has to fail when an answer is not whole.
+    if (!Object.hasOwn(this.cluster, "fetchTopicsOffset")) this.cluster.fetchTopicsOffset = offsetsOfLiving;
+    return resolveOffsets.call(this);
+  };
+}
+
+const { fetchTopicsOffset } = load<Cluster>("cluster/index");
+
+async function offsetsOfLiving(this: Cluster, wanted: readonly WantedOffsets[]): Promise<readonly TopicOffsets[]> {
+  const questions = wanted.flatMap((one) => {
+    const leaderOf = new Map(
+      this.findTopicPartitionMetadata(one.topic).map((known) => [known.partitionId, known.leader]),
+    );
+    const apart = Map.groupBy(one.partitions, ({ partition }) => leaderOf.get(partition) ?? nobody);
+    return [...apart].filter(([leader]) => leader !== nobody).map(([, partitions]) => ({ ...one, partitions }));
+  });
+  const asked = questions.map((question) =>
+    fetchTopicsOffset.call(this, [question]).catch((error: unknown) => {
+      if (!isAway(error)) throw error;
+      return [];
+    }),
+  );
+  const answers = (await Promise.all(asked)).flat();
+  return wanted.map(({ topic }) => ({
+    topic,
+    partitions: answers.filter((answer) => answer.topic === topic).flatMap(({ partitions }) => partitions),
+  }));
+}
+
+connectOnce();
+askLivingBrokersFirst();
+readOnWithoutABroker();
+beginWithoutABroker();

@@ -1,0 +1,53 @@
+/** An error of kafkajs, as far as we look at it. */
+interface KafkaError {
+  readonly name?: string;
+  /** The broker's name of it. */
+  readonly type?: string;
+  readonly cause?: unknown;
+}
+
+/** The error and what caused it: kafkajs wraps what it has tried again. */
+export function* linksOf(error: unknown): Generator<KafkaError> {
+  for (let link = error as KafkaError | undefined; link; link = link.cause as KafkaError | undefined) yield link;
+}
+
+/** A request that took too long and was broken off. */
+export class LateAnswer extends Error {
+  override readonly name = "LateAnswer";
+}
+
+const unreachable = new Set([
+  "LateAnswer",
+  "KafkaJSConnectionError",
+  "KafkaJSConnectionClosedError",
+  "KafkaJSRequestTimeoutError",
+  "KafkaJSBrokerNotFound",
+  "KafkaJSLockTimeout",
+  "KafkaJSGroupCoordinatorNotFound",
+]);
+const moving = new Set([
+  "LEADER_NOT_AVAILABLE",
+  "NOT_LEADER_FOR_PARTITION",
+  "FENCED_LEADER_EPOCH",
+  "UNKNOWN_LEADER_EPOCH",
+  "REPLICA_NOT_AVAILABLE",
+  "OFFSET_NOT_AVAILABLE",
+  "GROUP_COORDINATOR_NOT_AVAILABLE",
+  "GROUP_LOAD_IN_PROGRESS",
+  "NOT_COORDINATOR_FOR_GROUP",
+]);
+
+/** True when a broker does not answer. */
+export function isUnreachable(error: unknown): boolean {
+  return [...linksOf(error)].some(({ name = "" }) => unreachable.has(name));
+}
+
+/** True when the duties of a broker are just moving to another one. */
+export function isMoving(error: unknown): boolean {
+  return [...linksOf(error)].some(({ type = "" }) => moving.has(type));
+}
+
+/** True when waiting and asking anew helps. */
+export function isAway(error: unknown): boolean {
+  return isUnreachable(error) || isMoving(error);
+}

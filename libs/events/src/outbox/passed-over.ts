@@ -1,0 +1,61 @@
+import type { Clock } from "@signalbox/core";
+import type { Logger } from "@signalbox/telemetry";
+import type { PartitionAtFault } from "../publish-error.ts";
+import type { OutboxRow } from "./outbox-row.ts";
+import { isOfPartition } from "./publish-page.ts";
+
+const missingTopicPauseMs = 10_000;
+const partitionPauseMs = 1_000;
+
+/**
+ * What the log does not take for the moment: topics that it does not have, partitions without a broker. Their events wait,
+ * in order, while the rest of their shards goes on.
+ */
+export class PassedOver {
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #topics = new Map<string, number>();
+  readonly #partitions = new Map<string, PartitionAtFault & { readonly endsMs: number }>();
+
+  constructor(clock: Clock, log: Logger) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  addTopic(topic: string): void {
+    this.#log.error(
+      { topic },
+      "a topic does not exist: its events wait in the outbox; create it with `npm run topics`",
+    );
+    this.#topics.set(topic, this.#clock.steadyMs() + missingTopicPauseMs);
+  }
+
+  /** @param tookMs until it failed: one that hangs is tried seldom, since the others of its page hang with it */
+  addPartition(place: PartitionAtFault, error: unknown, tookMs: number): void {
+    const name = nameOf(place);
+    this.#log.outage("The event log").failed(name, error);
+    const endsMs = this.#clock.steadyMs() + Math.max(partitionPauseMs, 2 * tookMs);
+    this.#partitions.set(name, { ...place, endsMs });
+  }
+
+  /** Forgets the partitions of rows that are on the log. */
+  passed(rows: readonly OutboxRow[]): void {
+    for (const [name, place] of this.#partitions) {
+      if (!rows.some((row) => isOfPartition(row, place))) continue;
+      this.#partitions.delete(name);
+      this.#log.outage("The event log").passed(name);
+    }
+  }
+
+  topics(): string[] {
+    const nowMs = this.#clock.steadyMs();
+    return [...this.#topics].filter(([, endsMs]) => endsMs > nowMs).map(([topic]) => topic);
+  }
+
+  partitions(): PartitionAtFault[] {
+    const nowMs = this.#clock.steadyMs();
+    return [...this.#partitions.values()].filter(({ endsMs }) => endsMs > nowMs);
+  }
+}
+
+const nameOf = ({ topic, partition }: PartitionAtFault): string => `outbox partition ${topic}/${partition}`;
