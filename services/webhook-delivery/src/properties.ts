@@ -32,21 +32,31 @@ export const properties = defineProperties({
   },
   "webhook-delivery.attempts.in-flight-max": {
     type: "integer",
-    default: 128,
+    default: 4_096,
     min: 1,
-    max: 10_000,
+    max: 20_000,
     secrecy: "internal",
     reload: "restart",
-    effect: "Attempts that one instance makes at the same time.",
+    effect: "Attempts that one instance makes at the same time, each on a connection. Slow endpoints share a quarter.",
   },
   "webhook-delivery.attempts.in-flight-max-per-endpoint": {
     type: "integer",
-    default: 16,
+    default: 64,
     min: 1,
     max: 1_000,
     secrecy: "internal",
     reload: "restart",
-    effect: "Attempts that one instance makes at one endpoint at the same time, so that a slow one cannot take all.",
+    effect:
+      "Attempts that one instance makes at one endpoint at the same time, at most. It begins with 16, gets one more for each success and half as many for each timeout.",
+  },
+  "webhook-delivery.attempts.in-flight-max-per-host": {
+    type: "integer",
+    default: 64,
+    min: 1,
+    max: 1_000,
+    secrecy: "internal",
+    reload: "restart",
+    effect: "Attempts that one instance makes at one host and port at the same time, over all accounts.",
   },
   "webhook-delivery.attempts.lease": {
     type: "integer",
@@ -57,7 +67,7 @@ export const properties = defineProperties({
     secrecy: "internal",
     reload: "restart",
     effect:
-      "After how long a delivery whose instance died is attempted again. Must be longer than any attempt and its record, or a slow one is made twice.",
+      "After how long a delivery is attempted by another instance although its own still lives; one that has gone loses its deliveries within seconds. Must be 10 s longer than any attempt, or the start is refused.",
   },
   "webhook-delivery.endpoints.max": {
     type: "integer",

@@ -48,6 +48,7 @@ interface AttemptView {
   readonly status: number | null;
   readonly error: string | null;
   readonly response: string | null;
+  readonly counted: boolean;
   readonly started_at: string;
 }
 

@@ -51,6 +51,18 @@ export const UpdateEndpointBody = z
 
 export const secretExample = "whsec_ZXhhbXBsZSBvZiBhIHNlY3JldCBvZiAzMiBi";
 
+export const RotateSecretBody = z
+  .strictObject({
+    overlap_seconds: z
+      .int()
+      .min(0)
+      .max(604_800)
+      .optional()
+      .describe("How long the secret before it still signs as well; left out, as long as the service says."),
+  })
+  .meta({ id: "RotateWebhookEndpointSecret" })
+  .register(examples, { example: { overlap_seconds: 3_600 } });
+
 /** An endpoint with its secret, on creation, rotation and reveal. */
 export const EndpointWithSecret = WebhookEndpointResource.extend({
   secret: z.string().describe("What verifies deliveries. Shown on creation, rotation and reveal only."),

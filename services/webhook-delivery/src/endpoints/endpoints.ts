@@ -16,12 +16,14 @@ import {
   type NewEndpoint,
 } from "./endpoint.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
+import type { Removals } from "./removals.ts";
 
 interface EndpointDependencies {
   readonly endpointStore: EndpointStore;
   readonly outbox: Outbox;
   readonly clock: Clock;
   readonly outbound: Pick<OutboundClient, "check">;
+  readonly removals: Pick<Removals, "purge">;
   /** Endpoints that one account may have: every event costs a delivery for each. */
   readonly endpointsMax: () => number;
   /** Whether this deployment lets accounts register endpoints. */
@@ -32,7 +34,7 @@ export type Endpoints = ReturnType<typeof createEndpoints>;
 
 /** The endpoints of an account: created, updated, deleted. */
 export function createEndpoints(dependencies: EndpointDependencies) {
-  const { endpointStore, outbox, clock, outbound, endpointsMax, mayRegister } = dependencies;
+  const { endpointStore, removals, outbox, clock, outbound, endpointsMax, mayRegister } = dependencies;
   return {
     /** Creates an endpoint, which gets the events committed from now on. Its secret is shown this once. */
     async create(tx: Tx, caller: Caller, wanted: NewEndpoint) {
@@ -71,9 +73,9 @@ export function createEndpoints(dependencies: EndpointDependencies) {
       return updated;
     },
 
-    /** Deletes an endpoint with its deliveries. */
+    /** Deletes an endpoint: nobody sees it or its deliveries from then on, and a worker removes them. */
     async delete(tx: Tx, caller: Caller, endpoint: Endpoint): Promise<void> {
-      await endpointStore.remove(tx, endpoint.id);
+      await endpointStore.remove(tx, endpoint.id, clock.now());
       const entry = audited(caller, { action: "webhook_endpoint.delete", subject: endpoint.id });
       await outbox.append(tx, [endpointDeleted(endpoint), entry]);
     },
@@ -81,8 +83,8 @@ export function createEndpoints(dependencies: EndpointDependencies) {
     /** Deletes every endpoint of a purged account, and what was delivered to them or waits: the bodies tell of a person. */
     async deleteAllOf(tx: Tx, accountId: string): Promise<void> {
       const owned = await endpointStore.lockAllOf(tx, accountId);
-      for (const { id } of owned) await endpointStore.remove(tx, id);
-      await endpointStore.removeEventsOf(tx, accountId);
+      for (const { id } of owned) await endpointStore.remove(tx, id, clock.now());
+      await removals.purge(tx, accountId);
       if (owned.length > 0) await outbox.append(tx, owned.map(endpointDeleted));
     },
   };
