@@ -30,6 +30,17 @@ export const properties = defineProperties({
     reload: "live",
     effect: "How long one attempt may take, from connecting to the last byte of the answer.",
   },
+  "webhook-delivery.attempts.delay-min": {
+    type: "integer",
+    default: 1_000,
+    unit: "ms",
+    min: 0,
+    max: 60_000,
+    secrecy: "internal",
+    reload: "restart",
+    local: true,
+    effect: "The shortest wait between two attempts of a delivery, whatever its schedule says.",
+  },
   "webhook-delivery.attempts.in-flight-max": {
     type: "integer",
     default: 4_096,

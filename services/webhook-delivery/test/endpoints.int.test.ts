@@ -90,6 +90,20 @@ test("a url that could never be delivered to is 422 on url, in every notation", 
   assert.equal(changed.status, 422);
 });
 
+test("a url is kept in the notation in which it is used, and one with a fragment is 422", async () => {
+  const who = testPerson();
+  const written = " HTTPS://Receiver.Example:443/a b/../c?q=\n1 ";
+  const endpoint = await delivery.newEndpoint(who, { ...given, url: written });
+  const { body } = await delivery.send(who, "GET", pathOf(endpoint));
+  assert.equal(body.url, "https://receiver.example/c?q=1");
+  const same = await delivery.send(who, "PATCH", pathOf(endpoint), { body: { url: written } });
+  assert.equal(same.body.updated_at, body.updated_at);
+  for (const url of ["https://receiver.example/#part", "https://receiver.example/#"]) {
+    const refused = await delivery.send(who, "POST", endpointsPath, { body: { ...given, url } });
+    assert.deepEqual([refused.status, refused.body.error.details[0].field], [422, "url"]);
+  }
+});
+
 test("a member that is unknown, read-only or unfit is named", async () => {
   const endpoint = await delivery.newEndpoint(testPerson(), given);
   const who = testPerson();

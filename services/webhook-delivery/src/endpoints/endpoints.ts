@@ -1,5 +1,5 @@
 import { type Caller, requireStepUp } from "@signalbox/auth";
-import { AppError, type Clock, changedMembers, patched } from "@signalbox/core";
+import { AppError, type Clock, changedMembers, type ErrorDetail, patched } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import type { OutboundClient } from "@signalbox/net";
 import { audited } from "@signalbox/service";
@@ -40,10 +40,10 @@ export function createEndpoints(dependencies: EndpointDependencies) {
     async create(tx: Tx, caller: Caller, wanted: NewEndpoint) {
       const { accountId } = caller;
       if (!mayRegister()) return { outcome: "switched-off" } as const;
-      assertTarget(outbound, wanted.url);
+      const url = targetOf(outbound, wanted.url);
       const max = endpointsMax();
       if ((await endpointStore.lockCount(tx, accountId)) >= max) return { outcome: "limit-reached", max } as const;
-      const endpoint = endpointFrom(wanted, accountId, clock.now());
+      const endpoint = endpointFrom({ ...wanted, url }, accountId, clock.now());
       const secret = createEndpointSecret();
       await endpointStore.insert(tx, endpoint, secret);
       const entry = audited(caller, { action: "webhook_endpoint.create", subject: endpoint.id });
@@ -59,10 +59,13 @@ export function createEndpoints(dependencies: EndpointDependencies) {
       tx: Tx,
       caller: Caller,
       endpoint: Endpoint,
-      { settings, ...fields }: EndpointChange,
+      { settings, url, ...fields }: EndpointChange,
     ): Promise<Endpoint> {
-      if (fields.url !== undefined) assertTarget(outbound, fields.url);
-      const wanted = { ...patched(endpoint, fields), settings: { ...endpoint.settings, ...settings } };
+      const target = url === undefined || url === endpoint.url ? endpoint.url : targetOf(outbound, url);
+      const wanted = {
+        ...patched(endpoint, { ...fields, url: target }),
+        settings: { ...endpoint.settings, ...settings },
+      };
       const changed = changedMembers(endpoint, wanted, endpointFieldNames);
       if (changed.length === 0) return endpoint;
       if (wanted.url !== endpoint.url) requireStepUp(caller, clock);
@@ -91,13 +94,19 @@ export function createEndpoints(dependencies: EndpointDependencies) {
 }
 
 /**
- * Refuses a URL that could never be delivered to: not https, credentials in it, a literal address that is not public.
- * What a name resolves to is judged at the socket, at every attempt. @throws AppError `validation_error` on `url`
+ * Reads the URL as it will be used: without line feeds and the like, in its one notation. One that could never be delivered
+ * to is refused: not https, credentials in it, a fragment, a literal address that is not public. What a name resolves to is
+ * judged at the socket, at every attempt. @throws AppError `validation_error` on `url`
  */
-function assertTarget(outbound: Pick<OutboundClient, "check">, url: string): void {
-  const problem = outbound.check(url, { requireHttps: true });
-  if (problem === null) return;
-  throw new AppError("validation_error", "Nothing can be delivered to this URL.", {
-    details: [{ field: "url", code: problem.code, message: problem.message }],
-  });
+function targetOf(outbound: Pick<OutboundClient, "check">, text: string): string {
+  const problem = outbound.check(text, { requireHttps: true });
+  if (problem !== null) throw refusedUrl(problem.code, problem.message);
+  const url = new URL(text);
+  if (url.href.includes("#")) throw refusedUrl("malformed", "A fragment (#) is never sent: leave it out.");
+  return url.href;
+}
+
+function refusedUrl(code: ErrorDetail["code"], message: string): AppError {
+  const details = [{ field: "url", code, message }];
+  return new AppError("validation_error", "Nothing can be delivered to this URL.", { details });
 }

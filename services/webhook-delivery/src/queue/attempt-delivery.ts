@@ -5,6 +5,7 @@ import type { Attempt } from "../deliveries/delivery.ts";
 import { type AttemptResult, retryAfterMs } from "../deliveries/judge-attempt.ts";
 import type { SigningEndpoint } from "../endpoints/endpoint-store.ts";
 import type { LeasedDelivery } from "./delivery-queue.ts";
+import { responseBytesMax, responseText } from "./response-text.ts";
 
 export interface AttemptDependencies {
   readonly outbound: OutboundClient;
@@ -17,8 +18,6 @@ export interface Attempted {
   readonly result: AttemptResult;
 }
 
-/** What of an answer is kept for the owner to look at. */
-const responseBytesMax = 4_096;
 /** A longer answer costs its connection; up to here it is read to the end, so that the connection can be used again. */
 const drainBytesMax = 65_536;
 /** A status acknowledges, whatever becomes of the body behind it: waiting longer holds a place that others need. */
@@ -84,14 +83,12 @@ async function post(
       requireHttps: true,
     });
     const retryAfter = retryAfterMs(headers["retry-after"], clock.nowMs());
-    return { result: { status, error: null, retryAfterMs: retryAfter }, response: textOf(body) };
+    return {
+      result: { status, error: null, retryAfterMs: retryAfter },
+      response: await responseText(body, headers["content-encoding"]),
+    };
   } catch (error) {
     if (!isOutboundError(error)) throw error;
     return { result: { status: null, error: error.code, retryAfterMs: null }, response: null };
   }
-}
-
-/** PostgreSQL stores no U+0000 in a text. */
-function textOf(body: Buffer): string | null {
-  return body.length === 0 ? null : body.toString("utf8").replaceAll("\0", "�");
 }

@@ -20,6 +20,7 @@ export interface ResultDependencies {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
+  readonly delayMsMin: number;
   /** Tells the worker that a delivery is due in so many milliseconds. */
   readonly onPostponed: (delayMs: number) => void;
 }
@@ -62,7 +63,7 @@ export class AttemptResults {
   /** Resolves when the attempt is recorded. */
   add(made: MadeAttempt): Promise<void> {
     const scheduleMs = made.endpoint.settings.retry_schedule_seconds?.map((seconds) => seconds * 1000);
-    const judgement = judgeAttempt(made.result, made.attempt.number, scheduleMs);
+    const judgement = judgeAttempt(made.result, made.attempt.number, scheduleMs, Math.random(), this.#parts.delayMsMin);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.push({ made, judgement, done: resolve });
     if (this.#waiting.length >= batchMax) this.#flush();

@@ -45,7 +45,8 @@ export function openEngine(
   const isReady = () => accessStates.isCaughtUp();
   const shared = { pool, outbox, clock, log, metrics, leaseMs, deliveryQueue, directory, isReady, mayWrite };
 
-  const results = new AttemptResults({ ...shared, endpointStore, endpointStatus, onPostponed });
+  const delayMsMin = configuration.get("webhook-delivery.attempts.delay-min");
+  const results = new AttemptResults({ ...shared, endpointStore, endpointStatus, delayMsMin, onPostponed });
   const dispatcher = new Dispatcher({
     ...shared,
     results,
