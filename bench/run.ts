@@ -26,6 +26,7 @@ const benches: Readonly<Record<string, () => Promise<{ bench: Bench }>>> = {
   account: () => import("./account.ts"),
   start: () => import("./start.ts"),
   log: () => import("./log.ts"),
+  delivery: () => import("./delivery.ts"),
 };
 
 const [name = ""] = process.argv.slice(2);
