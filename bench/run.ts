@@ -27,6 +27,7 @@ const benches: Readonly<Record<string, () => Promise<{ bench: Bench }>>> = {
   start: () => import("./start.ts"),
   log: () => import("./log.ts"),
   images: () => import("./images.ts"),
+  delivery: () => import("./delivery.ts"),
 };
 
 const [name = ""] = process.argv.slice(2);

@@ -16,7 +16,6 @@ before(async () => {
   const properties = {
     "webhook-delivery.outbound.allow": "127.0.0.1:*",
     // Longer than any attempt here: its receiver answers at once. With the default every death would be waited out.
-    "webhook-delivery.attempts.lease": "15000",
   };
   const system = await startEnginesSystem({ engines, properties });
   opened.defer(() => system.close());

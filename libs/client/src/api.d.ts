@@ -826,6 +826,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhooks/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List events with their bodies, newest first
+         * @description For whoever has lost what was delivered: the bodies are those that were signed.
+         */
+        get: operations["webhookEvents"];
+        put?: never;
+        /**
+         * Publish events of your own to your endpoints
+         * @description One event, or up to 100: all are accepted or none. Accepted is what is stored. The same id with the same content is accepted again without a second delivery; with another content it is 409.
+         */
+        post: operations["publishWebhookEvents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/events/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read an event with its body */
+        get: operations["webhookEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/webhooks/sources": {
         parameters: {
             query?: never;
@@ -1444,6 +1485,24 @@ export interface components {
                 tolerance_seconds?: number;
             };
         };
+        CustomEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened; now when left out.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            created_at?: string;
+            /** @description A JSON object, delivered as it is. */
+            data: {
+                [key: string]: unknown;
+            };
+            /** @description Given by you, it makes the publication safe to repeat; left out, we make one. */
+            id?: string;
+            /** @description What the event is about. */
+            subject?: string;
+            /** @description A name of your own: two to five words with dots between them. */
+            type: string;
+        };
         /** @description Permitted metadata about the deployment. */
         Environment: {
             /** @description Effective values; what is sensitive is shown as ******. */
@@ -1771,6 +1830,15 @@ export interface components {
             /** @enum {string} */
             status: "active" | "revoked" | "expired";
         };
+        PublishedEvents: {
+            items: {
+                /** @description True when the same was published before: it is not delivered again. */
+                duplicate: boolean;
+                id: string;
+                type: string;
+            }[];
+        };
+        PublishEvents: components["schemas"]["CustomEvent"] | components["schemas"]["CustomEvent"][];
         ReceivedWebhook: {
             body_bytes: number;
             content_type: string | null;
@@ -2116,6 +2184,18 @@ export interface components {
              */
             updated_at: string;
             url: string;
+        };
+        WebhookEvent: {
+            /** @description What deliveries post, byte for byte: signatures are over this text. */
+            body: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC, with milliseconds.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            created_at: string;
+            id: string;
+            type: string;
         };
         WebhookEventType: {
             description: string;
@@ -2920,6 +3000,18 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description Taken; done later. */
+        PublishedEventsAccepted: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["PublishedEvents"];
+            };
+        };
         /** @description Success. */
         ReceivedWebhookInFull: {
             headers: {
@@ -3240,6 +3332,20 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["WebhookEndpointWithSecret"];
+            };
+        };
+        /** @description Success. */
+        WebhookEvent: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                ETag: components["headers"]["ETag"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WebhookEvent"];
             };
         };
         /** @description Success. */
@@ -6503,6 +6609,142 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    webhookEvents: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description Events of this time or later. */
+                from?: string;
+                /** @description Items on the page. */
+                limit?: number;
+                /** @description Events before this time. */
+                to?: string;
+                /** @description A name, or a prefix that ends in `*`. */
+                type?: string;
+            };
+            header?: {
+                /** @description Entity tags that the client has; a current one gives 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "order-17-created",
+                     *           "type": "order.created",
+                     *           "created_at": "2026-01-01T09:00:00.000Z",
+                     *           "body": "{\"id\":\"order-17-created\",\"type\":\"order.created\",\"data\":{\"order\":17,\"total\":\"12.50\"}}"
+                     *         }
+                     *       ],
+                     *       "has_more": false
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example false */
+                        has_more: boolean;
+                        items: components["schemas"]["WebhookEvent"][];
+                        /** @description Opaque; send it as `cursor` to get the next page. */
+                        next_cursor?: string;
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    publishWebhookEvents: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request is done once in 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PublishEvents"];
+            };
+        };
+        responses: {
+            202: components["responses"]["PublishedEventsAccepted"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    webhookEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags that the client has; a current one gives 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example order-17-created */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["WebhookEvent"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];

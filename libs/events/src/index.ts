@@ -1,4 +1,4 @@
-export type { ConsumerTable, Handler, StatelessContext } from "./consumer/consumer-table.ts";
+export type { BatchHandler, ConsumerTable, Handler, StatelessContext } from "./consumer/consumer-table.ts";
 export { createConsumer } from "./consumer/create-consumer.ts";
 export type { DeadLetter } from "./dead-letters/dead-letter.ts";
 export { createDeadLetters, type DeadLetters } from "./dead-letters/dead-letters.ts";

@@ -23,6 +23,8 @@ export interface ExchangeRequest {
   readonly deadlineAtMs: number;
   readonly responseBytesMax: number;
   readonly whenTooLarge: "fail" | "truncate";
+  /** Of a body that is too large so much is read to its end, without keeping it, so that the connection can be used again. */
+  readonly drainBytesMax: number;
   /** Null: a body that is not whole is a failure. */
   readonly bodyGraceMs: number | null;
   readonly encodedBody: "refuse" | "raw";
@@ -77,6 +79,8 @@ class Exchange implements CarriedHandler {
   #phase: OutboundPhase = "connect";
   #deadline: NodeJS.Timeout | undefined;
   #bodyGrace: NodeJS.Timeout | undefined;
+  /** Bytes that may still come after the exchange has ended; null when nothing may. */
+  #drainLeft: number | null = null;
   #controller: Dispatcher.DispatchController | undefined;
   #head = { status: 0, headers: {} as IncomingHttpHeaders };
   #sentAfterMs = 0;
@@ -140,7 +144,10 @@ class Exchange implements CarriedHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.carrier?.guard?.countBody(chunk.length);
-    if (this.#ended) return;
+    if (this.#ended) {
+      this.#drain(controller, chunk.length);
+      return;
+    }
     const { room } = this.#body;
     if (chunk.length <= room) {
       this.#body.add(chunk, controller);
@@ -148,18 +155,43 @@ class Exchange implements CarriedHandler {
       this.#failTooLarge();
     } else {
       this.#body.add(chunk.subarray(0, room), controller);
-      this.#stopReading();
+      this.#endAtBound(controller, chunk.length - room);
     }
+  }
+
+  /** The exchange is over; the rest of the body is read away where it is short. */
+  #endAtBound(controller: Dispatcher.DispatchController, rest: number): void {
+    const { drainBytesMax, responseBytesMax, bodyGraceMs } = this.#request;
+    if (drainBytesMax <= responseBytesMax || bodyGraceMs === null) {
+      this.#stopReading();
+      return;
+    }
+    this.#succeed(true);
+    this.#drainLeft = drainBytesMax - responseBytesMax;
+    const cutOff = () => controller.abort(this.#errorOf("response", "The rest is not wanted.", "aborted"));
+    this.#bodyGrace = setTimeout(cutOff, bodyGraceMs);
+    this.#drain(controller, rest);
+  }
+
+  #drain(controller: Dispatcher.DispatchController, bytes: number): void {
+    if (this.#drainLeft === null) return;
+    this.#drainLeft -= bytes;
+    if (this.#drainLeft >= 0) return;
+    this.#drainLeft = null;
+    clearTimeout(this.#bodyGrace);
+    controller.abort(this.#errorOf("response", "The rest is not wanted.", "aborted"));
   }
 
   onResponseEnd(): void {
     this.carrier?.guard?.endAnswer();
+    clearTimeout(this.#bodyGrace);
     this.#succeed(false);
   }
 
   // Ends.
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    clearTimeout(this.#bodyGrace);
     if (this.#keepsBrokenBody()) this.#succeed(true);
     else this.#fail(error instanceof OutboundError ? error : this.#brokenOff(error));
   }

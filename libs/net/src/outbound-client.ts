@@ -19,6 +19,11 @@ export interface OutboundRequest {
   /** `truncate` keeps the first bytes and closes the connection. Default `fail`. */
   readonly whenTooLarge?: "fail" | "truncate";
   /**
+   * With `truncate` and `bodyGraceMs`: a body up to this size is read to its end, without keeping it, so that its
+   * connection can be used again. Default: none.
+   */
+  readonly drainBytesMax?: number;
+  /**
    * Makes the head the answer: its body may take so long, and what came until then, or until it broke off, is kept as
    * truncated. Without it a body that is not whole is a failure.
    */
@@ -124,6 +129,7 @@ function firstHop(input: OutboundRequest, deadlineAtMs: number): ExchangeRequest
     deadlineAtMs,
     responseBytesMax: input.responseBytesMax,
     whenTooLarge: input.whenTooLarge ?? "fail",
+    drainBytesMax: input.drainBytesMax ?? 0,
     bodyGraceMs: input.bodyGraceMs ?? null,
     encodedBody: input.encodedBody ?? "refuse",
     signal: input.signal,

@@ -7,7 +7,14 @@ import {
 } from "@signalbox/auth";
 import type { Cache } from "@signalbox/cache";
 import type { Configuration } from "@signalbox/config";
-import { type ConsumerTable, createConsumer, type DeadLetters, type EventLog, type Outbox } from "@signalbox/events";
+import {
+  type BatchHandler,
+  type ConsumerTable,
+  createConsumer,
+  type DeadLetters,
+  type EventLog,
+  type Outbox,
+} from "@signalbox/events";
 import { createSubgraph, type PageLimits, type SubgraphOptions } from "@signalbox/graphql";
 import {
   createHttpApp,
@@ -23,6 +30,7 @@ import {
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import {
   type Pool,
+  type Presence,
   type SealedColumn,
   type Sealer,
   startPresence,
@@ -82,8 +90,10 @@ export interface OpenedService {
   readonly limiterOf: EdgeLimits["limiterOf"];
   /** How many rows a page of any list has, at most and when nobody says. */
   readonly pageLimits: PageLimits;
-  /** Starts a consumer group of this service's database. */
-  consume(name: string, table: ConsumerTable): void;
+  /** Shows the other instances that this one lives. */
+  readonly presence: Presence;
+  /** Starts a consumer group of this service's database; with a batch handler, many events at a time. */
+  consume(name: string, table: ConsumerTable, batchHandler?: BatchHandler): void;
   /** Builds the two listeners and the decision about the management server. */
   serve<Loaders>(doors: Doors<Loaders>): ServiceParts;
 }
@@ -116,14 +126,16 @@ export async function openService(
     accessStates,
     cache,
     limiterOf,
+    presence,
     pageLimits: {
       maxPageSize: () => configuration.get("limits.maxPageSize"),
       pageSize: () => configuration.get("defaults.pageSize"),
     },
-    consume(name, table) {
+    consume(name, table, batchHandler) {
       const parts = { service, eventLog, pool, deadLetters, log, tracer, metrics, clock };
       const inboxRetentionMs = configuration.get("events.inbox.retention");
-      createConsumer({ ...parts, name, table, inboxRetentionMs }).start(context);
+      const consumer = { ...parts, name, table, inboxRetentionMs, ...(batchHandler && { batchHandler }) };
+      createConsumer(consumer).start(context);
     },
     serve({ title, principals, routes, internalRoutes = createRoutes(), graph, mounts, ...rest }) {
       const { onForbidden = createRefusalTeller(context, { pool, outbox }) } = rest;

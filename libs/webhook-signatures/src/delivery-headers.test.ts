@@ -20,7 +20,7 @@ function received(headers: Record<string, string>, scheme: SchemeName, secret: s
 
 test("a delivery carries both signature families, and a receiver of either verifies it and refuses a changed byte", () => {
   const secret = createEndpointSecret();
-  const headers = deliveryHeaders({ ...delivery, secret });
+  const headers = deliveryHeaders({ ...delivery, secrets: [secret] });
   for (const scheme of ["hmac", "standard-webhooks"] as const) {
     assert.equal(received(headers, scheme, secret), true, scheme);
     assert.equal(received(headers, scheme, secret, '{"id":"e"}'), false, scheme);
@@ -34,7 +34,12 @@ test("a delivery carries both signature families, and a receiver of either verif
 
 test("the first published vector comes out of our own signing", () => {
   const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-  const vector = { ...delivery, eventId: "msg_p5jXN8AQM9LWM0D4loKWxJek", timestampSeconds: 1614265330, secret };
+  const vector = {
+    ...delivery,
+    eventId: "msg_p5jXN8AQM9LWM0D4loKWxJek",
+    timestampSeconds: 1614265330,
+    secrets: [secret],
+  };
   const privateKey = "whsk_6Xb/dCcHpPea21PS1N9VY/NZW723CEc77N4rJCubMbfVKIDij2HKpMKkioLlX0dRqSKJp4AJ6p9lMicMFs6Kvg==";
   const headers = deliveryHeaders({ ...vector, body: '{"test": 2432232314}', privateKey });
   assert.equal(
@@ -44,27 +49,25 @@ test("the first published vector comes out of our own signing", () => {
   );
 });
 
-test("while a rotation overlaps, receivers that hold the old or the new secret both verify", () => {
-  const [secret, previousSecret] = [createEndpointSecret(), createEndpointSecret()];
-  const headers = deliveryHeaders({ ...delivery, secret, previousSecret });
-  for (const live of [secret, previousSecret]) {
-    assert.equal(received(headers, "hmac", live), true);
-    assert.equal(received(headers, "standard-webhooks", live), true);
-  }
+test("while a rotation overlaps, receivers that hold any of the live secrets verify", () => {
+  const secrets = Array.from({ length: 5 }, createEndpointSecret);
+  const headers = deliveryHeaders({ ...delivery, secrets });
+  for (const live of secrets) assert.equal(received(headers, "standard-webhooks", live), true);
+  for (const live of secrets.slice(0, 2)) assert.equal(received(headers, "hmac", live), true);
 });
 
 test("a receiver that has only the public key verifies v1a", () => {
   const { privateKey, publicKey } = createSigningKey();
-  const headers = deliveryHeaders({ ...delivery, secret: createEndpointSecret(), privateKey });
+  const headers = deliveryHeaders({ ...delivery, secrets: [createEndpointSecret()], privateKey });
   assert.equal(received(headers, "standard-webhooks", publicKey), true);
   assert.equal(received(headers, "standard-webhooks", createSigningKey().publicKey), false);
 });
 
 test("a secret that no receiver could verify stops the delivery instead of leaving unsigned", () => {
   for (const secret of ["", "plain", "whsec_short"])
-    assert.throws(() => deliveryHeaders({ ...delivery, secret }), RangeError);
+    assert.throws(() => deliveryHeaders({ ...delivery, secrets: [secret] }), RangeError);
   const secret = createEndpointSecret();
-  assert.throws(() => deliveryHeaders({ ...delivery, secret, privateKey: "whsk_AAAA" }), RangeError);
+  assert.throws(() => deliveryHeaders({ ...delivery, secrets: [secret], privateKey: "whsk_AAAA" }), RangeError);
 });
 
 /** Makes a key pair in the written form of Standard Webhooks. */

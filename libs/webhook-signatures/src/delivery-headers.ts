@@ -12,10 +12,8 @@ export interface DeliveryToSign {
   /** Unix seconds of this attempt. */
   readonly timestampSeconds: number;
   readonly body: string | Uint8Array;
-  /** The endpoint's secret as it was shown, `whsec_…`. */
-  readonly secret: string;
-  /** The secret before it, while a rotation overlaps. */
-  readonly previousSecret?: string | null;
+  /** The endpoint's secrets as they were shown, `whsec_…`, newest first: more than one while rotations overlap. */
+  readonly secrets: readonly string[];
   /** `whsk_…`, for endpoints that asked for `v1a`. */
   readonly privateKey?: string | null;
 }
@@ -26,9 +24,10 @@ export interface DeliveryToSign {
  * secret that is no `whsec_` secret: better no delivery than one that nobody can verify.
  */
 export function deliveryHeaders(delivery: DeliveryToSign): Record<string, string> {
-  const { eventId, eventType, deliveryId, timestampSeconds, body, secret, previousSecret, privateKey } = delivery;
-  const signatures = [standardSignature(delivery, secret)];
-  if (previousSecret) signatures.push(standardSignature(delivery, previousSecret));
+  const { eventId, eventType, deliveryId, timestampSeconds, body, secrets, privateKey } = delivery;
+  const [secret, previousSecret] = secrets;
+  if (secret === undefined) throw new RangeError("The endpoint has no secret");
+  const signatures = secrets.map((one) => standardSignature(delivery, one));
   if (privateKey) signatures.push(asymmetricSignature(delivery, privateKey));
   const headers: Record<string, string> = {
     "X-Event-Type": eventType,
@@ -39,7 +38,8 @@ export function deliveryHeaders(delivery: DeliveryToSign): Record<string, string
     "webhook-timestamp": String(timestampSeconds),
     "webhook-signature": signatures.join(" "),
   };
-  if (previousSecret) headers["X-Signature-Previous"] = plainSignature(timestampSeconds, body, previousSecret);
+  if (previousSecret !== undefined)
+    headers["X-Signature-Previous"] = plainSignature(timestampSeconds, body, previousSecret);
   return headers;
 }
 

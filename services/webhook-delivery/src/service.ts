@@ -1,23 +1,29 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { catalogue, type EventName, mayAccess, WebhookEndpointResource } from "@signalbox/contracts";
-import type { ConsumerTable, Handler } from "@signalbox/events";
+import { seconds } from "@signalbox/core";
+import type { BatchHandler, ConsumerTable, Handler } from "@signalbox/events";
 import { exportRoutes } from "@signalbox/http";
-import { createOutboundClient } from "@signalbox/net";
+import { createNameLookup, createOutboundClient } from "@signalbox/net";
 import { createWakeUp, ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
 import { openPrincipals, openService } from "@signalbox/service";
-import { createSealer } from "@signalbox/storage";
-import { createDeliveries, type Deliveries } from "./deliveries/deliveries.ts";
+import { createSealer, startRetention } from "@signalbox/storage";
+import { createDayTables } from "./day-tables.ts";
 import { createDeliveryStore } from "./deliveries/delivery-store.ts";
-import { DeliveryWorker, idleMsMax } from "./deliveries/delivery-worker.ts";
-import { createDueDeliveries } from "./deliveries/due-deliveries.ts";
+import type { FanOut } from "./deliveries/fan-out.ts";
+import { outgoingEventOf } from "./deliveries/outgoing-event.ts";
 import { viewEndpoint } from "./endpoints/endpoint.ts";
 import { endpointLoaders, resolversOf } from "./endpoints/endpoint-resolvers.ts";
 import { createEndpointSecrets } from "./endpoints/endpoint-secrets.ts";
 import { createEndpointStatus } from "./endpoints/endpoint-status.ts";
 import { createEndpointStore, sealedSecrets } from "./endpoints/endpoint-store.ts";
 import { createEndpoints, type Endpoints } from "./endpoints/endpoints.ts";
+import { createRemovals } from "./endpoints/removals.ts";
+import { createEventStore, publishedRetention } from "./events/event-store.ts";
+import { createEvents } from "./events/events.ts";
 import type { Properties } from "./properties.ts";
+import { openEngine } from "./queue/open-engine.ts";
+import { idleMsMax } from "./queue/queue-worker.ts";
 import { createServiceRoutes } from "./routes.ts";
 import { startWorkers } from "./workers.ts";
 
@@ -26,48 +32,38 @@ const schemaFile = new URL("../schema.graphql", import.meta.url);
 
 /** Delivers events to the endpoints that accounts register: signed, at least once, with honest retries. */
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
-  const { configuration, runner, clock, log, tracer, metrics } = context;
+  const { configuration, runner, clock } = context;
   const sealer = createSealer(configuration.get("secrets.keys"));
   const opened = await openService(context, { prismaDirectory, sealer, sealedColumns: sealedSecrets });
   const { pool, outbox, accessStates, pageLimits, consume, serve } = opened;
-  const endpointStore = createEndpointStore(pool, sealer);
-  const deliveryStore = createDeliveryStore(pool);
-  const dueDeliveries = createDueDeliveries(pool);
   const wakeUp = createWakeUp(idleMsMax);
   const mayWrite = (accountId: string) => mayAccess(accessStates.stateOf(accountId)?.state ?? "active", "write");
+  const endpointStore = createEndpointStore(pool, sealer);
   const shared = {
-    pool,
-    endpointStore,
-    deliveryStore,
-    dueDeliveries,
+    ...{ pool, endpointStore, outbox, clock, mayWrite, wakeUp },
+    removals: createRemovals(pool),
     outbound: openOutbound(context),
-    outbox,
-    clock,
-    mayWrite,
     wake: wakeUp.wake,
   };
 
   const owned = createEndpointCapabilities(context, shared);
-  const { endpoints, endpointStatus } = owned;
-  const deliveries = createDeliveries(shared);
-  const deliveryWorker = new DeliveryWorker({
-    ...shared,
-    ...{ log, tracer, metrics, wakeUp, endpointStatus },
-    isReady: () => accessStates.isCaughtUp(),
-    timeoutMs: () => configuration.get("webhook-delivery.attempt.timeout"),
-    leaseMs: configuration.get("webhook-delivery.attempts.lease"),
-    inFlightMax: configuration.get("webhook-delivery.attempts.in-flight-max"),
-    inFlightMaxPerEndpoint: configuration.get("webhook-delivery.attempts.in-flight-max-per-endpoint"),
-  });
-
-  consume("fan-out", fanOut(deliveries, endpoints));
+  const engine = openEngine(context, opened, { ...shared, endpointStatus: owned.endpointStatus });
+  const { table, batchHandler } = fanOutTable(engine.fanOut, owned.endpoints);
+  consume("fan-out", table, batchHandler);
   const retentionMs = () => configuration.get("webhook-delivery.retention");
-  startWorkers(runner, { ...shared, log, metrics, accessStates, deliveryWorker, deliveries, retentionMs });
+  const dayTables = createDayTables({ ...shared, retentionMs });
+  // Before the first event comes: what finds no table of its day has to be moved later.
+  await dayTables.keep();
+  startRetention({ runner, pool, clock }, [publishedRetention(retentionMs)]);
+  startWorkers(runner, { ...context, ...shared, ...engine, dayTables, accessStates });
 
+  const deliveryStore = createDeliveryStore(shared);
+  const eventStore = createEventStore(pool);
+  const events = createEvents({ ...context, eventStore, fanOut: engine.fanOut });
   return serve({
     title: "Signalbox webhooks",
     principals: openPrincipals(context),
-    routes: createServiceRoutes({ ...owned, endpointStore, deliveryStore, pageLimits }),
+    routes: createServiceRoutes({ ...owned, endpointStore, deliveryStore, eventStore, events, pageLimits }),
     internalRoutes: exportRoutes({ item: WebhookEndpointResource, list: endpointStore.list, view: viewEndpoint }),
     graph: {
       typeDefs: await readFile(schemaFile, "utf8"),
@@ -97,13 +93,17 @@ function createEndpointCapabilities({ configuration }: ServiceContext<Properties
 }
 
 /** A delivery for whoever subscribed to what others did. */
-function fanOut(deliveries: Deliveries, endpoints: Endpoints): ConsumerTable {
-  const schedule: Handler<EventName> = (event, { tx }) => deliveries.schedule(tx, event);
-  const subscribable = catalogue.filter(({ audience }) => audience === "account").map(({ name }) => [name, schedule]);
-  return {
-    ...Object.fromEntries(subscribable),
-    "account.deleted": ({ subject }, { tx }) => endpoints.deleteAllOf(tx, subject),
+function fanOutTable(fanOut: FanOut, endpoints: Endpoints): { table: ConsumerTable; batchHandler: BatchHandler } {
+  const batchHandler: BatchHandler = async (events, { tx }) => {
+    await fanOut.deliver(
+      tx,
+      events.map(outgoingEventOf).filter((event) => event !== null),
+    );
+    for (const { name, subject } of events) if (name === "account.deleted") await endpoints.deleteAllOf(tx, subject);
   };
+  const single: Handler<EventName> = (event, context) => batchHandler([event], context);
+  const names = catalogue.filter(({ audience }) => audience === "account").map(({ name }) => name);
+  return { table: Object.fromEntries([...names, "account.deleted"].map((name) => [name, single])), batchHandler };
 }
 
 function openOutbound({ configuration, clock, runner }: ServiceContext<Properties>) {
@@ -111,7 +111,9 @@ function openOutbound({ configuration, clock, runner }: ServiceContext<Propertie
     allow: configuration.get("webhook-delivery.outbound.allow"),
     refusePorts: ownPorts,
     // As many as there are attempts: one that waits for a connection would spend its deadline on it.
-    connectionsPerOriginMax: configuration.get("webhook-delivery.attempts.in-flight-max"),
+    connectionsPerOriginMax: configuration.get("webhook-delivery.attempts.in-flight-max-per-host"),
+    idleTimeoutMs: seconds(60),
+    lookup: createNameLookup({ clock }),
     clock,
   });
   runner.defer("outbound client", () => outbound.close());

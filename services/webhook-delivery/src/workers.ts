@@ -1,51 +1,50 @@
 import type { AccessStates } from "@signalbox/auth";
-import { type Clock, seconds } from "@signalbox/core";
+import { hours, seconds } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
-import { type Pool, startRetention } from "@signalbox/storage";
-import type { Logger, Metrics } from "@signalbox/telemetry";
-import type { Deliveries } from "./deliveries/deliveries.ts";
-import type { DeliveryWorker } from "./deliveries/delivery-worker.ts";
-import type { DueDeliveries } from "./deliveries/due-deliveries.ts";
+import { type Pool, sql } from "@signalbox/storage";
+import type { Metrics } from "@signalbox/telemetry";
+import type { DayTables } from "./day-tables.ts";
+import type { Removals } from "./endpoints/removals.ts";
+import type { QueueWorker } from "./queue/queue-worker.ts";
 
 interface Dependencies {
-  readonly deliveryWorker: DeliveryWorker;
-  readonly deliveries: Deliveries;
-  readonly dueDeliveries: DueDeliveries;
+  readonly queueWorker: QueueWorker;
+  readonly dayTables: DayTables;
+  readonly removals: Removals;
   readonly accessStates: AccessStates;
-  readonly mayWrite: (accountId: string) => boolean;
   readonly pool: Pool;
-  readonly clock: Clock;
-  readonly log: Logger;
   readonly metrics: Metrics;
-  readonly retentionMs: () => number;
+  /** Tells the worker that something may be due. */
+  readonly wake: () => void;
 }
+
+/** Twice this is how long a delivery waits in the hands of the dead. */
+const takeOverEveryMs = seconds(1.5);
+
+const oldestDue = sql(
+  "queue.oldest-due",
+  `select coalesce(max(extract(epoch from statement_timestamp() - first.due_at)), 0)::float8 as age
+   from endpoints as p cross join lateral (
+     select due_at from delivery_queue where endpoint_id = p.id order by due_at limit 1) as first
+   where p.status = 'enabled' and p.deleted_at is null and first.due_at < statement_timestamp()`,
+);
 
 /** Starts the long-running parts that are this service's own. */
 export function startWorkers(runner: Runner, dependencies: Dependencies): void {
-  const { deliveryWorker, deliveries, accessStates, mayWrite, pool, clock, log, retentionMs } = dependencies;
-  runner.worker("deliveries", (signal, beat) => deliveryWorker.run(signal, beat));
-  runner.every("held deliveries", seconds(30), async () => {
-    if (accessStates.isCaughtUp()) await deliveries.recheckHeld();
-  });
-  startRetention({ runner, pool, clock }, [
-    { name: "trim events", table: "webhook_events", column: "created_at", keepMs: retentionMs },
-  ]);
-
-  const stop = accessStates.onChange(({ kind, accountId }) => {
-    // The history that is read at the start is no news; the worker above looks at what is held.
-    if (kind !== "account" || !accessStates.isCaughtUp() || !mayWrite(accountId)) return;
-    deliveries
-      .releaseOf(accountId)
-      .catch((error: unknown) => log.error({ error, accountId }, "held deliveries could not be released yet"));
-  });
-  runner.defer("access listener", stop);
+  const { queueWorker, dayTables, removals, accessStates, wake } = dependencies;
+  runner.worker("deliveries", (signal, beat) => queueWorker.run(signal, beat));
+  runner.every("leases of the dead", takeOverEveryMs, () => queueWorker.takeOver());
+  runner.every("day tables", hours(1), () => dayTables.keep());
+  runner.every("removals", seconds(1), () => removals.removeStep());
+  // What was held for an account is in the queue all the time.
+  runner.defer("access listener", accessStates.onChange(wake));
   observeDueAge(dependencies);
 }
 
-function observeDueAge({ metrics, dueDeliveries, clock }: Dependencies): void {
+function observeDueAge({ metrics, pool }: Dependencies): void {
   const name = "signalbox_webhook_due_age_seconds";
   metrics.gauge(name, "How long the oldest due delivery has waited", [], async (gauge) => {
-    const oldest = await dueDeliveries.oldestDue().catch(() => null);
-    gauge.set({}, oldest === null ? 0 : Math.max(0, clock.nowMs() - oldest.getTime()) / 1000);
+    const answer = await pool.query<{ age: number }>(oldestDue).catch(() => null);
+    gauge.set({}, answer?.rows[0]?.age ?? 0);
   });
 }

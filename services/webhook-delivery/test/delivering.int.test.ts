@@ -22,7 +22,8 @@ afterEach(() => receiver.close());
 /** Fast retries: the schedule says seconds, and zero is one of them. */
 const settings = { retry_schedule_seconds: [0, 0, 0, 0] };
 const newEndpoint = (more: object = {}) => delivery.newEndpoint(who, { url: receiver.url, settings, ...more });
-const act = ({ id }: { id: string }, action: string) => delivery.send(who, "POST", `${endpointsPath}/${id}/${action}`);
+const act = ({ id }: { id: string }, action: string, body?: object) =>
+  delivery.send(who, "POST", `${endpointsPath}/${id}/${action}`, body && { body });
 
 /** The only delivery of the account, once it has come to this status. */
 const deliveryIn = (status: string): Promise<DeliveryView> =>
@@ -53,11 +54,6 @@ test("an event reaches the endpoint once, in the envelope, signed in both famili
   );
   const [attempt] = await delivery.attemptsOf(who, made.id);
   assert.deepEqual([attempt?.number, attempt?.status, attempt?.error], [1, 200, null]);
-  const lines = delivery.context.logged.filter(
-    ({ msg, deliveryId }) => msg === "webhook attempt" && deliveryId === made.id,
-  );
-  assert.equal(lines.length, 1, "one line per attempt");
-  assert.deepEqual([lines[0]?.outcome, lines[0]?.status, lines[0]?.endpointId], ["succeeded", 200, endpoint.id]);
   assert.ok(!JSON.stringify(delivery.context.logged).includes(endpoint.secret));
 });
 
@@ -82,7 +78,7 @@ test("an endpoint hears nothing older than itself and nothing about itself", asy
   const older = await newEndpoint({ event_types: ["*"] });
   await delivery.createImage(who.accountId);
   const newer = await newEndpoint({ event_types: ["*"] });
-  await act(newer, "secret/rotate");
+  await act(newer, "secret/rotate", {});
   const last = await delivery.createImage(who.accountId);
   const seenBy = async ({ id }: { id: string }) =>
     (await delivery.deliveriesOf(who, `&endpoint_id=${id}`)).map(({ event_type }) => event_type).sort();
@@ -117,6 +113,14 @@ test("a failure is tried again with the same bytes and delivery id, signed anew,
     [3, 429],
     [4, 200],
   ]);
+  const lines = await eventually(() => {
+    const ofDelivery = delivery.context.logged.filter(({ delivery_id }) => delivery_id === made.id);
+    return ofDelivery.length === 4 && ofDelivery;
+  });
+  assert.deepEqual(
+    lines.map(({ msg, number, outcome }) => [msg, number, outcome]),
+    ["retry", "retry", "retry", "succeeded"].map((outcome, index) => ["webhook attempt", index + 1, outcome]),
+  );
 });
 
 test("after the last attempt the delivery is exhausted, and everyone but its endpoint is told", async () => {
@@ -174,13 +178,13 @@ test("a receiver that does not answer in time is a failure", async () => {
   assert.deepEqual([attempts[1]?.status, attempts[1]?.error], [null, "deadline"]);
 });
 
-test("of an answer the first 4,096 bytes are kept, and U+0000 in it breaks nothing", async () => {
-  receiver.answer({ status: 200, body: `\0${"x".repeat(10_000)}` });
+test("of an answer the first 16 KiB are kept, and U+0000 in it breaks nothing", async () => {
+  receiver.answer({ status: 200, body: `\0${"x".repeat(20_000)}` });
   await newEndpoint();
   await delivery.createImage(who.accountId);
   const { id } = await deliveryIn("succeeded");
   const [attempt] = await delivery.attemptsOf(who, id);
-  assert.equal(attempt?.response, `\ufffd${"x".repeat(4_095)}`);
+  assert.equal(attempt?.response, `\ufffd${"x".repeat(16_383)}`);
 });
 
 test("an answer of 2xx whose body breaks off or drips acknowledges the delivery", async () => {
@@ -206,7 +210,7 @@ test("an answer of 2xx whose body breaks off or drips acknowledges the delivery"
 
 test("while a rotation overlaps, deliveries carry the signatures of both secrets", async () => {
   const endpoint = await newEndpoint();
-  const { secret } = (await act(endpoint, "secret/rotate")).body;
+  const { secret } = (await act(endpoint, "secret/rotate", {})).body;
   await delivery.createImage(who.accountId);
   const request = await receiver.waitFor(() => true);
   assertSigned(request, secret);
@@ -264,8 +268,9 @@ test("an accepted webhook is found by its alias, and stays here when it is not t
     ["d-3", "refund.created", true],
     ["d-4", "order.paid", true],
   ] as const) {
-    const data = { ...example, delivery_id, event_type, forward };
-    await delivery.publish(draft("webhook.received", { subject: "src_1", accountId: who.accountId, data }));
+    const received = { subject: "src_1", accountId: who.accountId, data: { ...example, delivery_id, event_type } };
+    const kept = forward ? {} : { extensions: { forward: "false" } };
+    await delivery.publish(draft("webhook.received", { ...received, ...kept }));
   }
   await eventually(async () => (await delivery.deliveriesOf(who, "&status=succeeded")).length === 2);
   const bodies = receiver.requests.map(({ body }) => JSON.parse(body.toString()));
@@ -307,7 +312,7 @@ test("a purged account leaves no endpoint, no delivery and no body of an event b
   await deliveryIn("succeeded");
   const events = sql("", "select count(*)::int as count from webhook_events where account_id = $1");
   const kept = async () => (await delivery.pool.query<{ count: number }>(events, [who.accountId])).rows[0]?.count;
-  assert.equal(await kept(), 2);
+  assert.notEqual(await kept(), 0);
   // As rows were before these settings were introduced.
   const olderRow = sql(
     "",
@@ -319,5 +324,5 @@ test("a purged account leaves no endpoint, no delivery and no body of an event b
   await delivery.publish(draft("account.deleted", { subject: who.accountId, accountId: who.accountId, data }));
   await eventually(async () => (await delivery.send(who, "GET", `${endpointsPath}/${endpoint.id}`)).status === 404);
   assert.deepEqual(await delivery.deliveriesOf(who), []);
-  assert.equal(await kept(), 0);
+  await eventually(async () => (await kept()) === 0);
 });

@@ -40,7 +40,8 @@ test("a new endpoint shows its secret once, and every other field from then on",
   assert.deepEqual((await delivery.send(who, "GET", pathOf(body))).body, shown);
   const [event] = await delivery.eventsOf(who.accountId, 1);
   assert.deepEqual([event?.name, event?.data], ["webhook_endpoint.created", { ...shown, changed: [] }]);
-  const { rows } = await delivery.pool.query({ name: "", text: "select e::text from endpoints e" });
+  const stored = "select e::text from endpoints e union all select s::text from endpoint_secrets s";
+  const { rows } = await delivery.pool.query({ name: "", text: stored });
   assert.ok(!JSON.stringify([rows, delivery.context.logged]).includes(secret), "nor in a row or a log line");
 });
 
@@ -89,6 +90,20 @@ test("a url that could never be delivered to is 422 on url, in every notation", 
   assert.equal(changed.status, 422);
 });
 
+test("a url is kept in the notation in which it is used, and one with a fragment is 422", async () => {
+  const who = testPerson();
+  const written = " HTTPS://Receiver.Example:443/a b/../c?q=\n1 ";
+  const endpoint = await delivery.newEndpoint(who, { ...given, url: written });
+  const { body } = await delivery.send(who, "GET", pathOf(endpoint));
+  assert.equal(body.url, "https://receiver.example/c?q=1");
+  const same = await delivery.send(who, "PATCH", pathOf(endpoint), { body: { url: written } });
+  assert.equal(same.body.updated_at, body.updated_at);
+  for (const url of ["https://receiver.example/#part", "https://receiver.example/#"]) {
+    const refused = await delivery.send(who, "POST", endpointsPath, { body: { ...given, url } });
+    assert.deepEqual([refused.status, refused.body.error.details[0].field], [422, "url"]);
+  }
+});
+
 test("a member that is unknown, read-only or unfit is named", async () => {
   const endpoint = await delivery.newEndpoint(testPerson(), given);
   const who = testPerson();
@@ -109,7 +124,8 @@ test("a member that is unknown, read-only or unfit is named", async () => {
     ["POST", `${pathOf(endpoint)}/secret/rotate`],
     ["POST", `${pathOf(endpoint)}/secret/reveal`],
   ] as const) {
-    assert.equal((await delivery.send(who, method, path)).status, 404, `another account's: ${method} ${path}`);
+    const body = path.endsWith("rotate") ? { body: {} } : {};
+    assert.equal((await delivery.send(who, method, path, body)).status, 404, `another account's: ${method} ${path}`);
   }
 });
 
@@ -133,12 +149,12 @@ test("a secret is revealed and rotated after a recent sign-in alone", async () =
   const endpoint = await delivery.newEndpoint(who, given);
   const reveal = `${pathOf(endpoint)}/secret/reveal`;
   assert.deepEqual((await delivery.send(who, "POST", reveal)).body, { secret: endpoint.secret });
-  const rotated = await delivery.send(who, "POST", `${pathOf(endpoint)}/secret/rotate`);
+  const rotated = await delivery.send(who, "POST", `${pathOf(endpoint)}/secret/rotate`, { body: {} });
   assert.notEqual(rotated.body.secret, endpoint.secret);
   assert.deepEqual((await delivery.send(who, "POST", reveal)).body, { secret: rotated.body.secret });
   const stale = testPerson({ accountId: who.accountId, authTimeMs: Date.now() - 16 * 60_000 });
   for (const action of ["reveal", "rotate"]) {
-    const refused = await delivery.send(stale, "POST", `${pathOf(endpoint)}/secret/${action}`);
+    const refused = await delivery.send(stale, "POST", `${pathOf(endpoint)}/secret/${action}`, { body: {} });
     assert.deepEqual([refused.status, refused.body.error.details[0].code], [403, "step_up_required"]);
   }
 });

@@ -48,6 +48,7 @@ interface AttemptView {
   readonly status: number | null;
   readonly error: string | null;
   readonly response: string | null;
+  readonly counted: boolean;
   readonly started_at: string;
 }
 
@@ -86,6 +87,7 @@ export async function startDelivery(overrides: Overrides = {}): Promise<Harness>
     "secrets.keys": `test:${Buffer.alloc(32, 7).toString("base64")}`,
     "http.strict-responses": true,
     "webhook-delivery.outbound.allow": "127.0.0.1:*",
+    "webhook-delivery.attempts.delay-min": "0",
     ...overrides,
   });
   const eventLog = await testEventLog(context.configuration.get("events.url"), context);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { createReceiver, eventually, testPerson } from "@signalbox/testing";
-import { createDueDeliveries } from "../src/deliveries/due-deliveries.ts";
+import { createDeliveryQueue } from "../src/queue/delivery-queue.ts";
 import { type Harness, startDelivery } from "./harness.ts";
 
 let delivery: Harness;
@@ -13,36 +13,33 @@ after(() => delivery.close());
 const run = async (text: string, values: unknown[] = []) =>
   (await delivery.pool.query<Record<string, unknown>>({ name: "", text }, values)).rows;
 
-/** Deliveries of an account that are all done, so that what is due has to be found among them. */
+/** Deliveries of an endpoint that are all done, and others of it that are due: the claim has to find its own among them. */
 async function fill(accountId: string, endpointId: string, count: number): Promise<void> {
   await run(
     `with made as (
-       insert into webhook_events select 'evt_' || n, $1, 'image.created', '{}', null, now() from generate_series(1, $3::int) as n
-       returning id)
-     insert into deliveries (id, endpoint_id, account_id, event_id, status, attempts, created_at)
-     select 'whd_' || id, $2, $1, id, 'succeeded', 1, now() from made`,
+       insert into deliveries (id, created_at, endpoint_id, account_id, event_id, event_type, status, attempts)
+       select 'whd_' || n, now(), $2, $1, n::text, 'image.created', 'pending', 0 from generate_series(1, $3::int) as n
+       returning id, created_at)
+     insert into delivery_queue select $2, created_at, id, created_at from made`,
     [accountId, endpointId, count],
   );
   await run("analyze");
 }
 
-test("what is due is found through an index, however much was delivered before", async () => {
+test("a claim reads what it takes, however much is due behind an endpoint", async () => {
   const who = testPerson();
   const receiver = await createReceiver();
   const { id } = await delivery.newEndpoint(who, { url: receiver.url });
+  await delivery.send(who, "POST", `/api/v1/webhooks/endpoints/${id}/pause`);
   await fill(who.accountId, id, 20_000);
-  const lease = await leaseText();
-  const plans = [
-    await run(`explain ${lease}`, [new Date(), 16, new Date(), []]),
-    await run("explain select id from endpoints where account_id = $1 and created_at <= $2 order by id for key share", [
-      who.accountId,
-      new Date(),
-    ]),
-  ];
-  const [leasePlan = ""] = plans.map((rows) => rows.map((row) => row["QUERY PLAN"]).join("\n"));
-  assert.match(leasePlan, /Index Scan using deliveries_status_next_attempt_at_idx/);
-  assert.doesNotMatch(leasePlan, /Seq Scan on (deliveries|webhook_events)/);
-  await delivery.createImage(who.accountId);
+  const other = testPerson();
+  const { id: quick } = await delivery.newEndpoint(other, { url: receiver.url });
+  const claim = await claimText();
+  const plan = await run(`explain (analyze, format json) ${claim}`, [[id, quick], [16, 16], 1, 1]);
+  const rows = JSON.stringify(plan).matchAll(/"(?:Actual Rows|Rows Removed by Filter)":(\d+)/g);
+  const most = Math.max(...[...rows].map(([, count]) => Number(count)));
+  assert.ok(most <= 64, `a step of the claim reads ${most} rows`);
+  await delivery.createImage(other.accountId);
   await eventually(() => receiver.requests.length === 1);
   await eventually(async () =>
     /signalbox_webhook_due_age_seconds\{[^}]*\} 0\n/.test(await delivery.context.metrics.text()),
@@ -51,7 +48,7 @@ test("what is due is found through an index, however much was delivered before",
 });
 
 /** The very statement of the queue, caught on its way to the database. */
-async function leaseText(): Promise<string> {
+async function claimText(): Promise<string> {
   let text = "";
   const spy = {
     query: async (statement: { text: string }) => {
@@ -59,7 +56,7 @@ async function leaseText(): Promise<string> {
       return { rows: [], rowCount: 0 };
     },
   };
-  await createDueDeliveries(spy as never).lease(1, new Date(), new Date(), []);
+  await createDeliveryQueue(spy as never).claim(new Map(), { leaseMs: 1, instance: 1 });
   return text;
 }
 

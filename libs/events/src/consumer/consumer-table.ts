@@ -13,6 +13,15 @@ interface HandlerContext {
 
 export type Handler<N extends EventName> = (event: ReceivedEvent<N>, context: HandlerContext) => Promise<void>;
 
+/**
+ * Handles events in the order of the log, with one effect in `tx` for all of them. When it throws, it gets them again in
+ * halves, and what fails alone goes to the handler of the table.
+ */
+export type BatchHandler = (
+  events: readonly ReceivedEvent[],
+  context: Pick<HandlerContext, "tx" | "signal">,
+) => Promise<void>;
+
 /** The handler of each event. Events that are not in the table are passed over. */
 export type ConsumerTable = { readonly [N in EventName]?: Handler<N> };
 

@@ -7,12 +7,13 @@ import type { DeadLetters } from "../dead-letters/dead-letters.ts";
 import type { EventLog, ExpiredRecords, ReceivedBatch, ReceivedRecord } from "../event-log.ts";
 import { createLimiter } from "../limiter.ts";
 import { createConsumerMetrics } from "./consumer-metrics.ts";
-import type { ConsumerTable, StatelessTable } from "./consumer-table.ts";
+import type { BatchHandler, ConsumerTable, StatelessTable } from "./consumer-table.ts";
 import { begunRetention, createDeadlyMessages } from "./deadly-messages.ts";
 import { drainParked } from "./drain-parked.ts";
 import { GroupReader } from "./group-reader.ts";
 import { handleBatch } from "./handle-batch.ts";
 import { handleCarefully, handleMessage, type MessageParts } from "./handle-message.ts";
+import { handleTogether } from "./handle-together.ts";
 import { inboxRetention } from "./inbox.ts";
 import { LagMeter } from "./lag-meter.ts";
 
@@ -39,6 +40,8 @@ interface CommonOptions {
 export type TransactionalConsumerOptions = CommonOptions & {
   readonly pool: Pool;
   readonly table: ConsumerTable;
+  /** Handles the events of the table many at a time. Those of one key then come in one call, in their order. */
+  readonly batchHandler?: BatchHandler;
   /** `events.inbox.retention`: longer than any topic and the dead letters keep a message. */
   readonly inboxRetentionMs: number;
 };
@@ -72,6 +75,10 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   function handle(batch: ReceivedBatch): Promise<number> {
     const handleOne = (record: ReceivedRecord) =>
       deadly?.mayBe(record) ? handleCarefully(parts, deadly, record, batch) : handleMessage(parts, record, batch);
+    if (options.pool && deadly && options.batchHandler) {
+      const { pool, table, batchHandler } = options;
+      return handleTogether({ ...parts, pool, table, batchHandler, deadly, limited, handleOne }, batch);
+    }
     return handleBatch({ limited, steadyMs: () => clock.steadyMs(), handle: handleOne }, batch);
   }
 

@@ -11,6 +11,19 @@ const enterStatement = sql(
    )
    select parked, exists (select from entered) as entered from queue`,
 );
+/** Not prepared: a plan made while nothing is parked would read all of it once something is. */
+const enterAllStatement = sql(
+  "",
+  `with queues as materialized (
+     select exists (select from signalbox.parked where consumer = $1) and exists (
+       select from unnest($2::text[]) as given (key) where signalbox.is_parked($1, key)) as parked
+   ), entered as (
+     insert into signalbox.inbox (consumer, event_id)
+     select $1, event_id from unnest($3::uuid[]) as given (event_id), queues where not parked
+     on conflict do nothing returning event_id
+   )
+   select parked, array(select event_id::text from entered) as entered from queues`,
+);
 const recordStatement = sql(
   "inbox.record",
   "insert into signalbox.inbox (consumer, event_id) values ($1, $2) on conflict do nothing",
@@ -29,6 +42,18 @@ export async function enterInbox(
   const { rows } = await tx.query<{ parked: boolean; entered: boolean }>(enterStatement, [consumer, key, eventId]);
   if (rows[0]?.parked) return "parked";
   return rows[0]?.entered ? "new" : "repeated";
+}
+
+/** The same for several events at once: those whose effect has not happened yet, or `parked` when one of the keys is. */
+export async function enterInboxTogether(
+  tx: Tx,
+  consumer: string,
+  keys: readonly string[],
+  eventIds: readonly string[],
+): Promise<ReadonlySet<string> | "parked"> {
+  const values = [consumer, [...new Set(keys)], [...new Set(eventIds)]];
+  const [answer] = (await tx.query<{ parked: boolean; entered: string[] }>(enterAllStatement, values)).rows;
+  return answer === undefined || answer.parked ? "parked" : new Set(answer.entered);
 }
 
 /** The same for a message whose turn it is in the queue of its key. */

@@ -29,6 +29,9 @@ const AttemptResource = z
     status: z.int().nullable().describe("HTTP status; null when no answer came."),
     error: z.string().nullable().describe("Why no answer came, in a stable word."),
     response: z.string().nullable().describe("The first bytes of the answer."),
+    counted: z
+      .boolean()
+      .describe("False for an attempt whose lease had run out: another with its number was recorded first."),
   })
   .meta({ id: "WebhookAttempt" })
   .register(examples, {
@@ -42,6 +45,7 @@ const AttemptResource = z
       status: 503,
       error: "status",
       response: "down for maintenance",
+      counted: true,
     },
   });
 
@@ -144,4 +148,5 @@ const viewAttempt = (attempt: Attempt) => ({
   status: attempt.status,
   error: attempt.error,
   response: attempt.response,
+  counted: attempt.counted,
 });

@@ -29,6 +29,8 @@ export interface Attempt {
   readonly status: number | null;
   readonly error: string | null;
   readonly response: string | null;
+  /** False for one that came too late: another attempt with its number was recorded first. */
+  readonly counted: boolean;
 }
 
 /** The delivery as its owner sees it. */
@@ -44,7 +46,6 @@ export function viewDelivery(delivery: Delivery): WebhookDeliveryResource {
     last_error: delivery.lastError,
     created_at: delivery.createdAt.toISOString(),
     last_attempt_at: delivery.lastAttemptAt?.toISOString() ?? null,
-    // While it is held, the column says when the reason is looked at again.
     next_attempt_at: delivery.status === "pending" ? (delivery.nextAttemptAt?.toISOString() ?? null) : null,
   };
 }

@@ -63,3 +63,20 @@ test("Retry-After is read as seconds or as a date, and rubbish as nothing", () =
   for (const rubbish of ["soon", "", "-5", "1e9"]) assert.equal(retryAfterMs(rubbish, nowMs), null, rubbish);
   assert.equal(retryAfterMs(undefined, nowMs), null);
 });
+
+test("Retry-After is read in the older forms of a date too, and of two the later counts", () => {
+  const nowMs = Date.parse("2026-01-01T00:00:00.000Z");
+  assert.equal(retryAfterMs("Thursday, 01-Jan-26 00:01:00 GMT", nowMs), 60_000);
+  assert.equal(retryAfterMs("Sunday, 06-Nov-94 08:49:37 GMT", nowMs), 0);
+  assert.equal(retryAfterMs("Thu Jan  1 00:01:00 2026", nowMs), 60_000);
+  assert.equal(retryAfterMs(["5", "Thu, 01 Jan 2026 00:01:00 GMT"], nowMs), 60_000);
+  assert.equal(retryAfterMs(["soon", "7"], nowMs), 7_000);
+  for (const rubbish of ["Thu, 01 Foo 2026 00:01:00 GMT", "Thu, 1 Jan 2026", "2026-01-01T00:01:00Z"]) {
+    assert.equal(retryAfterMs(rubbish, nowMs), null, rubbish);
+  }
+});
+
+test("a schedule of zeros waits a second between two attempts", () => {
+  assert.deepEqual(judgeAttempt(failed, 1, [0, 0, 0]), { outcome: "retry", delayMs: 1_000 });
+  assert.deepEqual(judgeAttempt(failed, 1, [0, 0, 0], 0, 0), { outcome: "retry", delayMs: 0 });
+});

@@ -36,12 +36,16 @@ const retryAfterMsMax = hours(24);
 /** Each delay is up to a fifth longer, so that endpoints that failed together do not come back together. */
 const jitter = 0.2;
 
-/** Decides what follows attempt `number` (1 for the first). `random` is from 0 to 1. */
+/**
+ * Decides what follows attempt `number` (1 for the first). `random` is from 0 to 1. A schedule of zeros would post twenty
+ * times at once, so a wait is never shorter than `delayMsMin`.
+ */
 export function judgeAttempt(
   result: AttemptResult,
   number: number,
   scheduleMs: readonly number[] = defaultScheduleMs,
   random: number = Math.random(),
+  delayMsMin: number = seconds(1),
 ): Judgement {
   const { status } = result;
   if (status !== null && status >= 200 && status < 300) return { outcome: "succeeded" };
@@ -49,16 +53,48 @@ export function judgeAttempt(
   const scheduledMs = scheduleMs[number];
   const isRefused = status !== null && status >= 300 && status < 500 && !transientStatuses.has(status);
   if (scheduledMs === undefined || (isRefused && number >= refusedAttemptsMax)) return { outcome: "exhausted" };
-  const waitMs = scheduledMs * (1 + jitter * random);
+  const waitMs = Math.max(delayMsMin, scheduledMs * (1 + jitter * random));
   const askedMs = Math.min(result.retryAfterMs ?? 0, retryAfterMsMax);
   return { outcome: "retry", delayMs: Math.round(Math.max(waitMs, askedMs)) };
 }
 
-/** Reads `Retry-After` (RFC 9110 §10.2.3), seconds or a date; null for none or rubbish. */
+/** Reads `Retry-After` (RFC 9110 §10.2.3), seconds or a date; of several the latest. Null for none or rubbish. */
 export function retryAfterMs(header: string | string[] | undefined, nowMs: number): number | null {
-  if (typeof header !== "string") return null;
-  if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1000;
-  // Only the form that RFC 9110 tells senders to use: Date.parse takes almost anything for a date.
-  const at = /^[A-Z][a-z]{2}, \d{2} /.test(header) ? Date.parse(header) : Number.NaN;
-  return Number.isNaN(at) ? null : Math.max(0, at - nowMs);
+  const given = [header ?? []].flat().map((one) => waitOf(one.trim(), nowMs));
+  const waits = given.filter((ms) => ms !== null);
+  return waits.length === 0 ? null : Math.max(...waits);
+}
+
+function waitOf(text: string, nowMs: number): number | null {
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  const at = httpDateMs(text, nowMs);
+  return at === null ? null : Math.max(0, at - nowMs);
+}
+
+const monthNames = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const clockTime = "(?<hour>\\d\\d):(?<minute>\\d\\d):(?<second>\\d\\d)";
+/** The forms of a date (RFC 9110 §5.6.7): the one to send, and the two that every recipient has to read. */
+const httpDates = [
+  `[A-Z][a-z]{2}, (?<day>\\d\\d) (?<month>[A-Z][a-z]{2}) (?<year>\\d{4}) ${clockTime} GMT`,
+  `[A-Z][a-z]{5,8}, (?<day>\\d\\d)-(?<month>[A-Z][a-z]{2})-(?<year>\\d\\d) ${clockTime} GMT`,
+  `[A-Z][a-z]{2} (?<month>[A-Z][a-z]{2}) (?<day>[ \\d]\\d) ${clockTime} (?<year>\\d{4})`,
+].map((form) => new RegExp(`^${form}$`));
+
+function httpDateMs(text: string, nowMs: number): number | null {
+  for (const form of httpDates) {
+    const parts = form.exec(text)?.groups;
+    const month = monthNames.indexOf(parts?.month ?? "");
+    if (parts === undefined || month < 0) continue;
+    const { day, year = "", hour, minute, second } = parts;
+    const fullYear = year.length === 2 ? fullYearOf(Number(year), nowMs) : Number(year);
+    return Date.UTC(fullYear, month, Number(day), Number(hour), Number(minute), Number(second));
+  }
+  return null;
+}
+
+/** Of a year of two digits that seems more than 50 years away, the one in the past is meant. */
+function fullYearOf(year: number, nowMs: number): number {
+  const nowYear = new Date(nowMs).getUTCFullYear();
+  const near = nowYear - (nowYear % 100) + year;
+  return near > nowYear + 50 ? near - 100 : near;
 }

@@ -1,8 +1,8 @@
 import { WebhookEndpointResource, webhookEndpointExample } from "@signalbox/contracts";
-import { createRoutes, type HttpResponse, ok, type Routes, refused } from "@signalbox/http";
+import { createRoutes, type HttpResponse, noContent, ok, type Routes, refused } from "@signalbox/http";
 import { z } from "zod";
 import { viewEndpoint } from "./endpoint.ts";
-import { EndpointWithSecret, secretExample } from "./endpoint-bodies.ts";
+import { EndpointWithSecret, RotateSecretBody, secretExample } from "./endpoint-bodies.ts";
 import { endpointsPath, ownEndpoint, showEndpoint } from "./endpoint-routes.ts";
 import type { EndpointSecrets } from "./endpoint-secrets.ts";
 import type { EndpointStatus, StatusOutcome } from "./endpoint-status.ts";
@@ -28,9 +28,14 @@ const statusActions = [
 ] as const;
 
 /** What an owner does to an endpoint besides writing its fields. */
-export function endpointActionRoutes({ endpointSecrets, endpointStatus, endpointStore }: EndpointActionRoutes): Routes {
+export function endpointActionRoutes(parts: EndpointActionRoutes): Routes {
   const routes = createRoutes({ exampleIds: { id: webhookEndpointExample.id } });
+  declareStatus(routes, parts);
+  declareSecrets(routes, parts);
+  return routes;
+}
 
+function declareStatus(routes: Routes, { endpointStatus, endpointStore }: EndpointActionRoutes): void {
   for (const [action, operationId, summary] of statusActions) {
     routes.post(`${endpointsPath}/:id/${action}`, {
       operationId,
@@ -46,19 +51,37 @@ export function endpointActionRoutes({ endpointSecrets, endpointStatus, endpoint
       },
     });
   }
+}
 
+function declareSecrets(routes: Routes, { endpointSecrets, endpointStore }: EndpointActionRoutes): void {
   routes.post(`${endpointsPath}/:id/secret/rotate`, {
     operationId: "rotateWebhookEndpointSecret",
     summary: "Give the endpoint a new secret",
-    description: "Deliveries carry both signatures while the rotation overlaps.",
+    description:
+      "Deliveries carry the signatures of all live secrets, five at most, until the overlap of each rotation has ended.",
     auth: secretWrite,
     audit: "webhook_endpoint.rotate_secret",
+    body: RotateSecretBody,
     responses: { 200: EndpointWithSecret, 404: "error", 409: "error" },
     idempotent: "sealed",
     write: {
       ...ownEndpoint(endpointStore),
-      change: (tx, endpoint, { caller }) => endpointSecrets.rotate(tx, caller, endpoint),
-      answer: ({ endpoint, secret }) => ok({ ...viewEndpoint(endpoint), secret }),
+      change: (tx, endpoint, { caller, body }) => endpointSecrets.rotate(tx, caller, endpoint, body.overlap_seconds),
+      answer: answerOfRotation,
+    },
+  });
+
+  routes.delete(`${endpointsPath}/:id/secret/previous`, {
+    operationId: "deletePreviousWebhookEndpointSecrets",
+    summary: "End the overlap of rotations: only the newest secret signs",
+    auth: secretWrite,
+    audit: "webhook_endpoint.rotate_secret",
+    responses: { 204: "empty", 404: "error", 409: "error" },
+    idempotent: true,
+    write: {
+      ...ownEndpoint(endpointStore),
+      change: (tx, endpoint, { caller }) => endpointSecrets.removePrevious(tx, caller, endpoint),
+      answer: () => noContent(),
     },
   });
 
@@ -74,7 +97,17 @@ export function endpointActionRoutes({ endpointSecrets, endpointStatus, endpoint
       answer: (secret) => (secret === null ? refused(404, "not_found") : ok({ secret })),
     },
   });
-  return routes;
+}
+
+function answerOfRotation(result: Awaited<ReturnType<EndpointSecrets["rotate"]>>): HttpResponse {
+  switch (result.outcome) {
+    case "rotated":
+      return ok({ ...viewEndpoint(result.endpoint), secret: result.secret });
+    case "limit-reached": {
+      const message = `The endpoint has ${result.max} live secrets; end the overlap of the older ones first.`;
+      return refused(409, "conflict", { message, details: [{ field: "secret", code: "too_many", message }] });
+    }
+  }
 }
 
 function answerOfStatus(result: StatusOutcome): HttpResponse {

@@ -1,5 +1,5 @@
 import type { Caller } from "@signalbox/auth";
-import type { Clock } from "@signalbox/core";
+import { type Clock, seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
@@ -14,20 +14,36 @@ interface SecretDependencies {
   readonly rotationOverlapMs: () => number;
 }
 
+/** Every one of them is in a header of every delivery. */
+const liveSecretsMax = 5;
+
 export type EndpointSecrets = ReturnType<typeof createEndpointSecrets>;
 
 /** The secrets that deliveries are signed with: rotated, and shown to their owners. */
 export function createEndpointSecrets({ endpointStore, outbox, clock, rotationOverlapMs }: SecretDependencies) {
   return {
-    /** Gives the endpoint a new secret; the old one signs beside it until the overlap ends. */
-    async rotate(tx: Tx, caller: Caller, endpoint: Endpoint) {
+    /** Gives the endpoint a new secret; the old one signs beside it until the overlap ends, as do those before it. */
+    async rotate(tx: Tx, caller: Caller, endpoint: Endpoint, overlapSeconds?: number) {
+      const overlapMs = overlapSeconds === undefined ? rotationOverlapMs() : seconds(overlapSeconds);
+      const now = clock.now();
+      const live = await endpointStore.countLiveSecrets(tx, endpoint.id, now);
+      if (live >= liveSecretsMax) return { outcome: "limit-reached", max: liveSecretsMax } as const;
       const secret = createEndpointSecret();
-      await endpointStore.rotateSecret(tx, endpoint.id, secret, new Date(clock.nowMs() + rotationOverlapMs()));
+      await endpointStore.addSecret(tx, endpoint.id, secret, now, new Date(now.getTime() + overlapMs));
       const rotated = { ...endpoint, revision: endpoint.revision + 1, updatedAt: clock.now() };
       await endpointStore.save(tx, rotated);
       const change = { action: "webhook_endpoint.rotate_secret", subject: endpoint.id, fields: ["secret"] } as const;
       await outbox.append(tx, [endpointUpdated(rotated, ["secret"]), audited(caller, change)]);
-      return { endpoint: rotated, secret };
+      return { outcome: "rotated", endpoint: rotated, secret } as const;
+    },
+
+    /** Ends the overlap now: from here on only the newest secret signs. */
+    async removePrevious(tx: Tx, caller: Caller, endpoint: Endpoint): Promise<void> {
+      if ((await endpointStore.removePreviousSecrets(tx, endpoint.id)) === 0) return;
+      const changed = { ...endpoint, revision: endpoint.revision + 1, updatedAt: clock.now() };
+      await endpointStore.save(tx, changed);
+      const change = { action: "webhook_endpoint.rotate_secret", subject: endpoint.id, fields: ["secret"] } as const;
+      await outbox.append(tx, [endpointUpdated(changed, ["secret"]), audited(caller, change)]);
     },
 
     /** Shows the secret of an endpoint; null where the caller has no such endpoint. */

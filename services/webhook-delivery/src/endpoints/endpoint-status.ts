@@ -4,16 +4,14 @@ import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { type Actor, audited, systemActor } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
-import type { DeliveryStore } from "../deliveries/delivery-store.ts";
 import { type Endpoint, endpointDisabled, endpointEnabled, endpointUpdated } from "./endpoint.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
 
 interface StatusDependencies {
   readonly endpointStore: EndpointStore;
-  readonly deliveryStore: DeliveryStore;
   readonly outbox: Outbox;
   readonly clock: Clock;
-  /** Tells the worker of this instance that something is due. */
+  /** Tells the worker of this instance that something may be due. */
   readonly wake: () => void;
 }
 
@@ -24,7 +22,7 @@ export type StatusOutcome =
 
 export type EndpointStatus = ReturnType<typeof createEndpointStatus>;
 
-/** The status of an endpoint, and what becomes of its deliveries: they wait unless it is enabled. */
+/** The status of an endpoint. Its deliveries stay where they are in the queue, and go out while it is enabled. */
 export function createEndpointStatus(dependencies: StatusDependencies) {
   return {
     /** Holds deliveries until the endpoint is resumed. */
@@ -67,9 +65,9 @@ interface StatusEntry {
   readonly action: `webhook_endpoint.${"pause" | "resume" | "enable" | "disable"}`;
 }
 
-/** Saves the endpoint with its new status, and what becomes of its deliveries; says so with an event and an audit entry. */
+/** Saves the endpoint with its new status; says so with an event and an audit entry. */
 async function save(
-  { endpointStore, deliveryStore, outbox, clock, wake }: StatusDependencies,
+  { endpointStore, outbox, clock, wake }: StatusDependencies,
   tx: Tx,
   endpoint: Endpoint,
   change: Pick<Endpoint, "status"> & Partial<Pick<Endpoint, "disabledReason">>,
@@ -78,12 +76,7 @@ async function save(
 ) {
   const changed = { ...endpoint, ...change, revision: endpoint.revision + 1, updatedAt: clock.now() };
   await endpointStore.save(tx, changed);
-  if (changed.status === "enabled") {
-    await deliveryStore.release(tx, endpoint.id, clock.now());
-    tx.afterCommit(wake);
-  } else {
-    await deliveryStore.hold(tx, endpoint.id);
-  }
+  tx.afterCommit(wake);
   const { id: subject, accountId, disabledReason: reason } = changed;
   await outbox.append(tx, [event(changed), audited(by, { action, accountId, subject, fields: ["status"], reason })]);
   return { outcome: "changed", endpoint: changed } as const;

@@ -1,5 +1,5 @@
 import { type Caller, requireStepUp } from "@signalbox/auth";
-import { AppError, type Clock, changedMembers, patched } from "@signalbox/core";
+import { AppError, type Clock, changedMembers, type ErrorDetail, patched } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import type { OutboundClient } from "@signalbox/net";
 import { audited } from "@signalbox/service";
@@ -16,12 +16,14 @@ import {
   type NewEndpoint,
 } from "./endpoint.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
+import type { Removals } from "./removals.ts";
 
 interface EndpointDependencies {
   readonly endpointStore: EndpointStore;
   readonly outbox: Outbox;
   readonly clock: Clock;
   readonly outbound: Pick<OutboundClient, "check">;
+  readonly removals: Pick<Removals, "purge">;
   /** Endpoints that one account may have: every event costs a delivery for each. */
   readonly endpointsMax: () => number;
   /** Whether this deployment lets accounts register endpoints. */
@@ -32,16 +34,16 @@ export type Endpoints = ReturnType<typeof createEndpoints>;
 
 /** The endpoints of an account: created, updated, deleted. */
 export function createEndpoints(dependencies: EndpointDependencies) {
-  const { endpointStore, outbox, clock, outbound, endpointsMax, mayRegister } = dependencies;
+  const { endpointStore, removals, outbox, clock, outbound, endpointsMax, mayRegister } = dependencies;
   return {
     /** Creates an endpoint, which gets the events committed from now on. Its secret is shown this once. */
     async create(tx: Tx, caller: Caller, wanted: NewEndpoint) {
       const { accountId } = caller;
       if (!mayRegister()) return { outcome: "switched-off" } as const;
-      assertTarget(outbound, wanted.url);
+      const url = targetOf(outbound, wanted.url);
       const max = endpointsMax();
       if ((await endpointStore.lockCount(tx, accountId)) >= max) return { outcome: "limit-reached", max } as const;
-      const endpoint = endpointFrom(wanted, accountId, clock.now());
+      const endpoint = endpointFrom({ ...wanted, url }, accountId, clock.now());
       const secret = createEndpointSecret();
       await endpointStore.insert(tx, endpoint, secret);
       const entry = audited(caller, { action: "webhook_endpoint.create", subject: endpoint.id });
@@ -57,10 +59,13 @@ export function createEndpoints(dependencies: EndpointDependencies) {
       tx: Tx,
       caller: Caller,
       endpoint: Endpoint,
-      { settings, ...fields }: EndpointChange,
+      { settings, url, ...fields }: EndpointChange,
     ): Promise<Endpoint> {
-      if (fields.url !== undefined) assertTarget(outbound, fields.url);
-      const wanted = { ...patched(endpoint, fields), settings: { ...endpoint.settings, ...settings } };
+      const target = url === undefined || url === endpoint.url ? endpoint.url : targetOf(outbound, url);
+      const wanted = {
+        ...patched(endpoint, { ...fields, url: target }),
+        settings: { ...endpoint.settings, ...settings },
+      };
       const changed = changedMembers(endpoint, wanted, endpointFieldNames);
       if (changed.length === 0) return endpoint;
       if (wanted.url !== endpoint.url) requireStepUp(caller, clock);
@@ -71,9 +76,9 @@ export function createEndpoints(dependencies: EndpointDependencies) {
       return updated;
     },
 
-    /** Deletes an endpoint with its deliveries. */
+    /** Deletes an endpoint: nobody sees it or its deliveries from then on, and a worker removes them. */
     async delete(tx: Tx, caller: Caller, endpoint: Endpoint): Promise<void> {
-      await endpointStore.remove(tx, endpoint.id);
+      await endpointStore.remove(tx, endpoint.id, clock.now());
       const entry = audited(caller, { action: "webhook_endpoint.delete", subject: endpoint.id });
       await outbox.append(tx, [endpointDeleted(endpoint), entry]);
     },
@@ -81,21 +86,27 @@ export function createEndpoints(dependencies: EndpointDependencies) {
     /** Deletes every endpoint of a purged account, and what was delivered to them or waits: the bodies tell of a person. */
     async deleteAllOf(tx: Tx, accountId: string): Promise<void> {
       const owned = await endpointStore.lockAllOf(tx, accountId);
-      for (const { id } of owned) await endpointStore.remove(tx, id);
-      await endpointStore.removeEventsOf(tx, accountId);
+      for (const { id } of owned) await endpointStore.remove(tx, id, clock.now());
+      await removals.purge(tx, accountId);
       if (owned.length > 0) await outbox.append(tx, owned.map(endpointDeleted));
     },
   };
 }
 
 /**
- * Refuses a URL that could never be delivered to: not https, credentials in it, a literal address that is not public.
- * What a name resolves to is judged at the socket, at every attempt. @throws AppError `validation_error` on `url`
+ * Reads the URL as it will be used: without line feeds and the like, in its one notation. One that could never be delivered
+ * to is refused: not https, credentials in it, a fragment, a literal address that is not public. What a name resolves to is
+ * judged at the socket, at every attempt. @throws AppError `validation_error` on `url`
  */
-function assertTarget(outbound: Pick<OutboundClient, "check">, url: string): void {
-  const problem = outbound.check(url, { requireHttps: true });
-  if (problem === null) return;
-  throw new AppError("validation_error", "Nothing can be delivered to this URL.", {
-    details: [{ field: "url", code: problem.code, message: problem.message }],
-  });
+function targetOf(outbound: Pick<OutboundClient, "check">, text: string): string {
+  const problem = outbound.check(text, { requireHttps: true });
+  if (problem !== null) throw refusedUrl(problem.code, problem.message);
+  const url = new URL(text);
+  if (url.href.includes("#")) throw refusedUrl("malformed", "A fragment (#) is never sent: leave it out.");
+  return url.href;
+}
+
+function refusedUrl(code: ErrorDetail["code"], message: string): AppError {
+  const details = [{ field: "url", code, message }];
+  return new AppError("validation_error", "Nothing can be delivered to this URL.", { details });
 }

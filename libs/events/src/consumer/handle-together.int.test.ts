@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { type EventName, topics } from "@signalbox/contracts";
+import { hours, newId, randomId, uuidv7 } from "@signalbox/core";
+import { sql } from "@signalbox/storage";
+import { eventually, type TestDatabase, testDatabase } from "@signalbox/testing";
+import { imageUpdated } from "../contract/image-event.ts";
+import { openLog, parts } from "../contract/log-under-test.ts";
+import { openTestService, type TestService, testWorkers } from "../contract/test-service.ts";
+import { createDeadLetters } from "../dead-letters/dead-letters.ts";
+import { encodeEvent } from "../envelope/encode-event.ts";
+import type { EventLog, LogRecord } from "../event-log.ts";
+import type { BatchHandler, Handler } from "./consumer-table.ts";
+import { createConsumer } from "./create-consumer.ts";
+
+const insertEffects = sql(
+  "test.effects",
+  "insert into effect (key, title) select * from unnest($1::text[], $2::text[]) as given (key, title)",
+);
+
+describe("a consumer with a batch handler", () => {
+  let logDatabase: TestDatabase;
+  let service: TestService;
+  let eventLog: EventLog;
+  let workers: ReturnType<typeof testWorkers>;
+  before(async () => {
+    logDatabase = await testDatabase();
+    service = await openTestService();
+    await service.pool.query(sql("", "create table effect (seq serial, key text, title text)"));
+    eventLog = await openLog(logDatabase.url);
+    await eventLog.ensureTopics(topics);
+  });
+  after(async () => {
+    await eventLog.close();
+    await service.close();
+    await logDatabase.close();
+  });
+  beforeEach(() => {
+    workers = testWorkers();
+  });
+  afterEach(() => workers.stop());
+
+  /** Starts a consumer whose effects are rows; answers how many events each of its calls had. */
+  function start(failing: (title: string) => void = () => {}): number[] {
+    const calls: number[] = [];
+    const handle: BatchHandler = async (events, { tx }) => {
+      const titles = events.map(({ data }) => (data as { title?: string }).title ?? "");
+      for (const title of titles) failing(title);
+      const keys = events.map(({ subject }) => subject);
+      await tx.query(insertEffects, [keys, titles]);
+      calls.push(events.length);
+    };
+    const single: Handler<EventName> = (event, context) => handle([event], context);
+    const common = { service: "images", name: randomId("consumer"), eventLog, ...parts() } as const;
+    createConsumer({
+      ...common,
+      deadLetters: createDeadLetters(common),
+      pool: service.pool,
+      inboxRetentionMs: hours(24),
+      retryDelaysMs: Array.from({ length: 1_000 }, () => 100),
+      table: { "image.updated": single as Handler<"image.updated"> },
+      batchHandler: handle,
+    }).start(workers);
+    return calls;
+  }
+  function message(key: string, title: string, id = uuidv7()): LogRecord {
+    const fields = { service: "images", id, time: new Date(), traceparent: undefined };
+    return encodeEvent(imageUpdated(key, title), fields);
+  }
+  async function effectsOf(key: string): Promise<string[]> {
+    const effects = sql("", "select title from effect where key = $1 order by seq");
+    return (await service.pool.query<{ title: string }>(effects, [key])).rows.map(({ title }) => title);
+  }
+
+  test("hundreds of events take a few transactions, and those of a key keep their order", async () => {
+    const key = newId("img");
+    const titles = Array.from({ length: 400 }, (_, index) => String(index));
+    await eventLog.publish(titles.map((title) => message(key, title)));
+    const calls = start();
+    await eventually(async () => (await effectsOf(key)).length === titles.length);
+    assert.deepEqual(await effectsOf(key), titles);
+    assert.ok(calls.length < 20, `${calls.length} transactions`);
+  });
+
+  test("an event that stands twice in a page, or came before, has one effect", async () => {
+    const [key, id] = [newId("img"), uuidv7()];
+    await eventLog.publish([message(key, "once", id), message(key, "once", id), message(key, "then")]);
+    start();
+    await eventually(async () => (await effectsOf(key)).includes("then"));
+    await eventLog.publish([message(key, "once", id), message(key, "last")]);
+    await eventually(async () => (await effectsOf(key)).includes("last"));
+    assert.deepEqual(await effectsOf(key), ["once", "then", "last"]);
+  });
+
+  test("of a page with an event that fails all others have their effect, once, and those behind it wait for it", async () => {
+    const [bad, ...others] = Array.from({ length: 20 }, () => newId("img")) as [string, ...string[]];
+    let isBroken = true;
+    await eventLog.publish([
+      ...others.slice(0, 10).map((key) => message(key, "good")),
+      message(bad, "bad"),
+      message(bad, "behind"),
+      { ...message(bad, "unreadable"), value: Buffer.from("{") },
+      ...others.slice(10).map((key) => message(key, "good")),
+    ]);
+    start((title) => {
+      if (isBroken && title === "bad") throw new Error("not yet");
+    });
+    await eventually(async () => {
+      for (const key of others) assert.deepEqual(await effectsOf(key), ["good"]);
+    });
+    assert.deepEqual(await effectsOf(bad), []);
+    isBroken = false;
+    await eventually(async () => assert.deepEqual(await effectsOf(bad), ["bad", "behind"]));
+  });
+});

@@ -1,0 +1,140 @@
+import { KiB } from "@signalbox/core";
+import { inTransaction, type Pool } from "@signalbox/storage";
+import { replayForHeader } from "../dead-letters/dead-letter.ts";
+import { decodeEvent, eventNameOf, type ReceivedEvent } from "../envelope/decode-event.ts";
+import type { ReceivedBatch, ReceivedRecord } from "../event-log.ts";
+import type { BatchHandler, ConsumerTable } from "./consumer-table.ts";
+import type { DeadlyMessages } from "./deadly-messages.ts";
+import { enterInboxTogether } from "./inbox.ts";
+import type { Reporting } from "./report-message.ts";
+
+export interface TogetherParts extends Reporting {
+  readonly pool: Pool;
+  readonly table: ConsumerTable;
+  readonly batchHandler: BatchHandler;
+  readonly deadly: DeadlyMessages;
+  /** Lets a bounded number of transactions run at the same time, over all partitions of the consumer. */
+  readonly limited: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Handles one record by itself: it parks, waits and gives up as a consumer without a batch handler does. */
+  readonly handleOne: (record: ReceivedRecord, batch: ReceivedBatch) => Promise<unknown>;
+}
+
+/** The effects of so many events hold their locks until one commit. */
+const pageRecordsMax = 200;
+const pageBytesMax = 512 * KiB;
+/** A log that reads several partitions in turn must not wait long for one of them. */
+const turnMs = 500;
+
+/** Handles the records of a batch page by page, each in one transaction; returns how many, from the first, are done. */
+export async function handleTogether(parts: TogetherParts, batch: ReceivedBatch): Promise<number> {
+  const endsMs = parts.clock.steadyMs() + turnMs;
+  let done = 0;
+  while (done < batch.records.length && !batch.signal.aborted && parts.clock.steadyMs() <= endsMs) {
+    const page = nextPage(batch.records, done);
+    try {
+      await parts.limited(() => handlePage(parts, page, batch));
+    } catch (error) {
+      if (done === 0) throw error;
+      break;
+    }
+    done += page.length;
+    await batch.heartbeat();
+  }
+  return done;
+}
+
+function nextPage(records: readonly ReceivedRecord[], from: number): readonly ReceivedRecord[] {
+  let bytes = 0;
+  let to = from;
+  while (to < records.length && to - from < pageRecordsMax) {
+    bytes += records[to]?.value?.length ?? 0;
+    if (bytes > pageBytesMax && to > from) break;
+    to++;
+  }
+  return records.slice(from, to);
+}
+
+/** Handles a page as one. What cannot be handled so is tried in halves, in order, down to the records that are to blame. */
+async function handlePage(parts: TogetherParts, page: readonly ReceivedRecord[], batch: ReceivedBatch): Promise<void> {
+  if (page.length > 1 && (await succeedsTogether(parts, page, batch))) return;
+  if (page.length <= 1) {
+    for (const record of page) await parts.handleOne(record, batch);
+    return;
+  }
+  const middle = Math.ceil(page.length / 2);
+  for (const half of [page.slice(0, middle), page.slice(middle)]) {
+    if (batch.signal.aborted) throw new Error("stopped in the middle of a page");
+    await handlePage(parts, half, batch);
+  }
+}
+
+async function succeedsTogether(
+  parts: TogetherParts,
+  page: readonly ReceivedRecord[],
+  batch: ReceivedBatch,
+): Promise<boolean> {
+  const careful = page.some((record) => parts.deadly.mayBe(record));
+  if (!careful) return handleAsOne(parts, page, batch);
+  const suspects = await parts.deadly.begin(page);
+  try {
+    return suspects.length === 0 && (await handleAsOne(parts, page, batch));
+  } finally {
+    // A suspect stays written down: it is handled alone.
+    await parts.deadly.end(page.filter((record) => !suspects.some(({ offset }) => offset === record.offset)));
+  }
+}
+
+/** False when one of the records wants to be looked at by itself. */
+function handleAsOne(parts: TogetherParts, page: readonly ReceivedRecord[], batch: ReceivedBatch): Promise<boolean> {
+  const { consumer, log, clock, metrics, tracer, pool, batchHandler } = parts;
+  const startedMs = clock.steadyMs();
+  const [first] = page;
+  const span = { kind: "consumer", attributes: { "messaging.consumer.group.name": consumer }, parent: null } as const;
+  return tracer.span("process events", span, async () => {
+    try {
+      const events = eventsOf(parts, page);
+      const entered = await inTransaction(pool, async (tx) => {
+        if (events.length === 0) return new Set<string>();
+        const keys = events.map(({ record }) => record.key);
+        const ids = events.map(({ event }) => event.id);
+        const known = await enterInboxTogether(tx, consumer, keys, ids);
+        if (known === "parked") return null;
+        await batchHandler(firstOfEach(events, known), { tx, signal: batch.signal });
+        return known;
+      });
+      if (entered === null) return false;
+      const durationMs = clock.steadyMs() - startedMs;
+      for (const { event, record } of events) {
+        const outcome = entered.has(event.id) ? "handled" : "repeated";
+        metrics.handled(record.headers.ce_type ?? "", outcome, durationMs / 1000);
+      }
+      const place = { topic: batch.topic, partition: batch.partition, offset: String(first?.offset) };
+      const repeated = events.length - entered.size;
+      log.info({ consumer, ...place, events: events.length, repeated, durationMs: Math.round(durationMs) }, "messages");
+      return true;
+    } catch (error) {
+      log.info({ consumer, error, records: page.length }, "messages are handled in smaller pages");
+      return false;
+    }
+  });
+}
+
+interface Decoded {
+  readonly record: ReceivedRecord;
+  readonly event: ReceivedEvent;
+}
+
+/** The events of the table. Throws for a record that cannot be read. */
+function eventsOf({ consumer, table }: TogetherParts, page: readonly ReceivedRecord[]): Decoded[] {
+  return page.flatMap((record) => {
+    if ((record.headers[replayForHeader] ?? consumer) !== consumer) return [];
+    const name = eventNameOf(record.headers);
+    return name && table[name] ? [{ record, event: decodeEvent(name, record) }] : [];
+  });
+}
+
+/** A page may hold an event twice: its producer repeats what it does not know to be there. */
+function firstOfEach(events: readonly Decoded[], entered: ReadonlySet<string>): ReceivedEvent[] {
+  const left = new Set(entered);
+  return events.filter(({ event }) => left.delete(event.id)).map(({ event }) => event);
+}

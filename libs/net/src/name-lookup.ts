@@ -1,0 +1,89 @@
+import { Resolver, lookup as systemLookup } from "node:dns/promises";
+import { type Clock, seconds } from "@signalbox/core";
+import type { AddressLookup } from "./guarded-connector.ts";
+import { OutboundError } from "./outbound-error.ts";
+
+interface NameLookupOptions {
+  readonly clock: Clock;
+  /** For tests; otherwise the name servers of the system. */
+  readonly resolver?: Pick<Resolver, "resolve4" | "resolve6">;
+  readonly fallback?: AddressLookup;
+}
+
+type Addresses = Awaited<ReturnType<AddressLookup>>;
+
+interface Known {
+  readonly answer: Promise<Addresses>;
+  untilMs: number;
+}
+
+const ttlMsMin = seconds(1);
+const ttlMsMax = seconds(60);
+const namesMax = 10_000;
+/** One that never answers costs so long, and no thread of the process. */
+const patience = { timeout: 2_000, tries: 2 };
+
+/**
+ * Looks names up at the name servers themselves: the system's own look-up has four threads for the whole process, and as many
+ * names that never resolve stop every other. Answers are kept for as long as they say, from 1 s to 60 s; whoever connects
+ * still judges each of them. A name that no server knows may be one of the system alone, such as that of its hosts file.
+ */
+export function createNameLookup({
+  clock,
+  resolver = new Resolver(patience),
+  fallback,
+}: NameLookupOptions): AddressLookup {
+  const known = new Map<string, Known>();
+  const ofSystem: AddressLookup = fallback ?? ((hostname) => systemLookup(hostname, { all: true }));
+
+  return (hostname) => {
+    const nowMs = clock.steadyMs();
+    const found = known.get(hostname);
+    if (found && found.untilMs > nowMs) return found.answer;
+    const asked = ask(resolver, hostname, ofSystem);
+    const entry: Known = { answer: asked.then(({ addresses }) => addresses), untilMs: Number.POSITIVE_INFINITY };
+    known.delete(hostname);
+    known.set(hostname, entry);
+    asked.then(
+      ({ ttlMs }) => {
+        entry.untilMs = clock.steadyMs() + Math.min(ttlMsMax, Math.max(ttlMsMin, ttlMs));
+      },
+      () => {
+        entry.untilMs = clock.steadyMs() + ttlMsMin;
+      },
+    );
+    for (const oldest of known.keys()) {
+      if (known.size <= namesMax) break;
+      known.delete(oldest);
+    }
+    return entry.answer;
+  };
+}
+
+async function ask(
+  resolver: Pick<Resolver, "resolve4" | "resolve6">,
+  hostname: string,
+  ofSystem: AddressLookup,
+): Promise<{ addresses: Addresses; ttlMs: number }> {
+  const [v4, v6] = await Promise.allSettled([
+    resolver.resolve4(hostname, { ttl: true }),
+    resolver.resolve6(hostname, { ttl: true }),
+  ]);
+  const found = [
+    ...(v4.status === "fulfilled" ? v4.value.map((one) => ({ ...one, family: 4 })) : []),
+    ...(v6.status === "fulfilled" ? v6.value.map((one) => ({ ...one, family: 6 })) : []),
+  ];
+  if (found.length > 0) return { addresses: found, ttlMs: Math.min(...found.map(({ ttl }) => ttl)) * 1000 };
+  const reason: unknown = v4.status === "rejected" ? v4.reason : v6.status === "rejected" ? v6.reason : null;
+  if (!isUnknownName(reason)) {
+    const message = `The name ${hostname} could not be resolved.`;
+    throw new OutboundError("resolve", message, { code: "EAI_AGAIN", cause: reason });
+  }
+  return { addresses: await ofSystem(hostname), ttlMs: ttlMsMin };
+}
+
+/** No server was there to ask, or all of them know no such name. */
+function isUnknownName(reason: unknown): boolean {
+  const code = (reason as NodeJS.ErrnoException | null)?.code;
+  return code === "ENOTFOUND" || code === "ENODATA" || code === "ECONNREFUSED";
+}

@@ -1,0 +1,121 @@
+import type { Tx } from "@signalbox/storage";
+import { wants } from "../endpoints/endpoint.ts";
+import type { EndpointDirectory } from "../endpoints/endpoint-directory.ts";
+import type { AccountEndpoints, SigningEndpoint } from "../endpoints/endpoint-store.ts";
+import type { Dispatcher } from "../queue/dispatcher.ts";
+import { insertDeliveries, type NewDelivery } from "../queue/insert-deliveries.ts";
+import type { QueueWorker } from "../queue/queue-worker.ts";
+import { deliveryIdOf } from "./delivery-id.ts";
+import type { OutgoingEvent } from "./outgoing-event.ts";
+
+export interface FanOutDependencies {
+  readonly directory: EndpointDirectory;
+  readonly dispatcher: Dispatcher;
+  readonly queueWorker: Pick<QueueWorker, "instance" | "isBehind" | "leftBehind">;
+  /** Tells whether the account may act now; the deliveries of one that may not wait in the queue. */
+  readonly mayWrite: (accountId: string) => boolean;
+  /** False as long as nobody knows whose deliveries have to wait. */
+  readonly isReady: () => boolean;
+  readonly leaseMs: number;
+  /** Tells the worker of this instance that something is due. */
+  readonly wake: () => void;
+}
+
+interface Planned extends NewDelivery {
+  readonly event: OutgoingEvent;
+  readonly endpoint: SigningEndpoint;
+}
+
+/** An account whose endpoints change as often as this while its events are read is asked for again with the events. */
+const attemptsMax = 5;
+
+export type FanOut = ReturnType<typeof createFanOut>;
+
+/** A delivery of each event for each endpoint that wants it. */
+export function createFanOut(parts: FanOutDependencies) {
+  const { directory, queueWorker, leaseMs, wake } = parts;
+  return {
+    /**
+     * Stores the deliveries of the events, and after the commit makes the first attempts without looking into the queue.
+     * Seeing an event again adds none: the id of a delivery is made of the event and the endpoint. Those that are `kept`
+     * are stored even if nobody wants them.
+     */
+    async deliver(tx: Tx, events: readonly OutgoingEvent[], kept: readonly OutgoingEvent[] = []): Promise<void> {
+      const accountIds = [...new Set(events.map(({ accountId }) => accountId))];
+      if (accountIds.length === 0) return;
+      for (let attempt = 1; ; attempt++) {
+        const accounts = await directory.ofAccounts(accountIds);
+        const { instance } = queueWorker;
+        const planned = plan(parts, accounts, events, instance !== null);
+        const { stale, made, leasedUntil } = await insertDeliveries(tx, accounts, planned, { leaseMs, instance }, kept);
+        if (stale.length === 0) {
+          const isMade = new Set(made);
+          return tx.afterCommit(() => {
+            for (const { leased, endpointId } of planned) if (!leased) queueWorker.leftBehind(endpointId);
+            begin(parts.dispatcher, planned, isMade, leasedUntil);
+            wake();
+          });
+        }
+        if (attempt === attemptsMax) throw new Error(`the endpoints of ${stale.length} accounts keep changing`);
+        directory.forget(stale);
+      }
+    },
+  };
+}
+
+function plan(
+  { dispatcher, queueWorker, mayWrite, isReady }: FanOutDependencies,
+  accounts: readonly AccountEndpoints[],
+  events: readonly OutgoingEvent[],
+  mayLease: boolean,
+): Planned[] {
+  const endpointsOf = new Map(accounts.map(({ accountId, endpoints }) => [accountId, endpoints]));
+  const rooms = new Map<string, number>();
+  let room = mayLease && isReady() ? dispatcher.room : 0;
+
+  /** Whether this delivery goes out of the memory: from the first that does not, none of its endpoint does. */
+  function isLeased({ id, status, accountId, settings }: SigningEndpoint): boolean {
+    const own = rooms.get(id) ?? (queueWorker.isBehind(id) ? 0 : dispatcher.firstRoomOf(id));
+    const delayed = (settings.retry_schedule_seconds?.[0] ?? 0) > 0;
+    const leased = own > 0 && room > 0 && status === "enabled" && !delayed && mayWrite(accountId);
+    rooms.set(id, leased ? own - 1 : 0);
+    if (leased) room--;
+    return leased;
+  }
+
+  return events.flatMap((event) =>
+    (endpointsOf.get(event.accountId) ?? [])
+      .filter((endpoint) => isSubscriber(endpoint, event))
+      .map((endpoint) => ({
+        id: deliveryIdOf(event.id, event.createdAt, endpoint.id),
+        event,
+        endpoint,
+        endpointId: endpoint.id,
+        leased: isLeased(endpoint),
+        delayMs: (endpoint.settings.retry_schedule_seconds?.[0] ?? 0) * 1000,
+      })),
+  );
+}
+
+/** An endpoint gets the events that were committed after its creation. */
+function isSubscriber(endpoint: SigningEndpoint, { createdAt, names, aboutEndpoint }: OutgoingEvent): boolean {
+  return endpoint.createdAt <= createdAt && endpoint.id !== aboutEndpoint && wants(endpoint, names);
+}
+
+function begin(
+  dispatcher: Dispatcher,
+  planned: readonly Planned[],
+  isMade: ReadonlySet<string>,
+  leasedUntil: Date,
+): void {
+  const own = planned.filter(({ id, leased }) => leased && isMade.has(id));
+  for (const [endpoint, deliveries] of Map.groupBy(own, (delivery) => delivery.endpoint)) {
+    dispatcher.add(
+      endpoint,
+      deliveries.map(({ id, event: { id: eventId, type: eventType, accountId, body, traceparent, createdAt } }) => ({
+        ...{ id, endpointId: endpoint.id, accountId, eventId, eventType, body, traceparent, createdAt },
+        ...{ attempts: 0, dueAt: createdAt.toISOString(), leasedUntil },
+      })),
+    );
+  }
+}

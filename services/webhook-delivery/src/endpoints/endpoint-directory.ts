@@ -1,0 +1,45 @@
+import type { AccountEndpoints, EndpointStore, SigningEndpoint } from "./endpoint-store.ts";
+
+export type EndpointDirectory = ReturnType<typeof createEndpointDirectory>;
+
+/**
+ * The endpoints of accounts in memory, so that an event costs no look-up. A copy may be old: whoever writes deliveries by it
+ * hands its fingerprint to the database, and whoever attempts one knows the revision that the endpoint should have.
+ */
+export function createEndpointDirectory(endpointStore: Pick<EndpointStore, "ofAccounts">, accountsMax: number) {
+  const known = new Map<string, AccountEndpoints>();
+
+  async function load(accountIds: readonly string[]): Promise<void> {
+    for (const account of await endpointStore.ofAccounts(accountIds)) {
+      known.delete(account.accountId);
+      known.set(account.accountId, account);
+    }
+    for (const accountId of known.keys()) {
+      if (known.size <= accountsMax) break;
+      known.delete(accountId);
+    }
+  }
+
+  return {
+    /** The endpoints of these accounts, as they were when they were last looked up. */
+    async ofAccounts(accountIds: readonly string[]): Promise<AccountEndpoints[]> {
+      const unknown = accountIds.filter((accountId) => !known.has(accountId));
+      if (unknown.length > 0) await load(unknown);
+      return accountIds.flatMap((accountId) => known.get(accountId) ?? []);
+    },
+
+    /** Looks the accounts up again before they are next asked for. */
+    forget(accountIds: readonly string[]): void {
+      for (const accountId of accountIds) known.delete(accountId);
+    },
+
+    /** The endpoint in this revision or a later one; null when it is gone. */
+    async find(accountId: string, id: string, revision: number): Promise<SigningEndpoint | null> {
+      const endpointOf = () => known.get(accountId)?.endpoints.find((endpoint) => endpoint.id === id) ?? null;
+      const found = endpointOf();
+      if (found !== null && found.revision >= revision) return found;
+      await load([accountId]);
+      return endpointOf();
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { type Pool, sql, type Tx } from "@signalbox/storage";
+
+/** Rows of one statement: keeps its locks and its log short. */
+const batch = 5_000;
+
+const findDeleted = sql("removal.find", "select id from endpoints where deleted_at is not null limit 1");
+const unqueue = sql(
+  "",
+  `delete from delivery_queue where ctid = any (array(
+     select ctid from delivery_queue where endpoint_id = $1 limit ${batch}))`,
+);
+/** The body of an event goes with its last delivery. */
+const removeDeliveries = sql(
+  "",
+  `with chosen as materialized (
+     select id, created_at from deliveries where endpoint_id = $1 order by created_at, id limit ${batch}
+   ), removed as (
+     delete from deliveries as d using chosen where d.id = chosen.id and d.created_at = chosen.created_at
+     returning d.account_id, d.created_at, d.event_id
+   ), freed as (
+     select e.account_id, e.created_at, e.id, e.deliveries - 1 as deliveries from removed cross join lateral (
+       select * from webhook_events where account_id = removed.account_id and created_at = removed.created_at
+         and id = removed.event_id for update offset 0) as e
+   ), kept as (
+     update webhook_events as e set deliveries = freed.deliveries from freed
+     where freed.deliveries > 0 and e.account_id = freed.account_id and e.created_at = freed.created_at and e.id = freed.id
+   ), dropped as (
+     delete from webhook_events as e using freed
+     where freed.deliveries <= 0 and e.account_id = freed.account_id and e.created_at = freed.created_at
+       and e.id = freed.id
+   )
+   select count(*)::int as count from removed`,
+);
+const removeAttempts = sql(
+  "",
+  `delete from delivery_attempts as a using (
+     select endpoint_id, started_at, id from delivery_attempts where endpoint_id = $1 limit ${batch}) as chosen
+   where a.endpoint_id = chosen.endpoint_id and a.started_at = chosen.started_at and a.id = chosen.id`,
+);
+const removeSecrets = sql("removal.secrets", "delete from endpoint_secrets where endpoint_id = $1");
+const removeEndpoint = sql("removal.endpoint", "delete from endpoints where id = $1 and deleted_at is not null");
+
+const purge = sql("removal.purge", "insert into purged_accounts values ($1) on conflict do nothing");
+const findPurged = sql("removal.find-purged", "select account_id as id from purged_accounts limit 1");
+const removeEvents = sql(
+  "",
+  `delete from webhook_events as e using (
+     select account_id, created_at, id from webhook_events where account_id = $1 limit ${batch}) as chosen
+   where e.account_id = chosen.account_id and e.created_at = chosen.created_at and e.id = chosen.id`,
+);
+const endPurge = sql("removal.end-purge", "delete from purged_accounts where account_id = $1");
+
+export type Removals = ReturnType<typeof createRemovals>;
+
+/** What deleted endpoints and purged accounts leave behind, removed in steps. Nobody sees it meanwhile. */
+export function createRemovals(pool: Pool) {
+  const countOf = async (...query: Parameters<Pool["query"]>): Promise<number> => {
+    const { rows, rowCount } = await pool.query<{ count?: number }>(...query);
+    return rows[0]?.count ?? rowCount;
+  };
+
+  /** False when there is nothing left of it. */
+  async function removeSome(id: string): Promise<boolean> {
+    for (const statement of [unqueue, removeDeliveries, removeAttempts]) {
+      if ((await countOf(statement, [id])) > 0) return true;
+    }
+    return false;
+  }
+
+  return {
+    /** Lets the events of the account go as well, also those of endpoints that were deleted before. */
+    purge: async (tx: Tx, accountId: string): Promise<void> => void (await tx.query(purge, [accountId])),
+
+    /** Removes a step of what is left behind; answers "again" while there may be more. */
+    async removeStep(): Promise<"again" | "done"> {
+      const [deleted] = (await pool.query<{ id: string }>(findDeleted)).rows;
+      if (deleted) {
+        if (await removeSome(deleted.id)) return "again";
+        await pool.query(removeSecrets, [deleted.id]);
+        await pool.query(removeEndpoint, [deleted.id]);
+        return "again";
+      }
+      const [purged] = (await pool.query<{ id: string }>(findPurged)).rows;
+      if (!purged) return "done";
+      if ((await countOf(removeEvents, [purged.id])) === 0) await pool.query(endPurge, [purged.id]);
+      return "again";
+    },
+  };
+}

@@ -1,0 +1,179 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { draft, type EventDraft } from "@signalbox/contracts";
+import { type Clock, isUnavailable } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
+import { inTransaction, type Pool } from "@signalbox/storage";
+import type { Histogram, Logger, Metrics } from "@signalbox/telemetry";
+import { type Attempt, viewDelivery } from "../deliveries/delivery.ts";
+import { type Judgement, judgeAttempt } from "../deliveries/judge-attempt.ts";
+import type { EndpointStatus } from "../endpoints/endpoint-status.ts";
+import type { EndpointStore, SigningEndpoint } from "../endpoints/endpoint-store.ts";
+import type { Attempted } from "./attempt-delivery.ts";
+import type { LeasedDelivery } from "./delivery-queue.ts";
+import { type Result, recordResults } from "./record-results.ts";
+
+export interface ResultDependencies {
+  readonly pool: Pool;
+  readonly endpointStore: Pick<EndpointStore, "lock">;
+  readonly endpointStatus: Pick<EndpointStatus, "disable">;
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly delayMsMin: number;
+  /** Tells the worker that a delivery is due in so many milliseconds. */
+  readonly onPostponed: (delayMs: number) => void;
+}
+
+/** An attempt that was made, with whom it was made for. */
+export interface MadeAttempt extends Attempted {
+  readonly delivery: LeasedDelivery;
+  readonly endpoint: SigningEndpoint;
+}
+
+interface Waiting {
+  readonly made: MadeAttempt;
+  readonly judgement: Judgement;
+  readonly done: () => void;
+}
+
+const batchMax = 64;
+const batchMs = 5;
+/** Records that are under way at the same time. */
+const lanes = 2;
+const pauseMsMax = 2_000;
+
+/** Records attempts and what follows from them, many at a time. While the database is away they wait: none is repeated. */
+export class AttemptResults {
+  readonly #parts: ResultDependencies;
+  readonly #duration: Histogram<"outcome">;
+  #waiting: Waiting[] = [];
+  #timer: NodeJS.Timeout | null = null;
+  #recording = 0;
+
+  constructor(parts: ResultDependencies) {
+    this.#parts = parts;
+    this.#duration = parts.metrics.histogram(
+      "signalbox_webhook_attempt_seconds",
+      "Time of one delivery attempt, by what came of it.",
+      ["outcome"],
+    );
+  }
+
+  /** Resolves when the attempt is recorded. */
+  add(made: MadeAttempt): Promise<void> {
+    const scheduleMs = made.endpoint.settings.retry_schedule_seconds?.map((seconds) => seconds * 1000);
+    const judgement = judgeAttempt(made.result, made.attempt.number, scheduleMs, Math.random(), this.#parts.delayMsMin);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.push({ made, judgement, done: resolve });
+    if (this.#waiting.length >= batchMax) this.#flush();
+    else this.#timer ??= setTimeout(() => this.#flush(), batchMs);
+    return promise;
+  }
+
+  #flush(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+    while (this.#waiting.length > 0 && this.#recording < lanes) {
+      this.#recording++;
+      void this.#record(this.#waiting.splice(0, batchMax)).finally(() => {
+        this.#recording--;
+        this.#flush();
+      });
+    }
+  }
+
+  async #record(batch: readonly Waiting[]): Promise<void> {
+    const { log } = this.#parts;
+    for (let pauseMs = 50; ; pauseMs = Math.min(2 * pauseMs, pauseMsMax)) {
+      try {
+        const won = await this.#write(batch);
+        log.outage("The database").passed("results of attempts");
+        for (const one of batch) this.#report(one, won.has(one.made.delivery.id));
+        return;
+      } catch (error) {
+        if (isUnavailable(error)) log.outage("The database").failed("results of attempts", error);
+        else log.error({ error, attempts: batch.length }, "results of attempts are not recorded yet");
+        await sleep(pauseMs);
+      }
+    }
+  }
+
+  /** One statement where nobody has to be told; answers the deliveries whose lease still held. */
+  async #write(batch: readonly Waiting[]): Promise<ReadonlySet<string>> {
+    const { pool } = this.#parts;
+    const results = batch.map(resultOf);
+    if (!batch.some(isTold)) return recordResults(pool, results);
+    return inTransaction(pool, async (tx) => {
+      const won = await recordResults(tx, results);
+      for (const one of batch) {
+        if (isTold(one) && won.has(one.made.delivery.id)) await this.#tell(tx, one);
+      }
+      return won;
+    });
+  }
+
+  async #tell(tx: Parameters<EndpointStatus["disable"]>[0], { made, judgement }: Waiting): Promise<void> {
+    const { endpointStore, endpointStatus, outbox } = this.#parts;
+    const { delivery, attempt } = made;
+    if (judgement.outcome === "gone") {
+      const endpoint = await endpointStore.lock(tx, delivery.accountId, delivery.endpointId);
+      if (endpoint) await endpointStatus.disable(tx, endpoint);
+    } else {
+      await outbox.append(tx, [exhausted(delivery, attempt)]);
+    }
+  }
+
+  #report({ made, judgement, done }: Waiting, recorded: boolean): void {
+    const { log, onPostponed } = this.#parts;
+    const { attempt, delivery } = made;
+    this.#duration.observe({ outcome: judgement.outcome }, attempt.durationMs / 1000);
+    const { id: deliveryId, endpointId, accountId, eventId, eventType } = delivery;
+    const { number, status, error: failure, durationMs } = attempt;
+    const ids = { deliveryId, endpointId, accountId, eventId, eventType };
+    const line = { ...ids, number, status, failure, durationMs, ...judgement, recorded };
+    // The row is the record of what went well at once.
+    if (judgement.outcome === "succeeded" && number === 1 && recorded) log.debug(line, "webhook attempt");
+    else log.info(line, "webhook attempt");
+    if (judgement.outcome === "retry") onPostponed(judgement.delayMs);
+    done();
+  }
+}
+
+function resultOf({ made: { delivery, attempt }, judgement }: Waiting): Result {
+  switch (judgement.outcome) {
+    case "succeeded":
+      return { delivery, attempt, status: "succeeded", delayMs: null };
+    case "retry":
+      return { delivery, attempt, status: "pending", delayMs: judgement.delayMs };
+    case "exhausted":
+      return { delivery, attempt, status: "exhausted", delayMs: null };
+    case "gone":
+      // Not dropped: the endpoint may be enabled again.
+      return { delivery, attempt, status: "pending", delayMs: 0 };
+  }
+}
+
+function isTold({ made, judgement }: Waiting): boolean {
+  if (judgement.outcome === "gone") return true;
+  return judgement.outcome === "exhausted" && !isOperatorEvent(made.delivery);
+}
+
+/** What failed to be told about webhooks is not told about again, or one dead receiver would never fall silent. */
+function isOperatorEvent({ eventType }: LeasedDelivery): boolean {
+  return eventType.startsWith("webhook_delivery.") || eventType.startsWith("webhook_endpoint.");
+}
+
+function exhausted(delivery: LeasedDelivery, attempt: Attempt): EventDraft {
+  const view = viewDelivery({
+    ...delivery,
+    status: "exhausted",
+    attempts: attempt.number,
+    lastStatus: attempt.status,
+    lastError: attempt.error,
+    lastAttemptAt: attempt.startedAt,
+    nextAttemptAt: null,
+  });
+  const data = { ...view, changed: ["status"] };
+  return draft("webhook_delivery.exhausted", { subject: delivery.id, accountId: delivery.accountId, data });
+}

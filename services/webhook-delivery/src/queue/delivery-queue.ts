@@ -1,0 +1,120 @@
+import { type Pool, sql } from "@signalbox/storage";
+import { columnsOf } from "./columns-of.ts";
+
+/** A delivery that this instance has leased, with everything one attempt needs besides its endpoint. */
+export interface LeasedDelivery {
+  readonly id: string;
+  readonly endpointId: string;
+  readonly accountId: string;
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly body: Buffer;
+  readonly traceparent: string | null;
+  /** The time of the event. */
+  readonly createdAt: Date;
+  /** Attempts made before this one. */
+  readonly attempts: number;
+  /** When it became due, for the database: its place in the queue, should it be handed back. */
+  readonly dueAt: string;
+  /** Also the fence: whoever takes the delivery over writes another time. */
+  readonly leasedUntil: Date;
+}
+
+/** An endpoint with something in the queue. */
+export interface WaitingEndpoint {
+  readonly id: string;
+  readonly accountId: string;
+  /** How long until its first delivery is due; less than nothing when it is. */
+  readonly dueInMs: number;
+}
+
+/** Jumps from endpoint to endpoint: the cost is that of the endpoints that have anything in the queue. */
+const waiting = sql(
+  "queue.waiting",
+  `with recursive first as (
+     (select endpoint_id, due_at from delivery_queue order by endpoint_id, due_at limit 1)
+     union all
+     select next.endpoint_id, next.due_at from first cross join lateral (
+       select endpoint_id, due_at from delivery_queue where endpoint_id > first.endpoint_id
+       order by endpoint_id, due_at limit 1) as next
+   )
+   select p.id, p.account_id as "accountId",
+     extract(epoch from first.due_at - statement_timestamp())::float8 * 1000 as "dueInMs"
+   from first join endpoints as p on p.id = first.endpoint_id
+   where p.status = 'enabled' and p.deleted_at is null`,
+);
+
+/** Takes from each endpoint what there is room for, the oldest first: the cost is that of what is taken. */
+const claim = sql(
+  "queue.claim",
+  `with taken as materialized (
+     select q.* from unnest($1::text[], $2::int[]) as lane (endpoint_id, room) cross join lateral (
+       select ctid as place, due_at, delivery_id from delivery_queue
+       where endpoint_id = lane.endpoint_id and due_at <= statement_timestamp()
+       order by due_at, delivery_id limit lane.room for update skip locked) as q
+   ), leased as (
+     update delivery_queue as q
+     set due_at = date_trunc('milliseconds', statement_timestamp()) + $3::int * interval '1 ms', leased_by = $4
+     where ctid = any (array(select place from taken))
+     returning delivery_id, created_at, due_at as leased_until
+   )
+   select d.id, d.endpoint_id as "endpointId", d.account_id as "accountId", d.event_id as "eventId",
+     d.event_type as "eventType", e.body, e.traceparent, d.created_at as "createdAt", d.attempts,
+     taken.due_at::text as "dueAt", leased.leased_until as "leasedUntil"
+   from leased join taken using (delivery_id)
+   cross join lateral (
+     select * from deliveries where id = leased.delivery_id and created_at = leased.created_at offset 0) as d
+   cross join lateral (
+     select body, traceparent from webhook_events
+     where account_id = d.account_id and created_at = d.created_at and id = d.event_id offset 0) as e
+   order by taken.due_at, d.id`,
+);
+
+/** Not prepared, for the same reason as `recordResults`. */
+const handBack = sql(
+  "",
+  `update delivery_queue as q set due_at = given.due_at + place * interval '1 microsecond', leased_by = null
+   from unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[]::timestamptz[]) with ordinality
+     as given (endpoint_id, leased_until, delivery_id, due_at, place)
+   where q.endpoint_id = given.endpoint_id and q.due_at = given.leased_until and q.delivery_id = given.delivery_id`,
+);
+
+const revisions = sql(
+  "queue.revisions",
+  "select id, revision from endpoints where id = any($1::text[]) and deleted_at is null",
+);
+/** What is to be attempted: rows of PostgreSQL, each leased to one instance at a time. Every time is the database's. */
+export function createDeliveryQueue(pool: Pool) {
+  return {
+    /** The endpoints that are enabled and have anything in the queue. */
+    waiting: async (): Promise<WaitingEndpoint[]> => (await pool.query<WaitingEndpoint>(waiting)).rows,
+
+    /** Leases the deliveries that are due, of each endpoint as many as there is room for. */
+    async claim(
+      rooms: ReadonlyMap<string, number>,
+      { leaseMs, instance }: { readonly leaseMs: number; readonly instance: number },
+    ): Promise<LeasedDelivery[]> {
+      const values = [[...rooms.keys()], [...rooms.values()], leaseMs, instance];
+      return (await pool.query<LeasedDelivery>(claim, values)).rows;
+    },
+
+    /** Gives leases back, without an attempt, to where the deliveries stood in the queue. */
+    async handBack(some: readonly LeasedDelivery[]): Promise<void> {
+      const columns = columnsOf(some, [
+        ({ endpointId }) => endpointId,
+        ({ leasedUntil }) => leasedUntil,
+        ({ id }) => id,
+        ({ dueAt }) => dueAt,
+      ]);
+      await pool.query(handBack, columns);
+    },
+
+    /** The revisions of endpoints; of one that is deleted there is none. */
+    async revisions(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+      const { rows } = await pool.query<{ id: string; revision: number }>(revisions, [ids]);
+      return new Map(rows.map(({ id, revision }) => [id, revision]));
+    },
+  };
+}
+
+export type DeliveryQueue = ReturnType<typeof createDeliveryQueue>;

@@ -1,0 +1,226 @@
+import type { Clock } from "@signalbox/core";
+import { MiB, seconds } from "@signalbox/core";
+import type { Logger } from "@signalbox/telemetry";
+import type { SigningEndpoint } from "../endpoints/endpoint-store.ts";
+import type { Attempted, attemptDelivery } from "./attempt-delivery.ts";
+import type { AttemptResults } from "./attempt-results.ts";
+import type { DeliveryQueue, LeasedDelivery } from "./delivery-queue.ts";
+import { type InHand, Lane } from "./lane.ts";
+import { firstLimit } from "./lane-limit.ts";
+
+export interface DispatcherDependencies {
+  readonly attempt: (delivery: LeasedDelivery, endpoint: SigningEndpoint) => ReturnType<typeof attemptDelivery>;
+  readonly results: Pick<AttemptResults, "add">;
+  readonly deliveryQueue: Pick<DeliveryQueue, "handBack">;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly leaseMs: number;
+  /** The longest time that an attempt may take, its record included. */
+  readonly attemptMsMax: () => number;
+  /** Connections that are used at the same time. */
+  readonly inFlightMax: number;
+  readonly inFlightMaxPerEndpoint: number;
+  readonly inFlightMaxPerHost: number;
+  /** Tells the worker that there is room again. */
+  readonly onRoom: () => void;
+}
+
+/** What this instance holds in memory, recorded or not. */
+const deliveriesMax = 8_192;
+const bytesMax = 64 * MiB;
+/** A lease that is about to run out is another's soon. */
+const leaseMarginMs = seconds(5);
+/** Of all places those that slow endpoints share. */
+const slowShare = 0.25;
+
+/** Makes attempts: so many at once in all, per endpoint and per host, and slow endpoints in a part of the places. */
+export class Dispatcher {
+  readonly #parts: DispatcherDependencies;
+  readonly #lanes = new Map<string, Lane>();
+  /** Lanes that have deliveries in memory and room for an attempt of their own. */
+  readonly #ready = new Set<Lane>();
+  readonly #hosts = new Map<string, number>();
+  readonly #running = new Set<Promise<void>>();
+  #held = 0;
+  #heldBytes = 0;
+  #inFlight = 0;
+  #slowInFlight = 0;
+  #isStopping = false;
+
+  constructor(parts: DispatcherDependencies) {
+    this.#parts = parts;
+  }
+
+  /** How many more deliveries fit into memory. */
+  get room(): number {
+    return this.#isStopping || this.#heldBytes >= bytesMax ? 0 : Math.max(0, deliveriesMax - this.#held);
+  }
+
+  /** How many deliveries of an endpoint may be taken from the queue. */
+  roomOf(endpointId: string): number {
+    return this.#lanes.get(endpointId)?.room ?? firstLimit;
+  }
+
+  /** How many new ones it may get without the queue. */
+  firstRoomOf(endpointId: string): number {
+    return this.#lanes.get(endpointId)?.firstRoom ?? firstLimit * 8;
+  }
+
+  /** The endpoints with deliveries in memory. */
+  endpoints(): SigningEndpoint[] {
+    return [...this.#lanes.values()].filter(({ waiting }) => waiting > 0).map(({ endpoint }) => endpoint);
+  }
+
+  /** Takes leased deliveries of an endpoint, in their order. */
+  add(endpoint: SigningEndpoint, deliveries: readonly LeasedDelivery[]): void {
+    const { clock, leaseMs, attemptMsMax } = this.#parts;
+    const lane = this.#laneOf(endpoint);
+    const beginUntilMs = clock.steadyMs() + leaseMs - attemptMsMax() - leaseMarginMs;
+    for (const delivery of deliveries) {
+      lane.add({ delivery, beginUntilMs });
+      this.#held++;
+      this.#heldBytes += delivery.body.length;
+    }
+    this.#schedule(lane);
+    this.#pump();
+  }
+
+  /** Goes on with an endpoint as it is now; with null, or one that is not enabled, its deliveries go back to the queue. */
+  async update(id: string, endpoint: SigningEndpoint | null): Promise<void> {
+    const lane = this.#lanes.get(id);
+    if (lane === undefined) return;
+    if (endpoint?.status === "enabled") this.#laneOf(endpoint);
+    else await this.#handBack(lane.takeAll());
+  }
+
+  /** Begins nothing more, hands back what waits, and resolves when every attempt under way is recorded. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await this.#handBack([...this.#lanes.values()].flatMap((lane) => lane.takeAll()));
+    await Promise.all(this.#running);
+  }
+
+  #laneOf(endpoint: SigningEndpoint): Lane {
+    const max = Math.min(
+      endpoint.settings.max_in_flight ?? this.#parts.inFlightMaxPerEndpoint,
+      this.#parts.inFlightMaxPerEndpoint,
+    );
+    const known = this.#lanes.get(endpoint.id);
+    if (known) {
+      known.endpoint = endpoint;
+      known.limit.max = max;
+      return known;
+    }
+    const lane = new Lane(endpoint, max);
+    this.#lanes.set(endpoint.id, lane);
+    return lane;
+  }
+
+  #schedule(lane: Lane): void {
+    if (lane.waiting > 0 && !lane.isFull) this.#ready.add(lane);
+    else this.#ready.delete(lane);
+  }
+
+  /** Begins what may begin, one of each lane in turn. */
+  #pump(): void {
+    if (this.#isStopping) return;
+    // A lane that is put back to the end of the set is met again in the same pass.
+    for (const lane of this.#ready) {
+      if (this.#inFlight >= this.#parts.inFlightMax) return;
+      if (!this.#hasPlace(lane)) continue;
+      const next = lane.take();
+      this.#ready.delete(lane);
+      if (next) this.#begin(lane, next);
+      this.#schedule(lane);
+    }
+  }
+
+  #hasPlace(lane: Lane): boolean {
+    const { inFlightMax, inFlightMaxPerHost } = this.#parts;
+    if (lane.limit.isSlow && this.#slowInFlight >= inFlightMax * slowShare) return false;
+    return (this.#hosts.get(lane.host) ?? 0) < inFlightMaxPerHost;
+  }
+
+  #begin(lane: Lane, inHand: InHand): void {
+    const { clock, log } = this.#parts;
+    const { delivery, beginUntilMs } = inHand;
+    const work =
+      clock.steadyMs() > beginUntilMs ? this.#handBack([inHand]) : this.#deliver(lane, delivery, delivery.body.length);
+    const running = work
+      .catch((error: unknown) => log.error({ error, deliveryId: delivery.id }, "an attempt was not made"))
+      .finally(() => this.#running.delete(running));
+    this.#running.add(running);
+  }
+
+  async #deliver(lane: Lane, delivery: LeasedDelivery, bytes: number): Promise<void> {
+    const { host } = lane;
+    const wasSlow = lane.limit.isSlow;
+    lane.inFlight++;
+    this.#inFlight++;
+    if (wasSlow) this.#slowInFlight++;
+    this.#hosts.set(host, (this.#hosts.get(host) ?? 0) + 1);
+    let attempted: Attempted | null = null;
+    try {
+      attempted = await this.#attempt(lane, delivery);
+    } finally {
+      lane.inFlight--;
+      this.#inFlight--;
+      if (wasSlow) this.#slowInFlight--;
+      const left = (this.#hosts.get(host) ?? 1) - 1;
+      if (left > 0) this.#hosts.set(host, left);
+      else this.#hosts.delete(host);
+      this.#afterAttempt(lane);
+    }
+    try {
+      if (attempted) await this.#parts.results.add({ delivery, endpoint: lane.endpoint, ...attempted });
+      // Nothing could be signed: our failure, which uses up no attempt. The lease runs out, and it is tried again.
+    } finally {
+      this.#forget(1, bytes);
+    }
+  }
+
+  async #attempt(lane: Lane, delivery: LeasedDelivery): Promise<Attempted> {
+    const { clock, attempt } = this.#parts;
+    const startedMs = clock.steadyMs();
+    const wasFull = lane.isFull;
+    const attempted = await attempt(delivery, lane.endpoint);
+    const endedMs = clock.steadyMs();
+    const { status, error } = attempted.result;
+    const succeeded = status !== null && status >= 200 && status < 300;
+    const overloaded = status === 429 || error === "deadline";
+    lane.limit.observe({ overloaded, succeeded, durationMs: endedMs - startedMs, startedMs, endedMs }, wasFull);
+    return attempted;
+  }
+
+  #afterAttempt(lane: Lane): void {
+    // What waits behind an endpoint that has become slow waits better in the database.
+    if (lane.limit.isSlow && lane.waiting > 0) {
+      const { log } = this.#parts;
+      this.#handBack(lane.takeAll()).catch((error: unknown) =>
+        log.warn({ error, endpointId: lane.endpoint.id }, "deliveries wait until their leases have run out"),
+      );
+    }
+    this.#schedule(lane);
+    this.#pump();
+    if (lane.waiting === 0) this.#parts.onRoom();
+  }
+
+  async #handBack(some: readonly InHand[]): Promise<void> {
+    if (some.length === 0) return;
+    let bytes = 0;
+    for (const { delivery } of some) bytes += delivery.body.length;
+    this.#forget(some.length, bytes);
+    await this.#parts.deliveryQueue.handBack(some.map(({ delivery }) => delivery));
+    this.#parts.onRoom();
+  }
+
+  #forget(count: number, bytes: number): void {
+    this.#held -= count;
+    this.#heldBytes -= bytes;
+  }
+
+  /** Forgets endpoints that have had nothing to do for a while. */
+  sweep(): void {
+    for (const [id, lane] of this.#lanes) if (lane.isIdle && this.#lanes.size > 10_000) this.#lanes.delete(id);
+  }
+}

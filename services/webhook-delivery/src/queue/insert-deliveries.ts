@@ -1,0 +1,108 @@
+import { sql, type Tx } from "@signalbox/storage";
+import { columnsOf } from "./columns-of.ts";
+
+/** An event that is to be stored with its deliveries. */
+export interface NewEvent {
+  readonly id: string;
+  readonly accountId: string;
+  readonly type: string;
+  /** The exact bytes that every delivery posts. */
+  readonly body: Buffer;
+  readonly traceparent: string | null;
+  readonly createdAt: Date;
+}
+
+export interface NewDelivery {
+  readonly id: string;
+  readonly event: NewEvent;
+  readonly endpointId: string;
+  /** Whether this instance makes the first attempt at once, out of its memory. */
+  readonly leased: boolean;
+  /** How long after now it is due. */
+  readonly delayMs: number;
+}
+
+/** The endpoints of an account as they were when deliveries were made for them; see `EndpointDirectory`. */
+export interface Fingerprint {
+  readonly accountId: string;
+  readonly fingerprint: string;
+}
+
+/** The sum of the endpoints' ids and revisions: another one for every change, creation and deletion. */
+export const fingerprintOf = (endpoints: string) => `coalesce(sum(hashtextextended(${endpoints}.id, revision)), 0)`;
+
+/**
+ * Nothing is written when the endpoints of an account are not those that were in memory. The queue is in the order of the
+ * events, and within a millisecond in that of the rows: what waited for an endpoint goes out as it happened.
+ */
+const insert = sql(
+  "queue.insert",
+  `with stale as materialized (
+     select given.account_id from unnest($1::text[], $2::numeric[]) as given (account_id, fingerprint)
+     cross join lateral (
+       select ${fingerprintOf("p")} as fingerprint from endpoints p
+       where p.account_id = given.account_id and deleted_at is null) as now
+     where now.fingerprint <> given.fingerprint
+   ), given as materialized (
+     select * from unnest($3::text[], $4::timestamptz[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bool[],
+       $10::int[]) with ordinality
+       as given (id, created_at, endpoint_id, account_id, event_id, event_type, leased, delay_ms, place)
+     where not exists (select from stale)
+   ), made as (
+     insert into deliveries (id, created_at, endpoint_id, account_id, event_id, event_type, status, attempts)
+     select id, created_at, endpoint_id, account_id, event_id, event_type, 'pending', 0 from given
+     on conflict do nothing returning id
+   ), stored as (
+     insert into webhook_events (id, account_id, type, body, traceparent, created_at, deliveries)
+     select * from unnest($11::text[], $12::text[], $13::text[], $14::bytea[], $15::text[], $16::timestamptz[], $17::int[])
+     where not exists (select from stale) on conflict do nothing
+   ), queued as (
+     insert into delivery_queue (endpoint_id, due_at, delivery_id, created_at, leased_by)
+     select endpoint_id,
+       case when leased then date_trunc('milliseconds', statement_timestamp()) + $18::int * interval '1 ms'
+         else least(created_at, statement_timestamp()) + delay_ms * interval '1 ms' + place * interval '1 microsecond' end,
+       id, created_at, case when leased then $19::int end
+     from given join made using (id)
+   )
+   select array(select account_id from stale) as stale, array(select id from made) as made,
+     date_trunc('milliseconds', statement_timestamp()) + $18::int * interval '1 ms' as "leasedUntil"`,
+);
+
+/** Stores events with their deliveries, unless the endpoints of an account have changed: then it names the account. */
+export async function insertDeliveries(
+  tx: Tx,
+  accounts: readonly Fingerprint[],
+  deliveries: readonly NewDelivery[],
+  { leaseMs, instance }: { readonly leaseMs: number; readonly instance: number | null },
+  keptEvents: readonly NewEvent[] = [],
+) {
+  const counts = new Map<NewEvent, number>(keptEvents.map((event) => [event, 1]));
+  for (const { event } of deliveries) counts.set(event, (counts.get(event) ?? 0) + 1);
+  const events = [...counts.keys()];
+  const { rows } = await tx.query<{ stale: string[]; made: string[]; leasedUntil: Date }>(insert, [
+    accounts.map(({ accountId }) => accountId),
+    accounts.map(({ fingerprint }) => fingerprint),
+    ...columnsOf(deliveries, [
+      ({ id }) => id,
+      ({ event }) => event.createdAt,
+      ({ endpointId }) => endpointId,
+      ({ event }) => event.accountId,
+      ({ event }) => event.id,
+      ({ event }) => event.type,
+      ({ leased }) => leased,
+      ({ delayMs }) => delayMs,
+    ]),
+    ...columnsOf(events, [
+      ({ id }) => id,
+      ({ accountId }) => accountId,
+      ({ type }) => type,
+      ({ body }) => body,
+      ({ traceparent }) => traceparent,
+      ({ createdAt }) => createdAt,
+      (event) => counts.get(event),
+    ]),
+    leaseMs,
+    instance,
+  ]);
+  return rows[0] as (typeof rows)[number];
+}

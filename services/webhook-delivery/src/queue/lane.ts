@@ -1,0 +1,77 @@
+import type { SigningEndpoint } from "../endpoints/endpoint-store.ts";
+import type { LeasedDelivery } from "./delivery-queue.ts";
+import { LaneLimit } from "./lane-limit.ts";
+
+/** A delivery in memory, and until when, on the steady clock, an attempt may begin. */
+export interface InHand {
+  readonly delivery: LeasedDelivery;
+  readonly beginUntilMs: number;
+}
+
+/** More than a few turns ahead would only wait in memory what can wait in the database. */
+const turnsAhead = 8;
+const firstTurnsAhead = 32;
+
+/** The attempts of one endpoint: those under way, and the deliveries in memory behind them. */
+export class Lane {
+  endpoint: SigningEndpoint;
+  readonly limit: LaneLimit;
+  inFlight = 0;
+  #waiting: InHand[] = [];
+  #taken = 0;
+
+  constructor(endpoint: SigningEndpoint, limitMax: number) {
+    this.endpoint = endpoint;
+    this.limit = new LaneLimit(limitMax);
+  }
+
+  get waiting(): number {
+    return this.#waiting.length - this.#taken;
+  }
+
+  get isIdle(): boolean {
+    return this.inFlight === 0 && this.waiting === 0;
+  }
+
+  get isFull(): boolean {
+    return this.inFlight >= this.limit.value;
+  }
+
+  get host(): string {
+    return new URL(this.endpoint.url).host;
+  }
+
+  /** How many deliveries the lane takes from the queue: of a slow endpoint only what it can begin at once. */
+  get room(): number {
+    const ahead = this.limit.isSlow ? 1 : turnsAhead;
+    return Math.max(0, this.limit.value * ahead - this.inFlight - this.waiting);
+  }
+
+  /** How many new ones it takes without the queue. */
+  get firstRoom(): number {
+    return this.limit.isSlow ? 0 : Math.max(0, this.limit.value * firstTurnsAhead - this.inFlight - this.waiting);
+  }
+
+  add(inHand: InHand): void {
+    this.#waiting.push(inHand);
+  }
+
+  take(): InHand | undefined {
+    const next = this.#waiting[this.#taken];
+    if (next === undefined) return undefined;
+    this.#taken++;
+    if (this.#taken === this.#waiting.length || this.#taken > 1_000) {
+      this.#waiting = this.#waiting.slice(this.#taken);
+      this.#taken = 0;
+    }
+    return next;
+  }
+
+  /** Takes all that wait. */
+  takeAll(): InHand[] {
+    const all = this.#waiting.slice(this.#taken);
+    this.#waiting = [];
+    this.#taken = 0;
+    return all;
+  }
+}

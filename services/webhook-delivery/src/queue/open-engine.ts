@@ -1,0 +1,83 @@
+import { type Clock, seconds } from "@signalbox/core";
+import type { OutboundClient } from "@signalbox/net";
+import type { ServiceContext, WakeUp } from "@signalbox/runtime";
+import type { OpenedService } from "@signalbox/service";
+import { createFanOut } from "../deliveries/fan-out.ts";
+import { createEndpointDirectory } from "../endpoints/endpoint-directory.ts";
+import type { EndpointStatus } from "../endpoints/endpoint-status.ts";
+import type { EndpointStore } from "../endpoints/endpoint-store.ts";
+import type { Properties } from "../properties.ts";
+import { attemptDelivery } from "./attempt-delivery.ts";
+import { AttemptResults } from "./attempt-results.ts";
+import { createDeliveryQueue } from "./delivery-queue.ts";
+import { Dispatcher } from "./dispatcher.ts";
+import { createLeaseHolders } from "./lease-holders.ts";
+import { QueueWorker } from "./queue-worker.ts";
+
+interface EngineDependencies {
+  readonly endpointStore: EndpointStore;
+  readonly endpointStatus: EndpointStatus;
+  readonly outbound: OutboundClient;
+  readonly mayWrite: (accountId: string) => boolean;
+  readonly wakeUp: WakeUp;
+  readonly clock: Clock;
+}
+
+/** Accounts whose endpoints are in memory. */
+const accountsMax = 10_000;
+/** The longest that an endpoint may ask for. */
+const ownTimeoutMsMax = seconds(30);
+/** For the record of an attempt, and for a clock that runs a little faster. */
+const recordMs = seconds(10);
+
+/** The way of a delivery: fan-out, queue, dispatcher, attempt, result. */
+export function openEngine(
+  { configuration, log, tracer, metrics }: ServiceContext<Properties>,
+  { pool, outbox, presence, accessStates }: OpenedService,
+  { endpointStore, endpointStatus, outbound, mayWrite, wakeUp, clock }: EngineDependencies,
+) {
+  const leaseMs = configuration.get("webhook-delivery.attempts.lease");
+  const timeoutMs = () => Math.min(configuration.get("webhook-delivery.attempt.timeout"), leaseMs - recordMs);
+  assertLease(leaseMs, configuration.get("webhook-delivery.attempt.timeout"));
+  const directory = createEndpointDirectory(endpointStore, accountsMax);
+  const deliveryQueue = createDeliveryQueue(pool);
+  const onPostponed = (delayMs: number) => void (delayMs < 1_000 && setTimeout(wakeUp.wake, delayMs).unref());
+  const isReady = () => accessStates.isCaughtUp();
+  const shared = { pool, outbox, clock, log, metrics, leaseMs, deliveryQueue, directory, isReady, mayWrite };
+
+  const delayMsMin = configuration.get("webhook-delivery.attempts.delay-min");
+  const results = new AttemptResults({ ...shared, endpointStore, endpointStatus, delayMsMin, onPostponed });
+  const dispatcher = new Dispatcher({
+    ...shared,
+    results,
+    attempt: (delivery, endpoint) =>
+      tracer.withTraceparent(delivery.traceparent ?? undefined, () =>
+        tracer.span("webhook attempt", { kind: "client" }, () =>
+          attemptDelivery({ outbound, clock, timeoutMs }, delivery, endpoint),
+        ),
+      ),
+    attemptMsMax: () => Math.max(timeoutMs(), ownTimeoutMsMax),
+    inFlightMax: configuration.get("webhook-delivery.attempts.in-flight-max"),
+    inFlightMaxPerEndpoint: configuration.get("webhook-delivery.attempts.in-flight-max-per-endpoint"),
+    inFlightMaxPerHost: configuration.get("webhook-delivery.attempts.in-flight-max-per-host"),
+    onRoom: wakeUp.wake,
+  });
+  const queueWorker = new QueueWorker({
+    ...shared,
+    leaseHolders: createLeaseHolders(pool),
+    dispatcher,
+    presence,
+    wakeUp,
+  });
+  const fanOut = createFanOut({ ...shared, dispatcher, queueWorker, wake: wakeUp.wake });
+  return { queueWorker, fanOut };
+}
+
+/** A lease that ends under an attempt lets another instance make it a second time. */
+function assertLease(leaseMs: number, timeoutMs: number): void {
+  const leastMs = Math.max(timeoutMs, ownTimeoutMsMax) + recordMs;
+  if (leaseMs > leastMs) return;
+  throw new Error(
+    `webhook-delivery.attempts.lease is ${leaseMs} ms; it must be more than ${leastMs} ms, which is 10 s more than the longest attempt`,
+  );
+}

@@ -1,0 +1,166 @@
+import type { WakeUp } from "@signalbox/runtime";
+import type { Presence } from "@signalbox/storage";
+import type { Logger } from "@signalbox/telemetry";
+import type { EndpointDirectory } from "../endpoints/endpoint-directory.ts";
+import type { DeliveryQueue, LeasedDelivery, WaitingEndpoint } from "./delivery-queue.ts";
+import type { Dispatcher } from "./dispatcher.ts";
+import type { LeaseHolders } from "./lease-holders.ts";
+
+export interface QueueWorkerDependencies {
+  readonly deliveryQueue: DeliveryQueue;
+  readonly leaseHolders: LeaseHolders;
+  readonly dispatcher: Dispatcher;
+  readonly directory: EndpointDirectory;
+  readonly presence: Presence;
+  /** Tells whether the account may act now; the deliveries of one that may not wait. */
+  readonly mayWrite: (accountId: string) => boolean;
+  /** False as long as nobody knows whose deliveries have to wait. */
+  readonly isReady: () => boolean;
+  /** Ends the sleep of the worker. */
+  readonly wakeUp: WakeUp;
+  readonly log: Logger;
+  readonly leaseMs: number;
+}
+
+/** The longest sleep: deliveries that another instance scheduled for now are found this late at most. */
+export const idleMsMax = 500;
+
+/** Takes what is due out of the queue, as much as the dispatcher has room for. */
+export class QueueWorker {
+  readonly #parts: QueueWorkerDependencies;
+  /** Endpoints with more in the queue than in memory: new deliveries go behind it, not past it. */
+  readonly #behind = new Set<string>();
+  #registered: number | null = null;
+  #missed: ReadonlySet<number> = new Set();
+
+  constructor(parts: QueueWorkerDependencies) {
+    this.#parts = parts;
+  }
+
+  /** The name of this instance in leases; null while it may have none. */
+  get instance(): number | null {
+    const id = this.#parts.presence.id();
+    return id !== null && id === this.#registered ? id : null;
+  }
+
+  isBehind(endpointId: string): boolean {
+    return this.#behind.has(endpointId);
+  }
+
+  /** Notes that deliveries of the endpoint were left in the queue. */
+  leftBehind(endpointId: string): void {
+    this.#behind.add(endpointId);
+  }
+
+  /** Leases what is due until the signal aborts; then finishes what is in hand. */
+  async run(signal: AbortSignal, beat: () => void): Promise<void> {
+    const { wakeUp, isReady, dispatcher, leaseHolders } = this.#parts;
+    while (!signal.aborted) {
+      beat();
+      wakeUp.reset();
+      await this.#register();
+      const dueInMs = isReady() ? await this.#turn() : idleMsMax;
+      if (dueInMs <= 0) continue;
+      const timer = setTimeout(wakeUp.wake, dueInMs);
+      await wakeUp.wait(signal);
+      clearTimeout(timer);
+    }
+    await dispatcher.stop();
+    if (this.#registered !== null) await leaseHolders.leave(this.#registered);
+  }
+
+  /** A lease is only taken over from an instance that is written down. */
+  async #register(): Promise<void> {
+    const id = this.#parts.presence.id();
+    if (id === null || id === this.#registered) return;
+    const { leaseHolders } = this.#parts;
+    if (this.#registered === null) await leaseHolders.register(id);
+    else await leaseHolders.adopt(this.#registered, id);
+    this.#registered = id;
+  }
+
+  /**
+   * Frees the leases of instances that have gone. One whose connection was lost may live and come back under another name,
+   * so it has to be missed twice.
+   */
+  async takeOver(): Promise<void> {
+    const { leaseHolders, log, wakeUp } = this.#parts;
+    if (this.instance === null) return;
+    const gone = await leaseHolders.findGone(this.instance);
+    const again = gone.filter((id) => this.#missed.has(id));
+    this.#missed = new Set(gone);
+    if (again.length === 0) return;
+    const deliveries = await leaseHolders.takeOver(again);
+    log.info({ deliveries }, "deliveries of instances that have gone are attempted by others");
+    wakeUp.wake();
+  }
+
+  /** Answers how long until something is due; nothing when there may be more at once. */
+  async #turn(): Promise<number> {
+    const { deliveryQueue, mayWrite } = this.#parts;
+    await this.#followChanges();
+    const waiting = (await deliveryQueue.waiting()).filter(({ accountId }) => mayWrite(accountId));
+    const due = waiting.filter(({ dueInMs }) => dueInMs <= 0);
+    const dueIds = new Set(due.map(({ id }) => id));
+    for (const id of this.#behind) if (!dueIds.has(id)) this.#behind.delete(id);
+    for (const id of dueIds) this.#behind.add(id);
+    if (await this.#take(due)) return 0;
+    const later = waiting.map(({ dueInMs }) => dueInMs).filter((ms) => ms > 0);
+    return Math.min(idleMsMax, ...later.map((ms) => Math.ceil(ms)));
+  }
+
+  /** What waits in memory goes back to the queue when its endpoint is paused, disabled or gone, or its account may not act. */
+  async #followChanges(): Promise<void> {
+    const { deliveryQueue, dispatcher, directory, mayWrite } = this.#parts;
+    const inHand = dispatcher.endpoints();
+    if (inHand.length === 0) return;
+    const revisions = await deliveryQueue.revisions(inHand.map(({ id }) => id));
+    for (const { id, accountId, revision } of inHand) {
+      const now = revisions.get(id);
+      if (!mayWrite(accountId)) await dispatcher.update(id, null);
+      else if (now !== revision) {
+        await dispatcher.update(id, now === undefined ? null : await directory.find(accountId, id, now));
+      }
+    }
+  }
+
+  /** True when an endpoint had as much as was asked for. */
+  async #take(due: readonly WaitingEndpoint[]): Promise<boolean> {
+    const { deliveryQueue, dispatcher, leaseMs } = this.#parts;
+    const { instance } = this;
+    const rooms = roomsOf(due, dispatcher);
+    if (rooms.size === 0 || instance === null) return false;
+    const accounts = new Map(due.map(({ id, accountId }) => [id, accountId]));
+    const leased = Map.groupBy(await deliveryQueue.claim(rooms, { leaseMs, instance }), ({ endpointId }) => endpointId);
+    let isMore = false;
+    for (const [id, room] of rooms) {
+      const deliveries = leased.get(id) ?? [];
+      if (deliveries.length < room) this.#behind.delete(id);
+      else isMore = true;
+      if (deliveries.length > 0) await this.#hand(accounts.get(id) ?? "", id, deliveries);
+    }
+    return isMore && leased.size > 0;
+  }
+
+  async #hand(accountId: string, id: string, deliveries: readonly LeasedDelivery[]): Promise<void> {
+    const { deliveryQueue, dispatcher, directory } = this.#parts;
+    const revision = (await deliveryQueue.revisions([id])).get(id);
+    const endpoint = revision === undefined ? null : await directory.find(accountId, id, revision);
+    if (endpoint?.status === "enabled") dispatcher.add(endpoint, deliveries);
+    else await deliveryQueue.handBack(deliveries);
+  }
+}
+
+/** What each endpoint gets of the room that there is, in turns, so that a busy one does not take it all. */
+function roomsOf(due: readonly WaitingEndpoint[], dispatcher: Dispatcher): Map<string, number> {
+  const share = Math.max(1, Math.floor(dispatcher.room / Math.max(1, due.length)));
+  let left = dispatcher.room;
+  const rooms = new Map<string, number>();
+  for (const { id } of due) {
+    const room = Math.min(dispatcher.roomOf(id), share, left);
+    if (room <= 0) continue;
+    rooms.set(id, room);
+    left -= room;
+  }
+  return rooms;
+}

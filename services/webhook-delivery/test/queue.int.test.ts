@@ -1,0 +1,213 @@
+import assert from "node:assert/strict";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+import { sql } from "@signalbox/storage";
+import { createReceiver, eventually, type Receiver, type TestPerson, testPerson } from "@signalbox/testing";
+import { endpointsPath, type Harness, startDelivery } from "./harness.ts";
+
+let delivery: Harness;
+let receiver: Receiver;
+let who: TestPerson;
+before(async () => {
+  delivery = await startDelivery();
+});
+after(() => delivery.close());
+beforeEach(async () => {
+  receiver = await createReceiver();
+  who = testPerson();
+});
+afterEach(() => receiver.close());
+
+const settings = { retry_schedule_seconds: [0, 3_600] };
+const newEndpoint = (more: object = {}) => delivery.newEndpoint(who, { url: receiver.url, settings, ...more });
+const act = ({ id }: { id: string }, action: string) => delivery.send(who, "POST", `${endpointsPath}/${id}/${action}`);
+const run = async <Row>(text: string, values: unknown[] = []) =>
+  (await delivery.pool.query<Row>(sql("", text), values)).rows;
+
+/** Creates images one after the other, so that their order is known. */
+async function createImages(count: number): Promise<string[]> {
+  const ids: string[] = [];
+  while (ids.length < count) ids.push(await delivery.createImage(who.accountId));
+  return ids;
+}
+
+const inQueue = async (endpoint: { id: string }) =>
+  (
+    await run<{ count: number }>("select count(*)::int as count from delivery_queue where endpoint_id = $1", [
+      endpoint.id,
+    ])
+  )[0]?.count ?? 0;
+
+test("eight endpoints that hang keep nobody else waiting, of their own account or another", async () => {
+  const hanging = await createReceiver({ instead: "hang" });
+  for (let count = 0; count < 8; count++) {
+    await newEndpoint({ url: `${hanging.url}/${count}`, settings: { ...settings, timeout_seconds: 30 } });
+  }
+  await newEndpoint();
+  await createImages(20);
+  await eventually(() => receiver.requests.length === 20);
+  const other = testPerson();
+  const told = await createReceiver();
+  await delivery.newEndpoint(other, { url: told.url });
+  await delivery.createImage(other.accountId);
+  await told.waitFor(() => true);
+  assert.equal((await delivery.deliveriesOf(who, "&status=succeeded")).length, 20);
+  // No attempt at the hanging ones has ended by now: they hold their places all the time.
+  assert.deepEqual(
+    await run("select 1 from delivery_attempts where account_id = $1 and error is not null", [who.accountId]),
+    [],
+  );
+  await Promise.all([hanging.close(), told.close()]);
+});
+
+test("pausing and resuming an endpoint write none of its deliveries", async () => {
+  const endpoint = await newEndpoint();
+  await act(endpoint, "pause");
+  const ids = await createImages(30);
+  await eventually(async () => (await inQueue(endpoint)) === ids.length);
+  const versions = () =>
+    run("select delivery_id, xmin::text from delivery_queue where endpoint_id = $1 order by 1", [endpoint.id]);
+  const before = await versions();
+  await act(endpoint, "pause");
+  const paused = await delivery.send(who, "PATCH", `${endpointsPath}/${endpoint.id}`, {
+    body: { url: "https://one.example/" },
+  });
+  assert.equal(paused.body.status, "paused");
+  assert.equal((await delivery.deliveriesOf(who, "&status=held")).length, ids.length);
+  assert.deepEqual(await delivery.deliveriesOf(who, "&status=pending"), []);
+  assert.deepEqual(await versions(), before);
+});
+
+test("an endpoint that takes one at a time gets what waited in the order of the events", async () => {
+  const endpoint = await newEndpoint({ settings: { ...settings, max_in_flight: 1 } });
+  await act(endpoint, "pause");
+  const ids = await createImages(100);
+  await eventually(async () => (await inQueue(endpoint)) === ids.length);
+  await act(endpoint, "resume");
+  await eventually(() => receiver.requests.length === ids.length);
+  assert.deepEqual(new Set(receiver.requests.map(({ body }) => JSON.parse(body.toString()).data.id)), new Set(ids));
+  const times = receiver.requests.map(({ body }) => String(JSON.parse(body.toString()).created_at));
+  assert.deepEqual(times, times.toSorted());
+  await eventually(async () => (await inQueue(endpoint)) === 0);
+});
+
+/** A receiver that counts its connections. */
+async function countingReceiver(bodyBytes: number) {
+  let [connections, requests] = [0, 0];
+  const server: Server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+    request.resume().on("end", () => {
+      requests++;
+      response.end("x".repeat(bodyBytes));
+    });
+  });
+  server.on("connection", () => connections++);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    counts: () => ({ connections, requests }),
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+for (const { bytes, expected } of [
+  { bytes: 60_000, expected: "one connection" },
+  { bytes: 500_000, expected: "a connection each" },
+]) {
+  test(`twelve answers of ${bytes} bytes take ${expected}`, async () => {
+    const counting = await countingReceiver(bytes);
+    await newEndpoint({ url: counting.url, settings: { ...settings, max_in_flight: 1 } });
+    for (let count = 1; count <= 12; count++) {
+      await delivery.createImage(who.accountId);
+      await eventually(async () => (await delivery.deliveriesOf(who, "&status=succeeded")).length === count);
+    }
+    assert.deepEqual(counting.counts(), { connections: expected === "one connection" ? 1 : 12, requests: 12 });
+    counting.close();
+  });
+}
+
+test("an attempt whose lease became another's is shown, and does not count", async () => {
+  const gate = Promise.withResolvers<void>();
+  receiver.answer(async (_, index) => {
+    if (index === 0) await gate.promise;
+    return { status: index === 0 ? 500 : 200 };
+  });
+  const endpoint = await newEndpoint();
+  await delivery.createImage(who.accountId);
+  await receiver.waitFor(() => true);
+  // What another instance does that takes this one for dead.
+  await run("update delivery_queue set due_at = now(), leased_by = null where endpoint_id = $1", [endpoint.id]);
+  await eventually(async () => (await delivery.deliveriesOf(who, "&status=succeeded")).length === 1);
+  gate.resolve();
+  const [made] = await delivery.deliveriesOf(who);
+  const attempts = await eventually(async () => {
+    const found = await delivery.attemptsOf(who, made?.id ?? "");
+    return found.length === 2 && found;
+  });
+  assert.deepEqual(attempts.map(({ number, status, counted }) => [number, status, counted]).sort(), [
+    [1, 200, true],
+    [1, 500, false],
+  ]);
+  assert.deepEqual([made?.status, made?.attempts, made?.last_status], ["succeeded", 1, 200]);
+});
+
+test("a deleted endpoint leaves nothing behind, and a body stays as long as another endpoint has it", async () => {
+  const [endpoint, other] = [await newEndpoint(), await newEndpoint()];
+  await delivery.createImage(who.accountId);
+  await eventually(async () => (await delivery.deliveriesOf(who, "&status=succeeded")).length === 2);
+  const remove = ({ id }: { id: string }) => delivery.send(who, "DELETE", `${endpointsPath}/${id}`);
+  const left = async () => {
+    const [counts] = await run<{ events: number; deliveries: number; attempts: number; secrets: number }>(
+      `select (select count(*)::int from webhook_events where account_id = $1) as events,
+         (select count(*)::int from deliveries where account_id = $1) as deliveries,
+         (select count(*)::int from delivery_attempts where account_id = $1) as attempts,
+         (select count(*)::int from endpoint_secrets where endpoint_id = any($2)) as secrets`,
+      [who.accountId, [endpoint.id, other.id]],
+    );
+    return counts;
+  };
+  await remove(endpoint);
+  assert.equal((await delivery.deliveriesOf(who)).length, 1, "they are hidden at once");
+  await eventually(async () => assert.deepEqual(await left(), { events: 1, deliveries: 1, attempts: 1, secrets: 1 }));
+  await remove(other);
+  await eventually(async () => assert.deepEqual(await left(), { events: 0, deliveries: 0, attempts: 0, secrets: 0 }));
+});
+
+test("up to five secrets of overlapping rotations sign, a sixth is 409, and the overlap can be ended", async () => {
+  const endpoint = await newEndpoint();
+  const rotate = (body: object = {}) =>
+    delivery.send(who, "POST", `${endpointsPath}/${endpoint.id}/secret/rotate`, { body });
+  const secrets = [endpoint.secret];
+  for (let count = 0; count < 4; count++) secrets.unshift((await rotate({ overlap_seconds: 600 })).body.secret);
+  assert.equal((await rotate()).status, 409);
+  await delivery.createImage(who.accountId);
+  const { headers } = await receiver.waitFor(() => true);
+  assert.equal(String(headers["webhook-signature"]).split(" ").length, 5);
+  const ended = await delivery.send(who, "DELETE", `${endpointsPath}/${endpoint.id}/secret/previous`);
+  assert.equal(ended.status, 204);
+  receiver.clear();
+  await delivery.createImage(who.accountId);
+  const after = await receiver.waitFor(() => true);
+  assert.equal(String(after.headers["webhook-signature"]).split(" ").length, 1);
+  assert.equal((await rotate({ overlap_seconds: 0 })).status, 200);
+});
+
+test("an endpoint that another instance has changed is noticed, not believed", async () => {
+  const endpoint = await newEndpoint();
+  await delivery.createImage(who.accountId);
+  await eventually(() => receiver.requests.length === 1);
+  const elsewhere = await createReceiver();
+  // What another instance writes; nothing tells this one.
+  await run("update endpoints set url = $2, revision = revision + 1 where id = $1", [endpoint.id, elsewhere.url]);
+  await delivery.createImage(who.accountId);
+  await elsewhere.waitFor(() => true);
+  assert.equal(receiver.requests.length, 1);
+  await elsewhere.close();
+});
+
+test("a start with a lease that an attempt could outlive is refused", async () => {
+  await assert.rejects(startDelivery({ "webhook-delivery.attempts.lease": "40000" }), /must be more than 40000 ms/);
+});
