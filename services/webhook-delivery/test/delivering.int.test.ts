@@ -57,6 +57,17 @@ test("an event reaches the endpoint once, in the envelope, signed in both famili
   assert.ok(!JSON.stringify(delivery.context.logged).includes(endpoint.secret));
 });
 
+test("what a partner wrote reaches the subscriber with every digit", async () => {
+  await newEndpoint({ event_types: ["webhook.received"] });
+  const { payload: _, ...data } = eventOf("webhook.received").example;
+  const payload = '{"id": 12345678901234567890, "rate":1e400}';
+  await delivery.publish(
+    draft("webhook.received", { subject: data.source_id, accountId: who.accountId, data, raw: { payload } }),
+  );
+  const { body } = await receiver.waitFor(() => true);
+  assert.ok(body.toString().includes(`"payload":${payload}},"api_version":"v1"`), body.toString());
+});
+
 test("one event makes one delivery for each endpoint that wants it, and none for the others", async () => {
   const wanting = [
     await newEndpoint(),

@@ -10,6 +10,8 @@ export interface ReceivedEvent<N extends EventName = EventName> {
   readonly subject: string;
   readonly accountId: string | null;
   readonly data: EventData<N>;
+  /** The data as its producer wrote it, in JSON: a number that a double cannot hold has all its digits here alone. */
+  readonly dataJson: Buffer;
   readonly traceparent?: string;
   /** What the producer gave to readers that decide without the data. */
   readonly extensions?: Readonly<Record<string, string>>;
@@ -67,6 +69,7 @@ export function decodeEvent<N extends EventName>(
     subject: required(headers, "ce_subject"),
     accountId: headers.ce_accountid ?? null,
     data: result.data as EventData<N>,
+    dataJson: value as Buffer,
     ...(headers.ce_traceparent !== undefined && { traceparent: headers.ce_traceparent }),
     ...extensionsOf(headers),
   };

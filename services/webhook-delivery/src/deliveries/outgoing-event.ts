@@ -21,17 +21,11 @@ export function outgoingEventOf(event: ReceivedEvent): OutgoingEvent | null {
   };
 }
 
-/** The body of every attempt, made once: signatures are over these bytes. */
-function bodyOf({ id, name, time, data, version }: ReceivedEvent, accountId: string): Buffer {
-  const envelope = {
-    id,
-    type: name,
-    created_at: time.toISOString(),
-    data,
-    api_version: `v${version}`,
-    account_id: accountId,
-  };
-  return Buffer.from(JSON.stringify(envelope));
+/** The body of every attempt, made once: signatures are over these bytes. The data go in as they were written. */
+function bodyOf({ id, name, time, dataJson, version }: ReceivedEvent, accountId: string): Buffer {
+  const before = JSON.stringify({ id, type: name, created_at: time.toISOString() });
+  const after = JSON.stringify({ api_version: `v${version}`, account_id: accountId });
+  return Buffer.concat([Buffer.from(`${before.slice(0, -1)},"data":`), dataJson, Buffer.from(`,${after.slice(1)}`)]);
 }
 
 function namesOf(event: ReceivedEvent): string[] {
