@@ -19,3 +19,4 @@ export {
 export { createOutbox, type Outbox } from "./outbox/outbox.ts";
 export { eventsProperties } from "./properties.ts";
 export { PublishError } from "./publish-error.ts";
+export { stateRepetitionMs } from "./state-topics.ts";

@@ -10,6 +10,8 @@ export interface TcpProxy {
   pause(): void;
   /** Lets what was held back through, in order, and everything after it. */
   resume(): void;
+  /** Holds back what comes on the connections that are open now, until the answer is called; new ones are served. */
+  hold(): () => void;
   /** Resets the connections that are open now; new ones are served. */
   cut(): void;
   /** Resets the connections and refuses new ones: an engine that is gone. */
@@ -50,6 +52,7 @@ export async function createTcpProxy(target: { port: number; host?: string }): P
     urlFor: (url) => url.replace(/127\.0\.0\.1:\d+|localhost:\d+/, `127.0.0.1:${port}`),
     pause: () => traffic.pause(),
     resume: () => traffic.resume(),
+    hold: () => traffic.hold(),
     cut: () => traffic.cut(),
     refuse,
     accept: async () => {
@@ -73,6 +76,7 @@ class Forwarding {
   readonly #target: { port: number; host?: string };
   readonly #sockets = new Set<Socket>();
   #gate: PromiseWithResolvers<void> | null = null;
+  readonly #held = new WeakMap<Socket, Promise<void>>();
   latencyMs = 0;
 
   constructor(target: { port: number; host?: string }) {
@@ -107,6 +111,12 @@ class Forwarding {
     this.#gate = null;
   }
 
+  hold(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    for (const socket of this.#sockets) this.#held.set(socket, promise);
+    return resolve;
+  }
+
   cut(): void {
     for (const socket of this.#sockets) reset(socket);
   }
@@ -116,6 +126,7 @@ class Forwarding {
       for await (const bytes of from) {
         if (this.latencyMs > 0) await sleep(this.latencyMs);
         while (this.#gate) await this.#gate.promise;
+        await this.#held.get(from);
         if (!to.write(bytes)) await once(to, "drain");
       }
       to.end();

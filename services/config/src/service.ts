@@ -1,7 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { stateRepetitionMs } from "@signalbox/events";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { openPrincipals, openService } from "@signalbox/service";
+import { inTransaction } from "@signalbox/storage";
 import { createOverrideStore } from "./overrides/override-store.ts";
 import { createOverrides } from "./overrides/overrides.ts";
 import { elsewhereOf, readPropertyCatalogue } from "./overrides/property-catalogue.ts";
@@ -25,6 +27,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const elsewhere = elsewhereOf(configuration);
   const overrides = createOverrides({ outbox, overrideStore, catalogue, elsewhere, clock });
 
+  runner.every("configuration repetition", stateRepetitionMs, () => inTransaction(pool, overrides.repeat));
   consume("accounts", { "account.deleted": ({ subject }, { tx }) => overrides.eraseReasonsOf(tx, subject) });
 
   return serve({

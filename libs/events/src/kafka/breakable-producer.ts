@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import type { Socket } from "node:net";
 import type { ISocketFactory, Kafka, Producer, TopicMessages } from "kafkajs";
 import { partitionOf } from "../partition-of.ts";
+import { breakOff } from "./connections.ts";
 import { zstd } from "./kafkajs.ts";
 
 const openSocket = (createRequire(import.meta.url)("kafkajs/src/network/socketFactory.js") as () => ISocketFactory)();
@@ -51,7 +52,7 @@ export class BreakableProducer {
   break(reason: Error): void {
     if (this.#broken) return;
     this.#broken = reason;
-    for (const socket of this.#sockets) socket.destroy(reason);
+    for (const socket of this.#sockets) breakOff(socket, reason);
     void this.close().catch(() => {});
   }
 

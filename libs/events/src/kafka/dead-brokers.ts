@@ -1,5 +1,4 @@
 import { createRequire } from "node:module";
-import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "@signalbox/core";
 import type { TopicPartition } from "../event-log.ts";
@@ -67,22 +66,7 @@ const nobody = -1;
 
 const load = <T>(path: string): T => createRequire(import.meta.url)(`kafkajs/src/${path}.js`).prototype as T;
 
-/** kafkajs 2.2.4 opens a socket for each request that finds none, and knows only the last of them. */
-function connectOnce(): void {
-  const connection = load<{ socket: Socket | undefined; connect(): Promise<boolean> }>("network/connection");
-  const { connect } = connection;
-  const connecting = new WeakMap<object, Promise<boolean>>();
-  connection.connect = function connectOnceAtATime() {
-    const known = connecting.get(this);
-    if (known) return known;
-    const attempt = connect.call(this).finally(() => connecting.delete(this));
-    connecting.set(this, attempt);
-    this.socket?.setMaxListeners(0); // each request that fails meanwhile listens for the connection once more
-    return attempt;
-  };
-}
-
-/** kafkajs asks brokers in any order, and gives up when the first of them does not connect. */
+/** kafkajs 2.2.4 asks brokers in any order, and gives up when the first of them does not connect. */
 function askLivingBrokersFirst(): void {
   load<BrokerPool>("cluster/brokerPool").withBroker = async function withBroker(this: BrokerPool, work) {
     const nodeIds = Object.keys(this.brokers).sort(() => Math.random() - 0.5);
@@ -182,7 +166,6 @@ async function offsetsOfLiving(this: Cluster, wanted: readonly WantedOffsets[]):
   }));
 }
 
-connectOnce();
 askLivingBrokersFirst();
 readOnWithoutABroker();
 beginWithoutABroker();

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Admin } from "kafkajs";
 import type { TopicProblem, TopicSpec } from "../event-log.ts";
+import { compactionLagMs } from "../state-topics.ts";
 import { topicResource } from "./kafkajs.ts";
 
 interface ConfigEntry {
@@ -108,6 +109,7 @@ function configOf(spec: TopicSpec): ConfigEntry[] {
   return [
     ...common,
     { name: "delete.retention.ms", value: String(spec.retentionMs) },
+    { name: "min.compaction.lag.ms", value: String(compactionLagMs) },
     { name: "segment.ms", value: String(compactedSegmentMs) },
   ];
 }

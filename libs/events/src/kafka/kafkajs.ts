@@ -3,6 +3,7 @@ import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
 import { MiB, systemClock } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
+import "./connections.ts";
 import "./dead-brokers.ts";
 import "./partition-answers.ts";
 import kafkajs, { type Kafka, type KafkaConfig, type LogEntry } from "kafkajs";
@@ -67,7 +68,7 @@ export function createKafka(
     clientId,
     brokers: [...brokers],
     connectionTimeout: 3_000,
-    requestTimeout: 15_000,
+    requestTimeout: 8_000,
     ...options,
     // Outages are ours to wait out, with a log line and without a crash.
     retry: { initialRetryTime: 100, maxRetryTime: 500, retries: 1 },

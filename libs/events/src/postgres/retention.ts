@@ -2,6 +2,7 @@ import { minutes } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
 import { inTransaction, type Pool, sql } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
+import { compactionLagMs } from "../state-topics.ts";
 
 const everyMs = minutes(1);
 const recordsPerStep = 5_000;
@@ -31,7 +32,10 @@ const expire = sql(
    where id = gone.partition_id`,
 );
 
-/** Of each key the newest record stays; a tombstone goes too once readers have had the retention to see it. */
+/**
+ * Of each key the newest record stays, and everything that is younger than the lag; a tombstone goes too once readers have had
+ * the retention to see it.
+ */
 const compact = sql(
   "log.compact",
   `delete from signalbox.log_record using (
@@ -39,7 +43,7 @@ const compact = sql(
        row_number() over (partition by partition_id, key order by "offset" desc) as age
      from signalbox.log_topic join signalbox.log_partition on topic = name
      join signalbox.log_record on partition_id = id
-     where cleanup = 'compact'
+     where cleanup = 'compact' and timestamp_ms < (extract(epoch from clock_timestamp()) * 1000)::bigint - $1
    ) ranked
    where log_record.partition_id = ranked.partition_id and log_record."offset" = ranked."offset"
      and (age > 1 or tombstone
@@ -52,7 +56,7 @@ export async function cleanLog(pool: Pool): Promise<void> {
     const { rows } = await tx.query<{ locked: boolean }>(tryLock, [lockId]);
     if (!rows[0]?.locked) return;
     await tx.query(expire, [recordsPerStep]);
-    await tx.query(compact);
+    await tx.query(compact, [compactionLagMs]);
   });
 }
 

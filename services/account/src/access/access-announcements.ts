@@ -1,7 +1,7 @@
 import { type AccessStates, accessRecordOf } from "@signalbox/auth";
 import { draft, type EventData } from "@signalbox/contracts";
-import { type Clock, hours } from "@signalbox/core";
-import type { Outbox } from "@signalbox/events";
+import type { Clock } from "@signalbox/core";
+import { type Outbox, stateRepetitionMs } from "@signalbox/events";
 import { inTransaction, type Pool, sql, type Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 
@@ -68,8 +68,6 @@ const deletePastEntries = sql(
    returning subject`,
 );
 
-/** Live entries are announced again this often. */
-const repeatMs = hours(1);
 /** Keeps one transaction, and with it the outbox of other writers, short. */
 const batch = 200;
 
@@ -108,7 +106,7 @@ export function createAccessAnnouncements({ pool, outbox, clock, accessStates }:
         await outbox.forget(tx, "access.changed", subjects);
         return subjects.length;
       });
-      const before = new Date(now.getTime() - repeatMs);
+      const before = new Date(now.getTime() - stateRepetitionMs);
       return inBatches(pool, async (tx) => {
         const { rows } = await tx.query<Row>(takeLiveEntries, [before, now, batch]);
         await outbox.append(tx, rows.map(accessChanged));

@@ -37,11 +37,15 @@ const nextRevision = sql(
 );
 const lockRevisions = sql("overrides.lock-revisions", "select 1 from revision_counter for update");
 
+const newest = "(select distinct on (name) * from property_revisions order by name, revision desc) as newest";
+const listNewestBefore = sql(
+  "overrides.list-newest-before",
+  `select ${revisions.columns} from ${newest} where changed_at <= $1 order by revision`,
+);
 /** The newest change of each property, where this actor gave a reason for it. */
 const listNewestOf = sql(
   "overrides.list-newest-of",
-  `select ${revisions.columns} from (
-     select distinct on (name) * from property_revisions order by name, revision desc) as newest
+  `select ${revisions.columns} from ${newest}
    where actor = $1 and reason is not null order by revision`,
 );
 const eraseReasons = ["property_overrides", "property_revisions"].map((name) =>
@@ -70,6 +74,11 @@ export function createOverrideStore(pool: Pool) {
       await tx.query(removeOverride, [change.name]);
       if (change.set) await overrides.insert(tx, change);
       await revisions.insert(tx, change);
+    },
+    /** Lists the newest change of each property that has stood since then, and holds up others until the transaction ends. */
+    async newestBefore(tx: Tx, time: Date): Promise<Change[]> {
+      await tx.query(lockRevisions);
+      return (await tx.query<Change>(listNewestBefore, [time])).rows;
     },
     /** Erases the reasons that an actor gave. Answers the changes that were the newest of their property, without reasons. */
     async eraseReasonsOf(tx: Tx, actor: string): Promise<Change[]> {

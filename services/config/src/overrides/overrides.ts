@@ -1,7 +1,7 @@
 import type { Caller } from "@signalbox/auth";
 import { draft } from "@signalbox/contracts";
 import { AppError, type Clock } from "@signalbox/core";
-import type { Outbox } from "@signalbox/events";
+import { type Outbox, stateRepetitionMs } from "@signalbox/events";
 import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { Change, Override, OverrideStore } from "./override-store.ts";
@@ -45,6 +45,16 @@ export function createOverrides({ outbox, overrideStore, catalogue, elsewhere, c
     async unset(tx: Tx, caller: Caller, wanted: Wanted): Promise<void> {
       const { secrecy } = catalogue.overridable(wanted.name);
       await change(tx, caller, wanted, { set: false, value: null }, secrecy);
+    },
+
+    /**
+     * Announces the newest change of each property again, once it has stood for a while. A log that lost its newest records, or took a late one behind them,
+     * is set right this way; with the revision that they had, the changes change nothing where they are known.
+     */
+    async repeat(tx: Tx): Promise<void> {
+      const changes = await overrideStore.newestBefore(tx, new Date(clock.nowMs() - stateRepetitionMs));
+      const events = changes.map((changed) => changedEvent(changed, catalogue.secrecyOf(changed.name)));
+      if (events.length > 0) await outbox.append(tx, events);
     },
 
     /**
