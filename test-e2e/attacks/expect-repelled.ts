@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { groups } from "./groups/groups.ts";
+import { runSuite } from "./run-suite.ts";
+import { printReport, printTotal } from "./runner/print-report.ts";
+import type { Mode } from "./scene/start-system.ts";
+
+/** A table whose rows got lost would be green: all groups together have at least so many. */
+const rowsMin = 2_000;
+
+/** Runs the whole suite, and fails with what succeeded and how to repeat it. */
+export async function expectRepelled(mode: Mode): Promise<void> {
+  const reports = await runSuite({
+    mode,
+    onReport: (report, seconds) => process.stdout.write(`${printReport(report, seconds)}\n`),
+  });
+  assert.deepEqual(
+    reports.map(({ group }) => group),
+    groups.map(({ name }) => name),
+  );
+  for (const { group, tried } of reports) assert.ok(tried > 0, `${group} has rows`);
+  const tried = reports.reduce((sum, report) => sum + report.tried, 0);
+  assert.ok(tried >= rowsMin, printTotal(reports));
+  const problems = reports.filter(({ succeeded, unproven }) => succeeded.length + unproven.length > 0);
+  assert.deepEqual(
+    problems.map((report) => printReport(report)),
+    [],
+  );
+}

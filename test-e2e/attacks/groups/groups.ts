@@ -1,0 +1,27 @@
+import { credentials } from "./credentials.ts";
+import { crossAccount } from "./cross-account.ts";
+import { graphql } from "./graphql.ts";
+import type { Group } from "./group.ts";
+import { hostileServers } from "./hostile-servers.ts";
+import { http } from "./http.ts";
+import { ingestSignatures } from "./ingest-signatures.ts";
+import { limits } from "./limits.ts";
+import { oauth } from "./oauth.ts";
+import { scopes } from "./scopes.ts";
+import { secrets } from "./secrets.ts";
+import { ssrf } from "./ssrf.ts";
+
+/** All tables of the suite, in the order in which they are tried. */
+export const groups: readonly Group[] = [
+  credentials,
+  crossAccount,
+  scopes,
+  ingestSignatures,
+  ssrf,
+  hostileServers,
+  http,
+  graphql,
+  secrets,
+  oauth,
+  limits,
+];

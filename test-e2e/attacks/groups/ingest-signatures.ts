@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import type { Headers } from "../../audit/world.ts";
+import { type Attack, attack, type Control, control } from "../runner/attack.ts";
+import { httpAttack, refusedAs, shown } from "../runner/http-attack.ts";
+import type { TrustingScene } from "../scene/trusting-scene.ts";
+import type { Group } from "./group.ts";
+import { mutationsOf } from "./signature-mutations.ts";
+import { honestSigning, type PartnerScheme, partnerSchemes, type SignedRequest, signed } from "./signed-requests.ts";
+
+/** Webhooks that no partner has sent. */
+export const ingestSignatures: Group = {
+  name: "ingest-signatures",
+  atOnce: 8,
+  async rows(scenes) {
+    const scene = await scenes.trusting();
+    const tables = await Promise.all(
+      partnerSchemes.map(async (scheme) => rowsOf(scene, (await scene.person()).headers, scheme)),
+    );
+    return tables.flat();
+  },
+};
+
+interface Source {
+  readonly id: string;
+  readonly path: string;
+  readonly secret: string;
+}
+
+async function createSource({ world }: TrustingScene, owner: Headers, scheme: PartnerScheme): Promise<Source> {
+  const secret = scheme.newSecret();
+  const { id, ingest_path: path } = (
+    await world.send(owner, "/api/v1/webhooks/sources", { body: { name: scheme.name, secret, ...scheme.source } })
+  ).json;
+  return { id, path, secret };
+}
+
+async function rowsOf(scene: TrustingScene, owner: Headers, scheme: PartnerScheme): Promise<Attack[]> {
+  const source = await createSource(scene, owner, scheme);
+  const { send } = scene;
+  const onlyHonest = honestControl(scene, owner, scheme, source);
+  const rows = [...mutationsOf(scheme, source.secret)].map(([what, { headers, body }]) =>
+    httpAttack({
+      ...{ send, path: source.path, request: { headers, body } },
+      what: `${scheme.name}: ${what}`,
+      must: "be refused with 401, and leave nothing",
+      judge: refusedAs("unauthorized"),
+      control: onlyHonest,
+    }),
+  );
+  const replayed = await Promise.all(replaysOf(scheme).map((replay) => replayRow(scene, owner, scheme, replay)));
+  return [...rows, ...replayed];
+}
+
+/** What a source has received, as its owner sees it. */
+async function receivedAt({ world }: TrustingScene, owner: Headers, { id }: Source): Promise<number> {
+  return (await world.send(owner, `/api/v1/webhooks/sources/${id}/received`)).json.items.length;
+}
+
+interface Received {
+  readonly statuses: readonly number[];
+  readonly count: number;
+}
+
+/** The honest request is taken, and is all that the source has received after everything else. */
+function honestControl(scene: TrustingScene, owner: Headers, scheme: PartnerScheme, source: Source): Control {
+  return control<Received>({
+    what: `${scheme.name}: the honest request alone`,
+    attempt: async () => {
+      const { headers, body } = signed(scheme, honestSigning(source.secret));
+      const { status } = await scene.send(source.path, { headers, body });
+      return { statuses: [status], count: await receivedAt(scene, owner, source) };
+    },
+    judge: ({ statuses, count }) =>
+      statuses[0] === 202 && count === 1 ? null : `answered ${statuses[0]}, ${count} received`,
+    planted: [
+      { statuses: [404], count: 0 },
+      { statuses: [202], count: 2 },
+      { statuses: [202], count: 0 },
+    ],
+  });
+}
+
+interface Replay {
+  readonly what: string;
+  readonly change: (request: SignedRequest) => SignedRequest;
+}
+
+const withHeaders = (what: string, headers: Readonly<Record<string, string>>): Replay => ({
+  what,
+  change: (request) => ({ ...request, headers: { ...request.headers, ...headers } }),
+});
+
+/** Ways to send a captured request again. What is not signed can be changed by whoever captured it. */
+function replaysOf({ typeHeader }: PartnerScheme): readonly Replay[] {
+  return [
+    withHeaders("as it was", {}),
+    withHeaders("with a charset", { "content-type": "application/json; charset=utf-8" }),
+    withHeaders("from another agent", { "user-agent": "another", "x-forwarded-for": "203.0.113.7" }),
+    withHeaders("with headers of its own", {
+      "x-delivery": "another",
+      "webhook-delivery": "another",
+      "idempotency-key": "another",
+    }),
+    ...(typeHeader === null ? [] : [withHeaders("as another type", { [typeHeader]: "another.type" })]),
+  ];
+}
+
+/** One honest delivery, captured and sent again: it has one effect. */
+async function replayRow(
+  scene: TrustingScene,
+  owner: Headers,
+  scheme: PartnerScheme,
+  { what, change }: Replay,
+): Promise<Attack> {
+  const source = await createSource(scene, owner, scheme);
+  const captured = signed(scheme, honestSigning(source.secret));
+  const first = control<number>({
+    what: `${scheme.name}: the request that is captured (${what})`,
+    attempt: async () => receivedAt(scene, owner, source),
+    judge: (count) => (count >= 1 ? null : "nothing was received"),
+    planted: [0],
+  });
+  return attack<Received>({
+    what: `${scheme.name}: a captured request ${what}`,
+    must: "have no second effect",
+    repeat: `send ${JSON.stringify(captured.headers)} and ${captured.body} twice, the second time ${what}`,
+    control: first,
+    attempt: async () => {
+      const honest = await scene.send(source.path, captured);
+      assert.equal(honest.status, 202, shown(honest));
+      const again = [await scene.send(source.path, change(captured)), await scene.send(source.path, change(captured))];
+      return { statuses: again.map(({ status }) => status), count: await receivedAt(scene, owner, source) };
+    },
+    judge: ({ statuses, count }) => {
+      if (statuses.some((status) => status >= 500)) return `answered ${statuses.join(" and ")}`;
+      return count === 1 ? null : `${count} deliveries were received`;
+    },
+    planted: [
+      { statuses: [202, 202], count: 2 },
+      { statuses: [500, 202], count: 1 },
+    ],
+  });
+}

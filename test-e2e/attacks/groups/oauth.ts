@@ -1,0 +1,106 @@
+import { expectStatus } from "../../journey/client.ts";
+import { type Attack, attack, type Control, control, type Finding } from "../runner/attack.ts";
+import { type Application, applications, type IssuingScene, type SignedIn } from "../scene/issuing-scene.ts";
+import type { Group } from "./group.ts";
+import { issuedTokenRows } from "./issued-tokens.ts";
+import { clientRows, codeRows, refreshRows } from "./oauth-grants.ts";
+import { authorizationMutations, type ClientSecret, redirectMutations } from "./oauth-tables.ts";
+
+/** The issuer of our own, as an application, a program and a stranger see it. */
+export const oauth: Group = {
+  name: "oauth",
+  atOnce: 4,
+  async rows(scenes) {
+    const scene = await scenes.issuing();
+    const [person, stranger] = [await scene.signIn(), await scene.signIn()];
+    const [client, other] = [await makeClient(scene, person), await makeClient(scene, stranger)];
+    return [
+      ...authorizationRows(scene, person),
+      ...(await codeRows(scene, person)),
+      ...clientRows(scene, client, other),
+      ...refreshRows(scene),
+      ...(await issuedTokenRows(scene, person)),
+    ];
+  },
+};
+
+/** A program that acts for somebody's account. */
+async function makeClient({ send }: IssuingScene, { headers }: SignedIn): Promise<ClientSecret> {
+  const body = { name: "robot", scopes: ["account:read"] };
+  const { client_id: id, client_secret: secret } = expectStatus(
+    await send("/api/account/clients/", { headers: { ...headers }, body }),
+    201,
+  ).json;
+  return { id, secret };
+}
+
+interface Arrival {
+  readonly status: number;
+  readonly url: string;
+  readonly text: string;
+}
+
+const at = (url: string, text = "", status = 302): Arrival => ({ status, url, text });
+export const givesNothing =
+  (homes: readonly string[]) =>
+  ({ status, url, text }: Arrival): Finding => {
+    const isGiven = /[?#&](code|access_token|id_token)=/.test(url) || /[?#&"](code|access_token|id_token)=/.test(text);
+    const isElsewhere = !homes.some((home) => url.startsWith(home));
+    return isGiven || isElsewhere || status >= 500 || text.includes("<script")
+      ? `${status} at ${url}: ${text.slice(0, 200)}`
+      : null;
+  };
+
+/** What a browser that is signed in is led to, when the request of the application is not the application's. */
+function authorizationRows(scene: IssuingScene, { visitor }: SignedIn): Attack[] {
+  const { baseUrl } = scene.system;
+  const visit = async (url: URL): Promise<Arrival> => {
+    const seen = await visitor.open(url);
+    return { status: seen.status, url: seen.url.href, text: seen.text };
+  };
+  const honest = new Map<Application, Control>(
+    [applications.console, applications.cli].map((application) => [
+      application,
+      control<Arrival>({
+        what: `the request of ${application.name}`,
+        attempt: async () => visit(scene.authorization(application).url),
+        judge: ({ url }) => (url.startsWith(application.redirect_uris[0]) && url.includes("code=") ? null : url),
+        planted: [at(`${baseUrl}/oauth/x`), at("https://evil.example/?code=x")],
+      }),
+    ]),
+  );
+  const row = (
+    application: Application,
+    what: string,
+    more: Record<string, string>,
+    homes: readonly string[],
+  ): Attack => {
+    const { url } = scene.authorization(application, more);
+    return attack<Arrival>({
+      ...{
+        what: `${application.name}: ${what}`,
+        must: "lead to no code, and to nobody else",
+        repeat: `open ${url.href} in a browser that is signed in`,
+      },
+      control: honest.get(application) as Control,
+      attempt: () => visit(url),
+      judge: givesNothing(homes),
+      planted: [
+        at("https://evil.example/?code=x"),
+        at(`${application.redirect_uris[0]}?code=x`),
+        at("https://evil.example/"),
+        at(`${baseUrl}/x`, "<script>"),
+        at(`${baseUrl}/x`, "", 500),
+      ],
+    });
+  };
+  return [applications.console, applications.cli].flatMap((application) => [
+    ...Object.entries(redirectMutations).map(([what, mutate]) =>
+      row(application, `a redirect ${what}`, { redirect_uri: mutate(application.redirect_uris[0]) }, [baseUrl]),
+    ),
+    // An error may be told to the application itself: that is where it belongs.
+    ...Object.entries(authorizationMutations).map(([what, more]) =>
+      row(application, what, more, [baseUrl, application.redirect_uris[0]]),
+    ),
+  ]);
+}

@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { type Attempt, recipes } from "../../audit/recipes.ts";
+import { inLanes } from "../runner/run-attacks.ts";
+import type { TrustingScene } from "../scene/trusting-scene.ts";
+import { type DeclaredAccess, declaredAccess } from "./declared-access.ts";
+import { fieldReads } from "./field-reads.ts";
+import { type Owner, ownerOfEverything, pathTo } from "./owned-things.ts";
+
+/** Something that its owner is about to do, and would succeed with. */
+export interface Operation extends DeclaredAccess {
+  /** `PATCH /images/{image_id}`, `Mutation.updateImage`, `Account.images` */
+  readonly name: string;
+  readonly attempt: Attempt;
+  /** The request names a thing of its owner. */
+  readonly namesThing: boolean;
+}
+
+/** What is taken back has to be there, and its revision known: the walk through the audit makes this one in its own order. */
+const madeHere = ["Mutation.unsetProperty"];
+/** All of them, and the owner of what is read. */
+export interface Operations {
+  readonly operations: readonly Operation[];
+  readonly owner: Owner;
+}
+
+/**
+ * Makes ready every operation there is while the system trusts another issuer: each write has an owner of its own. Writes
+ * that are not wanted are left out.
+ */
+export async function operationsOf(
+  scene: TrustingScene,
+  isWanted: (write: string) => boolean = () => true,
+): Promise<Operations> {
+  const declared = await declaredAccess();
+  const owner = await ownerOfEverything(scene);
+  const attempts = new Map([...readsOf(owner, declared, scene), ...fieldsOf(owner, declared, scene)]);
+  const writes = Object.entries(recipes).filter(([name]) => !madeHere.includes(name) && isWanted(name));
+  await inLanes(writes, 8, async ([name, recipe]) => attempts.set(name, await recipe(scene.world)));
+  const operations = [...attempts].map(([name, attempt]) => {
+    const access = declared.get(name);
+    assert.ok(access, `${name} is declared`);
+    return { name, attempt, ...access, namesThing: namesThing(name, attempt) };
+  });
+  return { operations, owner };
+}
+
+export const isRead = ({ name }: Operation): boolean => !name.startsWith("Mutation.") && /^(GET |\w+\.)/.test(name);
+
+type Declared = ReadonlyMap<string, DeclaredAccess>;
+
+/** Whatever only administrators may do is done by one: the owner's role is never enough. */
+const whoMay = (owner: Owner, { administrator }: TrustingScene, { scopes }: DeclaredAccess) =>
+  scopes.some((scope) => ["account:admin", "env:read", "config:admin"].includes(scope)) ? administrator : owner.headers;
+
+function readsOf(owner: Owner, declared: Declared, scene: TrustingScene): [string, Attempt][] {
+  return [...declared].flatMap(([name, access]) => {
+    const [method, template = ""] = name.split(" ");
+    const path = pathTo(template, owner.things);
+    if (method !== "GET" || path === null || access.isOpen) return [];
+    return [[name, { by: whoMay(owner, scene, access), path, request: {} }]];
+  });
+}
+
+function fieldsOf(owner: Owner, declared: Declared, scene: TrustingScene): [string, Attempt][] {
+  return Object.entries(fieldReads(owner.things)).map(([name, query]) => {
+    const access = declared.get(name);
+    assert.ok(access, `${name} is declared`);
+    return [name, { by: whoMay(owner, scene, access), path: "/graphql", request: { body: { query } } }];
+  });
+}
+
+function namesThing(name: string, { request: { body } }: Attempt): boolean {
+  if (name.includes(" ")) return name.includes("{");
+  return /"id":|"accountId":|\(id: /.test(JSON.stringify(body));
+}

@@ -1,0 +1,92 @@
+import { createHmac } from "node:crypto";
+import { eventually } from "@signalbox/testing";
+import type { Headers } from "../../audit/world.ts";
+import type { TrustingScene, Victim } from "../scene/trusting-scene.ts";
+
+/** An owner with one of each thing. */
+export interface Owner extends Victim {
+  readonly things: Things;
+}
+
+/** The ids of one of each thing that an account can have. */
+export interface Things {
+  readonly account: string;
+  readonly key: string;
+  readonly identity: string;
+  readonly image: string;
+  readonly source: string;
+  readonly endpoint: string;
+  readonly delivery: string;
+  /** What the source has received. */
+  readonly received: string;
+}
+
+/** Makes somebody who has one of each thing. */
+export async function ownerOfEverything(scene: TrustingScene): Promise<Owner> {
+  const { world, receiver } = scene;
+  const victim = await scene.person();
+  const { headers } = victim;
+  const make = async (path: string, body: unknown): Promise<string> =>
+    (await world.send(headers, path, { body })).json.id;
+  const endpoint = await make("/api/v1/webhooks/endpoints", {
+    url: `${receiver.url}/ok`,
+    event_types: ["account.updated"],
+  });
+  const [key, identity, source, image] = await Promise.all([
+    make("/api/account/api-keys/", { name: "theirs", scopes: ["account:read"] }),
+    make("/api/account/identities/", { token: scene.newcomer() }),
+    make("/api/v1/webhooks/sources", { name: "Theirs", scheme: "github", secret }),
+    make("/images", photoForm(world.photo)),
+  ]);
+  const delivery = await deliveryOf(scene, headers);
+  const received = await receivedAt(scene, headers, source);
+  return { ...victim, things: { account: victim.id, key, identity, image, source, endpoint, delivery, received } };
+}
+
+const secret = "the secret of the victim";
+
+async function receivedAt({ world }: TrustingScene, headers: Headers, source: string): Promise<string> {
+  const body = Buffer.from('{"for":"the victim"}');
+  const signature = createHmac("sha256", secret).update(body).digest("hex");
+  const github = { "x-github-delivery": crypto.randomUUID(), "x-github-event": "push" };
+  const signed = { "content-type": "application/json", "x-hub-signature-256": `sha256=${signature}`, ...github };
+  await world.send(signed, `/ingest/${source}`, { body });
+  return (await world.send(headers, `/api/v1/webhooks/sources/${source}/received`)).json.items[0].id;
+}
+
+async function deliveryOf({ world }: TrustingScene, headers: Headers): Promise<string> {
+  await world.send(headers, "/api/account/", {
+    method: "PATCH",
+    body: { display_name: `Delivered ${crypto.randomUUID()}` },
+  });
+  const message = "the event is delivered";
+  return eventually(async () => (await world.send(headers, "/api/v1/webhooks/deliveries")).json.items[0]?.id ?? null, {
+    message,
+  });
+}
+
+export function photoForm(photo: Buffer): FormData {
+  const form = new FormData();
+  form.set("file", new Blob([new Uint8Array(photo)], { type: "image/jpeg" }), "photo.jpg");
+  return form;
+}
+
+/** Fills the parameters of a path; null for a path about a thing that nobody has. */
+export function pathTo(template: string, things: Things): string | null {
+  const byParameter: Readonly<Record<string, string>> = {
+    account_id: things.account,
+    key_id: things.key,
+    identity_id: things.identity,
+    image_id: things.image,
+    ref: things.received,
+  };
+  const byPath = [
+    ["/sources/", things.source],
+    ["/endpoints/", things.endpoint],
+    ["/deliveries/", things.delivery],
+  ] as const;
+  const path = template.replaceAll(/\{(\w+)\}/g, (whole, parameter: string) => {
+    return byParameter[parameter] ?? byPath.find(([part]) => template.includes(part))?.[1] ?? whole;
+  });
+  return path.includes("{") ? null : path;
+}

@@ -1,0 +1,161 @@
+import { scopes as allScopes, privilegedScopes, type Scope } from "@signalbox/contracts";
+import type { Headers } from "../../audit/world.ts";
+import type { Attack, Control } from "../runner/attack.ts";
+import {
+  httpAttack,
+  httpControl,
+  type Judge,
+  plantedAnswer,
+  refusedAs,
+  shown,
+  succeeds,
+  weakAnswers,
+} from "../runner/http-attack.ts";
+import type { TrustingScene } from "../scene/trusting-scene.ts";
+import type { Group } from "./group.ts";
+import { type Operation, operationsOf } from "./operations.ts";
+
+/** Everything that needs a scope, a role or a recent sign-in, tried without by its own owner. */
+export const scopes: Group = {
+  name: "scopes",
+  atOnce: 8,
+  async rows(scenes) {
+    const scene = await scenes.trusting();
+    const { operations } = await operationsOf(scene);
+    const closed = operations.filter(({ isOpen }) => !isOpen);
+    const given = { scene, credentials: await singleScopeKeys(scene), climber: (await scene.person()).headers };
+    return closed.flatMap((operation) => rowsOf(operation, given));
+  },
+};
+
+interface Given {
+  readonly scene: TrustingScene;
+  /** Keys of the administrator, by the scopes that they have. */
+  readonly credentials: ReadonlyMap<string, Headers>;
+  /** Somebody who would like to be more than an owner. */
+  readonly climber: Headers;
+}
+
+function rowsOf(operation: Operation, given: Given): Attack[] {
+  const { name, attempt } = operation;
+  const { path, request } = attempt;
+  const { send } = given.scene;
+  const as = (headers: Headers) => ({
+    send,
+    path,
+    request: { ...request, headers: { ...request.headers, ...headers } },
+  });
+  const control = httpControl({ ...as(attempt.by), what: `${name} by its owner`, judge: succeeds });
+  return [
+    ...withOtherScopes(operation, given).map(([what, headers]) =>
+      httpAttack({
+        ...as(headers),
+        what: `${name} with ${what}`,
+        must: "be forbidden",
+        judge: refusedAs("forbidden"),
+        control,
+      }),
+    ),
+    ...(given.scene.administrator === attempt.by ? asClimber(given, name, as, control) : []),
+    ...withoutRecentSignIn(operation, given.scene, as, control),
+  ];
+}
+
+/** Credentials of the owner with one scope each, none of which is enough. */
+function withOtherScopes(
+  { scopes: needed, attempt, name }: Operation,
+  { scene, credentials }: Given,
+): [string, Headers][] {
+  if (needed.length === 0) return [];
+  // Whoever cannot see the parent of a field would be refused for that alone.
+  const besides: readonly Scope[] = name.startsWith("Account.") ? ["account:read"] : [];
+  return allScopes
+    .map((scope) => [...new Set([...besides, scope])])
+    .filter((held) => !needed.every((scope) => held.includes(scope)))
+    .map((held) => {
+      const named = held.join(" ");
+      if (attempt.by === scene.administrator) return [`a key for ${named}`, credentials.get(named) ?? {}];
+      return [`a token for ${named}`, { authorization: `Bearer ${scene.tokenOf(attempt.by, { scope: named })}` }];
+    });
+}
+
+async function singleScopeKeys({ world, administrator }: TrustingScene): Promise<ReadonlyMap<string, Headers>> {
+  const sets = allScopes.flatMap((scope) => [[scope], [...new Set(["account:read" as Scope, scope])]]);
+  const keys = new Map<string, Headers>();
+  for (const set of sets) {
+    const body = { name: "narrow", scopes: set };
+    const { key } = (await world.send(administrator, "/api/account/api-keys/", { body })).json;
+    keys.set(set.join(" "), { "x-api-key": key });
+  }
+  return keys;
+}
+
+/** Claims that sound like more than an owner, and that nobody has mapped to a role. */
+const climbs: Readonly<Record<string, object>> = {
+  "a scope that only roles bring": { scope: [...privilegedScopes].join(" ") },
+  "all scopes in scope": { scope: allScopes.join(" ") },
+  "all scopes in scp": { scp: allScopes },
+  "all scopes in permissions": { permissions: allScopes },
+  "the role Admin": { roles: ["Admin"] },
+  "the role administrator": { roles: ["administrator"] },
+  "the role with a space": { roles: ["admin owner"].map((role) => ` ${role.split(" ")[0]}\u00a0`) },
+  "the role as a member": { roles: [{ admin: true }] },
+  "the role constructor": { roles: ["constructor", "__proto__", "toString"] },
+  "a role of another claim": { role: "admin", groups: ["admin"], realm_access: { roles: ["admin"] } },
+  "a role in the scope": { scope: "admin operator" },
+  "the scope of everything": { scope: "* account:* account:read account:ADMIN" },
+};
+
+type As = (headers: Headers) => Pick<Parameters<typeof httpAttack>[0], "send" | "path" | "request">;
+
+/** What administrators and operators may do, tried by an owner whose token asks for it. */
+function asClimber({ scene, climber }: Given, name: string, as: As, control: Control): Attack[] {
+  return Object.entries(climbs).map(([what, claims]) =>
+    httpAttack({
+      ...as({ authorization: `Bearer ${scene.tokenOf(climber, claims)}` }),
+      what: `${name} by an owner whose token has ${what}`,
+      must: "be forbidden",
+      judge: refusedAs("forbidden"),
+      control,
+    }),
+  );
+}
+
+/** Changes that the recipes make, of those that need a recent sign-in only sometimes. */
+const guarded = ["another name", "another URL", "another secret", "other roles"];
+const minute = 60;
+
+/** Signs of a sign-in that are none. */
+const signIns: Readonly<Record<string, () => object>> = {
+  "no sign-in": () => ({ auth_time: undefined }),
+  "a sign-in sixteen minutes ago": () => ({ auth_time: Math.floor(Date.now() / 1000) - 16 * minute }),
+  "a sign-in in an hour": () => ({ auth_time: Math.floor(Date.now() / 1000) + 60 * minute }),
+  "a sign-in that is a text": () => ({ auth_time: String(Math.floor(Date.now() / 1000)) }),
+  "a sign-in that is true": () => ({ auth_time: true }),
+  "a sign-in in the year 275760": () => ({ auth_time: 8.64e12 }),
+};
+
+export const stepUpAsked: Judge = (answer) => {
+  const isAsked = JSON.stringify(answer.json ?? {}).includes("step_up_required");
+  return isAsked && refusedAs("forbidden")(answer) === null ? null : shown(answer);
+};
+
+function withoutRecentSignIn(
+  { name, attempt, stepUp }: Operation,
+  scene: TrustingScene,
+  as: As,
+  control: Control,
+): Attack[] {
+  const isGuarded = stepUp === true || (typeof stepUp === "string" && guarded.includes(stepUp));
+  if (!isGuarded || attempt.by === scene.administrator) return [];
+  return Object.entries(signIns).map(([what, claims]) =>
+    httpAttack({
+      ...as({ authorization: `Bearer ${scene.tokenOf(attempt.by, claims())}` }),
+      what: `${name} with ${what}`,
+      must: "ask for a recent sign-in",
+      judge: stepUpAsked,
+      planted: [...weakAnswers, plantedAnswer(403, { error: { code: "forbidden" } })],
+      control,
+    }),
+  );
+}

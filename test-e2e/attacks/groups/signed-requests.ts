@@ -1,0 +1,162 @@
+import { createHmac, randomBytes } from "node:crypto";
+
+/** A request as a partner sends it. */
+export interface SignedRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+/** Everything that a signature is made of; each part may be another than the honest one. */
+export interface Signing {
+  readonly secret: string;
+  readonly id: string;
+  readonly seconds: string;
+  readonly body: Buffer;
+}
+
+/** How the partners of one scheme sign. Written from their documentation, and not with our own code. */
+export interface PartnerScheme {
+  readonly name: string;
+  /** What the source is made with. */
+  readonly source: { readonly scheme: string; readonly settings?: Readonly<Record<string, string>> };
+  readonly newSecret: () => string;
+  readonly signatureHeader: string;
+  /** The header of the time; null where it stands beside the signature, or where none is signed. */
+  readonly timeHeader: string | null;
+  readonly signsTime: boolean;
+  /** The header of the delivery's id, and of its type; they are signed where `signsId` says so. */
+  readonly idHeader: string | null;
+  readonly typeHeader: string | null;
+  readonly signsId: boolean;
+  readonly sign: (signing: Signing) => SignedRequest["headers"];
+}
+
+const text = () => `secret ${randomBytes(16).toString("hex")}`;
+const digest = (
+  secret: string | Buffer,
+  parts: readonly (string | Buffer)[],
+  encoding: "hex" | "base64",
+  hash = "sha256",
+) => parts.reduce((hmac, part) => hmac.update(part), createHmac(hash, secret)).digest(encoding);
+const json = { "content-type": "application/json" };
+
+const fixed: readonly PartnerScheme[] = [
+  {
+    ...{
+      name: "standard-webhooks",
+      source: { scheme: "standard-webhooks" },
+      signatureHeader: "webhook-signature",
+      timeHeader: "webhook-timestamp",
+    },
+    ...{ idHeader: "webhook-id", typeHeader: null, signsTime: true, signsId: true },
+    newSecret: () => `whsec_${randomBytes(24).toString("base64")}`,
+    sign: ({ secret, id, seconds, body }) => {
+      const key = Buffer.from(secret.replace("whsec_", ""), "base64");
+      const signature = `v1,${digest(key, [`${id}.${seconds}.`, body], "base64")}`;
+      return { ...json, "webhook-id": id, "webhook-timestamp": seconds, "webhook-signature": signature };
+    },
+  },
+  {
+    ...{
+      name: "stripe",
+      source: { scheme: "stripe" },
+      signatureHeader: "stripe-signature",
+      timeHeader: null,
+      idHeader: null,
+      typeHeader: null,
+    },
+    ...{ signsTime: true, signsId: true, newSecret: text },
+    sign: ({ secret, seconds, body }) => ({
+      ...json,
+      "stripe-signature": `t=${seconds},v1=${digest(secret, [`${seconds}.`, body], "hex")}`,
+    }),
+  },
+  {
+    ...{
+      name: "github",
+      source: { scheme: "github" },
+      signatureHeader: "x-hub-signature-256",
+      timeHeader: null,
+      idHeader: "x-github-delivery",
+    },
+    ...{ typeHeader: "x-github-event", signsTime: false, signsId: false, newSecret: text },
+    sign: ({ secret, id, body }) => ({
+      ...json,
+      "x-hub-signature-256": `sha256=${digest(secret, [body], "hex")}`,
+      "x-github-delivery": id,
+      "x-github-event": "push",
+    }),
+  },
+  {
+    ...{
+      name: "slack",
+      source: { scheme: "slack" },
+      signatureHeader: "x-slack-signature",
+      timeHeader: "x-slack-request-timestamp",
+    },
+    ...{ idHeader: null, typeHeader: null, signsTime: true, signsId: true, newSecret: text },
+    sign: ({ secret, seconds, body }) => ({
+      ...json,
+      "x-slack-request-timestamp": seconds,
+      "x-slack-signature": `v0=${digest(secret, [`v0:${seconds}:`, body], "hex")}`,
+    }),
+  },
+  {
+    ...{
+      name: "shopify",
+      source: { scheme: "shopify" },
+      signatureHeader: "x-shopify-hmac-sha256",
+      timeHeader: null,
+      idHeader: "x-shopify-webhook-id",
+    },
+    ...{ typeHeader: "x-shopify-topic", signsTime: false, signsId: false, newSecret: text },
+    sign: ({ secret, id, body }) => ({
+      ...json,
+      "x-shopify-hmac-sha256": digest(secret, [body], "base64"),
+      "x-shopify-webhook-id": id,
+      "x-shopify-topic": "orders/create",
+    }),
+  },
+];
+
+/** The configurable scheme, in every combination that changes what is signed. */
+function hmacScheme(
+  algorithm: "sha256" | "sha512",
+  encoding: "hex" | "base64",
+  time: "header" | "pairs" | "none",
+): PartnerScheme {
+  return {
+    name: `hmac ${algorithm} ${encoding} ${time}`,
+    source: { scheme: "hmac", settings: { algorithm, encoding, time, signature_prefix: "p=" } },
+    ...{ newSecret: text, signatureHeader: "x-signature", timeHeader: time === "header" ? "x-timestamp" : null },
+    ...{ signsTime: time !== "none", idHeader: "x-delivery-id", typeHeader: "x-event-type", signsId: false },
+    sign: ({ secret, id, seconds, body }) => {
+      const start = time === "none" ? "" : `${seconds}.`;
+      const signature = digest(secret, [start, body], encoding, algorithm);
+      const carried = time === "pairs" ? `t=${seconds},v1=${signature}` : `p=${signature}`;
+      const headers = { ...json, "x-signature": carried, "x-delivery-id": id, "x-event-type": "order.created" };
+      return time === "header" ? { ...headers, "x-timestamp": seconds } : headers;
+    },
+  };
+}
+
+export const partnerSchemes: readonly PartnerScheme[] = [
+  ...fixed,
+  ...(["sha256", "sha512"] as const).flatMap((algorithm) =>
+    (["hex", "base64"] as const).flatMap((encoding) =>
+      (["header", "pairs", "none"] as const).map((time) => hmacScheme(algorithm, encoding, time)),
+    ),
+  ),
+];
+
+/** What a partner sends just now. */
+export function honestSigning(secret: string): Signing {
+  const id = `evt_${randomBytes(8).toString("hex")}`;
+  const body = Buffer.from(JSON.stringify({ id, type: "order.created", event_id: id, amount: 100, text: "Grüße" }));
+  return { secret, id, seconds: String(Math.floor(Date.now() / 1000)), body };
+}
+
+export const signed = (scheme: PartnerScheme, signing: Signing): SignedRequest => ({
+  headers: scheme.sign(signing),
+  body: signing.body,
+});

@@ -1,0 +1,113 @@
+import { topics } from "@signalbox/contracts";
+import { systemClock } from "@signalbox/core";
+import { openEventLog } from "@signalbox/events";
+import { createLogger, createMetrics } from "@signalbox/telemetry";
+import { eventually } from "@signalbox/testing";
+import { createClient } from "../../journey/client.ts";
+import type { TrustingScene, Victim } from "../scene/trusting-scene.ts";
+
+/** A place where what happened is told. */
+export interface Sink {
+  readonly name: string;
+  /** What is certainly there: whoever does not find it has not looked. */
+  readonly marker: string;
+  readonly read: () => Promise<string>;
+}
+
+/** What was done last before the sinks are read, and is found in each of them by one of these. */
+interface Marks {
+  readonly requestId: string;
+  readonly traceId: string;
+  readonly displayName: string;
+}
+
+/** Every place where something of the person's requests may end up. */
+export function sinksOf(
+  scene: TrustingScene,
+  { headers }: Victim,
+  { requestId, traceId, displayName }: Marks,
+): readonly Sink[] {
+  const { system, spans, send, administrator } = scene;
+  const textOf = async (path: string, by = headers) => (await send(path, { headers: { ...by } })).bytes.toString();
+  const sinks: Sink[] = [
+    { name: "the logs", marker: requestId, read: async () => system.output() },
+    {
+      name: "the traces",
+      marker: traceId,
+      read: async () =>
+        JSON.stringify(spans.spans, (_name, value) => (typeof value === "bigint" ? String(value) : value)),
+    },
+    { name: "the events", marker: displayName, read: () => eventsOf(scene) },
+    { name: "the metrics", marker: "http_server", read: () => managed(scene, "/management/metrics") },
+    { name: "the management env", marker: "propertySources", read: () => managed(scene, "/management/env") },
+    { name: "the owner's audit", marker: requestId, read: () => textOf("/api/account/audit/?limit=70") },
+    {
+      name: "the audit of all accounts",
+      marker: requestId,
+      read: () => textOf("/api/accounts/audit/?limit=70", administrator),
+    },
+    { name: "the export", marker: displayName, read: () => textOf("/api/account/export/") },
+    { name: "the graph", marker: displayName, read: () => graphOf(scene, headers) },
+    {
+      name: "the account's lists",
+      marker: "Planted",
+      read: async () => (await Promise.all(lists.map((path) => textOf(path)))).join("\n"),
+    },
+  ];
+  return sinks.map((sink) => ({ ...sink, read: once(() => settled(sink)) }));
+}
+
+const lists = [
+  "/api/account/api-keys/",
+  "/api/v1/webhooks/sources",
+  "/api/v1/webhooks/endpoints",
+  "/images",
+  "/api/v1/webhooks/deliveries",
+  "/api/v1/webhooks/attempts",
+];
+
+/** Reads a sink when what was done last has arrived in it. */
+const settled = (sink: Sink): Promise<string> =>
+  eventually(
+    async () => {
+      const text = await sink.read();
+      return text.includes(sink.marker) && text;
+    },
+    { message: `${sink.name} show ${sink.marker}` },
+  );
+
+function once<T>(read: () => Promise<T>): () => Promise<T> {
+  let value: Promise<T> | undefined;
+  return () => (value ??= read());
+}
+
+async function managed({ system, administrator }: TrustingScene, path: string): Promise<string> {
+  const urls = system.managementUrls.size > 0 ? [...system.managementUrls.values()] : [system.managementUrl];
+  const answers = urls.map((url) => createClient(url)(path, { headers: { ...administrator } }));
+  return (await Promise.all(answers)).map(({ bytes }) => bytes.toString()).join("\n");
+}
+
+async function graphOf({ send }: TrustingScene, headers: Victim["headers"]): Promise<string> {
+  const query = `{ viewer { displayName apiKeys(first: 70) { edges { node { name hint } } } auditLog(first: 70) { edges { node { action subject } } }
+    webhookEndpoints(first: 70) { edges { node { url description } } } webhookSources(first: 70) { edges { node { name } } } } }`;
+  return (await send("/graphql", { headers: { ...headers }, body: { query } })).bytes.toString();
+}
+
+/** Everything on the log, from its beginning. */
+async function eventsOf({ system }: TrustingScene): Promise<string> {
+  const log = createLogger({ service: "test-e2e", instance: "attacks", level: "error" });
+  const metrics = createMetrics({ service: "test-e2e" });
+  const eventLog = await openEventLog(system.eventsUrl, { clientId: "test-e2e", log, metrics, clock: systemClock });
+  const texts: string[] = [];
+  const reader = await eventLog.broadcast({
+    service: "test-e2e",
+    instance: crypto.randomUUID(),
+    topics: topics.map(({ name }) => name),
+    from: "start",
+    onRecord: ({ key, headers, value }) => void texts.push(`${key} ${JSON.stringify(headers)} ${value}`),
+  });
+  await reader.caughtUp;
+  await reader.close();
+  await eventLog.close();
+  return texts.join("\n");
+}

@@ -1,0 +1,171 @@
+import { eventually } from "@signalbox/testing";
+import type { Headers } from "../../audit/world.ts";
+import type { Answer } from "../../journey/client.ts";
+import { type Attack, attack, type Control, control, type Finding } from "../runner/attack.ts";
+import { plantedAnswer, shown } from "../runner/http-attack.ts";
+import { inLanes } from "../runner/run-attacks.ts";
+import { leadingTo, type TrustingScene } from "../scene/trusting-scene.ts";
+import { addressForms, ownNames } from "./address-forms.ts";
+import type { Group } from "./group.ts";
+
+/** Addresses that are not for the public, in every form, by every way to make the system connect. */
+export const ssrf: Group = {
+  name: "ssrf",
+  atOnce: 8,
+  async rows(scenes) {
+    const scene = await scenes.trusting();
+    const { headers } = await scene.person();
+    const ways = await waysOf(scene, headers);
+    const direct = ways.flatMap((way) => {
+      const reaches = controlOf(scene, way);
+      return [...addressForms].map(([what, form]) => rowOf(scene, { way, what, form, control: reaches }));
+    });
+    return [...direct, ...(await rowsOfDeliveries(scene))];
+  },
+};
+
+/** A way to make the system connect to a URL. */
+interface Way {
+  readonly name: string;
+  readonly ask: (url: string) => Promise<Answer>;
+  /** A URL that may be reached by it. */
+  readonly good: string;
+}
+
+const redirects = [301, 302, 303, 307, 308];
+
+async function waysOf({ world, receiver, hostile }: TrustingScene, owner: Headers): Promise<readonly Way[]> {
+  const { photoUrl } = world;
+  const endpoints = "/api/v1/webhooks/endpoints";
+  const event_types = ["account.updated"];
+  const { id } = (await world.send(owner, endpoints, { body: { url: receiver.url, event_types } })).json;
+  const importFrom = (source_url: string) => world.tryTo(owner, "/images/import", { body: { source_url } });
+  return [
+    { name: "an import", ask: importFrom, good: photoUrl },
+    {
+      name: "a new endpoint",
+      good: receiver.url,
+      ask: (url) => world.tryTo(owner, endpoints, { body: { url, event_types } }),
+    },
+    {
+      ...{ name: "an endpoint that moves", good: `${hostile.url}/moved` },
+      ask: (url) => world.tryTo(owner, `${endpoints}/${id}`, { method: "PATCH", body: { url } }),
+    },
+    ...redirects.map((status) => ({
+      ...{ name: `an import that is redirected with ${status}`, good: photoUrl },
+      ask: (url: string) => importFrom(leadingTo(receiver, status, url)),
+    })),
+  ];
+}
+
+interface Tried {
+  readonly answer: Answer;
+  readonly isReached: boolean;
+}
+
+const reached: Tried = { answer: plantedAnswer(422, { error: { code: "validation_error" } }), isReached: true };
+const taken: Tried = { answer: plantedAnswer(201, { id: "planted" }), isReached: false };
+const broken: Tried = { answer: plantedAnswer(500), isReached: false };
+
+/** A URL that is forbidden is the caller's mistake; one that a server leads to may be that server's. */
+export function neverReached({ answer, isReached }: Tried): Finding {
+  if (isReached) return `it was reached, and the answer is ${shown(answer)}`;
+  return [400, 422, 502].includes(answer.status) ? null : shown(answer);
+}
+
+interface Row {
+  readonly way: Way;
+  readonly what: string;
+  readonly form: (port: number, path: string) => string;
+  readonly control: Control;
+}
+
+function rowOf({ crown }: TrustingScene, { way, what, form, control }: Row): Attack {
+  const path = `/${crypto.randomUUID()}`;
+  const url = form(crown.port, path);
+  return attack<Tried>({
+    what: `${way.name}: ${what}`,
+    must: "be refused, and never connect",
+    repeat: `${way.name} with ${JSON.stringify(url)}`,
+    control,
+    attempt: async () => ({ answer: await way.ask(url), isReached: crown.visits.has(path) }),
+    judge: neverReached,
+    planted: [reached, taken, broken],
+  });
+}
+
+/** The way leads to where it may, and the crown would be found by whoever looked for it. */
+function controlOf({ crown }: TrustingScene, { name, ask, good }: Way): Control {
+  return control<Tried>({
+    what: `${name} of what may be reached`,
+    attempt: async () => {
+      const probe = `/${crypto.randomUUID()}`;
+      await fetch(`${crown.url}${probe}`);
+      return { answer: await ask(good), isReached: crown.visits.has(probe) };
+    },
+    judge: ({ answer, isReached }) => (answer.status < 300 && isReached ? null : shown(answer)),
+    planted: [{ ...reached, isReached: false }, broken],
+  });
+}
+
+interface Delivered {
+  readonly isTried: boolean;
+  readonly isReached: boolean;
+}
+
+/** Endpoints that lead to the crown when something is delivered to them: by a redirect, or by a name of this machine. */
+async function rowsOfDeliveries(scene: TrustingScene): Promise<readonly Attack[]> {
+  const { world, crown, receiver } = scene;
+  const { headers } = await scene.person();
+  const path = () => `/${crypto.randomUUID()}`;
+  const forms = ["127.0.0.1", "[::1]", "localhost", "2130706433", "[::ffff:127.0.0.1]", "0.0.0.0"];
+  const targets = [
+    ...redirects.flatMap((status) =>
+      forms.map((host) => {
+        const mark = path();
+        return {
+          what: `a delivery that is redirected with ${status} to ${host}`,
+          mark,
+          url: leadingTo(receiver, status, `http://${host}:${crown.port}${mark}`),
+        };
+      }),
+    ),
+    ...ownNames.map((name) => {
+      const mark = path();
+      return { what: `a delivery to the name ${name}`, mark, url: `https://${name}:${crown.port}${mark}` };
+    }),
+  ];
+  const ids = new Map<string, string>();
+  const create = async (url: string) =>
+    (await world.send(headers, "/api/v1/webhooks/endpoints", { body: { url, event_types: ["account.updated"] } })).json
+      .id as string;
+  const good = await create(`${receiver.url}/deliveries`);
+  await inLanes(targets, 4, async ({ mark, url }) => ids.set(mark, await create(url)));
+  await world.send(headers, "/api/account/", { method: "PATCH", body: { display_name: "Delivered" } });
+  const isTried = (endpointId: string) =>
+    eventually(
+      async () =>
+        (await world.send(headers, `/api/v1/webhooks/attempts?endpoint_id=${endpointId}`)).json.items.length > 0,
+      { message: `an attempt at ${endpointId} is recorded` },
+    );
+  const arrives = control<Delivered>({
+    what: "a delivery to where it may go",
+    attempt: async () => ({
+      isTried: await isTried(good),
+      isReached: receiver.requests.some(({ path }) => path === "/deliveries"),
+    }),
+    judge: ({ isReached }) => (isReached ? null : "it never arrived"),
+    planted: [{ isTried: true, isReached: false }],
+  });
+  return targets.map(({ what, mark, url }) =>
+    attack<Delivered>({
+      ...{ what, must: "fail, and never connect", repeat: `an endpoint at ${url}`, control: arrives },
+      attempt: async () => ({ isTried: await isTried(ids.get(mark) ?? ""), isReached: crown.visits.has(mark) }),
+      judge: (found) => (found.isTried && !found.isReached ? null : "the crown was reached"),
+      planted: [
+        { isTried: true, isReached: true },
+        { isTried: false, isReached: false },
+      ],
+    }),
+  );
+}

@@ -1,0 +1,33 @@
+import { groups } from "./groups/groups.ts";
+import { type Report, runAttacks } from "./runner/run-attacks.ts";
+import { type IssuingScene, openIssuingScene } from "./scene/issuing-scene.ts";
+import { type Mode, startAttacked } from "./scene/start-system.ts";
+import { openTrustingScene, type TrustingScene } from "./scene/trusting-scene.ts";
+
+interface Suite {
+  readonly mode: Mode;
+  /** Names of groups; all without. */
+  readonly only?: readonly string[];
+  /** Hears of each group as it ends, and how long it took with all that had to be made ready. */
+  readonly onReport: (report: Report, seconds: number) => void;
+}
+
+/** Tries the groups one after another. A system is started when the first group asks for it, and ends with the last. */
+export async function runSuite({ mode, only = [], onReport }: Suite): Promise<readonly Report[]> {
+  await using opened = new AsyncDisposableStack();
+  const start = (properties: Readonly<Record<string, string>>) => startAttacked(mode, opened, properties);
+  let trusting: Promise<TrustingScene> | undefined;
+  let issuing: Promise<IssuingScene> | undefined;
+  const scenes = {
+    trusting: () => (trusting ??= openTrustingScene(opened, start)),
+    issuing: () => (issuing ??= openIssuingScene(opened, start)),
+  };
+  const reports: Report[] = [];
+  for (const group of groups.filter(({ name }) => only.length === 0 || only.includes(name))) {
+    const startedAt = performance.now();
+    const report = await runAttacks(group.name, await group.rows(scenes), group.atOnce);
+    onReport(report, (performance.now() - startedAt) / 1_000);
+    reports.push(report);
+  }
+  return reports;
+}

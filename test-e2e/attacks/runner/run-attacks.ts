@@ -1,0 +1,70 @@
+import type { Attack, Control, Finding } from "./attack.ts";
+
+/** A row that was not repelled. */
+interface Success {
+  readonly what: string;
+  readonly must: string;
+  readonly happened: string;
+  readonly repeat: string;
+}
+
+export interface Report {
+  readonly group: string;
+  readonly tried: number;
+  readonly succeeded: readonly Success[];
+  /** Rows that prove nothing: their control failed, their judge is blind, or another row has their name. */
+  readonly unproven: readonly string[];
+}
+
+/** Tries all rows of a group, several at a time, and then their controls: an attack may not find what a control removed. */
+export async function runAttacks(group: string, rows: readonly Attack[], atOnce: number): Promise<Report> {
+  const succeeded: Success[] = [];
+  await inLanes(rows, atOnce, async (row) => {
+    const happened = await findingOf(row);
+    if (happened !== null) succeeded.push({ what: row.what, must: row.must, happened, repeat: row.repeat });
+  });
+  const controls = [...new Set(rows.map((row) => row.control))];
+  const failed: string[] = [];
+  await inLanes(controls, atOnce, async (one) => {
+    const problem = await findingOf(one);
+    const without = () => rows.filter((row) => row.control === one).length;
+    if (problem !== null) failed.push(`${without()} rows prove nothing, as "${one.what}" fails: ${problem}`);
+  });
+  const unproven = [...failed, ...blindRows([...rows, ...controls]), ...repeatedNames(rows)];
+  return { group, tried: rows.length, succeeded, unproven };
+}
+
+/** An attempt that ends in an error was neither repelled nor did it succeed: both would be a guess. */
+async function findingOf(one: Control): Promise<Finding> {
+  try {
+    return await one.run();
+  } catch (error) {
+    const { message, cause } = error as Error;
+    return `no answer: ${message}${cause === undefined ? "" : ` (${String(cause)})`}`;
+  }
+}
+
+const blindRows = (rows: readonly Control[]): string[] =>
+  rows.filter((row) => row.isBlind()).map(({ what }) => `"${what}" would not see a success`);
+
+function repeatedNames(rows: readonly Attack[]): string[] {
+  const seen = new Set<string>();
+  return rows.flatMap(({ what }) => {
+    if (seen.has(what)) return [`"${what}" is there twice`];
+    seen.add(what);
+    return [];
+  });
+}
+
+/** Does the work for every item, as many at a time as there are lanes. */
+export async function inLanes<Item>(
+  items: readonly Item[],
+  lanes: number,
+  work: (item: Item) => Promise<unknown>,
+): Promise<void> {
+  const rest = items.values();
+  const lane = async () => {
+    for (const item of rest) await work(item);
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+}

@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { createHash, randomBytes } from "node:crypto";
+import { createFormVisitor, createMailbox, type Mailbox } from "@signalbox/testing";
+import type { Headers } from "../../audit/world.ts";
+import { type Answer, type Client, createClient, expectStatus } from "../../journey/client.ts";
+import type { Attacked } from "./start-system.ts";
+
+/** Applications that people sign in to: one with a server of its own, one on people's machines, and a stranger. */
+export const applications = {
+  console: { client_id: "console", name: "Console", redirect_uris: ["https://console.example/back"] },
+  cli: { client_id: "cli", name: "CLI", redirect_uris: ["http://127.0.0.1/back"] },
+  other: { client_id: "other", name: "Other", redirect_uris: ["https://other.example/back"] },
+} as const;
+export type Application = (typeof applications)[keyof typeof applications];
+
+/** What the system lets through in an hour; no window ends while the attacks run. */
+export const allowances = { credential: 30, account: 45, failedSignIns: 80, apiKeys: 5 };
+
+export type Visitor = ReturnType<typeof createFormVisitor>;
+
+/** A person who has signed in with a browser. */
+export interface SignedIn {
+  readonly visitor: Visitor;
+  readonly address: string;
+  readonly headers: Headers;
+  readonly tokens: Readonly<Record<string, string>>;
+}
+
+/** A request for a sign-in: what is sent, and what belongs to it. */
+export interface Authorization {
+  readonly url: URL;
+  readonly verifier: string;
+}
+
+/** A system that issues its own tokens, and limits everybody. */
+export interface IssuingScene {
+  readonly system: Attacked;
+  readonly mailbox: Mailbox;
+  readonly send: Client;
+  readonly administrator: Headers;
+  /** Makes the address that an application sends a browser to. */
+  authorization(application?: Application, more?: Readonly<Record<string, string>>): Authorization;
+  /** Posts a form to a door of the issuer, such as `token`. */
+  post(door: string, form: Readonly<Record<string, string>>, headers?: Headers): Promise<Answer>;
+  signIn(application?: Application, scope?: string): Promise<SignedIn>;
+}
+
+/** Starts the system and gives the scene around it. */
+export async function openIssuingScene(
+  opened: AsyncDisposableStack,
+  start: (properties: Readonly<Record<string, string>>) => Promise<Attacked>,
+): Promise<IssuingScene> {
+  const mailbox = await createMailbox();
+  opened.defer(() => mailbox.close());
+  const system = await start({
+    ...limits(),
+    "mail.url": mailbox.url,
+    "account.oauth.applications": JSON.stringify(Object.values(applications)),
+  });
+  const send = createClient(system.baseUrl);
+  const post: IssuingScene["post"] = (door, form, headers = {}) =>
+    send(`/oauth/${door}`, {
+      headers: { "content-type": "application/x-www-form-urlencoded", ...headers },
+      body: Buffer.from(new URLSearchParams(form).toString()),
+    });
+  const authorization = createAuthorizations(system.baseUrl);
+
+  return {
+    system,
+    mailbox,
+    send,
+    post,
+    authorization,
+    administrator: { "x-api-key": system.apiKey },
+    async signIn(
+      application = applications.console,
+      scope = "openid offline_access account:read account:write account:security",
+    ) {
+      const [address, visitor] = [`${crypto.randomUUID()}@example.org`, createFormVisitor(system.baseUrl)];
+      const { url, verifier } = authorization(application, { scope });
+      const asked = await visitor.submit(await visitor.open(url), { address }, "address");
+      const [, code = ""] = /^ {4}(\d{8})$/m.exec((await mailbox.mailTo(address)).text) ?? [];
+      const back = (await visitor.submit(asked, { code }, "code")).url;
+      const form = { ...exchange(application, verifier), code: back.searchParams.get("code") ?? "" };
+      const { json: tokens } = expectStatus(await post("token", form), 200);
+      return { visitor, address, tokens, headers: { authorization: `Bearer ${tokens.access_token}` } };
+    },
+  };
+}
+
+/** What an application sends with a code for tokens. */
+export const exchange = ({ client_id, redirect_uris: [redirect_uri] }: Application, code_verifier: string) => ({
+  grant_type: "authorization_code",
+  client_id,
+  redirect_uri,
+  code_verifier,
+});
+
+/** Lets somebody who has signed in go to an application again, and gives the code that it gets. */
+export async function newCode(visitor: Visitor, { url }: Authorization): Promise<string> {
+  const back = (await visitor.open(url)).url.searchParams.get("code");
+  assert.ok(back !== null, "who is signed in gets a code in silence");
+  return back;
+}
+
+function createAuthorizations(baseUrl: string): IssuingScene["authorization"] {
+  return ({ client_id, redirect_uris: [redirect_uri] } = applications.console, more = {}) => {
+    const verifier = randomBytes(32).toString("base64url");
+    const url = new URL(`${baseUrl}/oauth/authorize`);
+    url.search = new URLSearchParams({
+      ...{
+        client_id,
+        redirect_uri,
+        response_type: "code",
+        scope: "openid account:read",
+        state: randomBytes(8).toString("hex"),
+      },
+      ...{
+        code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+        code_challenge_method: "S256",
+        ...more,
+      },
+    }).toString();
+    return { url, verifier };
+  };
+}
+
+function limits(): Record<string, string> {
+  const hour = "3600000";
+  const of = (kind: string, requests: number) => ({
+    [`http.rate-limit.${kind}.requests`]: String(requests),
+    [`http.rate-limit.${kind}.window`]: hour,
+  });
+  return {
+    ...of("credential", allowances.credential),
+    ...of("account", allowances.account),
+    ...of("failed-sign-in", allowances.failedSignIns),
+    "http.rate-limit.credential.burst": "1000000",
+    "account.api-keys.max": String(allowances.apiKeys),
+  };
+}

@@ -1,0 +1,31 @@
+import { removeData, startEmbeddedSystem } from "../../systems/embedded-system.ts";
+import { services, startEnginesSystem } from "../../systems/engines-system.ts";
+import type { System } from "../../systems/system.ts";
+
+export const modes = ["embedded", "engines"] as const;
+export type Mode = (typeof modes)[number];
+
+/** A system whose processes are heard as well. */
+export interface Attacked extends System {
+  /** Everything that its processes have printed so far. */
+  output(): string;
+}
+
+/** Starts a system in one of both modes; it ends with the stack. */
+export async function startAttacked(
+  mode: Mode,
+  opened: AsyncDisposableStack,
+  properties: Readonly<Record<string, string>>,
+): Promise<Attacked> {
+  if (mode === "embedded") {
+    const system = await startEmbeddedSystem({ properties });
+    opened.defer(() => removeData(system));
+    opened.defer(async () => void (await system.process.kill()));
+    return { ...system, output: () => system.process.stdout + system.process.stderr };
+  }
+  const system = await startEnginesSystem({ properties });
+  opened.defer(() => system.close());
+  const printed = (name: (typeof services)[number]) =>
+    system.process(name).current.stdout + system.process(name).current.stderr;
+  return { ...system, output: () => services.map(printed).join("") };
+}

@@ -1,0 +1,176 @@
+import assert from "node:assert/strict";
+import {
+  createMailbox,
+  createOidcIssuer,
+  createOtlpReceiver,
+  createReceiver,
+  eventually,
+  type Mailbox,
+  type OidcIssuer,
+  type OtlpReceiver,
+  type Receiver,
+  readFixture,
+  type ServedListener,
+  serveListener,
+} from "@signalbox/testing";
+import type { Headers, Person, World } from "../../audit/world.ts";
+import { trusting } from "../../enforcement/enforcement.ts";
+import { type Client, createClient, expectStatus } from "../../journey/client.ts";
+import { type Crown, createCrown } from "./crown.ts";
+import { createHostileServer, type HostileServer } from "./hostile-server.ts";
+import type { Attacked } from "./start-system.ts";
+
+/** The one origin whose pages may call the API. */
+export const friendlyOrigin = "https://console.example";
+
+/** Somebody with an account of their own, whose issuer is ours: any token of theirs can be made. */
+export interface Victim extends Person {
+  readonly subject: string;
+  readonly name: string;
+}
+
+/** A system that trusts an issuer of ours and limits nobody, and everything around it that an attack needs. */
+export interface TrustingScene {
+  readonly system: Attacked;
+  readonly issuer: OidcIssuer;
+  readonly mailbox: Mailbox;
+  readonly send: Client;
+  readonly world: World;
+  person(claims?: object): Promise<Victim>;
+  /** A token of whoever sent these headers, with other claims. */
+  tokenOf(headers: Headers, claims: object): string;
+  /** A good token of a login that nobody has used. */
+  newcomer(): string;
+  readonly administrator: Headers;
+  /** May be reached by imports and deliveries. */
+  readonly receiver: Receiver;
+  /** Likewise, and answers as no honest server does. */
+  readonly hostile: HostileServer;
+  /** May not be reached by anything of the system. */
+  readonly crown: Crown;
+  readonly spans: OtlpReceiver;
+}
+
+/** Opens what a system has to be told of, starts it, and gives the scene around it. */
+export async function openTrustingScene(
+  opened: AsyncDisposableStack,
+  start: (properties: Readonly<Record<string, string>>) => Promise<Attacked>,
+): Promise<TrustingScene> {
+  const [issuer, mailbox, photo, receiver, hostile, crown, spans] = await Promise.all([
+    createOidcIssuer(),
+    createMailbox(),
+    readFixture("photo.jpg"),
+    createReceiver(),
+    createHostileServer(),
+    createCrown(),
+    createOtlpReceiver(),
+  ]);
+  const photos = await serveListener((_request, response) => void response.end(photo));
+  for (const one of [issuer, mailbox, receiver, hostile, crown, spans, photos]) opened.defer(() => one.close());
+  receiver.answer(({ path }) => answerTo(path));
+  const system = await start({
+    ...propertiesOf(issuer, [receiver, hostile, photos]),
+    "mail.url": mailbox.url,
+    "telemetry.otlp-endpoint": spans.endpoint,
+  });
+  const send = createClient(system.baseUrl);
+  const people = createPeople(issuer, send);
+  const administrator = { "x-api-key": system.apiKey };
+  const world = worldOf({ send, people, administrator, mailbox, photo, photos, receiver });
+  return { system, issuer, mailbox, send, world, ...people, administrator, receiver, hostile, crown, spans };
+}
+
+/** `/gone` wants no more, `/to/307/<base64url>` leads to somewhere else, and everything else is well. */
+function answerTo(path: string) {
+  if (path.startsWith("/gone")) return { status: 410 };
+  const [, status, target] = /^\/to\/(\d+)\/([\w-]+)$/.exec(path) ?? [];
+  if (target === undefined) return { status: 200 };
+  return { status: Number(status), headers: { location: Buffer.from(target, "base64url").toString("latin1") } };
+}
+
+/** Where the receiver leads to somewhere else. Latin-1, as headers are. */
+export const leadingTo = ({ url }: Receiver, status: number, target: string): string =>
+  `${url}/to/${status}/${Buffer.from(target, "latin1").toString("base64url")}`;
+
+function propertiesOf(issuer: OidcIssuer, reachable: readonly { readonly port: number }[]): Record<string, string> {
+  const allowed = reachable.map(({ port }) => `127.0.0.1:${port}`).join(",");
+  return {
+    ...trusting(issuer),
+    "http.rate-limit.credential.burst": "1000000",
+    "http.rate-limit.anonymous.requests": "1000000",
+    "webhook-ingest.refusals.failed-verifications": "1000000",
+    "http.cors.origins": friendlyOrigin,
+    "log.level": "info",
+    // Whoever drips is waited for until the deadline.
+    "images.import.deadline": "4000",
+    "webhook-delivery.attempt.timeout": "4000",
+    "images.import.allow": allowed,
+    "webhook-delivery.outbound.allow": allowed,
+  };
+}
+
+type People = Pick<TrustingScene, "person" | "tokenOf" | "newcomer">;
+
+function createPeople(issuer: OidcIssuer, send: Client): People {
+  const subjects = new Map<string, string>();
+  const sign = (claims: object) => {
+    const always = { jti: crypto.randomUUID(), auth_time: Math.floor(Date.now() / 1000) };
+    return issuer.sign({ ...always, ...claims }, { expiresInSeconds: 900 });
+  };
+  return {
+    async person(claims = {}) {
+      const subject = crypto.randomUUID();
+      const [address, name] = [`${subject}@example.org`, `Victim ${subject}`];
+      const headers = {
+        authorization: `Bearer ${sign({ sub: subject, name, email: address, email_verified: true, ...claims })}`,
+      };
+      subjects.set(headers.authorization, subject);
+      const { id } = expectStatus(await send("/api/account/", { headers }), 200).json;
+      return { id, headers, address, subject, name };
+    },
+    tokenOf(headers, claims) {
+      const sub = subjects.get(headers.authorization ?? "");
+      assert.ok(sub !== undefined, "a token of somebody whom the scene made");
+      return sign({ sub, ...claims });
+    },
+    newcomer: () => sign({ sub: crypto.randomUUID() }),
+  };
+}
+
+interface Around {
+  readonly send: Client;
+  readonly people: People;
+  readonly administrator: Headers;
+  readonly mailbox: Mailbox;
+  readonly photo: Buffer;
+  readonly photos: ServedListener;
+  readonly receiver: Receiver;
+}
+
+/** What the recipes of the writes need around them. */
+function worldOf({ send, people, administrator, mailbox, photo, photos, receiver }: Around): World {
+  const tryTo: World["tryTo"] = (headers, path, request = {}) =>
+    send(path, { ...request, headers: { ...request.headers, ...headers } });
+  return {
+    tryTo,
+    async send(headers, path, request) {
+      const answer = await tryTo(headers, path, request);
+      assert.ok(answer.status < 300, `${path}: ${answer.status} ${answer.bytes}`);
+      assert.equal(answer.json?.errors, undefined, `${path}: ${answer.bytes}`);
+      return answer;
+    },
+    person: people.person,
+    signIn: () => Promise.reject(new Error("there is no built-in issuer")),
+    administrator,
+    freshToken: () => people.newcomer(),
+    async mailTo(address, count = 1) {
+      const { text } = await eventually(() => mailbox.mailTo(address, count));
+      const [, code = ""] = /^ {4}(\d{8})$/m.exec(text) ?? [];
+      const [link = ""] = /https?:\/\/\S+\/contact-links\/\S+/.exec(text) ?? [];
+      return { code, link: link && new URL(link).pathname };
+    },
+    photo,
+    photoUrl: `${photos.url}/photo.jpg`,
+    goneUrl: `${receiver.url}/gone`,
+  };
+}
