@@ -88,6 +88,8 @@ export interface OpenedService {
   readonly accessStates: AccessStates;
   readonly cache: Cache;
   readonly limiterOf: EdgeLimits["limiterOf"];
+  /** Milliseconds since the overrides in force were last known to be the newest. */
+  readonly configurationAgeMs: () => number;
   /** How many rows a page of any list has, at most and when nobody says. */
   readonly pageLimits: PageLimits;
   /** Shows the other instances that this one lives. */
@@ -108,7 +110,7 @@ export async function openService(
 ): Promise<OpenedService> {
   const { service, configuration, runner, log, tracer, metrics, clock } = context;
   const eventLog = await openServiceLog(context);
-  await followConfiguration(context, eventLog);
+  const overrides = await followConfiguration(context, eventLog);
   const pool = await openDatabase(context, prismaDirectory);
   const { outbox, deadLetters } = openOutbox(context, pool, eventLog);
   const accessStates = await openStates(context, eventLog);
@@ -127,6 +129,7 @@ export async function openService(
     cache,
     limiterOf,
     presence,
+    configurationAgeMs: () => overrides.ageMs(),
     pageLimits: {
       maxPageSize: () => configuration.get("limits.maxPageSize"),
       pageSize: () => configuration.get("defaults.pageSize"),
