@@ -43,7 +43,7 @@ import { followConfiguration } from "./follow-configuration.ts";
 import { observeSubgraph } from "./observe-subgraph.ts";
 import { openStates } from "./open-access.ts";
 import { openDatabase } from "./open-database.ts";
-import { type EdgeLimits, openEdgeLimits } from "./open-edge-limits.ts";
+import { type EdgeLimits, failureCounter, openEdgeLimits } from "./open-edge-limits.ts";
 import { openOutbox } from "./open-outbox.ts";
 import { openServiceLog } from "./open-service-log.ts";
 import type { SharedParts } from "./shared-parts.ts";
@@ -161,7 +161,7 @@ export async function openService(
           mounts: { "/graphql": subgraph },
           published: { routes, openapi },
         }),
-        authorizeManagement: createManagementAuthorizer(authenticator),
+        authorizeManagement: createManagementAuthorizer(authenticator, failureCounter(rateLimits)),
       };
     },
   };
