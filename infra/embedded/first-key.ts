@@ -21,8 +21,8 @@ export async function keptFirstKey({ dataDirectory, authorize, create }: FirstKe
   const file = join(dataDirectory, "first-key");
   const kept = await readWhole(file, (text) => parseApiKey(text) !== null);
   // An outage says nothing about the key.
-  const verdict = kept && (await authorize({ "x-api-key": kept }).catch(() => "ok" as const));
-  if (kept && verdict === "ok") return { apiKey: kept, replaced: false };
+  const verdict = kept && (await authorize({ "x-api-key": kept }, "127.0.0.1").catch(() => "ok" as const));
+  if (kept && (verdict === "ok" || verdict === "operator")) return { apiKey: kept, replaced: false };
   const apiKey = await create();
   await writeDurably(file, `${apiKey}\n`);
   return { apiKey, replaced: kept !== null };

@@ -105,7 +105,8 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
 
   const key = await keptFirstKey({
     dataDirectory,
-    authorize: async (headers) => (await services.get("account")?.authorizeManagement?.(headers)) ?? "ok",
+    authorize: async (headers, address) =>
+      (await services.get("account")?.authorizeManagement?.(headers, address)) ?? "ok",
     create: () => createFirstKey(account as Parameters<typeof createFirstKey>[0]),
   });
   startup.done();

@@ -20,8 +20,6 @@ export interface Overridable {
 /** Values of the properties whose texts must have a certain form. */
 const texts: Readonly<Record<string, unknown>> = {
   "account.api-keys.environment": "moved",
-  "http.cors.origins": ["https://app.example.com"],
-  "mail.from": "Somebody else <else@localhost>",
 };
 
 /** Every property with this reload that takes overrides, of every service. */

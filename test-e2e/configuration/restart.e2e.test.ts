@@ -68,8 +68,14 @@ test("a property that needs a restart takes its override with it, unless a sourc
   await second.stop();
 
   const third = await start(dataDirectory);
+  assert.equal(third.apiKey, first.apiKey, "the first key stays");
   for (const property of properties) {
     const { property: running } = await third.find(property.address);
     assert.equal(running.source, isAbove(property) ? "command line" : "defaults", property.address);
   }
+  const guess = createClient(third.managementUrl, "sbx_live_wrong");
+  const statuses: number[] = [];
+  for (let at = 0; at < 40; at++) statuses.push((await guess("/management/env")).status);
+  assert.deepEqual([...new Set(statuses)], [401, 429], "whoever guesses at the management is told to wait");
+  await third.find("http.port");
 });

@@ -22,7 +22,8 @@ export async function newPerson(system: System, issuer: OidcIssuer): Promise<Per
 }
 
 export async function makeKey(system: System, token: Headers): Promise<{ id: string; headers: Headers }> {
-  const scopes = ["account:write", "images:write", "webhooks:write", "config:admin"];
+  // With account:security, or the change of a property would need a recent sign-in.
+  const scopes = ["account:write", "account:security", "images:write", "webhooks:write", "config:admin"];
   const body = { name: "enforcement", scopes };
   const { json } = expectStatus(await owner(system, token)("/api/account/api-keys/", { body }), 201);
   return { id: json.id, headers: { "x-api-key": json.key } };

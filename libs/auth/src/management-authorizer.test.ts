@@ -6,15 +6,23 @@ import { createManagementAuthorizer } from "./management-authorizer.ts";
 import type { Principal } from "./principal.ts";
 
 /** An authorizer whose callers have these scopes; `null` is an account service that is away. */
-function given(scopes: readonly Scope[] | null, state: Principal["state"] = "active") {
-  return createManagementAuthorizer({
-    async authenticate({ value }) {
-      if (scopes === null) throw new AppError("unavailable", "away");
-      if (value !== "good") throw new AppError("unauthorized", "no");
-      const credential = { kind: "api-key", id: "key_1", authTimeMs: null } as const;
-      return { accountId: "acc_1", state, epoch: 0, scopes: new Set(scopes), roles: [], credential, expiresAt: null };
+function given(
+  scopes: readonly Scope[] | null,
+  state: Principal["state"] = "active",
+  countFailure: (address: string) => void = () => {},
+) {
+  const authorize = createManagementAuthorizer(
+    {
+      async authenticate({ value }) {
+        if (scopes === null) throw new AppError("unavailable", "away");
+        if (value !== "good") throw new AppError("unauthorized", "no");
+        const credential = { kind: "api-key", id: "key_1", authTimeMs: null } as const;
+        return { accountId: "acc_1", state, epoch: 0, scopes: new Set(scopes), roles: [], credential, expiresAt: null };
+      },
     },
-  });
+    countFailure,
+  );
+  return (headers: Record<string, string>) => authorize(headers, "192.0.2.1");
 }
 
 const basic = (password: string) => `Basic ${Buffer.from(`operator:${password}`).toString("base64")}`;
@@ -44,4 +52,24 @@ test("an account service that is away is neither, and shows as unavailable", asy
     given(null)({ "x-api-key": "good" }),
     (error) => isAppError(error) && error.code === "unavailable",
   );
+});
+
+test("who may also change the configuration is an operator", async () => {
+  assert.equal(await given(["management:read", "config:admin"])({ "x-api-key": "good" }), "operator");
+});
+
+test("wrong credentials are counted by their address, good ones and none are not", async () => {
+  const counted: string[] = [];
+  const authorize = given(["management:read"], "active", (address) => {
+    counted.push(address);
+    if (counted.length > 1) throw new AppError("rate_limited", "wait", { retryAfterSeconds: 7 });
+  });
+  assert.equal(await authorize({}), "unauthorized");
+  assert.equal(await authorize({ "x-api-key": "bad" }), "unauthorized");
+  await assert.rejects(
+    authorize({ "x-api-key": "bad" }),
+    (error) => isAppError(error) && error.code === "rate_limited",
+  );
+  assert.equal(await authorize({ "x-api-key": "good" }), "ok");
+  assert.deepEqual(counted, ["192.0.2.1", "192.0.2.1"]);
 });

@@ -1401,8 +1401,16 @@ export interface components {
             pending_restart: string[];
             revision: string;
             services: {
+                /**
+                 * Format: date-time
+                 * @description When it applied its revision.
+                 */
+                applied_at: string;
                 instance: string;
+                /** @description Seconds since the first revision that it has not applied; 0 when it has the newest. */
                 lag_seconds: number;
+                /** @description Seconds since it last reported. */
+                last_seen_seconds: number;
                 name: string;
                 revision: string;
             }[];

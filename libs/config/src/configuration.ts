@@ -1,3 +1,4 @@
+import type { ShownClasses } from "./mask.ts";
 import type { PropertyScalar, PropertyValues } from "./property-declaration.ts";
 
 /** One thing wrong with the configuration. `value` is already masked. */
@@ -63,10 +64,10 @@ export interface Configuration<P> {
   sourceOf(name: keyof P & string): string;
   /** Tells if `name`, bare or with the service's prefix, is declared here. */
   knows(name: string): boolean;
-  /** Every source, highest precedence first, with the values that run, masked. */
-  propertySources(): PropertySource[];
+  /** Every source, highest precedence first, with the values that run, masked but for the classes that are shown. */
+  propertySources(shown?: ShownClasses): PropertySource[];
   /** One property with its winner; `null` for a name that is not declared. */
-  find(name: string): PropertyLookup | null;
+  find(name: string, shown?: ShownClasses): PropertyLookup | null;
   /**
    * Applies the overrides that were there before the service is built: the only ones that reach properties with
    * `reload: "restart"`. One that was read before keeps its value, and is pending.

@@ -12,7 +12,7 @@ import type {
 } from "./configuration.ts";
 import { ConfigurationError } from "./configuration-error.ts";
 import { type View, viewProperty, viewSources, viewValue } from "./management-view.ts";
-import { createSanitizer, maskRefused } from "./mask.ts";
+import { createSanitizer, maskRefused, type ShownClasses } from "./mask.ts";
 import { checkValue, parseText } from "./parse-value.ts";
 import type {
   PropertyDeclaration,
@@ -107,17 +107,19 @@ class JoinedSources<P extends PropertyDeclarations> implements Configuration<P> 
     return this.#parts.addresses.property(name) !== undefined;
   }
 
-  propertySources(): PropertySource[] {
-    const pending = new Map(this.pendingRestart().map((name) => [this.#placeOf(name), this.#pendingOf(name)]));
-    return viewSources(this.#runningSources(), this.#view, (source, address) => pending.get(`${source} ${address}`));
+  propertySources(shown?: ShownClasses): PropertySource[] {
+    const view = { ...this.#view, shown };
+    const pending = new Map(this.pendingRestart().map((name) => [this.#placeOf(name), this.#pendingOf(name, view)]));
+    return viewSources(this.#runningSources(), view, (source, address) => pending.get(`${source} ${address}`));
   }
 
-  find(name: string): PropertyLookup | null {
+  find(name: string, shown?: ShownClasses): PropertyLookup | null {
+    const view = { ...this.#view, shown };
     const property = this.#parts.addresses.property(name);
     if (property === undefined) return null;
     const isPending = this.pendingRestart().includes(property);
-    const pending = isPending ? this.#pendingOf(property) : undefined;
-    return viewProperty(property, this.#runningSources(), this.#view, pending);
+    const pending = isPending ? this.#pendingOf(property, view) : undefined;
+    return viewProperty(property, this.#runningSources(), view, pending);
   }
 
   startWith(overrides: OverrideSet): Problem[] {
@@ -150,11 +152,11 @@ class JoinedSources<P extends PropertyDeclarations> implements Configuration<P> 
     return `${source} ${address}`;
   }
 
-  #pendingOf(name: string): PendingValue {
+  #pendingOf(name: string, view: View): PendingValue {
     const changes = this.#parts.addresses.of(name).flatMap((address) => this.#given.changes[address] ?? []);
     const { address, value } = this.#resolve(name);
     const newest = changes.length > 0 ? Math.max(...changes.map(({ revision }) => revision)) : this.#given.revision;
-    return { value: viewValue(address, value, this.#view), revision: newest };
+    return { value: viewValue(address, value, view), revision: newest };
   }
 
   #sources(overrides = this.#overrides): ValueSource[] {

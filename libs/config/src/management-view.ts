@@ -1,6 +1,6 @@
 import type { Addresses } from "./addresses.ts";
 import type { PendingValue, PropertyEntry, PropertyLookup, PropertySource } from "./configuration.ts";
-import { mask } from "./mask.ts";
+import { mask, type ShownClasses } from "./mask.ts";
 import { parseText } from "./parse-value.ts";
 import type { PropertyDeclarations, PropertyScalar } from "./property-declaration.ts";
 import type { SourceEntry, ValueSource } from "./value-source.ts";
@@ -10,6 +10,7 @@ export interface View {
   readonly properties: PropertyDeclarations;
   readonly addresses: Addresses;
   readonly isSanitized: (name: string) => boolean;
+  readonly shown?: ShownClasses | undefined;
 }
 
 /** Shows every source with its values under the names they were written with, masked, and beside them what waits. */
@@ -66,5 +67,5 @@ export function viewValue(address: string, value: PropertyScalar, view: View): P
   const property = view.addresses.property(address);
   const declaration = property === undefined ? undefined : view.properties[property];
   const isSanitized = (name: string) => view.isSanitized(name) || view.isSanitized(address);
-  return mask(property ?? address, value, declaration, isSanitized);
+  return mask(property ?? address, value, declaration, isSanitized, view.shown);
 }

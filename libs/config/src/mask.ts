@@ -3,21 +3,29 @@ import type { PropertyDeclaration, PropertyScalar } from "./property-declaration
 
 /**
  * The value as it may be shown. Three nets, each enough by itself: the declared secrecy, the name, and the looks of the
- * value. A name nobody declared is masked. `null` stays, because an absent secret is not one.
+ * value. A name nobody declared is masked. `null` stays, because an absent secret is not one. What `shown` names shows only
+ * its looks masked; what it does not name is masked.
  */
 export function mask(
   name: string,
   value: PropertyScalar,
   declaration?: PropertyDeclaration,
   isSanitized: (name: string) => boolean = () => false,
+  shown: ShownClasses = shownByDefault,
 ): PropertyScalar {
   if (value === null) return null;
   if (declaration === undefined || isSanitized(name)) return masked;
-  if (declaration.secrecy === "secret" || declaration.secrecy === "sensitive") return masked;
+  const { secrecy } = declaration;
+  if (secrecy === "secret" || !shown.includes(secrecy)) return masked;
   if (typeof value === "number" || typeof value === "boolean") return value;
-  if (isSecretName(name)) return masked;
+  // The name is a net for what nobody classified with care; a sensitive value that is shown was.
+  if (isSecretName(name) && secrecy !== "sensitive") return masked;
   return maskLooks(value);
 }
+
+/** The classes whose values a view shows. Secrets are never among them. */
+export type ShownClasses = readonly ("public" | "internal" | "sensitive")[];
+const shownByDefault: ShownClasses = ["public", "internal"];
 
 /**
  * A refused value as the message about it shows it. Whoever wrote it has to see it, so the name alone hides nothing that is

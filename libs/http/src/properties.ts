@@ -45,6 +45,7 @@ export const httpProperties = defineProperties({
     pattern: "\\*|[a-z][a-z0-9+.-]*://[^/?#@\\s]+",
     secrecy: "internal",
     reload: "restart",
+    local: true,
     effect:
       "Origins, such as https://app.example.com, whose pages a browser lets call the API; * lets every page read what needs no credentials.",
   },

@@ -1,6 +1,7 @@
-import type { Configuration, PropertyEntry, PropertyLookup, PropertySource } from "@signalbox/config";
+import type { Configuration, PropertyEntry, PropertyLookup, PropertySource, ShownClasses } from "@signalbox/config";
 import { masked, serviceNames } from "@signalbox/core";
 import type { Metrics } from "@signalbox/telemetry";
+import type { RuntimeProperties } from "./properties.ts";
 
 /** A service of this process, as its management server shows it. */
 export interface ManagedService {
@@ -12,10 +13,10 @@ export interface ManagedService {
 type Services = readonly ManagedService[];
 
 /** The sources of all services of the process as one list. Defaults differ by service and so carry its name. */
-export function listSources(services: Services): PropertySource[] {
+export function listSources(services: Services, who: Reader, pattern: string | null): PropertySource[] {
   const merged = new Map<string, Record<string, PropertyEntry>>();
   for (const { service, configuration } of services) {
-    for (const source of configuration.propertySources()) {
+    for (const source of configuration.propertySources(shownTo(who, configuration))) {
       const properties = merged.get(source.name) ?? {};
       merged.set(source.name, properties);
       for (const [address, entry] of Object.entries(source.properties)) {
@@ -24,15 +25,49 @@ export function listSources(services: Services): PropertySource[] {
       }
     }
   }
-  return [...merged].map(([name, properties]) => ({ name, properties }));
+  return [...merged].map(([name, properties]) => ({
+    name,
+    properties: Object.fromEntries(Object.entries(properties).filter(([key]) => matches(key, pattern))),
+  }));
+}
+
+/** An operator is somebody who may also change the configuration. */
+export type Reader = "ok" | "operator";
+
+const classes = ["public", "internal", "sensitive"] as const;
+
+/** The classes of values that a reader is shown: `management.endpoint.env.show-values.*`. */
+function shownTo(who: Reader, configuration: Configuration<never>): ShownClasses {
+  const { get } = { get: (name: string) => (configuration as Configuration<RuntimeProperties>).get(name as never) };
+  return classes.filter((secrecy) => {
+    const rule: string = get(`management.endpoint.env.show-values.${secrecy}`);
+    return rule === "always" || (rule === "when-authorized" && who === "operator");
+  });
+}
+
+/** Tells if a name has the parts of the pattern in their order; `*` stands for anything. Takes time in proportion to both. */
+function matches(name: string, pattern: string | null): boolean {
+  if (pattern === null) return true;
+  const parts = pattern.split("*");
+  const [first = ""] = parts;
+  const last = parts.at(-1) ?? "";
+  if (parts.length === 1) return name === pattern;
+  if (!name.startsWith(first) || !name.endsWith(last) || name.length < first.length + last.length) return false;
+  let at = first.length;
+  for (const part of parts.slice(1, -1)) {
+    const found = name.indexOf(part, at);
+    if (found < 0 || found + part.length > name.length - last.length) return false;
+    at = found + part.length;
+  }
+  return true;
 }
 
 /** One property, by the name of a service or bare; a bare name is looked up in the first service that has it. */
-export function findProperty(services: Services, name: string): PropertyLookup | null {
+export function findProperty(services: Services, name: string, who: Reader): PropertyLookup | null {
   const prefix = serviceNames.find((service) => name.startsWith(`${service}.`));
   const own = services.filter(({ service }) => service === prefix);
   for (const { configuration } of [...own, ...services]) {
-    const found = configuration.find(name);
+    const found = configuration.find(name, shownTo(who, configuration));
     if (found) return found;
   }
   return null;

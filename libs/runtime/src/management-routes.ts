@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { type Metrics, mergeMetrics, openMetricsContentType } from "@signalbox/telemetry";
 import type { ErrorResponses } from "./error-response.ts";
 import type { Health, Verdict } from "./health.ts";
-import { findProperty, listSources, type ManagedService } from "./management-env.ts";
+import { findProperty, listSources, type ManagedService, type Reader } from "./management-env.ts";
 import type { AuthorizeManagement } from "./service-context.ts";
 
 export interface Management {
@@ -26,7 +26,14 @@ export interface ManagementResponse {
 export interface ManagementRoute {
   readonly id: "health" | "metrics" | "info" | "env";
   readonly path: RegExp;
-  answer(match: RegExpExecArray, headers: IncomingHttpHeaders): Promise<ManagementResponse>;
+  answer(match: RegExpExecArray, request: ManagementRequest): Promise<ManagementResponse>;
+}
+
+export interface ManagementRequest {
+  readonly headers: IncomingHttpHeaders;
+  readonly query: URLSearchParams;
+  /** Who is connected. */
+  readonly address: string;
 }
 
 /** Lists what the management server of a process answers. Health and metrics need no credentials, values do. */
@@ -43,13 +50,17 @@ export function managementRoutes(management: Management): ManagementRoute[] {
     {
       id: "env",
       path: /^\/env$/,
-      answer: (_match, headers) =>
-        authorized(management, headers, () => json(200, { propertySources: listSources(management.services) })),
+      answer: (_match, request) =>
+        authorized(management, request, ["pattern"], (who) => {
+          const pattern = request.query.get("pattern");
+          return json(200, { propertySources: listSources(management.services, who, pattern) });
+        }),
     },
     {
       id: "env",
       path: /^\/env\/([^/]+)$/,
-      answer: (match, headers) => authorized(management, headers, () => answerProperty(management, match[1] as string)),
+      answer: (match, request) =>
+        authorized(management, request, [], (who) => answerProperty(management, match[1] as string, who)),
     },
   ];
 }
@@ -69,31 +80,46 @@ async function answerMetrics({ services, processMetrics }: Management): Promise<
   return { status: 200, headers: { "content-type": openMetricsContentType, "cache-control": "no-store" }, body };
 }
 
-function answerProperty({ services, errorResponse }: Management, encoded: string): ManagementResponse {
+function answerProperty({ services, errorResponse }: Management, encoded: string, who: Reader): ManagementResponse {
   let name: string;
   try {
     name = decodeURIComponent(encoded);
   } catch {
     return errorResponse(400, "invalid_request", "The property name is not valid percent-encoding.");
   }
-  const found = findProperty(services, name);
+  const found = findProperty(services, name, who);
   return found ? json(200, found) : errorResponse(404, "not_found", "There is no property of this name.");
 }
 
 async function authorized(
   management: Management,
-  headers: IncomingHttpHeaders,
-  answer: () => ManagementResponse,
+  { headers, query, address }: ManagementRequest,
+  parameters: readonly string[],
+  answer: (who: Reader) => ManagementResponse,
 ): Promise<ManagementResponse> {
   const { errorResponse } = management;
   const authorize = management.authorize();
   if (authorize === undefined) {
     return errorResponse(503, "unavailable", "The service is starting.", { headers: { "retry-after": "1" } });
   }
-  const decision = authorize === null ? "forbidden" : await authorize(headers);
-  if (decision === "ok") return answer();
+  const decision = authorize === null ? "forbidden" : await authorize(headers, address);
+  if (decision === "ok" || decision === "operator") {
+    const wrong = wrongParameter(query, parameters);
+    return wrong === null ? answer(decision) : errorResponse(400, "invalid_request", wrong);
+  }
   if (decision === "forbidden") return errorResponse(403, "forbidden", "The scope management:read is needed.");
   return errorResponse(401, "unauthorized", "Valid credentials are needed.", {
     headers: { "www-authenticate": 'Bearer realm="signalbox", Basic realm="signalbox"' },
   });
+}
+
+const parameterLengthMax = 200;
+
+function wrongParameter(query: URLSearchParams, known: readonly string[]): string | null {
+  for (const [name, value] of query) {
+    if (!known.includes(name)) return "There is no such query parameter.";
+    if (query.getAll(name).length > 1) return `${name} may stand once.`;
+    if (value.length > parameterLengthMax) return `${name} has at most ${parameterLengthMax} characters.`;
+  }
+  return null;
 }

@@ -32,7 +32,9 @@ let authorize: AuthorizeManagement | null | undefined;
 const byKey: AuthorizeManagement = async (headers) => {
   if (headers["x-api-key"] === "away") throw new AppError("unavailable", "The account service is away.");
   if (headers["x-api-key"] === "broken") throw new Error("hunter2");
+  if (headers["x-api-key"] === "guessing") throw new AppError("rate_limited", "Wait.", { retryAfterSeconds: 7 });
   if (headers["x-api-key"] === undefined) return "unauthorized";
+  if (headers["x-api-key"] === "operator") return "operator";
   return headers["x-api-key"] === "manager" ? "ok" : "forbidden";
 };
 
@@ -134,6 +136,53 @@ test("several services show one list of sources: shared values once, defaults un
   assert.deepEqual(defaults["images.http.port"], { value: 8080 });
   assert.deepEqual(defaults["images.probe.password"], { value: "******" });
   assert.equal(defaults["http.port"], undefined);
+});
+
+test("whoever keeps guessing is told to wait", async () => {
+  const response = await get(`${all}/env`, "guessing");
+  assert.deepEqual([response.status, response.headers.get("retry-after")], [429, "7"]);
+  assert.equal(await codeOf(response), "rate_limited");
+});
+
+test("a pattern filters the names with * and literal text, and takes no time whatever it is", async () => {
+  const namesFor = async (pattern: string) => {
+    const { propertySources } = await manage<Env>(`/env?pattern=${encodeURIComponent(pattern)}`);
+    return [...new Set(propertySources.flatMap(({ properties }) => Object.keys(properties)))].sort();
+  };
+  assert.deepEqual(await namesFor("log.level"), ["log.level"]);
+  assert.deepEqual(await namesFor("*.http.port"), ["account.http.port", "images.http.port"]);
+  assert.deepEqual(await namesFor("images.probe*ss*rd"), ["images.probe.password"]);
+  assert.deepEqual(await namesFor("(a+)+$"), []);
+  assert.deepEqual(await namesFor(".*"), []);
+  assert.deepEqual(await namesFor(`${"*a".repeat(90)}!`), []);
+});
+
+test("any other query parameter is refused, and so is a pattern without an end", async () => {
+  for (const query of ["patern=x", "pattern=a&pattern=b", `pattern=${"x".repeat(201)}`]) {
+    assert.equal((await get(`${all}/env?${query}`, "manager")).status, 400, query);
+  }
+  assert.equal((await get(`${all}/env/http.port?pattern=a`, "manager")).status, 400);
+  assert.equal((await get(`${all}/env?patern=x`)).status, 401, "who asks comes first");
+});
+
+test("sensitive values are shown to those whom the operator chose, and secrets to nobody", async () => {
+  const valueFor = async (key: string, name: string, rule: string) => {
+    const argv = [`--management.endpoint.env.show-values.sensitive=${rule}`];
+    const given = { service: "account", properties: probeProperties, argv, environment: {}, directory: null } as const;
+    const configuration = loadConfiguration(given) as never;
+    const managed = { service: "account", configuration, metrics: createMetrics({ service: "account" }) };
+    const { url } = await openManagementServer({
+      ...{ runner, log, host: "127.0.0.1", port: 0, errorDocs: "/docs/errors", health, info: () => ({}) },
+      ...{ authorize: () => byKey, basePath: "/ops", exposure: ["*"], services: [managed] },
+    });
+    return ((await (await get(`${url}/ops/env/${name}`, key)).json()) as { property: { value: unknown } }).property
+      .value;
+  };
+  assert.equal(await valueFor("operator", "probe.note", "never"), "******");
+  assert.equal(await valueFor("manager", "probe.note", "when-authorized"), "******");
+  assert.equal(await valueFor("operator", "probe.note", "when-authorized"), "for insiders");
+  assert.equal(await valueFor("manager", "probe.note", "always"), "for insiders");
+  assert.equal(await valueFor("operator", "probe.password", "always"), "******");
 });
 
 test("a property is found by the name of its service, with characters that a path has to encode", async () => {

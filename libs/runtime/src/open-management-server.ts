@@ -47,6 +47,10 @@ function createManagementListener({
     void answer(request, basePath, routes, errorResponse)
       .catch((error: unknown) => {
         if (isAppError(error) && error.code === "unavailable") return errorResponse(503, error.code, error.message);
+        if (isAppError(error) && error.code === "rate_limited") {
+          const headers = { "retry-after": String(error.retryAfterSeconds ?? 1) };
+          return errorResponse(429, error.code, error.message, { headers });
+        }
         log.error({ error, path: request.url }, "A management request failed");
         return errorResponse(500, "server_error", "The request could not be answered.");
       })
@@ -61,12 +65,15 @@ async function answer(
   errorResponse: ErrorResponses,
 ): Promise<ManagementResponse> {
   // Not decoded: an encoded slash belongs to the name of a property, not to the path.
-  const [path = "/"] = (request.url ?? "/").split("?");
+  const [path = "/", ...queries] = (request.url ?? "/").split("?");
   const below = path.startsWith(`${basePath}/`) ? path.slice(basePath.length).replace(/(?<=.)\/$/, "") : null;
   for (const route of routes) {
     const match = below === null ? null : route.path.exec(below);
     if (!match) continue;
-    if (request.method === "GET" || request.method === "HEAD") return route.answer(match, request.headers);
+    if (request.method === "GET" || request.method === "HEAD") {
+      const query = new URLSearchParams(queries.join("?"));
+      return route.answer(match, { headers: request.headers, query, address: request.socket.remoteAddress ?? "" });
+    }
     const headers = { allow: "GET, HEAD" };
     return errorResponse(405, "method_not_allowed", "Only GET and HEAD are answered here.", { headers });
   }

@@ -4,6 +4,16 @@ import { defineProperties } from "@signalbox/config";
 const own = { reload: "restart", local: true } as const;
 const port = { ...own, type: "integer", min: 0, max: 65_535, unit: "port", secrecy: "internal" } as const;
 
+const showValues = (value: "never" | "when-authorized" | "always", secrecy: string) =>
+  ({
+    ...own,
+    type: "string",
+    default: value,
+    choices: ["never", "when-authorized", "always"],
+    secrecy: "internal",
+    effect: `Who sees ${secrecy} values in the management \`env\`: nobody, callers who also have config:admin, or everybody who may read it.`,
+  }) as const;
+
 /** The properties every process has. Imports nothing heavy: telemetry starts before the rest is loaded. */
 export const runtimeProperties = defineProperties({
   "http.host": {
@@ -101,6 +111,9 @@ export const runtimeProperties = defineProperties({
     ...own,
     effect: "Management endpoints that answer; the others are 404.",
   },
+  "management.endpoint.env.show-values.public": showValues("always", "public"),
+  "management.endpoint.env.show-values.internal": showValues("always", "internal"),
+  "management.endpoint.env.show-values.sensitive": showValues("never", "sensitive"),
   "management.endpoint.env.keys-to-sanitize": {
     type: "list",
     default: [],
@@ -166,8 +179,7 @@ export const runtimeProperties = defineProperties({
     default: [],
     pattern: "[\\w.-]+=.+",
     secrecy: "secret",
-    reload: "restart",
-    local: true,
+    ...own,
     effect: "Headers that the OTLP/HTTP receiver asks for, such as a credential: name=value, one for each.",
   },
   "telemetry.resource-attributes": {
@@ -175,7 +187,7 @@ export const runtimeProperties = defineProperties({
     default: [],
     pattern: "[\\w.-]+=.+",
     secrecy: "internal",
-    reload: "restart",
+    ...own,
     effect: "What spans say of this process beside its name, version and place, by names of OpenTelemetry: name=value.",
   },
   "telemetry.sample-ratio": {

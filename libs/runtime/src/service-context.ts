@@ -21,8 +21,10 @@ export interface ServiceContext<P> {
 }
 
 export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
-type ManagementDecision = "ok" | "unauthorized" | "forbidden";
-export type AuthorizeManagement = (headers: IncomingHttpHeaders) => Promise<ManagementDecision>;
+/** An operator may also change the configuration. */
+type ManagementDecision = "ok" | "operator" | "unauthorized" | "forbidden";
+/** Throws an AppError `rate_limited` for an address that keeps guessing. */
+export type AuthorizeManagement = (headers: IncomingHttpHeaders, address: string) => Promise<ManagementDecision>;
 
 /** The parts that a service gives back: listeners that the process puts on ports. */
 export interface ServiceParts {

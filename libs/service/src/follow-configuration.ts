@@ -4,7 +4,7 @@ import { draft, publishedProperties } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
 import { type EventLog, publishEvents } from "@signalbox/events";
 import type { RuntimeProperties, ServiceContext } from "@signalbox/runtime";
-import { openOverrides } from "./overrides/open-overrides.ts";
+import { type Overrides, openOverrides } from "./overrides/open-overrides.ts";
 import { copyKeysOf, createOverrideCopy } from "./overrides/override-copy.ts";
 import type { SharedParts } from "./shared-parts.ts";
 
@@ -27,17 +27,19 @@ const missing = {
  * Applies the overrides of the state topic, and reports what this instance runs with: at once, at every change and every
  * minute. Comes before whatever else reads a property that is not `local`: what holds from the start on is settled when
  * this returns. The service counts as started once it has the overrides in force, or the copy of its last run; when the
- * log goes away later, the last good configuration stays.
+ * log goes away later, the last good configuration stays. Answers what it follows.
  */
-export async function followConfiguration(context: Context, eventLog: EventLog): Promise<void> {
-  const { service, configuration, log, health } = context;
+export async function followConfiguration(context: Context, eventLog: EventLog): Promise<Overrides> {
+  const { service, configuration, log, health, clock } = context;
   const startup = health.startup("configuration");
   const overrides = context.overrides ?? (await openOwnOverrides(context, eventLog));
   let changed = Promise.withResolvers<void>();
   let problems: string[] = [];
+  let appliedAt = clock.now();
 
   function apply(how: "startWith" | "setOverrides", alsoWrong: readonly string[] = []): void {
     const current = overrides.current();
+    if (current.revision !== configuration.revision) appliedAt = clock.now();
     const refused = configuration[how](current);
     problems = [
       ...alsoWrong,
@@ -64,12 +66,15 @@ export async function followConfiguration(context: Context, eventLog: EventLog):
   startReports({ ...context, eventLog }, () => ({
     revision: overrides.current().revision,
     problems,
+    appliedAt,
     changed: changed.promise,
   }));
+  return overrides;
 }
 
 interface Applied {
   readonly revision: number;
+  readonly appliedAt: Date;
   readonly problems: readonly string[];
   /** Settles with the next change. */
   readonly changed: Promise<void>;
@@ -96,9 +101,10 @@ function startReports(context: Context & { readonly eventLog: EventLog }, applie
   /** False while the log does not take it: the report is made again, so none is kept. */
   async function report(more: { readonly ended?: true } = {}): Promise<boolean> {
     const names = Object.keys(publishedProperties).filter((name) => configuration.knows(name));
-    const { revision, problems } = applied();
+    const { revision, appliedAt, problems } = applied();
     const data = {
       ...{ service, instance, revision, problems: [...problems], loaded_at: loadedAt, ...more },
+      applied_at: appliedAt.toISOString(),
       published: Object.fromEntries(names.map((name) => [name, configuration.get(name)])),
       pending_restart: configuration.pendingRestart(),
     };

@@ -12,6 +12,7 @@ import {
 import type { Configuration } from "@signalbox/config";
 import type { EventLog } from "@signalbox/events";
 import type { ServiceContext } from "@signalbox/runtime";
+import { type EdgeLimits, failureCounter } from "./open-edge-limits.ts";
 import type { SharedParts } from "./shared-parts.ts";
 
 type StatesContext = Omit<ServiceContext<unknown>, "configuration"> & Pick<SharedParts, "accessStates">;
@@ -32,7 +33,11 @@ export async function openStates(context: StatesContext, eventLog: EventLog): Pr
 }
 
 /** Opens what tells who is asking, and what their account may do now. */
-export async function openAccess(context: Context, eventLog: EventLog): Promise<Access> {
+export async function openAccess(
+  context: Context,
+  eventLog: EventLog,
+  rateLimits: EdgeLimits["rateLimits"],
+): Promise<Access> {
   const { configuration, clock } = context;
   const accessStates = await openStates(context, eventLog);
   const authenticator = createAuthenticator({
@@ -41,7 +46,8 @@ export async function openAccess(context: Context, eventLog: EventLog): Promise<
     clock,
     cacheMax: configuration.get("auth.principals.cache-max"),
   });
-  return { authenticator, accessStates, authorizeManagement: createManagementAuthorizer(authenticator) };
+  const authorizeManagement = createManagementAuthorizer(authenticator, failureCounter(rateLimits));
+  return { authenticator, accessStates, authorizeManagement };
 }
 
 /** Account's answer to who stands behind a credential, asked over the network. */

@@ -4,7 +4,7 @@ import { cacheProperties } from "@signalbox/cache/properties";
 import { httpProperties } from "@signalbox/http/properties";
 import { runtimeProperties } from "@signalbox/runtime/properties";
 import { createTcpProxy, eventually, testContext, testRedis } from "@signalbox/testing";
-import { openEdgeLimits } from "./open-edge-limits.ts";
+import { failureCounter, openEdgeLimits } from "./open-edge-limits.ts";
 
 const properties = { ...runtimeProperties, ...httpProperties, ...cacheProperties };
 const soon = { expiresInMs: 60_000 };
@@ -61,4 +61,17 @@ test("services in processes of their own count one allowance over Redis, failed 
   }
   await services[0]?.cache.set("own", "mine", soon);
   assert.equal(await services[1]?.cache.get("own"), null);
+});
+
+test("wrong credentials outside the edge take from the allowance of the edge for their address", async (t) => {
+  const { rateLimits } = await open(t, "account", {
+    "cache.url": "memory:",
+    "http.rate-limit.failed-sign-in.requests": 3,
+  });
+  const count = failureCounter(rateLimits);
+  count("192.0.2.1");
+  rateLimits.failedSignIn.take("192.0.2.1");
+  count("192.0.2.1");
+  assert.throws(() => count("192.0.2.1"), { code: "rate_limited" });
+  count("192.0.2.2");
 });

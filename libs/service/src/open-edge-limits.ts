@@ -8,7 +8,8 @@ import {
 } from "@signalbox/cache";
 import type { cacheProperties } from "@signalbox/cache/properties";
 import type { Configuration } from "@signalbox/config";
-import { createRateLimits, type httpProperties, type RateLimits } from "@signalbox/http";
+import { AppError } from "@signalbox/core";
+import { addressBucket, createRateLimits, type httpProperties, type RateLimits } from "@signalbox/http";
 import type { ServiceContext } from "@signalbox/runtime";
 import type { SharedParts } from "./shared-parts.ts";
 
@@ -30,3 +31,14 @@ export async function openEdgeLimits(context: Context): Promise<EdgeLimits> {
   const limiterOf = (policy: RateLimitPolicy) => limiters(policy, cache);
   return { cache, limiterOf, rateLimits: createRateLimits({ context, limiterOf }) };
 }
+
+/** Counts failed sign-ins outside the edge, in the allowance that the edge has for them. */
+export const failureCounter =
+  ({ failedSignIn }: Pick<RateLimits, "failedSignIn">) =>
+  (address: string): void => {
+    const { allowed, resetSeconds } = failedSignIn.take(addressBucket(address));
+    if (allowed) return;
+    throw new AppError("rate_limited", "Too many requests. Try again later.", {
+      retryAfterSeconds: Math.max(1, resetSeconds),
+    });
+  };

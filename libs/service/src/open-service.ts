@@ -43,7 +43,7 @@ import { followConfiguration } from "./follow-configuration.ts";
 import { observeSubgraph } from "./observe-subgraph.ts";
 import { openStates } from "./open-access.ts";
 import { openDatabase } from "./open-database.ts";
-import { type EdgeLimits, openEdgeLimits } from "./open-edge-limits.ts";
+import { type EdgeLimits, failureCounter, openEdgeLimits } from "./open-edge-limits.ts";
 import { openOutbox } from "./open-outbox.ts";
 import { openServiceLog } from "./open-service-log.ts";
 import type { SharedParts } from "./shared-parts.ts";
@@ -88,6 +88,8 @@ export interface OpenedService {
   readonly accessStates: AccessStates;
   readonly cache: Cache;
   readonly limiterOf: EdgeLimits["limiterOf"];
+  /** Milliseconds since the overrides in force were last known to be the newest. */
+  readonly configurationAgeMs: () => number;
   /** How many rows a page of any list has, at most and when nobody says. */
   readonly pageLimits: PageLimits;
   /** Shows the other instances that this one lives. */
@@ -108,7 +110,7 @@ export async function openService(
 ): Promise<OpenedService> {
   const { service, configuration, runner, log, tracer, metrics, clock } = context;
   const eventLog = await openServiceLog(context);
-  await followConfiguration(context, eventLog);
+  const overrides = await followConfiguration(context, eventLog);
   const pool = await openDatabase(context, prismaDirectory);
   const { outbox, deadLetters } = openOutbox(context, pool, eventLog);
   const accessStates = await openStates(context, eventLog);
@@ -127,6 +129,7 @@ export async function openService(
     cache,
     limiterOf,
     presence,
+    configurationAgeMs: () => overrides.ageMs(),
     pageLimits: {
       maxPageSize: () => configuration.get("limits.maxPageSize"),
       pageSize: () => configuration.get("defaults.pageSize"),
@@ -158,7 +161,7 @@ export async function openService(
           mounts: { "/graphql": subgraph },
           published: { routes, openapi },
         }),
-        authorizeManagement: createManagementAuthorizer(authenticator),
+        authorizeManagement: createManagementAuthorizer(authenticator, failureCounter(rateLimits)),
       };
     },
   };

@@ -68,6 +68,7 @@ export const databaseProperties = defineProperties({
     default: true,
     secrecy: "internal",
     reload: "restart",
+    local: true,
     effect:
       "Whether the start brings the database to its version; false waits until the job `migrate` has done it, under a role of its own.",
   },

@@ -6,8 +6,11 @@ import { commonProperties } from "@signalbox/service/common-properties";
 import { secretsProperties } from "@signalbox/storage/properties";
 import { mailboxPattern } from "./mail/mail.ts";
 
+/** What accounts may know, because it says what they can rely on. */
+const told = { secrecy: "public", audience: "account" } as const;
+
 const count = (value: number, max: number, unit: string, effect: string) =>
-  ({ type: "integer", default: value, min: 1, max, unit, secrecy: "public", reload: "live", effect }) as const;
+  ({ ...told, type: "integer", default: value, min: 1, max, unit, reload: "live", effect }) as const;
 
 const requests = (value: number, whose: string) =>
   ({
@@ -50,19 +53,19 @@ export const properties = defineProperties({
     reload: "live",
     effect: "New accounts wait in `pending` until a contact address is verified, unless their token says it is.",
   },
-  "account.contact.objection-window": count(
-    72,
-    720,
-    "hours",
-    "How long the holder of a contact address can object to its replacement or removal.",
-  ),
+  "account.contact.objection-window": {
+    ...count(72, 720, "hours", "How long the holder of a contact address can object to its replacement or removal."),
+    // A thief who is an operator must not make it shorter than a night's sleep.
+    min: 24,
+  },
   "account.retention-days": count(
     30,
     3650,
     "days",
     "How long a deleted account can be brought back before its personal data is erased and its things go.",
   ),
-  "account.audit.retention-days": count(365, 3650, "days", "How long audit entries are kept."),
+  // The trace of who shortened it outlives the change by a month.
+  "account.audit.retention-days": { ...count(365, 3650, "days", "How long audit entries are kept."), min: 30 },
   "mail.url": {
     type: "string",
     default: "log:",
@@ -79,6 +82,7 @@ export const properties = defineProperties({
     pattern: mailboxPattern,
     secrecy: "internal",
     reload: "restart",
+    local: true,
     effect: "Who mails come from: an address, or `Name <address>`.",
   },
   "account.api-keys.environment": {

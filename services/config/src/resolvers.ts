@@ -1,10 +1,11 @@
+import type { PropertyDeclaration } from "@signalbox/config";
 import { field, mutation, type Resolvers } from "@signalbox/graphql";
 import { z } from "zod";
 import type { Override, OverrideStore } from "./overrides/override-store.ts";
 import type { Overrides } from "./overrides/overrides.ts";
 import type { PropertyCatalogue } from "./overrides/property-catalogue.ts";
 import { properties } from "./properties.ts";
-import { type SettingsDependencies, viewSettings } from "./settings.ts";
+import { type Audience, audienceOf, isFor, type SettingsDependencies, viewSettings } from "./settings.ts";
 
 interface Dependencies extends SettingsDependencies {
   readonly overrides: Overrides;
@@ -31,15 +32,15 @@ const UnsetProperty = z.strictObject(wanted);
 /** The fields of configuration, and who may use them. */
 export function resolversOf(dependencies: Dependencies): Resolvers<unknown> {
   const { overrides, overrideStore, catalogue } = dependencies;
-  const change = { scopes: ["config:admin"], payload: "override" } as const;
+  const change = { scopes: ["config:admin"], stepUp: true, payload: "override" } as const;
   return {
     Query: {
       serverSettings: field(
         { scopes: [], optional: true },
         (_parent, _args, { principal }) => viewSettings(dependencies, principal).resource,
       ),
-      properties: field({ scopes: ["config:read"] }, async () =>
-        listProperties(dependencies, await overrideStore.list()),
+      properties: field({ scopes: ["config:read"] }, async (_parent, _args, { caller }) =>
+        listProperties(dependencies, await overrideStore.list(), audienceOf(caller)),
       ),
     },
     Mutation: {
@@ -61,11 +62,11 @@ export function resolversOf(dependencies: Dependencies): Resolvers<unknown> {
   };
 }
 
-/** Every property of this service with its effective value, and the override in force when there is one. */
-function listProperties({ configuration, catalogue }: Dependencies, inForce: readonly Override[]) {
+/** Every property of this service that the audience sees, with its running value and the override in force. */
+function listProperties({ configuration, catalogue }: Dependencies, inForce: readonly Override[], audience: Audience) {
   const overrideOf = new Map(inForce.map((override) => [override.name, override]));
-  return Object.keys(properties).flatMap((name) => {
-    const found = configuration.find(name);
+  return Object.entries<PropertyDeclaration>(properties).flatMap(([name, declaration]) => {
+    const found = isFor(audience, declaration.audience) ? configuration.find(name) : null;
     if (found === null) return [];
     const { value, source } = found.property;
     const masked = value === "******";

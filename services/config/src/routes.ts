@@ -1,16 +1,28 @@
-import { createRoutes, ok, type Routes } from "@signalbox/http";
+import { type Clock, seconds } from "@signalbox/core";
+import { createRoutes, ok, type Routes, strongEtag } from "@signalbox/http";
 import { type EnvironmentDependencies, EnvironmentResource, viewEnvironment } from "./environment.ts";
 import { ConfigResource } from "./published/config-resource.ts";
 import { type SettingsDependencies, SettingsResource, viewSettings } from "./settings.ts";
 import { ConfigStatusResource, type StatusDependencies, viewStatus } from "./status.ts";
 
-type Dependencies = EnvironmentDependencies & SettingsDependencies & StatusDependencies;
+interface Dependencies extends EnvironmentDependencies, SettingsDependencies, StatusDependencies {
+  readonly clock: Clock;
+  readonly configurationAgeMs: () => number;
+}
+
+/** Younger answers are as new as caches let them be. */
+const ageShownMs = seconds(60);
 
 const shared = "max-age=60, stale-while-revalidate=300";
 
 /** The four read-only routes. Any other method is 405 and any query parameter 400, because none is declared. */
 export function publicRoutes(dependencies: Dependencies): Routes {
   const routes = createRoutes({ errors: "configuration" });
+  const changed = createLastModified(dependencies.clock);
+  const age = (): Record<string, string> => {
+    const ageMs = dependencies.configurationAgeMs();
+    return ageMs > ageShownMs ? { "x-configuration-age": String(Math.floor(ageMs / 1000)) } : {};
+  };
 
   routes.get("/api/v1/config", {
     operationId: "configuration",
@@ -19,8 +31,8 @@ export function publicRoutes(dependencies: Dependencies): Routes {
     responses: { 200: ConfigResource },
     cache: `private, ${shared}`,
     handle: () => {
-      const { resource, etag } = dependencies.published.current();
-      return ok(resource, { etag });
+      const { resource, etag, changedAt } = dependencies.published.current();
+      return ok(resource, { etag, headers: { ...age(), "last-modified": changedAt.toUTCString() } });
     },
   });
 
@@ -32,7 +44,12 @@ export function publicRoutes(dependencies: Dependencies): Routes {
     responses: { 200: SettingsResource },
     handle: ({ principal }) => {
       const { resource, etag } = viewSettings(dependencies, principal);
-      return ok(resource, { etag, cache: principal === null ? "public, max-age=60" : `private, ${shared}` });
+      const cache = principal === null ? "public, max-age=60" : `private, ${shared}`;
+      return ok(resource, {
+        etag,
+        cache,
+        headers: { ...age(), ...changed(principal === null ? "settings of anybody" : "settings", etag) },
+      });
     },
   });
 
@@ -42,7 +59,11 @@ export function publicRoutes(dependencies: Dependencies): Routes {
     auth: { scopes: ["env:read"] },
     responses: { 200: EnvironmentResource },
     cache: "private, no-cache",
-    handle: () => ok(viewEnvironment(dependencies, viewStatus(dependencies).status === "degraded")),
+    handle: () => {
+      const resource = viewEnvironment(dependencies, viewStatus(dependencies).status === "degraded");
+      const etag = strongEtag(JSON.stringify(resource), "env");
+      return ok(resource, { etag, headers: { ...age(), ...changed("env", etag) } });
+    },
   });
 
   routes.get("/api/v1/status/config", {
@@ -51,7 +72,18 @@ export function publicRoutes(dependencies: Dependencies): Routes {
     auth: { scopes: ["config:read"] },
     responses: { 200: ConfigStatusResource },
     cache: "no-store",
-    handle: () => ok(viewStatus(dependencies)),
+    handle: () => ok(viewStatus(dependencies), { headers: age() }),
   });
   return routes;
+}
+
+/** Remembers for each resource since when its validator is the one it is; nothing is older than this process. */
+function createLastModified(clock: Clock): (resource: string, etag: string) => { "last-modified": string } {
+  const startedAt = clock.now();
+  const seen = new Map<string, { readonly etag: string; readonly since: Date }>();
+  return (resource, etag) => {
+    const known = seen.get(resource);
+    if (known?.etag !== etag) seen.set(resource, { etag, since: known === undefined ? startedAt : clock.now() });
+    return { "last-modified": (seen.get(resource)?.since ?? startedAt).toUTCString() };
+  };
 }

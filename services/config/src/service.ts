@@ -19,7 +19,9 @@ const schemaFile = new URL("../schema.graphql", import.meta.url);
 /** Serves configuration, settings, environment and status, and keeps the overrides of properties. */
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
   const { configuration, runner, clock } = context;
-  const { pool, eventLog, outbox, consume, serve } = await openService(context, { prismaDirectory });
+  const { pool, eventLog, outbox, consume, configurationAgeMs, serve } = await openService(context, {
+    prismaDirectory,
+  });
   const reports = await openAppliedReports(context, eventLog);
   const published = createPublishedConfiguration({ configuration, reports, clock });
   const catalogue = await readPropertyCatalogue();
@@ -33,7 +35,15 @@ export async function createService(context: ServiceContext<Properties>): Promis
   return serve({
     title: "Signalbox configuration",
     principals: openPrincipals(context),
-    routes: publicRoutes({ configuration, published, reports, runner, startedAt: clock.now() }),
+    routes: publicRoutes({
+      configuration,
+      published,
+      reports,
+      runner,
+      startedAt: clock.now(),
+      clock,
+      configurationAgeMs,
+    }),
     graph: {
       typeDefs: await readFile(schemaFile, "utf8"),
       resolvers: resolversOf({ configuration, published, overrides, overrideStore, catalogue }),

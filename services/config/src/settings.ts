@@ -40,8 +40,13 @@ export const SettingsResource = z
 
 type SettingsResource = z.output<typeof SettingsResource>;
 
+const audiences = ["public", "account", "operator"] as const;
 /** Who is looking; each sees what the one before sees. */
-type Audience = "public" | "account" | "operator";
+export type Audience = (typeof audiences)[number];
+
+/** Tells if somebody of this audience sees what is declared for another; what is for nobody in particular is for operators. */
+export const isFor = (audience: Audience, declared: Audience = "operator"): boolean =>
+  audiences.indexOf(declared) <= audiences.indexOf(audience);
 
 export interface SettingsDependencies {
   readonly configuration: Configuration<Properties>;
@@ -78,7 +83,7 @@ export function viewSettings({ configuration, published }: SettingsDependencies,
   };
 }
 
-function audienceOf(principal: Principal | null): Audience {
+export function audienceOf(principal: Principal | null): Audience {
   if (principal === null) return "public";
   return principal.scopes.has("config:admin") ? "operator" : "account";
 }

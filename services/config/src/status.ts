@@ -22,7 +22,17 @@ export const ConfigStatusResource = z
     }),
     pending_restart: z.array(z.string()),
     services: z.array(
-      z.object({ name: z.string(), instance: z.string(), revision: z.string(), lag_seconds: z.int().nonnegative() }),
+      z.object({
+        name: z.string(),
+        instance: z.string(),
+        revision: z.string(),
+        lag_seconds: z
+          .int()
+          .nonnegative()
+          .describe("Seconds since the first revision that it has not applied; 0 when it has the newest."),
+        last_seen_seconds: z.int().nonnegative().describe("Seconds since it last reported."),
+        applied_at: z.iso.datetime({ precision: 3 }).describe("When it applied its revision."),
+      }),
     ),
   })
   .meta({ id: "ConfigStatus", description: "The resolved configuration's state, never its values." })
@@ -34,7 +44,12 @@ export const ConfigStatusResource = z
       sources: ["command line", "environment", "overrides", "defaults"],
       validation: { valid: true, problems: [] },
       pending_restart: [],
-      services: [{ name: "images", instance: "images-1", revision: "7", lag_seconds: 0 }],
+      services: [
+        {
+          ...{ name: "images", instance: "images-1", revision: "7", lag_seconds: 0, last_seen_seconds: 12 },
+          applied_at: "2026-01-01T09:00:00.040Z",
+        },
+      ],
     },
   });
 
@@ -64,11 +79,13 @@ export function viewStatus({
     validation: { valid: problems.length === 0, problems: [...new Set(problems)] },
     pending_restart: [...new Set(alive.flatMap(({ report }) => report.pending_restart))].sort(),
     services: alive
-      .map(({ report, lagSeconds }) => ({
+      .map(({ report, lagSeconds, lastSeenSeconds, appliedAt }) => ({
         name: report.service,
         instance: report.instance,
         revision: String(report.revision),
         lag_seconds: lagSeconds,
+        last_seen_seconds: lastSeenSeconds,
+        applied_at: appliedAt,
       }))
       .sort((a, b) => `${a.name}/${a.instance}`.localeCompare(`${b.name}/${b.instance}`)),
   };

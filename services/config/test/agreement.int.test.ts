@@ -37,7 +37,10 @@ test("while instances disagree the strictest is shown, and the status names what
   }
   assert.deepEqual(
     status.services.find(({ instance }: { instance: string }) => instance === "images-old"),
-    { name: "images", instance: "images-old", revision: "3", lag_seconds: 0 },
+    {
+      ...{ name: "images", instance: "images-old", revision: "3", lag_seconds: 0, last_seen_seconds: 0 },
+      applied_at: clock.now().toISOString(),
+    },
   );
   const { limits, capabilities, features, supported } = await configNow();
   assert.deepEqual([limits.maxPageSize, limits.maxUploadBytes], [50, 20 * 1024 * 1024]);
@@ -64,7 +67,8 @@ test("an instance that goes away holds the others back for three minutes and no 
   clock.advance(minutes(3));
   const waiting = await statusNow();
   assert.equal((await configNow()).limits.maxPageSize, 10);
-  assert.equal(waiting.services.find((one: { instance: string }) => one.instance === "images-gone").lag_seconds, 180);
+  const gone = waiting.services.find((one: { instance: string }) => one.instance === "images-gone");
+  assert.equal(gone.last_seen_seconds, 180);
   clock.advance(1);
   assert.equal((await configNow()).limits.maxPageSize, 100);
   const status = await statusNow();
@@ -80,11 +84,31 @@ test("an instance that repeats its report stays", async () => {
   await config.report(report);
   await eventually(async () =>
     (await statusNow()).services.some(
-      (one: { instance: string; lag_seconds: number }) => one.instance === "images-steady" && one.lag_seconds === 0,
+      (one: { instance: string; last_seen_seconds: number }) =>
+        one.instance === "images-steady" && one.last_seen_seconds === 0,
     ),
   );
   clock.advance(minutes(2));
   assert.equal((await configNow()).limits.maxPageSize, 20);
+});
+
+test("an instance is behind for as long as it lacks a revision that another one has", async () => {
+  clock.advance(minutes(4));
+  const lagOf = async (instance: string) =>
+    (await statusNow()).services.find((one: { instance: string }) => one.instance === instance);
+  await config.report({ instance: "images-slow", revision: 20 });
+  await eventually(() => lagOf("images-slow"));
+  clock.advance(minutes(1));
+  assert.equal((await lagOf("images-slow")).lag_seconds, 0, "an old report of the newest revision is no lag");
+  await config.report({ instance: "images-quick", revision: 21 });
+  await eventually(() => lagOf("images-quick"));
+  clock.advance(30_000);
+  await config.report({ instance: "images-quick", revision: 22 });
+  await eventually(async () => (await lagOf("images-quick")).revision === "22");
+  clock.advance(15_000);
+  const [slow, quick] = [await lagOf("images-slow"), await lagOf("images-quick")];
+  assert.deepEqual([slow.lag_seconds, slow.last_seen_seconds], [45, 105]);
+  assert.deepEqual([quick.lag_seconds, quick.last_seen_seconds], [0, 15]);
 });
 
 test("what an instance refused and what waits for a restart is in the status", async () => {

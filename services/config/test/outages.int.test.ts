@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { type Clock, createManualClock, seconds } from "@signalbox/core";
 import { createTcpProxy, eventually, type TcpProxy, testDatabase, testPerson } from "@signalbox/testing";
 import { type Harness, routes, setProperty, startConfig } from "./harness.ts";
 
@@ -9,10 +10,11 @@ const operator = testPerson();
 async function behindProxy(
   property: "database.url" | "events.url",
   work: (config: Harness, proxy: TcpProxy) => Promise<void>,
+  clock?: Clock,
 ) {
   const database = await testDatabase();
   const proxy = await createTcpProxy({ port: Number(new URL(database.url).port) });
-  const config = await startConfig({ [property]: proxy.urlFor(database.url) });
+  const config = await startConfig({ [property]: proxy.urlFor(database.url) }, clock);
   try {
     await work(config, proxy);
   } finally {
@@ -50,6 +52,24 @@ test("while the log is away the last good configuration stays, and a change made
     await proxy.accept();
     await eventually(async () => (await shown()).defaults.pageSize === 30);
   });
+});
+
+test("an answer that may be older than a minute says how old, until the log is back", async () => {
+  const clock = createManualClock(new Date());
+  await behindProxy(
+    "events.url",
+    async (config, proxy) => {
+      const ages = () =>
+        Promise.all(routes.map(async (path) => (await config.send(operator, path)).headers.get("x-configuration-age")));
+      assert.deepEqual(await ages(), [null, null, null, null]);
+      await proxy.refuse();
+      clock.advance(seconds(61));
+      for (const age of await ages()) assert.ok(Number(age) >= 60, String(age));
+      await proxy.accept();
+      await eventually(async () => (await ages()).every((age) => age === null));
+    },
+    clock,
+  );
 });
 
 test("overrides survive a restart, also of a service whose log knows them only from the past", async () => {

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { hours } from "@signalbox/core";
 import { openPool, sql } from "@signalbox/storage";
 import { schemaDifference } from "@signalbox/storage/authoring";
-import { eventually, testPerson } from "@signalbox/testing";
+import { eventually, type TestPerson, testPerson } from "@signalbox/testing";
 import { type Harness, prismaDirectory, setProperty, startConfig, unsetProperty } from "./harness.ts";
 
 let config: Harness;
@@ -145,9 +146,33 @@ test("only config:admin changes properties and only config:read lists them", asy
   for (const each of [list, "{ serverSettings { locale } }"]) {
     assert.equal(codeOf(await config.graphql(disabled, each)), "FORBIDDEN", "a disabled account reads itself alone");
   }
-  const { data } = await config.graphql(reader, list);
+  const namesFor = async (who: TestPerson): Promise<string[]> =>
+    (await config.graphql(who, list)).data.properties.map(({ name }: { name: string }) => name);
+  const seen = await namesFor(reader);
+  assert.ok(seen.includes("limits.maxPageSize") && seen.includes("server.name"));
+  for (const name of ["internal.port", "account.internal-url", "internal.token", "database.pool.max"]) {
+    assert.ok(!seen.includes(name), `${name} is for operators alone`);
+  }
+  const { data } = await config.graphql(operator, list);
   const token = data.properties.find(({ name }: { name: string }) => name === "internal.token");
   assert.deepEqual([token.value, token.masked], [null, true]);
+});
+
+test("a change of a property needs a recent sign-in, also its removal", async () => {
+  const input = { name: "server.color", value: "#112233", expectedRevision: "0" };
+  const asleep = testPerson({ authTimeMs: Date.now() - hours(24) });
+  const key = (scopes: ("config:admin" | "account:security")[]) => testPerson({ kind: "api-key", scopes });
+  for (const who of [asleep, key(["config:admin"])]) {
+    const { errors } = await config.graphql(who, setProperty, { input });
+    assert.deepEqual(
+      [errors[0].extensions.code, errors[0].extensions.details[0].code],
+      [...["FORBIDDEN", "step_up_required"]],
+    );
+    const { value: _, ...removal } = input;
+    assert.equal(codeOf(await config.graphql(who, unsetProperty, { input: removal })), "FORBIDDEN");
+  }
+  const { data } = await config.graphql(key(["config:admin", "account:security"]), setProperty, { input });
+  assert.equal(data.setProperty.override.value, "#112233");
 });
 
 test("a second instance applies the overrides at its start and live, and reports what it runs with", async () => {

@@ -10,7 +10,8 @@ before(async () => {
 });
 after(() => config.close());
 
-const validated = ["/api/v1/config/", "/api/v2/settings/"];
+const changing = ["/api/v1/config/", "/api/v2/settings/"];
+const validated = [...changing, "/api/v1/env/"];
 
 test("a validator that matches, alone, weak, in a list or as *, gives 304 with the headers of the 200", async () => {
   for (const path of validated) {
@@ -20,6 +21,7 @@ test("a validator that matches, alone, weak, in a list or as *, gives 304 with t
     for (const match of [etag, `W/${etag}`, `"other", ${etag}`, `"a",W/${etag} , "b"`, "*"]) {
       const answer = await config.send(person, path, { headers: { "if-none-match": match } });
       assert.deepEqual([answer.status, answer.text], [304, ""], `${path} ${match}`);
+      assert.match(full.headers.get("last-modified") ?? "", / GMT$/);
       for (const name of ["etag", "cache-control", "vary"]) {
         assert.equal(answer.headers.get(name), full.headers.get(name), name);
       }
@@ -31,7 +33,7 @@ test("a validator that matches, alone, weak, in a list or as *, gives 304 with t
 
 test("a validator belongs to the representation, not to the token", async () => {
   for (const path of validated) {
-    const scopes = ["account:read"] as const;
+    const scopes = ["account:read", "env:read"] as const;
     const [one, other] = [testPerson({ scopes }), testPerson({ scopes })];
     const etag = (await config.send(one, path)).headers.get("etag") ?? "";
     assert.equal((await config.send(other, path, { headers: { "if-none-match": etag } })).status, 304);
@@ -44,7 +46,7 @@ test("a validator gives nothing to those who may not read", async () => {
 });
 
 test("a change of a published value moves the validators of both resources, and only then", async () => {
-  const etags = () => Promise.all(validated.map(async (path) => (await config.send(person, path)).headers.get("etag")));
+  const etags = () => Promise.all(changing.map(async (path) => (await config.send(person, path)).headers.get("etag")));
   const before = await etags();
   assert.deepEqual(await etags(), before);
   const input = { name: "limits.maxPageSize", value: 50, expectedRevision: "0" };
@@ -54,7 +56,7 @@ test("a change of a published value moves the validators of both resources, and 
     return now[0] !== before[0] && now;
   });
   assert.notEqual(changed[1], before[1]);
-  const [path = ""] = validated;
+  const [path = ""] = changing;
   const answer = await config.send(person, path, { headers: { "if-none-match": String(before[0]) } });
   assert.deepEqual([answer.status, answer.body.limits.maxPageSize], [200, 50]);
 });

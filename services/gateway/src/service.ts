@@ -18,8 +18,8 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const { configuration, log, tracer, metrics, runner, clock } = context;
   const eventLog = await openServiceLog(context);
   await followConfiguration(context, eventLog);
-  const { authenticator, accessStates, authorizeManagement } = await openAccess(context, eventLog);
   const { rateLimits } = await openEdgeLimits(context);
+  const { authenticator, accessStates, authorizeManagement } = await openAccess(context, eventLog, rateLimits);
 
   const clients = new Map(subgraphs.map((name) => [name as string, openSubgraphClient(context, name)]));
   const supergraph = await openSupergraph({ clients, accessStates, tracer, clock, metrics, log });

@@ -16,7 +16,8 @@ export const properties = defineProperties({
     default: 300_000,
     unit: "ms",
     min: 1_000,
-    max: 86_400_000,
+    // A recorded delivery can be replayed for as long.
+    max: 600_000,
     secrecy: "internal",
     reload: "live",
     effect: "How far the time a partner signs may differ from ours, both ways; outside it the answer is 401.",

@@ -48,6 +48,7 @@ export const configAppliedEvent = defineEvent({
       .array(z.string())
       .describe("Overrides it refused, with the reason, and what it could not start with; never a value."),
     loaded_at: timestamp,
+    applied_at: timestamp.optional().describe("When the instance applied that revision."),
     ended: z.boolean().optional().describe("True in the last report of an instance that stops."),
   }),
   example: {
@@ -58,5 +59,6 @@ export const configAppliedEvent = defineEvent({
     pending_restart: [],
     problems: [],
     loaded_at: "2026-01-02T10:30:00.120Z",
+    applied_at: "2026-01-02T10:30:00.040Z",
   },
 });

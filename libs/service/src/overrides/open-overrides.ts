@@ -19,6 +19,8 @@ export interface Overrides {
   readonly settled: Promise<"log" | "copy" | "nowhere">;
   /** Settles when the topic was read to the end it had at start. */
   readonly caughtUp: Promise<void>;
+  /** Milliseconds since it was last known that nothing newer is in the log. */
+  ageMs(): number;
   /** Calls back after each change that is read once it has caught up. */
   onChange(listener: () => void): void;
 }
@@ -51,6 +53,7 @@ export async function openOverrides(
     current: () => overrides.current(),
     settled: overrides.settle(caughtUp, start.waitMs),
     caughtUp,
+    ageMs: () => reader.ageMs(),
     onChange: (listener) => overrides.onChange(listener),
   };
 }

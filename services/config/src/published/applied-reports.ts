@@ -9,16 +9,30 @@ type Context = Pick<ServiceContext<unknown>, "service" | "instance" | "log" | "r
 interface Heard {
   readonly report: AppliedReport;
   readonly heardAtMs: number;
+  readonly appliedAt: string;
+}
+
+/** What an instance says it runs with, and how far it is behind. */
+interface Alive {
+  readonly report: AppliedReport;
+  /** Seconds since the first revision that it has not applied; 0 when it has the newest. */
+  readonly lagSeconds: number;
+  readonly lastSeenSeconds: number;
+  readonly appliedAt: string;
 }
 
 /** Instances report every minute; one that was not heard for three is gone and no longer holds the others back. */
 const staleAfterMs = minutes(3);
+/** Those before tell nothing that these do not: whoever is so far behind is behind by more than the oldest. */
+const arrivalsMax = 1_000;
 
 /** What each instance says it runs with. */
 export class AppliedReports {
   readonly #clock: Clock;
   readonly #heard = new Map<string, Heard>();
   readonly #listeners: (() => void)[] = [];
+  /** When each of the newest revisions was first heard of, in their order. */
+  readonly #arrivals: { readonly revision: number; readonly atMs: number }[] = [];
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -27,20 +41,28 @@ export class AppliedReports {
   apply(report: AppliedReport, sentAt: Date): void {
     const key = `${report.service}/${report.instance}`;
     const known = this.#heard.get(key);
+    const before = known?.report.revision === report.revision ? known.appliedAt : sentAt.toISOString();
+    const appliedAt = report.applied_at ?? before;
     if (report.ended) this.#heard.delete(key);
-    else this.#heard.set(key, { report, heardAtMs: sentAt.getTime() });
+    else this.#heard.set(key, { report, heardAtMs: sentAt.getTime(), appliedAt });
+    if (report.revision > (this.#arrivals.at(-1)?.revision ?? 0)) {
+      this.#arrivals.push({ revision: report.revision, atMs: Date.parse(appliedAt) });
+      if (this.#arrivals.length > arrivalsMax) this.#arrivals.shift();
+    }
     if (JSON.stringify(known?.report) === JSON.stringify(report)) return;
     for (const listener of this.#listeners) listener();
   }
 
-  /** The reports of the instances that are alive, with the seconds since each was heard. */
-  alive(): { readonly report: AppliedReport; readonly lagSeconds: number }[] {
+  /** The instances that are alive. */
+  alive(): Alive[] {
     const nowMs = this.#clock.nowMs();
     for (const [key, { heardAtMs }] of this.#heard) if (nowMs - heardAtMs > staleAfterMs) this.#heard.delete(key);
-    return [...this.#heard.values()].map(({ report, heardAtMs }) => ({
-      report,
-      lagSeconds: Math.max(0, Math.round((nowMs - heardAtMs) / 1000)),
-    }));
+    const secondsSince = (atMs: number) => Math.max(0, Math.round((nowMs - atMs) / 1000));
+    return [...this.#heard.values()].map(({ report, heardAtMs, appliedAt }) => {
+      const missed = this.#arrivals.find(({ revision }) => revision > report.revision);
+      const lagSeconds = missed === undefined ? 0 : secondsSince(missed.atMs);
+      return { report, lagSeconds, lastSeenSeconds: secondsSince(heardAtMs), appliedAt };
+    });
   }
 
   /** When the next of them counts as gone unless it is heard again, in milliseconds since the epoch. */

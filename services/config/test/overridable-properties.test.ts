@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
+import { type PropertyDeclaration, refusalOfOverride } from "@signalbox/config";
+
+type Catalogue = Readonly<Record<string, Readonly<Record<string, PropertyDeclaration>>>>;
+
+/**
+ * What an operator changes from afar. Whoever adds a line has asked: can the worst value of it open a listener, send
+ * something elsewhere, trust somebody else, or take away a trace? Then it is `local`, or has a floor.
+ */
+const overridable = [
+  "account.api-keys.environment",
+  "account.api-keys.max",
+  "account.audit.retention-days",
+  "account.clients.max",
+  "account.contact.objection-window",
+  "account.oauth.access-token-minutes",
+  "account.oauth.client-failures",
+  "account.oauth.client-requests",
+  "account.oauth.key-rotation-days",
+  "account.oauth.sign-in-requests",
+  "account.oauth.sign-ins",
+  "account.require-verified-contact",
+  "account.retention-days",
+  "auth.principals.cache-max",
+  "blobs.start-wait",
+  "cache.command-timeout",
+  "cache.memory.bytes-max",
+  "capabilities.configStream",
+  "capabilities.graphqlSubscriptions",
+  "capabilities.imageAvif",
+  "capabilities.imageDirectUpload",
+  "capabilities.imageImport",
+  "capabilities.signedUrls",
+  "capabilities.webhooks",
+  "database.connect-timeout",
+  "database.lock-timeout",
+  "database.pool.max",
+  "database.pool.waiting-max",
+  "database.start-wait",
+  "database.statement-timeout",
+  "defaults.locale",
+  "defaults.pageSize",
+  "events.inbox.retention",
+  "events.message.max-bytes",
+  "events.outbox.idle-poll",
+  "events.publish-timeout",
+  "features.integrations",
+  "features.reports",
+  "graphql.document-cache.bytes-max",
+  "graphql.limits.aliases",
+  "graphql.limits.depth",
+  "graphql.limits.directives",
+  "graphql.limits.root-fields",
+  "graphql.limits.tokens",
+  "graphql.subgraph-deadline",
+  "http.rate-limit.account.requests",
+  "http.rate-limit.account.window",
+  "http.rate-limit.anonymous.requests",
+  "http.rate-limit.anonymous.window",
+  "http.rate-limit.credential.burst",
+  "http.rate-limit.credential.requests",
+  "http.rate-limit.credential.window",
+  "http.rate-limit.failed-sign-in.requests",
+  "http.rate-limit.failed-sign-in.window",
+  "image-worker.jobs",
+  "images.cache.private",
+  "images.cache.public",
+  "images.import.deadline",
+  "images.limits.aspect-ratio",
+  "images.limits.avif-pixels",
+  "images.limits.frame-pixels",
+  "images.limits.frames",
+  "images.originals.cache",
+  "images.render.attempts",
+  "images.render.avif-pixels",
+  "images.render.lost-after",
+  "images.render.memory",
+  "images.render.memory-max",
+  "images.render.wait-max",
+  "images.sweep.grace",
+  "limits.maxImagePixels",
+  "limits.maxImageSide",
+  "limits.maxPageSize",
+  "limits.maxRequestBytes",
+  "limits.maxUploadBytes",
+  "limits.maxWebhookBytes",
+  "limits.requestTimeoutSeconds",
+  "log.level",
+  "server.color",
+  "server.logo-url",
+  "server.name",
+  "server.support-url",
+  "supported.imageTypes",
+  "supported.locales",
+  "webhook-delivery.attempt.timeout",
+  "webhook-delivery.attempts.in-flight-max",
+  "webhook-delivery.attempts.in-flight-max-per-endpoint",
+  "webhook-delivery.attempts.lease",
+  "webhook-delivery.endpoints.max",
+  "webhook-delivery.retention",
+  "webhook-delivery.secret.rotation-overlap",
+  "webhook-ingest.received.retention",
+  "webhook-ingest.refusals.failed-verifications",
+  "webhook-ingest.refusals.unknown-sources",
+  "webhook-ingest.rejections.max",
+  "webhook-ingest.sources.max",
+  "webhook-ingest.tolerance",
+];
+
+const file = new URL("../../../docs/reference/properties.json", import.meta.url);
+const catalogue: Catalogue = JSON.parse(await readFile(file, "utf8"));
+const declarations = Object.values(catalogue).flatMap((properties) => Object.entries(properties));
+
+test("the properties that take an override are those that somebody thought about", () => {
+  const open = declarations.filter(([, declaration]) => !declaration.local && declaration.secrecy !== "secret");
+  assert.deepEqual([...new Set(open.map(([name]) => name))].sort(), overridable);
+});
+
+test("no override opens a listener, moves where something is sent, or hides who did it", () => {
+  const closed = ["http.host", "http.port", "internal.host", "internal.port", "http.base-url", "http.error-docs"];
+  const moved = [
+    "telemetry.otlp-endpoint",
+    "mail.url",
+    "mail.from",
+    "blobs.url",
+    "account.internal-url",
+    "deployment.environment",
+  ];
+  for (const name of [
+    ...closed,
+    ...moved,
+    "deployment.release",
+    "auth.issuers",
+    "http.trusted-proxies",
+    "http.cors.origins",
+  ]) {
+    const declared = declarations.filter(([declaredName]) => declaredName === name);
+    assert.ok(declared.length > 0, name);
+    for (const [, declaration] of declared)
+      assert.match(refusalOfOverride(declaration, "x") ?? "", /no override/, name);
+  }
+  const floors = [
+    ["account.audit.retention-days", 29, 30],
+    ["account.contact.objection-window", 23, 24],
+    ["webhook-ingest.tolerance", 600_001, 600_000],
+  ] as const;
+  for (const [name, tooFar, furthest] of floors) {
+    const [, declaration] = declarations.find(([declaredName]) => declaredName === name) ?? assert.fail(name);
+    assert.match(refusalOfOverride(declaration, tooFar) ?? "", /integer/, name);
+    assert.equal(refusalOfOverride(declaration, furthest), null, name);
+  }
+});
+
+test("a property that several services declare is open, or closed, for all of them", () => {
+  const byName = Map.groupBy(declarations, ([name]) => name);
+  for (const [name, declared] of byName) {
+    const kinds = declared.map(([, { local, secrecy, reload, audience }]) => ({ local, secrecy, reload, audience }));
+    for (const kind of kinds) assert.ok(isDeepStrictEqual(kind, kinds[0]), name);
+  }
+});
