@@ -1,6 +1,7 @@
 import { internalProperties, principalProperties } from "@signalbox/auth/properties";
 import { cacheProperties } from "@signalbox/cache/properties";
 import { defineProperties } from "@signalbox/config";
+import { defaultProperties, limitProperties } from "@signalbox/contracts/properties";
 import { KiB, MiB } from "@signalbox/core";
 import { eventsProperties } from "@signalbox/events/properties";
 import { httpProperties } from "@signalbox/http/properties";
@@ -18,8 +19,8 @@ const subgraphUrl = (service: string) =>
     effect: `Address of the ${service} service's internal listener, which serves its subgraph.`,
   }) as const;
 
-const limit = (value: number, max: number, effect: string) =>
-  ({ type: "integer", default: value, min: 1, max, secrecy: "internal", reload: "live", effect }) as const;
+const limit = (value: number, max: number, effect: string, reload: "live" | "restart" = "live") =>
+  ({ type: "integer", default: value, min: 1, max, secrecy: "internal", reload, effect }) as const;
 
 /** Every property of the gateway. */
 export const properties = defineProperties({
@@ -38,6 +39,34 @@ export const properties = defineProperties({
   "graphql.limits.root-fields": limit(20, 1_000, "How many root fields a document may select."),
   "graphql.limits.directives": limit(50, 1_000, "How many directives a document may use."),
   "graphql.limits.tokens": limit(4_000, 100_000, "How many tokens a document may have; counted while it is parsed."),
+  "graphql.limits.cost": limit(
+    5_000,
+    1_000_000,
+    "What an operation may cost: an object 1, a mutation 10, the items of a page as often as `first` says.",
+  ),
+  "graphql.limits.cost-window": limit(
+    50_000,
+    100_000_000,
+    "What the operations of one credential may cost in ten seconds.",
+    "restart",
+  ),
+  "graphql.limits.anonymous-cost-window": limit(
+    2_000,
+    100_000_000,
+    "What the operations of one address without credentials may cost in a minute.",
+    "restart",
+  ),
+  "graphql.limits.mode": {
+    type: "string",
+    default: "enforce",
+    choices: ["enforce", "measure"],
+    secrecy: "internal",
+    reload: "live",
+    effect:
+      "With `measure` the cost of an operation is only told, in headers and in the log, and nothing is refused for it.",
+  },
+  "defaults.pageSize": defaultProperties["defaults.pageSize"],
+  "limits.maxPageSize": limitProperties["limits.maxPageSize"],
   "graphql.document-cache.bytes-max": {
     type: "integer",
     default: 32 * MiB,

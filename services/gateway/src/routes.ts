@@ -113,16 +113,20 @@ const askingOf = ({ principal, requestId, clientAddress, headers }: Input) => ({
 /** Writes a result, or what is wrong with the request, in the media type that was agreed on. */
 async function answer(input: Input, run: () => Promise<Outcome>): Promise<HttpResponse> {
   const { mediaType, requestId } = input;
-  const { status, result, isReplayed, notes } = await run().then(withStatusOf(mediaType), (error: unknown): Outcome => {
-    if (!isAppError(error) || error.code !== "invalid_request") throw error;
-    const extensions = { ...graphqlExtensions(error), request_id: requestId };
-    const notes = { reason: error.code };
-    return { status: 400, result: { errors: [{ message: error.message, extensions }] }, notes };
-  });
+  const { status, result, isReplayed, cost, notes } = await run().then(
+    withStatusOf(mediaType),
+    (error: unknown): Outcome => {
+      if (!isAppError(error) || error.code !== "invalid_request") throw error;
+      const extensions = { ...graphqlExtensions(error), request_id: requestId };
+      const notes = { reason: error.code };
+      return { status: 400, result: { errors: [{ message: error.message, extensions }] }, notes };
+    },
+  );
   input.note(notes);
   const challenge = stepUpChallenge(result.errors?.flatMap(detailsOf));
   const headers = {
     ...(status === 405 && { Allow: "POST" }),
+    ...(cost && { "X-Cost-Estimated": String(cost.estimated), "X-Cost-Actual": String(cost.actual) }),
     ...(isReplayed === true && { "Idempotent-Replayed": "true" }),
     ...(challenge !== null && { "WWW-Authenticate": challenge }),
   };

@@ -5,6 +5,7 @@ import { createInternalClient, type InternalClient } from "@signalbox/net";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { followConfiguration, openAccess, openEdgeLimits, openServiceLog } from "@signalbox/service";
 import { createMergedOpenapi, openapiRoutes } from "./openapi/merged-openapi.ts";
+import { createCostLimits } from "./operations/cost-limits.ts";
 import { createOperations } from "./operations/operations.ts";
 import type { Properties } from "./properties.ts";
 import { publicRoutes } from "./routes.ts";
@@ -18,13 +19,24 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const { configuration, log, tracer, metrics, runner, clock } = context;
   const eventLog = await openServiceLog(context);
   await followConfiguration(context, eventLog);
-  const { rateLimits } = await openEdgeLimits(context);
+  const { rateLimits, limiterOf } = await openEdgeLimits(context);
   const { authenticator, accessStates, authorizeManagement } = await openAccess(context, eventLog, rateLimits);
 
   const clients = new Map(subgraphs.map((name) => [name as string, openSubgraphClient(context, name)]));
   const supergraph = await openSupergraph({ clients, accessStates, tracer, clock, metrics, log });
   runner.defer("supergraph", () => supergraph.close());
+  const costLimits = createCostLimits({
+    limiterOf,
+    windows: {
+      credential: configuration.get("graphql.limits.cost-window"),
+      anonymous: configuration.get("graphql.limits.anonymous-cost-window"),
+    },
+    costMax: () =>
+      configuration.get("graphql.limits.mode") === "enforce" ? configuration.get("graphql.limits.cost") : null,
+    pageSize: () => Math.min(configuration.get("defaults.pageSize"), configuration.get("limits.maxPageSize")),
+  });
   const operations = createOperations({
+    costLimits,
     supergraph,
     log,
     metrics,

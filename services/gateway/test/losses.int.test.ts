@@ -61,6 +61,28 @@ test("a fetch that fails leaves an error at each field that it cost, which says 
   }
 });
 
+test("a query is sent once more where its connection broke or the subgraph was away, and a mutation is not", async () => {
+  const text = 'mutation { updateAccount(input: { displayName: "Eve" }) { account { id } } }';
+  const failures: [string, RequestListener][] = [
+    ["a torn connection", (request) => request.socket.destroy()],
+    ["502", answering(502, "")],
+    ["503", answering(503, "")],
+  ];
+  for (const [name, failure] of failures) {
+    const account = subgraph("account");
+    const failOnce: RequestListener = (request, response) => {
+      account.instead = null;
+      failure(request, response);
+    };
+    account.instead = failOnce;
+    const query = await gateway.query(person, "{ viewer { id } }");
+    assert.deepEqual(query.body, { data: { viewer: { id: person.accountId } } }, name);
+    account.instead = failOnce;
+    const mutation = await gateway.query(person, text);
+    assert.deepEqual(errorsOf(mutation), ["updateAccount UNAVAILABLE"], name);
+  }
+});
+
 test("a root field that is lost leaves the other ones", async () => {
   subgraph("config").instead = answering(502, "");
   const answer = await gateway.query(person, "{ viewer { id } serverSettings { locale } properties { name } }");

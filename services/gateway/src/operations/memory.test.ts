@@ -32,6 +32,7 @@ test("20,000 documents that nobody sends twice leave the heap within 64 MB of wh
     log: createLogger({ service: "gateway", instance: "test", level: "error" }),
     metrics: createMetrics({ service: "gateway" }),
     clock: systemClock,
+    costLimits: { estimate: () => 0, refusal: () => null, charge: () => {} },
     documentCacheBytesMax: 32 * MiB,
     limits: () => ({ depthMax: 16, aliasesMax: 30, rootFieldsMax: 20, directivesMax: 50, tokensMax: 4_000 }),
   });

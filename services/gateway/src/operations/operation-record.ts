@@ -19,8 +19,6 @@ interface Operation {
   readonly data: unknown;
 }
 
-export type RecordOperation = ReturnType<typeof createOperationRecords>;
-
 /** Counts operations, and gives what the log line of a request says of its operation: a status of 200 tells nothing. */
 export function createOperationRecords({ metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock }) {
   const duration = metrics.histogram(

@@ -17,8 +17,10 @@ import {
 } from "graphql";
 import type { Supergraph } from "../supergraph/open-supergraph.ts";
 import type { Fetch, KeyedOperation, OperationContext } from "../supergraph/subgraph-data-source.ts";
+import type { createCostLimits } from "./cost-limits.ts";
 import { scanDocument } from "./document-scan.ts";
 import { maskErrors } from "./mask-errors.ts";
+import { actualCost } from "./operation-cost.ts";
 import { assertWithinLimits, type OperationLimits } from "./operation-limits.ts";
 import { createOperationRecords } from "./operation-record.ts";
 import { placeErrors } from "./place-errors.ts";
@@ -29,6 +31,8 @@ export interface Outcome {
   readonly result: FormattedExecutionResult;
   /** True when a mutation was not run, because the same one was run under its `Idempotency-Key`. */
   readonly isReplayed?: boolean;
+  /** Of an operation that could be run. */
+  readonly cost?: { readonly estimated: number; readonly actual: number };
   /** What the log line says of the operation. */
   readonly notes: object;
 }
@@ -45,13 +49,14 @@ interface Dependencies {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;
+  readonly costLimits: CostLimits;
 }
 
 export type Operations = ReturnType<typeof createOperations>;
 
 /** Operations of the graph: parsed, limited, validated, planned and run. */
 export function createOperations(dependencies: Dependencies) {
-  const { supergraph, limits, documentCacheBytesMax, log, metrics, clock } = dependencies;
+  const { supergraph, limits, documentCacheBytesMax, log, metrics, clock, costLimits } = dependencies;
   const record = createOperationRecords({ metrics, clock });
   const checked = createDocumentCache({
     bytesMax: documentCacheBytesMax,
@@ -60,7 +65,7 @@ export function createOperations(dependencies: Dependencies) {
   });
 
   return {
-    /** Runs one operation. Never throws: every failure is part of the result. */
+    /** Runs one operation; a failure is part of the result. @throws AppError `rate_limited` when it would cost too much by now. */
     async execute(
       request: GraphqlRequest,
       asking: Asking,
@@ -77,16 +82,31 @@ export function createOperations(dependencies: Dependencies) {
         const result = { errors: chosen.refusal };
         return { status: chosen.status, result, notes: told(result) };
       }
+      const estimated = costLimits.estimate({ schema: supergraph.schema, ...chosen });
+      const tooCostly = costLimits.refusal(estimated);
+      if (tooCostly) {
+        const result = { errors: [tooCostly.toJSON()] };
+        return { status: 400, result, cost: { estimated, actual: 0 }, notes: { ...told(result), cost: estimated } };
+      }
+      costLimits.charge(asking, estimated);
       const keyed = keyedOperation(asking, request, chosen.operation);
       const context: OperationContext = { principal, requestId, clientAddress, keyed, fetches };
       const answer = answerOf(await run({ supergraph, log }, { request, ...chosen }, context), requestId, log);
-      return { status: 200, result: answer, isReplayed: keyed?.isReplayed ?? false, notes: told(answer) };
+      const cost = { estimated, actual: actualCost(chosen.operation, answer.data) };
+      const isReplayed = keyed?.isReplayed ?? false;
+      return { status: 200, result: answer, isReplayed, cost, notes: { ...told(answer), cost: cost.actual } };
     },
   };
 }
 
+type CostLimits = ReturnType<typeof createCostLimits>;
+
 type Chosen =
-  | { readonly document: DocumentNode; readonly operation: OperationDefinitionNode }
+  | {
+      readonly document: DocumentNode;
+      readonly operation: OperationDefinitionNode;
+      readonly variables: Readonly<Record<string, unknown>>;
+    }
   | {
       readonly status: 400 | 405;
       readonly refusal: readonly GraphQLFormattedError[];
@@ -106,8 +126,8 @@ function choose(
   const problem = problemOf(operation, queriesOnly);
   if (problem !== null) return refused(queriesOnly ? 405 : 400, operation, [invalid(problem)]);
   const declared = operation.variableDefinitions ?? [];
-  const { errors } = getVariableValues(schema, declared, variables ?? {}, { maxErrors: 20 });
-  if (!errors) return { document: checked.document, operation };
+  const { errors, coerced } = getVariableValues(schema, declared, variables ?? {}, { maxErrors: 20 });
+  if (!errors) return { document: checked.document, operation, variables: coerced };
   return refused(
     400,
     operation,

@@ -98,7 +98,9 @@ async function fetchFrom(
   const fetched: Fetched = { schema: parts.schema(), document, variables };
   const isMutation = getOperationAST(document)?.operation === "mutation";
   try {
-    const answer = await send(parts, request, context, isMutation);
+    const answer = isMutation
+      ? await send(parts, request, context, isMutation)
+      : await sendTwice(() => send(parts, request, context, isMutation));
     const sent = takeAccessChanges(resultIn(answer, parts.name), parts.accessStates);
     const { keyed } = context;
     if (keyed && sent.extensions?.[replayedExtension] === true) keyed.isReplayed = true;
@@ -132,6 +134,22 @@ function keyFor(subgraph: string, { key, fingerprint, sentTo }: KeyedOperation):
   const isFirst = !sentTo.has(subgraph);
   sentTo.add(subgraph);
   return encodeOperationKey({ key, fingerprint, isFirst });
+}
+
+const connectionLost = /^(ECONNREFUSED|ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
+
+/**
+ * Sends a query once more where its connection broke or something before the subgraph could not reach it: one instance of
+ * several may be gone. What was slow is not asked again.
+ */
+async function sendTwice(sendOnce: () => Promise<InternalAnswer>): Promise<InternalAnswer> {
+  try {
+    const answer = await sendOnce();
+    if (answer.status !== 502 && answer.status !== 503) return answer;
+  } catch (error) {
+    if (!connectionLost.test(reasonOf(error))) throw error;
+  }
+  return sendOnce();
 }
 
 /** A subgraph that is away, or is told so by what stands before it. */

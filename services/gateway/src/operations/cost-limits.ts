@@ -1,0 +1,59 @@
+import type { Principal } from "@signalbox/auth";
+import type { RateLimiter, RateLimitPolicy } from "@signalbox/cache";
+import { AppError, minutes, seconds } from "@signalbox/core";
+import { addressBucket } from "@signalbox/http";
+import { type DocumentNode, type FragmentDefinitionNode, GraphQLError, Kind } from "graphql";
+import { estimateCost } from "./operation-cost.ts";
+
+type Costed = Parameters<typeof estimateCost>[0];
+
+interface CostLimitDependencies {
+  readonly limiterOf: (policy: RateLimitPolicy) => RateLimiter;
+  /** What the operations of a credential may cost in ten seconds, and those of an address without one in a minute. */
+  readonly windows: { readonly credential: number; readonly anonymous: number };
+  /** What one operation may cost. Null only measures. */
+  readonly costMax: () => number | null;
+  /** The length of a page whose field does not say. */
+  readonly pageSize: () => number;
+}
+
+interface Asking {
+  readonly principal: Principal | null;
+  readonly clientAddress: string;
+}
+
+type Asked = Pick<Costed, "schema" | "operation" | "variables"> & { readonly document: DocumentNode };
+
+/** What operations may cost, alone and together, before anything is fetched for them. */
+export function createCostLimits({ limiterOf, windows, costMax, pageSize }: CostLimitDependencies) {
+  const ofCredentials = limiterOf({ name: "graphql-cost", limit: windows.credential, windowMs: seconds(10) });
+  const ofAddresses = limiterOf({ name: "graphql-cost-anonymous", limit: windows.anonymous, windowMs: minutes(1) });
+
+  return {
+    estimate({ schema, document, operation, variables }: Asked): number {
+      const definitions = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
+      const fragments = new Map(
+        (definitions as FragmentDefinitionNode[]).map((fragment) => [fragment.name.value, fragment]),
+      );
+      return estimateCost({ schema, fragments, operation, variables, pageSize: pageSize() });
+    },
+    /** The refusal of an operation that costs too much by itself; null for one that may be run. */
+    refusal(cost: number): GraphQLError | null {
+      const max = costMax();
+      if (max === null || cost <= max) return null;
+      const message = `This operation costs ${cost}, over the limit of ${max}. Ask for shorter pages or fewer fields.`;
+      return new GraphQLError(message, { extensions: { code: "LIMIT_COST" } });
+    },
+    /** Counts an operation that will be run. @throws AppError `rate_limited` */
+    charge({ principal, clientAddress }: Asking, cost: number): void {
+      if (costMax() === null) return;
+      const taken = principal
+        ? ofCredentials.take(principal.credential.id, cost)
+        : ofAddresses.take(addressBucket(clientAddress), cost);
+      if (taken.allowed) return;
+      throw new AppError("rate_limited", "The operations of this caller cost too much together. Try again later.", {
+        retryAfterSeconds: taken.resetSeconds,
+      });
+    },
+  };
+}

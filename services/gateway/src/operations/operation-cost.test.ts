@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { buildSchema, getOperationAST, Kind, type OperationDefinitionNode, parse } from "graphql";
+import { actualCost, estimateCost } from "./operation-cost.ts";
+
+const schema = buildSchema(`
+  type Query { viewer: Account settings: Settings }
+  type Mutation { rename(name: String): Payload }
+  type Payload { account: Account }
+  type Account { id: ID! images(first: Int, after: String): Page keys(first: Int): Page settings: Settings }
+  type Settings { locale: String }
+  type Page { edges: [Edge!]! pageInfo: Info! }
+  type Edge { cursor: String node: Image }
+  type Image { id: ID variants: [Variant!]! }
+  type Variant { url: String }
+  type Info { hasNextPage: Boolean }
+`);
+
+function costOf(query: string, variables: Record<string, unknown> = {}): number {
+  const document = parse(query);
+  const operation = getOperationAST(document) as OperationDefinitionNode;
+  const fragments = new Map(
+    document.definitions.flatMap((one) => (one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one]] : [])),
+  );
+  return estimateCost({ schema, fragments, operation, variables, pageSize: 20 });
+}
+
+test("an object costs 1, a leaf nothing, a mutation 10 besides what it shows", () => {
+  assert.equal(costOf("{ viewer { id settings { locale } } }"), 2);
+  assert.equal(costOf("mutation { a: rename { account { id } } b: rename { account { id } } }"), 24);
+});
+
+test("the items of a page count as often as first says, and only they", () => {
+  assert.equal(costOf("{ viewer { images(first: 100) { edges { cursor } pageInfo { hasNextPage } } } }"), 2 + 100 + 1);
+  assert.equal(costOf("{ viewer { images(first: 100) { edges { node { id } } } } }"), 2 + 200);
+  assert.equal(costOf("{ viewer { images { edges { node { id variants { url } } } } } }"), 2 + 60);
+});
+
+test("a length in a variable counts with its value, and one that is no length does not make it cheaper", () => {
+  const query = "query($n: Int) { viewer { images(first: $n) { edges { cursor } } } }";
+  assert.deepEqual([costOf(query, { n: 50 }), costOf(query, { n: null }), costOf(query)], [52, 22, 22]);
+  assert.equal(costOf(query, { n: -1_000 }), 3);
+});
+
+test("fragments count where they are spread, and introspection as any other", () => {
+  const page = "edges { node { id } }";
+  assert.equal(
+    costOf(
+      `{ viewer { images(first: 10) { ...P } keys(first: 10) { ... on Page { ${page} } } } } fragment P on Page { ${page} }`,
+    ),
+    1 + 21 + 21,
+  );
+  assert.equal(costOf("{ __schema { types { fields { name } } } }"), 3);
+});
+
+test("what was paid for is what is there", () => {
+  const { definitions } = parse("{ viewer { id } }");
+  const data = { viewer: { id: "1", images: { edges: [{ node: { id: "a" } }, { node: null }] } } };
+  assert.equal(actualCost(definitions[0] as OperationDefinitionNode, data), 5);
+});

@@ -1,0 +1,97 @@
+import {
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  isCompositeType,
+  isInterfaceType,
+  isListType,
+  isObjectType,
+  Kind,
+  type OperationDefinitionNode,
+  SchemaMetaFieldDef,
+  type SelectionSetNode,
+  TypeMetaFieldDef,
+} from "graphql";
+
+/** What a mutation costs besides the objects that it shows. */
+const mutationCost = 10;
+
+interface Costed {
+  readonly schema: GraphQLSchema;
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly operation: OperationDefinitionNode;
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** The length of a page whose field does not say. */
+  readonly pageSize: number;
+}
+
+/**
+ * Estimates what an operation costs before anything is fetched: an object 1, a leaf nothing, a mutation 10, and the items of
+ * a page as often as `first` says. What `@skip` leaves out counts too.
+ */
+export function estimateCost(costed: Costed): number {
+  const { schema, operation } = costed;
+  const root = schema.getRootType(operation.operation);
+  const roots = operation.operation === "mutation" ? operation.selectionSet.selections.length * mutationCost : 0;
+  return roots + (root ? costOfSelections(costed, operation.selectionSet, root, null) : 0);
+}
+
+/** `pageLength` is that of the page whose members these are: its lists have so many items. */
+function costOfSelections(
+  costed: Costed,
+  { selections }: SelectionSetNode,
+  type: GraphQLNamedType,
+  pageLength: number | null,
+): number {
+  let cost = 0;
+  for (const selection of selections) {
+    if (selection.kind === Kind.FIELD) cost += costOfField(costed, selection, type, pageLength);
+    else {
+      const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? costed.fragments.get(selection.name.value) : selection;
+      const name = fragment?.typeCondition?.name.value;
+      const narrowed = name === undefined ? type : (costed.schema.getType(name) ?? type);
+      if (fragment) cost += costOfSelections(costed, fragment.selectionSet, narrowed, pageLength);
+    }
+  }
+  return cost;
+}
+
+function costOfField(costed: Costed, node: FieldNode, parent: GraphQLNamedType, pageLength: number | null): number {
+  const field = fieldOf(parent, node.name.value);
+  const type = field && getNamedType(field.type);
+  if (!type || !node.selectionSet || !isCompositeType(type)) return 0;
+  const isPage = field.args.some(({ name }) => name === "first");
+  const own = 1 + costOfSelections(costed, node.selectionSet, type, isPage ? lengthOf(costed, node) : null);
+  return isListType(getNullableType(field.type)) ? own * (pageLength ?? 1) : own;
+}
+
+function fieldOf(parent: GraphQLNamedType, name: string) {
+  if (name === SchemaMetaFieldDef.name) return SchemaMetaFieldDef;
+  if (name === TypeMetaFieldDef.name) return TypeMetaFieldDef;
+  return isObjectType(parent) || isInterfaceType(parent) ? (parent as GraphQLObjectType).getFields()[name] : undefined;
+}
+
+function lengthOf({ variables, pageSize }: Costed, node: FieldNode): number {
+  const given = node.arguments?.find(({ name }) => name.value === "first")?.value;
+  const value = given?.kind === Kind.VARIABLE ? variables[given.name.value] : given?.kind === Kind.INT && given.value;
+  // A length below 1 is refused by the service, and must not make the rest cheaper.
+  return typeof value === "number" || typeof value === "string" ? Math.max(1, Number(value)) : pageSize;
+}
+
+/** What an operation has cost: the objects of its answer, and its mutations. */
+export function actualCost(operation: OperationDefinitionNode, data: unknown): number {
+  const roots = operation.operation === "mutation" ? operation.selectionSet.selections.length * mutationCost : 0;
+  // The answer as a whole is no object that anybody asked for.
+  return Math.max(0, roots + objectsIn(data) - 1);
+}
+
+function objectsIn(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  let count = Array.isArray(value) ? 0 : 1;
+  for (const member of Object.values(value)) count += objectsIn(member);
+  return count;
+}

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { testPerson } from "@signalbox/testing";
+import { type Harness, startGateway } from "./harness.ts";
+
+let gateway: Harness;
+before(async () => {
+  gateway = await startGateway({
+    "graphql.limits.cost": 150,
+    "graphql.limits.cost-window": 250,
+    "graphql.limits.anonymous-cost-window": 3,
+  });
+});
+after(() => gateway.close());
+
+const page = (first: number) => `{ viewer { images(first: ${first}) { edges { cursor } } } }`;
+const costsOf = ({ headers }: { headers: Headers }) => [headers.get("x-cost-estimated"), headers.get("x-cost-actual")];
+
+test("an operation tells what it was taken for and what it cost", async () => {
+  const answer = await gateway.query(testPerson(), page(50));
+  assert.deepEqual(costsOf(answer), ["52", "3"]);
+  assert.equal(answer.body.data.viewer.images.edges.length, 1);
+});
+
+test("an operation above the limit is refused before anything is fetched for it", async () => {
+  const { heard } = gateway.subgraphs.get("account") ?? assert.fail();
+  const before = heard.length;
+  const two = `{ viewer { a: images(first: 100) { edges { cursor } } b: images(first: 100) { edges { cursor } } } }`;
+  const { body, ...answer } = await gateway.query(testPerson(), two);
+  assert.deepEqual([answer.status, body.errors[0].extensions], [200, { code: "LIMIT_COST" }]);
+  assert.deepEqual([costsOf(answer), heard.length], [["203", "0"], before]);
+});
+
+test("operations that cost too much together have to wait, whoever sends them and however few they are", async () => {
+  const person = testPerson();
+  for (let count = 0; count < 2; count++) assert.equal((await gateway.query(person, page(100))).status, 200);
+  const refused = await gateway.query(person, page(100));
+  assert.deepEqual([refused.status, refused.body.errors[0].extensions.code], [429, "RATE_LIMITED"]);
+  assert.ok(Number(refused.headers.get("retry-after")) >= 1);
+  assert.equal((await gateway.query(testPerson(), page(100))).status, 200, "another credential has its own");
+  const settings = () => gateway.query(null, "{ serverSettings { server { name } } }");
+  assert.deepEqual([(await settings()).status, (await settings()).status], [200, 429]);
+});
+
+test("with graphql.limits.mode=measure the cost is told and nothing is refused", async () => {
+  const measuring = await startGateway({ "graphql.limits.cost": 10, "graphql.limits.mode": "measure" });
+  const answer = await measuring.query(testPerson(), page(100));
+  await measuring.close();
+  assert.deepEqual([answer.status, answer.body.errors, costsOf(answer)], [200, undefined, ["102", "3"]]);
+});
