@@ -6,6 +6,8 @@ export interface EnginePlace {
   readonly port?: number;
   /** The port that Kafka tells its clients to connect to, when a proxy stands before it. */
   readonly advertisedPort?: number;
+  /** Changes the configuration of Kafka before it starts. */
+  readonly configure?: (properties: string) => string;
   /** Makes Kafka one broker of several; left out, it stands alone. */
   readonly member?: KafkaMember;
 }

@@ -17,8 +17,8 @@ const run = promisify(execFile);
 
 const version = "4.3.1";
 const oldestJava = 17;
-const jars = join(enginesFolder, `kafka-${version}`);
-const classPath = join(jars, "*");
+export const kafkaJars = join(enginesFolder, `kafka-${version}`);
+const classPath = join(kafkaJars, "*");
 /** One broker needs little; the serial collector keeps its threads off the two cores the tests run on. */
 const memory = ["-Xms256m", "-Xmx512m", "-XX:+UseSerialGC"];
 
@@ -29,11 +29,11 @@ export const kafka: Engine = {
 
   async fetch() {
     await checkJava();
-    await fetchOnce(jars, fetchJars);
+    await fetchOnce(kafkaJars, fetchJars);
     return `Apache Kafka ${version}`;
   },
 
-  async start({ folder, port: wanted, advertisedPort, member }) {
+  async start({ folder, port: wanted, advertisedPort, member, configure = (properties) => properties }) {
     const dataFolder = join(folder, "data");
     const configuration = join(folder, "server.properties");
     await mkdir(folder, { recursive: true });
@@ -41,7 +41,7 @@ export const kafka: Engine = {
     const place = member ?? (await alone(configuration));
     await writeFile(
       configuration,
-      serverProperties({ port, advertisedPort: advertisedPort ?? port, member: place, dataFolder }),
+      configure(serverProperties({ port, advertisedPort: advertisedPort ?? port, member: place, dataFolder })),
     );
     if (!existsSync(join(dataFolder, "meta.properties"))) await format(configuration, place.clusterId);
     const handle = await startDetached(

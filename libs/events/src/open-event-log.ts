@@ -12,7 +12,7 @@ export async function openEventLog(url: string, context: EventLogContext): Promi
 
 /** The adapter's client is loaded only when it is used: an embedded installation never loads kafkajs. */
 async function open(url: string, context: EventLogContext): Promise<EventLog> {
-  const scheme = new URL(url.split(",")[0] as string).protocol;
+  const scheme = url.slice(0, url.indexOf("//"));
   switch (scheme) {
     case "kafka:":
       return (await import("./kafka/kafka-event-log.ts")).createKafkaEventLog(url, context);

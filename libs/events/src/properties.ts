@@ -9,7 +9,8 @@ export const eventsProperties = defineProperties({
     pattern: "^(kafka://.+|postgres(ql)?://.+|embedded:.*)$",
     secrecy: "secret",
     reload: "restart",
-    effect: "Where events are published and read: Apache Kafka, or a PostgreSQL database of its own.",
+    effect:
+      "Where events are published and read: Apache Kafka, or a PostgreSQL database of its own. Kafka takes ?tls=true, with files ca, cert and key, and sasl=plain, scram-sha-256, scram-sha-512 for user:password@, or sasl=oauthbearer with token-url for a client of it.",
   },
   "events.message.max-bytes": {
     type: "integer",

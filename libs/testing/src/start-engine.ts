@@ -14,6 +14,8 @@ interface StartEngine {
   readonly advertisedPort?: number;
   /** Kafka's place among several brokers: see `startKafkaCluster`. */
   readonly member?: KafkaMember;
+  /** Changes the configuration of Kafka before it starts. */
+  readonly configure?: (properties: string) => string;
 }
 
 /**

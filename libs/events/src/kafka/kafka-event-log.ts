@@ -8,12 +8,13 @@ import { KafkaPublisher } from "./kafka-publish.ts";
 import { kafkaRisks } from "./kafka-risks.ts";
 import { openKafkaSubscription } from "./kafka-subscription.ts";
 import { ensureKafkaTopics, verifyKafkaTopics } from "./kafka-topics.ts";
+import { parseKafkaUrl } from "./kafka-url.ts";
 import { createKafka } from "./kafkajs.ts";
 
 /** The event log on Apache Kafka: `kafka://host:port,host:port`. Connects when it is first used. */
 export function createKafkaEventLog(url: string, { clientId, log, clock }: EventLogContext): EventLog {
-  const brokers = brokersOf(url);
-  const kafka = createKafka(brokers, clientId, log);
+  const { brokers, security } = parseKafkaUrl(url);
+  const kafka = createKafka(brokers, clientId, log, security);
   const openParts: { close(): Promise<void> }[] = [];
   let trouble: string | null = null;
   let connecting: Promise<Admin> | undefined;
@@ -34,7 +35,7 @@ export function createKafkaEventLog(url: string, { clientId, log, clock }: Event
   }
 
   const publisher = new KafkaPublisher(
-    (socketFactory) => createKafka(brokers, clientId, log, { ...publishTimeouts, socketFactory }),
+    (socketFactory) => createKafka(brokers, clientId, log, { ...security, ...publishTimeouts, socketFactory }),
     admin,
   );
   const ping = async () => (await admin()).describeCluster();
@@ -75,11 +76,4 @@ export function createKafkaEventLog(url: string, { clientId, log, clock }: Event
       await connecting?.then((client) => client.disconnect()).catch(() => {});
     },
   };
-}
-
-function brokersOf(url: string): string[] {
-  return url
-    .replace(/^kafka:\/\//, "")
-    .replace(/\/$/, "")
-    .split(",");
 }

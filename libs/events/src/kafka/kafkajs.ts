@@ -62,7 +62,7 @@ export function createKafka(
   brokers: readonly string[],
   clientId: string,
   log: Logger,
-  options: Pick<KafkaConfig, "connectionTimeout" | "requestTimeout" | "socketFactory"> = {},
+  options: Pick<KafkaConfig, "connectionTimeout" | "requestTimeout" | "socketFactory" | "ssl" | "sasl"> = {},
 ): Kafka {
   return new KafkaClient({
     clientId,

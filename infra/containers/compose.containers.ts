@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { serviceNames } from "@signalbox/core";
+import { eventually, freePort, readFixture } from "@signalbox/testing";
+import { type ComposedSystem, composedSystem } from "./composed-system.ts";
+
+let system: ComposedSystem;
+let key = "";
+const patience = { timeoutMs: 600_000 };
+
+before(async () => {
+  system = await composedSystem(await freePort());
+  await system.remove();
+  await system.up();
+});
+after(() => system.remove());
+
+async function isReady(service: string): Promise<true> {
+  await system.exec(service, ["infra/docker/healthcheck.sh"]);
+  return true;
+}
+
+async function api(path: string, init: RequestInit = {}): Promise<{ status: number; json: Record<string, unknown> }> {
+  const headers = { "x-api-key": key, ...(typeof init.body === "string" && { "content-type": "application/json" }) };
+  const answer = await fetch(system.baseUrl + path, { ...init, headers, signal: AbortSignal.timeout(30_000) });
+  return { status: answer.status, json: (await answer.json().catch(() => ({}))) as Record<string, unknown> };
+}
+
+async function uploads(): Promise<string> {
+  const body = new FormData();
+  body.set("file", new Blob([await readFixture("photo.jpg")]), "photo.jpg");
+  const { status, json } = await api("/images", { method: "POST", body });
+  assert.equal(status, 201, JSON.stringify(json));
+  return String(json.id);
+}
+
+const isRendered = (id: string) => async () => (await api(`/images/${id}`)).json.status === "ready";
+
+test("every service becomes ready on engines that start beside it", async () => {
+  for (const service of serviceNames) {
+    const message = `${service} is ready`;
+    await eventually(() => isReady(service), { ...patience, message }).catch(async (error: unknown) => {
+      throw new Error(await system.logs(service), { cause: error });
+    });
+  }
+});
+
+test("a service is nobody special, writes nowhere, and has its limits", async () => {
+  assert.match(await system.exec("account", ["id", "-u"]), /^1000\n$/);
+  await assert.rejects(system.exec("account", ["touch", "/app/file"]), /Read-only file system/);
+  const limit = "cat /sys/fs/cgroup/memory.max 2>/dev/null || cat /sys/fs/cgroup/memory/memory.limit_in_bytes";
+  assert.equal(await system.exec("account", ["sh", "-c", limit]), `${384 * 2 ** 20}\n`);
+});
+
+test("the job `first-key` gives a key, and a photograph passes through every part", async () => {
+  key = (await system.exec("account", ["infra/docker/run-service.sh", "first-key"])).trim();
+  const changed = await api("/api/account/", { method: "PATCH", body: JSON.stringify({ display_name: "Ada" }) });
+  assert.equal(changed.status, 200, JSON.stringify(changed.json));
+  const id = await uploads();
+  await eventually(isRendered(id), patience);
+  const query = "{ viewer { displayName images { edges { node { id status } } } } serverSettings { server { name } } }";
+  const { json } = await api("/graphql", { method: "POST", body: JSON.stringify({ query }) });
+  const { viewer } = json.data as { viewer: unknown };
+  assert.deepEqual(viewer, { displayName: "Ada", images: { edges: [{ node: { id, status: "ready" } }] } });
+});
+
+test("metrics are there for whoever is on the network, and nothing of them outside", async () => {
+  const scrape = "exec 3<>/dev/tcp/images/8081; printf 'GET /management/metrics HTTP/1.0\\r\\n\\r\\n' >&3; cat <&3";
+  assert.match(await system.exec("account", ["bash", "-c", scrape]), /signalbox_http_server_request_duration_seconds/);
+  assert.equal((await fetch(`${system.baseUrl}/management/metrics`)).status, 404);
+});
+
+test("a service reads the rows of its own database, changes no table, and enters no other", async () => {
+  const asks = (user: string, database: string, text: string) =>
+    system.exec("postgres", [
+      ...[
+        "sh",
+        "-c",
+        `PGPASSWORD=$CONFIG_DATABASE_PASSWORD psql -h 127.0.0.1 -U ${user} -d ${database} -Atc '${text}'`,
+      ],
+    ]);
+  assert.match(await asks("signalbox_config", "signalbox_config", "select count(*) from signalbox.outbox"), /^\d+\n$/);
+  await assert.rejects(asks("signalbox_config", "signalbox_config", "drop table signalbox.outbox"), /must be owner/);
+  await assert.rejects(asks("signalbox_config", "signalbox_account", "select 1"), /does not have CONNECT privilege/);
+});
+
+test("a service that is restarted is found again by the edge", async () => {
+  await system.restart("images");
+  await eventually(async () => (await api("/images")).status === 200, patience);
+});
+
+test("after `down` and `up` the data are still there", async () => {
+  await system.down();
+  await system.up();
+  await eventually(async () => (await api("/api/account/")).json.display_name === "Ada", patience);
+  const { items } = (await eventually(async () => {
+    const { status, json } = await api("/images");
+    return status === 200 ? json : null;
+  }, patience)) as { items: { status: string }[] };
+  assert.deepEqual(
+    items.map(({ status }) => status),
+    ["ready"],
+  );
+  await eventually(isRendered(await uploads()), patience);
+});

@@ -1,0 +1,61 @@
+import { execFileSync } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+import { parse, stringify } from "yaml";
+import { repositoryFolder } from "../engines/engine-folders.ts";
+import { compose, containersFolder, run } from "./podman.ts";
+
+/** The containers of docker-compose.yml, run by podman. */
+export interface ComposedSystem {
+  readonly baseUrl: string;
+  up(): Promise<void>;
+  /** Ends and removes the containers; the data stay. */
+  down(): Promise<void>;
+  /** Removes the data too. */
+  remove(): Promise<void>;
+  restart(service: string): Promise<void>;
+  /** Runs a command in the container of a service and answers with what it printed. */
+  exec(service: string, command: readonly string[]): Promise<string>;
+  logs(service: string): Promise<string>;
+}
+
+const project = "signalbox-test";
+
+/** Prepares the compose file for podman, with new secrets, and the edge on a port of the caller. */
+export async function composedSystem(port: number): Promise<ComposedSystem> {
+  const file = join(containersFolder, "docker-compose.yml");
+  await writeFile(file, await forPodman());
+  const secrets = execFileSync(process.execPath, [join(repositoryFolder, "infra/docker/make-secrets.mjs")]);
+  const environmentFile = join(containersFolder, "test.env");
+  await writeFile(environmentFile, secrets, { mode: 0o600 });
+  const files = ["--env-file", environmentFile, "-f", file, "-p", project];
+  const composing = (args: readonly string[]) => compose([...files, ...args], { EDGE_PORT: String(port) });
+  const container = (service: string) => `${project}_${service}_1`;
+  return {
+    baseUrl: `http://127.0.0.1:${port}`,
+    up: async () => void (await composing(["up", "-d", "--no-build"])),
+    down: async () => void (await composing(["down"])),
+    remove: async () => void (await composing(["down", "--volumes"])),
+    restart: async (service) => void (await run("podman", ["restart", container(service)])),
+    exec: (service, command) => run("podman", ["exec", container(service), ...command]),
+    logs: (service) => run("podman", ["logs", "--tail", "40", container(service)], { mayFail: true }),
+  };
+}
+
+/**
+ * What podman 4 needs otherwise than Docker. It starts no container whose jobs have ended (its graph of dependencies loses
+ * them), so everything starts at once and waits for the others by itself; and it has no names on a network without a way out.
+ */
+async function forPodman(): Promise<string> {
+  const text = await readFile(join(repositoryFolder, "docker-compose.yml"), "utf8");
+  const file = parse(text, { merge: true });
+  for (const service of Object.values<Record<string, unknown>>(file.services)) {
+    delete service.depends_on;
+    delete service.build;
+  }
+  file.networks.inside.internal = false;
+  for (const name of Object.keys(file)) if (name.startsWith("x-")) delete file[name];
+  // As YAML 1.1, in which podman-compose would read a plain `no` as false.
+  return stringify(file, { version: "1.1" }).replaceAll("./infra/", `${repositoryFolder}/infra/`);
+}

@@ -1,0 +1,92 @@
+import { spawn } from "node:child_process";
+import { access, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { environment } from "@signalbox/config";
+import { enginesFolder, repositoryFolder } from "../engines/engine-folders.ts";
+
+/** Everything of the containers: images, volumes, the base systems. Safe to delete while none of them runs. */
+export const containersFolder = join(enginesFolder, "containers");
+
+/** Images whose names docker-compose.yml takes from variables; others it builds or finds at a registry. */
+export const imageVariables = {
+  POSTGRES_IMAGE: "localhost/signalbox-postgres",
+  KAFKA_IMAGE: "localhost/signalbox-kafka",
+  REDIS_IMAGE: "localhost/signalbox-redis",
+  BLOBS_IMAGE: "localhost/signalbox-blobs",
+  EDGE_IMAGE: "localhost/signalbox-edge",
+} as const;
+
+const storage = `[storage]
+driver = "overlay"
+graphroot = "${containersFolder}/graph"
+runroot = "${containersFolder}/run"
+`;
+/** runc and plain control groups, because crun fails on machines that have both kinds of them; limits that no host refuses. */
+const settings = `[containers]
+default_ulimits = ["nofile=20000:20000","nproc=32768:32768"]
+[engine]
+runtime = "runc"
+cgroup_manager = "cgroupfs"
+`;
+
+/** Writes the settings of podman for this clone alone: nothing of the system is touched. */
+export async function preparePodman(): Promise<void> {
+  await mkdir(containersFolder, { recursive: true });
+  await writeFile(join(containersFolder, "storage.conf"), storage);
+  await writeFile(join(containersFolder, "containers.conf"), settings);
+}
+
+interface Run {
+  readonly variables?: Readonly<Record<string, string>>;
+  /** A file whose bytes it reads. */
+  readonly input?: NodeJS.ReadableStream;
+  /** Answers with what it printed also when it fails. */
+  readonly mayFail?: true;
+}
+
+/** Runs a program to its end and answers with what it printed. @throws Error with the last lines of a program that fails */
+export async function run(command: string, args: readonly string[], options: Run = {}): Promise<string> {
+  const env = {
+    ...environment(),
+    ...imageVariables,
+    CONTAINERS_STORAGE_CONF: join(containersFolder, "storage.conf"),
+    CONTAINERS_CONF: join(containersFolder, "containers.conf"),
+    ...options.variables,
+  };
+  const child = spawn(command, args, { cwd: repositoryFolder, env, stdio: ["pipe", "pipe", "pipe"] });
+  const printed: Buffer[] = [];
+  const errors: Buffer[] = [];
+  child.stdout.on("data", (chunk: Buffer) => printed.push(chunk));
+  child.stderr.on("data", (chunk: Buffer) => errors.push(chunk));
+  if (options.input) options.input.pipe(child.stdin);
+  else child.stdin.end();
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once("error", (error) =>
+      reject(new Error(`${command} cannot be started: ${error.message}`, { cause: error })),
+    );
+    child.once("close", resolve);
+  });
+  const output = Buffer.concat(printed).toString();
+  if (code === 0 || options.mayFail) return output;
+  const said = (output + Buffer.concat(errors).toString()).trim().split("\n").slice(-20).join("\n");
+  throw new Error(`${command} ${args.slice(0, 4).join(" ")} ended with ${code}:\n${said}`);
+}
+
+/** Whether an image is there. */
+export const hasImage = async (name: string): Promise<boolean> =>
+  (await run("podman", ["images", "--quiet", name])).trim() !== "";
+
+/** Runs podman-compose, from an environment of Python of its own. */
+export async function compose(args: readonly string[], variables: Readonly<Record<string, string>>): Promise<string> {
+  const folder = join(containersFolder, "podman-compose-1.6.0");
+  const program = join(folder, "bin/podman-compose");
+  const isThere = await access(program).then(
+    () => true,
+    () => false,
+  );
+  if (!isThere) {
+    await run("python3", ["-m", "venv", folder]);
+    await run(join(folder, "bin/pip"), ["install", "--quiet", "podman-compose==1.6.0"]);
+  }
+  return await run(program, args, { variables });
+}
