@@ -17,5 +17,6 @@ export { type LibraryMigrations, migrate } from "./migrations/migrate.ts";
 export { type ObjectFiles, openObjectFiles } from "./objects/object-files.ts";
 export type { ObjectStore } from "./objects/object-store.ts";
 export { openObjectStore } from "./objects/open-object-store.ts";
+export { openOwnFolder } from "./objects/own-folder.ts";
 export { type SealedColumn, startResealing } from "./sealed/resealing.ts";
 export { createSealer, SealError, type SealedPlace, type Sealer } from "./sealed/sealer.ts";

@@ -44,7 +44,8 @@ export const properties = defineProperties({
     secrecy: "internal",
     reload: "restart",
     local: true,
-    effect: "Where a file waits while it arrives and is judged; the system's temporary folder when not set.",
+    effect:
+      "Where a file waits while it arrives and is judged; beside the blobs when not set, where it can become one without being copied, and the system's temporary folder with S3.",
   },
   "images.import.allow": {
     type: "list",

@@ -81,7 +81,10 @@ async function openParts(context: Context, opened: OpenedService) {
   const startWaitMs = configuration.get("blobs.start-wait");
   const objects = await openObjectStore({ url, accessKey, secretKey, startWaitMs, runner, log, tracer });
   const directory = configuration.get("images.upload.directory");
-  const staging = await openStagingArea({ directory, bytesMax: live.uploadBytesMax, runner });
+  const cacheMax = configuration.get("images.originals.cache");
+  const objectFiles = await openObjectFiles({ objects, directory, cacheMax, runner });
+  const stagingDirectory = directory ?? objectFiles.directory;
+  const staging = await openStagingArea({ directory: stagingDirectory, bytesMax: live.uploadBytesMax, runner, log });
   const allow = configuration.get("images.import.allow");
   const outbound = createOutboundClient({ allow, refusePorts: ownPorts, clock });
   runner.defer("outbound client", () => outbound.close());
@@ -95,12 +98,7 @@ async function openParts(context: Context, opened: OpenedService) {
     blobStore: createBlobStore(pool),
     renditionStore: createRenditionStore(pool),
     events: createImageEvents(view),
-    objectFiles: await openObjectFiles({
-      objects,
-      directory,
-      cacheMax: configuration.get("images.originals.cache"),
-      runner,
-    }),
+    objectFiles,
     imagePool:
       context.imagePool ??
       (await openImagePool({ memoryMax: configuration.get("images.render.memory-max"), clock, log, runner })),

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventsMigrations } from "@signalbox/events";
-import { inTransaction, migrate, openObjectStore, openPool, prismaAdapter } from "@signalbox/storage";
+import { inTransaction, migrate, openObjectFiles, openObjectStore, openPool, prismaAdapter } from "@signalbox/storage";
 import { testContext, testDatabase } from "@signalbox/testing";
 import { createBlobStore } from "../src/blobs/blob-store.ts";
 import { PrismaClient } from "../src/generated/prisma/client.ts";
@@ -23,12 +23,14 @@ export async function openInside() {
   const pool = openPool({ url, max: 4, applicationName: "images-inside", log, metrics, runner });
   const imageStore = createImageStore(pool, new PrismaClient({ adapter: prismaAdapter(pool) }));
   const blobStore = createBlobStore(pool);
+  const objects = await openObjectStore({ url: `file:${folder}`, accessKey: null, secretKey: null, runner, log });
   return {
     context,
     pool,
     imageStore,
     blobStore,
-    objects: await openObjectStore({ url: `file:${folder}`, accessKey: null, secretKey: null, runner, log }),
+    objects,
+    objectFiles: await openObjectFiles({ objects, directory: null, cacheMax: 0, runner }),
     async insert(records: readonly Image[]): Promise<void> {
       await inTransaction(pool, async (tx) => {
         for (const record of records) await imageStore.insert(tx, record);

@@ -14,9 +14,9 @@ afterEach(() => inside.close());
 const { signal } = new AbortController();
 
 test("bytes go when the last record has been gone for the grace, renditions with them, and shared bytes stay", async () => {
-  const { pool, objects, blobStore, imageStore } = inside;
+  const { pool, objects, objectFiles, blobStore, imageStore } = inside;
   const clock = createManualClock();
-  const blobs = createBlobs({ pool, blobStore, objects, clock, graceMs: () => hours(1) });
+  const blobs = createBlobs({ pool, blobStore, objects, objectFiles, clock, graceMs: () => hours(1) });
   const [alone, shared] = ["a".repeat(64), "b".repeat(64)];
   const put = (key: string) => objects.put(key, Buffer.from("x"), { size: 1, contentType: "image/png" });
   for (const sha256 of [alone, shared]) {
@@ -50,9 +50,9 @@ test("bytes go when the last record has been gone for the grace, renditions with
 });
 
 test("a blob that is about to be used again is not swept, and one that was swept cannot be kept", async () => {
-  const { pool, objects, blobStore } = inside;
+  const { pool, objects, objectFiles, blobStore } = inside;
   const clock = createManualClock();
-  const blobs = createBlobs({ pool, blobStore, objects, clock, graceMs: () => hours(1) });
+  const blobs = createBlobs({ pool, blobStore, objects, objectFiles, clock, graceMs: () => hours(1) });
   const blob = { sha256: "c".repeat(64), sizeBytes: 1, mimeType: "image/png" };
   await blobStore.touch(blob, clock.now());
   clock.advance(hours(2));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import { readdir } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import { eventually, fixtureNames, readFixture, testPerson } from "@signalbox/testing";
@@ -190,4 +190,50 @@ test("without credentials it is 401, without the scope 403", async () => {
   const file = await readFixture("one-pixel.png");
   assert.equal((await images.upload(testPerson({ scopes: ["images:read"] }), file)).status, 403);
   assert.equal((await images.send(null, "POST", "/images", { body: {} })).status, 401);
+});
+
+test("a digest of the body is checked: the right one is taken, another or an unreadable one is 400", async () => {
+  const who = testPerson();
+  const body = Buffer.concat([
+    Buffer.from('--b\r\ncontent-disposition: form-data; name="file"; filename="a.png"\r\n\r\n'),
+    await readFixture("one-pixel.png"),
+    Buffer.from("\r\n--b--\r\n"),
+  ]);
+  const digestOf = (algorithm: string, of = body) => createHash(algorithm).update(of).digest("base64");
+  const send = (headers: Record<string, string>) =>
+    images.send(who, "POST", "/images", {
+      headers: { "content-type": "multipart/form-data; boundary=b", ...headers },
+      body: new Uint8Array(body),
+    });
+  const [right, wrong] = [digestOf("sha256"), digestOf("sha256", Buffer.from("other"))];
+  assert.equal((await send({ "content-digest": `sha-256=:${right}:` })).status, 201);
+  assert.equal((await send({ "repr-digest": `sha-512=:${digestOf("sha512")}:, sha-256=:${right}:` })).status, 201);
+  assert.equal((await send({ "content-digest": `unixsum=:${wrong}:` })).status, 201, "not an algorithm of ours");
+  const total = (await images.send(who, "GET", "/images")).body.items.length;
+  const refused: Record<string, string>[] = [
+    { "content-digest": `sha-256=:${wrong}:` },
+    { "repr-digest": `sha-256=:${right}:, sha-512=:${wrong}:` },
+    { "content-digest": `sha-256=${right}` },
+  ];
+  for (const headers of refused) {
+    const answer = await send(headers);
+    assert.deepEqual([answer.status, answer.body.error.code], [400, "invalid_request"]);
+    assert.equal(answer.body.error.details[0].field, Object.keys(headers)[0]);
+  }
+  assert.equal((await images.send(who, "GET", "/images")).body.items.length, total);
+  assert.deepEqual(await waitingFiles(), []);
+});
+
+test("a file that the disk does not take is 503, our fault and in our log", async () => {
+  const own = await startImages();
+  try {
+    const [folder] = (await readdir(own.stagingFolder)).filter((name) => name.startsWith("signalbox-uploads-"));
+    await rm(`${own.stagingFolder}/${folder}`, { recursive: true });
+    const { status, body, headers } = await own.upload(testPerson(), await readFixture("photo.jpg"));
+    assert.deepEqual([status, body.error.code], [503, "unavailable"]);
+    assert.ok(Number(headers.get("retry-after")) > 0);
+    assert.ok(own.context.logged.some(({ msg, level }) => level === "error" && /cannot be kept/.test(String(msg))));
+  } finally {
+    await own.close();
+  }
 });

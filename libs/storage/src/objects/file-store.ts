@@ -56,6 +56,7 @@ export async function openFileStore(root: string, nowMs: number): Promise<Object
           if (!options.isExpendable) await syncFile(file);
           return await place(root, file, path, options);
         } catch (error) {
+          if ((error as NodeJS.ErrnoException).code === "EXDEV") throw error;
           await unlink(file).catch(() => {});
           throw explained(error);
         }

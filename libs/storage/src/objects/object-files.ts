@@ -1,16 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Runner } from "@signalbox/runtime";
 import type { ObjectStore, PutOptions } from "./object-store.ts";
+import { openOwnFolder } from "./own-folder.ts";
 
 /** Objects as files of this machine, for programs that read and write paths instead of streams. */
 export interface ObjectFiles {
   /** Hands the file of an object to `work`, and keeps it until that is done. Null when nothing is stored under the key. */
   withFile<T>(key: string, work: (path: string) => Promise<T>, signal?: AbortSignal): Promise<T | null>;
+  /** Where files may wait that `put` shall take without copying them. */
+  readonly directory: string;
   /** The name for a new file, which `put` may take. */
   newPath(): string;
   /** Stores a whole file; it is gone afterwards. */
@@ -40,24 +43,35 @@ export async function openObjectFiles({
         const path = folder.pathOf(key);
         return (await objects.head(key)) ? work(path) : null;
       },
+      directory: dirname(folder.newPath()),
       newPath: folder.newPath,
-      put: (key, path, options) => folder.adopt(key, path, options),
+      async put(key, path, options) {
+        try {
+          return await folder.adopt(key, path, options);
+        } catch (error) {
+          // A file of another disk cannot be moved in.
+          if ((error as NodeJS.ErrnoException).code !== "EXDEV") throw error;
+          return putAndRemove(objects, key, path, options);
+        }
+      },
     };
   }
-  const copies = await mkdtemp(join(directory ?? tmpdir(), "signalbox-copies-"));
-  runner.defer("copies of objects", () => rm(copies, { recursive: true, force: true }));
+  const copies = await openOwnFolder(directory ?? tmpdir(), "signalbox-copies", runner);
   const cache = new CopyCache(objects, copies, cacheMax);
   return {
     withFile: (key, work, signal) => cache.withCopy(key, work, signal),
+    directory: directory ?? tmpdir(),
     newPath: () => join(copies, randomUUID()),
-    async put(key, path, options) {
-      try {
-        return await objects.put(key, createReadStream(path), options);
-      } finally {
-        await rm(path, { force: true });
-      }
-    },
+    put: (key, path, options) => putAndRemove(objects, key, path, options),
   };
+}
+
+async function putAndRemove(objects: ObjectStore, key: string, path: string, options: PutOptions) {
+  try {
+    return await objects.put(key, createReadStream(path), options);
+  } finally {
+    await rm(path, { force: true });
+  }
 }
 
 interface Copy {

@@ -1,6 +1,5 @@
-import { createReadStream } from "node:fs";
 import type { Clock } from "@signalbox/core";
-import { inTransaction, type ObjectStore, type Pool } from "@signalbox/storage";
+import { inTransaction, type ObjectFiles, type ObjectStore, type Pool } from "@signalbox/storage";
 import { originalKey, renditionPrefix } from "./blob-keys.ts";
 import type { Blob, BlobStore } from "./blob-store.ts";
 
@@ -8,6 +7,7 @@ interface Dependencies {
   readonly pool: Pool;
   readonly blobStore: BlobStore;
   readonly objects: ObjectStore;
+  readonly objectFiles: ObjectFiles;
   readonly clock: Clock;
   readonly graceMs: () => number;
 }
@@ -18,13 +18,13 @@ const sweptTogether = 50;
 const page = 500;
 
 /** The bytes of originals: stored before any record needs them, swept when none has needed them for the grace. */
-export function createBlobs({ pool, blobStore, objects, clock, graceMs }: Dependencies) {
+export function createBlobs({ pool, blobStore, objects, objectFiles, clock, graceMs }: Dependencies) {
   return {
-    /** Stores the bytes under their hash, unless they are there. The record that needs them is created after this. */
+    /** Takes a file into the store under its hash, unless its bytes are there. The record that needs them comes after this. */
     async store(path: string, blob: Blob): Promise<void> {
       const { sha256, sizeBytes: size, mimeType: contentType } = blob;
       await blobStore.touch(blob, clock.now());
-      await objects.put(originalKey(sha256), createReadStream(path), { size, contentType, ifAbsent: true, sha256 });
+      await objectFiles.put(originalKey(sha256), path, { size, contentType, ifAbsent: true, sha256 });
     },
 
     /** Removes some unused originals with all their renditions, and tells how many. */

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { Busboy, type BusboyHeaders, type BusboyInstance } from "@fastify/busboy";
 import { AppError, type DetailCode, type ErrorDetail, KiB } from "@signalbox/core";
+import { expectDigest } from "./expect-digest.ts";
 import type { ArrivedFile, StagedFile, StagingArea } from "./staging-area.ts";
 
 export interface ReceivedUpload extends ArrivedFile {
@@ -15,17 +16,19 @@ const limits = { fieldNameSize: 100, fieldSize: 64 * KiB, fields: 100, files: 2,
 /**
  * Reads a multipart upload (RFC 7578): the part `file` goes to the staging area while it arrives, the others into memory,
  * bounded. When anything is wrong, or the client goes away, nothing stays behind.
- * @throws AppError `invalid_request` (not multipart, no file, two files, broken off), `image_too_large`.
+ * @throws AppError `invalid_request` (not multipart, no file, two files, broken off, another digest), `image_too_large`.
  */
 export async function receiveUpload(request: IncomingMessage, staging: StagingArea): Promise<ReceivedUpload> {
   const busboy = openBusboy(request);
+  const digest = expectDigest(request);
   const form = new Form(staging);
   try {
     await form.read(request, busboy);
+    digest.verify();
     return await form.result();
   } catch (error) {
-    await form.discard();
-    if (error instanceof AppError) throw error;
+    const refusal = (await form.discard()) ?? error;
+    if (refusal instanceof AppError) throw refusal;
     throw new AppError("invalid_request", "The multipart body is not complete.", { cause: error });
   }
 }
@@ -73,9 +76,14 @@ class Form {
     return { file, filename: this.#filename, texts: this.#texts };
   }
 
-  async discard(): Promise<void> {
-    const file = await this.#file?.catch(() => null);
-    await file?.discard();
+  /** Leaves nothing behind, and gives the refusal of the staging area, which the ends of the streams may hide. */
+  async discard(): Promise<AppError | null> {
+    try {
+      await (await this.#file)?.discard();
+      return null;
+    } catch (error) {
+      return error instanceof AppError ? error : null;
+    }
   }
 
   #takeFile(name: string, stream: Readable, filename: string | undefined, stop: (error: unknown) => void): void {

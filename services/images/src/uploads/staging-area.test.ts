@@ -5,6 +5,7 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { after, test } from "node:test";
+import { testContext } from "@signalbox/testing";
 import { openStagingArea } from "./staging-area.ts";
 
 const opened = new AsyncDisposableStack();
@@ -14,7 +15,8 @@ async function openIn(directory: string) {
   const runner = {
     defer: (_name: string, close: () => unknown) => void opened.defer(async () => void (await close())),
   };
-  return await openStagingArea({ directory, bytesMax: () => 1_000, runner });
+  const { log } = testContext("images", {});
+  return await openStagingArea({ directory, bytesMax: () => 1_000, runner, log });
 }
 
 test("what a killed process left is removed, what a living one or another host has stays", async () => {

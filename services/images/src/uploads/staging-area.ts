@@ -1,14 +1,14 @@
 import { createHash, randomUUID } from "node:crypto";
 import { createWriteStream } from "node:fs";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { hostname, tmpdir } from "node:os";
-import { basename, join } from "node:path";
-import process from "node:process";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { type Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { AppError } from "@signalbox/core";
 import { sniffBytes } from "@signalbox/imaging";
 import type { Runner } from "@signalbox/runtime";
+import { openOwnFolder } from "@signalbox/storage";
+import type { Logger } from "@signalbox/telemetry";
 
 /** A file that has arrived whole and is not yet anything. Whoever holds it discards it. */
 export interface StagedFile {
@@ -39,22 +39,19 @@ export interface StagingArea {
 }
 
 interface Options {
-  /** Where the folder is made; null for the system's temporary folder. */
-  readonly directory: string | null;
+  /** Where the folder is made. */
+  readonly directory: string;
   readonly bytesMax: () => number;
   readonly runner: Pick<Runner, "defer">;
+  readonly log: Logger;
 }
 
 /**
- * Opens the folder where files wait to be judged. It is this process's own and goes with it; what processes of this host
- * left there when they were killed goes first.
+ * Opens the folder where files wait to be judged. It is this process's own and goes with it; what a killed one left goes
+ * when the next one starts.
  */
-export async function openStagingArea({ directory, bytesMax, runner }: Options): Promise<StagingArea> {
-  const parent = directory ?? tmpdir();
-  await removeLeftBehind(parent);
-  const folder = await mkdtemp(join(parent, `${namesOfHost}${process.pid}-`));
-  own.add(basename(folder));
-  runner.defer("staging area", () => rm(folder, { recursive: true, force: true }));
+export async function openStagingArea({ directory, bytesMax, runner, log }: Options): Promise<StagingArea> {
+  const folder = await openOwnFolder(directory, "signalbox-uploads", runner);
 
   return {
     bytesMax,
@@ -62,39 +59,26 @@ export async function openStagingArea({ directory, bytesMax, runner }: Options):
       const path = join(folder, randomUUID());
       const discard = () => rm(path, { force: true });
       const meter = createMeter(bytesMax());
+      const file = createWriteStream(path, { flags: "wx", mode: 0o600 });
       try {
-        await pipeline(source, meter.stream, createWriteStream(path, { flags: "wx", mode: 0o600 }));
+        await pipeline(source, meter.stream, file);
       } catch (error) {
         await discard();
-        throw error;
+        if (!isOfDisk(error)) throw error;
+        log.error({ error }, "an upload cannot be kept on disk");
+        throw new AppError("unavailable", "The file cannot be kept right now.", {
+          cause: error,
+          retryAfterSeconds: 30,
+        });
       }
       return { path, discard, ...meter.result() };
     },
   };
 }
 
-/** Another host, or another container, cannot tell which processes live here. */
-const namesOfHost = `signalbox-uploads-${encodeURIComponent(hostname())}-`;
-
-/** The folders that this process made. */
-const own = new Set<string>();
-
-async function removeLeftBehind(parent: string): Promise<void> {
-  for (const name of await readdir(parent)) {
-    if (!name.startsWith(namesOfHost)) continue;
-    const pid = Number.parseInt(name.slice(namesOfHost.length), 10);
-    // A container gives its first process the same pid after each restart.
-    const isLeft = pid === process.pid ? !own.has(name) : !isRunning(pid);
-    if (isLeft) await rm(join(parent, name), { recursive: true, force: true });
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
-  }
+/** A failure of the file system names its call, one of the connection has another. */
+function isOfDisk(error: unknown): boolean {
+  return ["open", "write", "close"].includes((error as NodeJS.ErrnoException).syscall ?? "");
 }
 
 function createMeter(bytesMax: number) {

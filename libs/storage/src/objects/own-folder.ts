@@ -1,0 +1,51 @@
+import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { hostname } from "node:os";
+import { basename, join } from "node:path";
+import process from "node:process";
+import { hours, systemClock } from "@signalbox/core";
+import type { Runner } from "@signalbox/runtime";
+
+/** What a process of another machine left cannot be told from what it uses, but for its age. */
+const leftBehindMs = hours(24);
+
+/**
+ * Makes a folder that is this process's own and goes with it. What earlier processes of this machine left there when they
+ * were killed is removed first.
+ */
+export async function openOwnFolder(parent: string, name: string, runner: Pick<Runner, "defer">): Promise<string> {
+  await mkdir(parent, { recursive: true, mode: 0o700 });
+  // Another host, or another container, cannot tell which processes live here.
+  const ofHost = `${name}-${encodeURIComponent(hostname())}-`;
+  for (const found of await readdir(parent)) {
+    if (!found.startsWith(`${name}-`)) continue;
+    const isLeft = found.startsWith(ofHost)
+      ? isOfTheDead(found, Number.parseInt(found.slice(ofHost.length), 10))
+      : await isOld(join(parent, found));
+    if (isLeft) await rm(join(parent, found), { recursive: true, force: true });
+  }
+  const folder = await mkdtemp(join(parent, `${ofHost}${process.pid}-`));
+  own.add(basename(folder));
+  runner.defer(name, () => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** The folders that this process made. */
+const own = new Set<string>();
+
+/** A container gives its first process the same pid after each restart. */
+function isOfTheDead(folder: string, pid: number): boolean {
+  return pid === process.pid ? !own.has(folder) : !isAlive(pid);
+}
+
+async function isOld(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => null);
+  return found !== null && systemClock.nowMs() - found.mtimeMs > leftBehindMs;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}

@@ -1,0 +1,41 @@
+import { createHash } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { AppError } from "@signalbox/core";
+
+/** The digests that are checked; others are somebody else's (RFC 9530 §5). */
+const algorithms = { "sha-256": "sha256", "sha-512": "sha512" } as const;
+/** The body has no encoding of its own, so that both are about the same bytes. */
+const headers = ["content-digest", "repr-digest"] as const;
+
+/**
+ * Hashes the body while somebody else reads it, where the client said what it should be (RFC 9530).
+ * @throws AppError `invalid_request` for a digest that cannot be read.
+ */
+export function expectDigest(request: IncomingMessage): { readonly verify: () => void } {
+  const expected = headers.flatMap((header) => digestsIn(header, request.headers[header]));
+  const hashes = expected.map(({ algorithm }) => createHash(algorithms[algorithm]));
+  if (expected.length > 0) request.on("data", (chunk: Buffer) => hashes.forEach((hash) => void hash.update(chunk)));
+  return {
+    /** @throws AppError `invalid_request` when another body came. */
+    verify() {
+      for (const [index, { header, digest }] of expected.entries()) {
+        if (hashes[index]?.digest("base64") !== digest) throw refused(header, "The body has another digest.");
+      }
+    },
+  };
+}
+
+function digestsIn(header: (typeof headers)[number], value: string | string[] | undefined) {
+  if (value === undefined) return [];
+  return String(value)
+    .split(",")
+    .flatMap((member) => {
+      const [, algorithm = "", digest = ""] = /^\s*([a-z0-9-]+)=:([A-Za-z0-9+/]+={0,2}):\s*$/.exec(member) ?? [];
+      if (algorithm === "") throw refused(header, "Must be algorithm=:digest in base64:, as RFC 9530 says.");
+      return algorithm === "sha-256" || algorithm === "sha-512" ? ([{ header, algorithm, digest }] as const) : [];
+    });
+}
+
+function refused(field: string, message: string): AppError {
+  return new AppError("invalid_request", message, { details: [{ field, code: "invalid", message }] });
+}
