@@ -772,6 +772,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhooks/endpoints/{id}/secret/previous": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End the overlap of rotations: only the newest secret signs */
+        delete: operations["deletePreviousWebhookEndpointSecrets"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/webhooks/endpoints/{id}/secret/reveal": {
         parameters: {
             query?: never;
@@ -800,7 +817,7 @@ export interface paths {
         put?: never;
         /**
          * Give the endpoint a new secret
-         * @description Deliveries carry both signatures while the rotation overlaps.
+         * @description Deliveries carry the signatures of all live secrets, five at most, until the overlap of each rotation has ended.
          */
         post: operations["rotateWebhookEndpointSecret"];
         delete?: never;
@@ -818,6 +835,47 @@ export interface paths {
         };
         /** List what endpoints can subscribe to, by name */
         get: operations["webhookEventTypes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List events with their bodies, newest first
+         * @description For whoever has lost what was delivered: the bodies are those that were signed.
+         */
+        get: operations["webhookEvents"];
+        put?: never;
+        /**
+         * Publish events of your own to your endpoints
+         * @description One event, or up to 100: all are accepted or none. Accepted is what is stored. The same id with the same content is accepted again without a second delivery; with another content it is 409.
+         */
+        post: operations["publishWebhookEvents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/events/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read an event with its body */
+        get: operations["webhookEvent"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1444,6 +1502,24 @@ export interface components {
                 tolerance_seconds?: number;
             };
         };
+        CustomEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened; now when left out.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            created_at?: string;
+            /** @description A JSON object, delivered as it is. */
+            data: {
+                [key: string]: unknown;
+            };
+            /** @description Given by you, it makes the publication safe to repeat; left out, we make one. */
+            id?: string;
+            /** @description What the event is about. */
+            subject?: string;
+            /** @description A name of your own: two to five words with dots between them. */
+            type: string;
+        };
         /** @description Permitted metadata about the deployment. */
         Environment: {
             /** @description Effective values; what is sensitive is shown as ******. */
@@ -1771,6 +1847,15 @@ export interface components {
             /** @enum {string} */
             status: "active" | "revoked" | "expired";
         };
+        PublishedEvents: {
+            items: {
+                /** @description True when the same was published before: it is not delivered again. */
+                duplicate: boolean;
+                id: string;
+                type: string;
+            }[];
+        };
+        PublishEvents: components["schemas"]["CustomEvent"] | components["schemas"]["CustomEvent"][];
         ReceivedWebhook: {
             body_bytes: number;
             content_type: string | null;
@@ -1837,6 +1922,10 @@ export interface components {
             /** @description How many keys and clients still work that it has made. */
             created_live: number;
             id: string;
+        };
+        RotateWebhookEndpointSecret: {
+            /** @description How long the secret before it still signs as well; left out, as long as the service says. */
+            overlap_seconds?: number;
         };
         RotateWebhookSourceSecret: {
             /**
@@ -1990,6 +2079,8 @@ export interface components {
             status?: "active" | "paused" | "stopped";
         };
         WebhookAttempt: {
+            /** @description False for an attempt whose lease had run out: another with its number was recorded first. */
+            counted: boolean;
             /** @description The delivery. Opaque. */
             delivery_id: string;
             duration_ms: number;
@@ -2116,6 +2207,18 @@ export interface components {
              */
             updated_at: string;
             url: string;
+        };
+        WebhookEvent: {
+            /** @description What deliveries post, byte for byte: signatures are over this text. */
+            body: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC, with milliseconds.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            created_at: string;
+            id: string;
+            type: string;
         };
         WebhookEventType: {
             description: string;
@@ -2920,6 +3023,18 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description Taken; done later. */
+        PublishedEventsAccepted: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["PublishedEvents"];
+            };
+        };
         /** @description Success. */
         ReceivedWebhookInFull: {
             headers: {
@@ -3240,6 +3355,20 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["WebhookEndpointWithSecret"];
+            };
+        };
+        /** @description Success. */
+        WebhookEvent: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                ETag: components["headers"]["ETag"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WebhookEvent"];
             };
         };
         /** @description Success. */
@@ -5922,7 +6051,8 @@ export interface operations {
                      *           "duration_ms": 84,
                      *           "status": 503,
                      *           "error": "status",
-                     *           "response": "down for maintenance"
+                     *           "response": "down for maintenance",
+                     *           "counted": true
                      *         }
                      *       ],
                      *       "has_more": false
@@ -6371,6 +6501,40 @@ export interface operations {
             504: components["responses"]["GatewayTimeout"];
         };
     };
+    deletePreviousWebhookEndpointSecrets: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request is done once in 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The entity tag that the change is about; another one gives 409. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example whe_01kdzq5a7m2n4p6q8r0s1t3v5w */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["NoContent"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
     revealWebhookEndpointSecret: {
         parameters: {
             query?: never;
@@ -6414,7 +6578,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RotateWebhookEndpointSecret"];
+            };
+        };
         responses: {
             200: components["responses"]["WebhookEndpointWithSecret"];
             400: components["responses"]["BadRequest"];
@@ -6422,7 +6590,10 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
@@ -6503,6 +6674,142 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    webhookEvents: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description Events of this time or later. */
+                from?: string;
+                /** @description Items on the page. */
+                limit?: number;
+                /** @description Events before this time. */
+                to?: string;
+                /** @description A name, or a prefix that ends in `*`. */
+                type?: string;
+            };
+            header?: {
+                /** @description Entity tags that the client has; a current one gives 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "order-17-created",
+                     *           "type": "order.created",
+                     *           "created_at": "2026-01-01T09:00:00.000Z",
+                     *           "body": "{\"id\":\"order-17-created\",\"type\":\"order.created\",\"data\":{\"order\":17,\"total\":\"12.50\"}}"
+                     *         }
+                     *       ],
+                     *       "has_more": false
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example false */
+                        has_more: boolean;
+                        items: components["schemas"]["WebhookEvent"][];
+                        /** @description Opaque; send it as `cursor` to get the next page. */
+                        next_cursor?: string;
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    publishWebhookEvents: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request is done once in 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PublishEvents"];
+            };
+        };
+        responses: {
+            202: components["responses"]["PublishedEventsAccepted"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    webhookEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags that the client has; a current one gives 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example order-17-created */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["WebhookEvent"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];

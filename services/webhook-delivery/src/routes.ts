@@ -2,12 +2,16 @@ import { createRoutes, type Routes } from "@signalbox/http";
 import { type DeliveryRoutes, deliveryRoutes } from "./deliveries/delivery-routes.ts";
 import { type EndpointActionRoutes, endpointActionRoutes } from "./endpoints/endpoint-action-routes.ts";
 import { type EndpointRoutes, endpointRoutes } from "./endpoints/endpoint-routes.ts";
+import { type EventRoutes, eventRoutes } from "./events/event-routes.ts";
 
 /** Everything this service answers over HTTP. */
-export function createServiceRoutes(parts: EndpointRoutes & EndpointActionRoutes & DeliveryRoutes): Routes {
+export function createServiceRoutes(
+  parts: EndpointRoutes & EndpointActionRoutes & DeliveryRoutes & EventRoutes,
+): Routes {
   const routes = createRoutes();
   routes.include(endpointRoutes(parts));
   routes.include(endpointActionRoutes(parts));
   routes.include(deliveryRoutes(parts));
+  routes.include(eventRoutes(parts));
   return routes;
 }

@@ -7,7 +7,7 @@ import { exportRoutes } from "@signalbox/http";
 import { createNameLookup, createOutboundClient } from "@signalbox/net";
 import { createWakeUp, ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
 import { openPrincipals, openService } from "@signalbox/service";
-import { createSealer } from "@signalbox/storage";
+import { createSealer, startRetention } from "@signalbox/storage";
 import { createDayTables } from "./day-tables.ts";
 import { createDeliveryStore } from "./deliveries/delivery-store.ts";
 import type { FanOut } from "./deliveries/fan-out.ts";
@@ -19,6 +19,8 @@ import { createEndpointStatus } from "./endpoints/endpoint-status.ts";
 import { createEndpointStore, sealedSecrets } from "./endpoints/endpoint-store.ts";
 import { createEndpoints, type Endpoints } from "./endpoints/endpoints.ts";
 import { createRemovals } from "./endpoints/removals.ts";
+import { createEventStore, publishedRetention } from "./events/event-store.ts";
+import { createEvents } from "./events/events.ts";
 import type { Properties } from "./properties.ts";
 import { openEngine } from "./queue/open-engine.ts";
 import { idleMsMax } from "./queue/queue-worker.ts";
@@ -48,16 +50,20 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const engine = openEngine(context, opened, { ...shared, endpointStatus: owned.endpointStatus });
   const { table, batchHandler } = fanOutTable(engine.fanOut, owned.endpoints);
   consume("fan-out", table, batchHandler);
-  const dayTables = createDayTables({ ...shared, retentionMs: () => configuration.get("webhook-delivery.retention") });
+  const retentionMs = () => configuration.get("webhook-delivery.retention");
+  const dayTables = createDayTables({ ...shared, retentionMs });
   // Before the first event comes: what finds no table of its day has to be moved later.
   await dayTables.keep();
+  startRetention({ runner, pool, clock }, [publishedRetention(retentionMs)]);
   startWorkers(runner, { ...context, ...shared, ...engine, dayTables, accessStates });
 
   const deliveryStore = createDeliveryStore(shared);
+  const eventStore = createEventStore(pool);
+  const events = createEvents({ ...context, eventStore, fanOut: engine.fanOut });
   return serve({
     title: "Signalbox webhooks",
     principals: openPrincipals(context),
-    routes: createServiceRoutes({ ...owned, endpointStore, deliveryStore, pageLimits }),
+    routes: createServiceRoutes({ ...owned, endpointStore, deliveryStore, eventStore, events, pageLimits }),
     internalRoutes: exportRoutes({ item: WebhookEndpointResource, list: endpointStore.list, view: viewEndpoint }),
     graph: {
       typeDefs: await readFile(schemaFile, "utf8"),

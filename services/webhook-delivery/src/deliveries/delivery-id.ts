@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 
 const prefix = "whd_";
 const crockford = "0123456789abcdefghjkmnpqrstvwxyz";
-/** Of the 26 digits of an id the first ten hold the 48 bits of the time and two of the digest. */
+/** Of the 26 digits of an id the first ten are the 48 bits of the time, the others 80 bits of a digest. */
 const digits = 26;
 const digestBits = 80n;
 /** Later than any event. */

@@ -37,19 +37,17 @@ export function createFanOut(parts: FanOutDependencies) {
   return {
     /**
      * Stores the deliveries of the events, and after the commit makes the first attempts without looking into the queue.
-     * Seeing an event again adds none: the id of a delivery is made of the event and the endpoint.
+     * Seeing an event again adds none: the id of a delivery is made of the event and the endpoint. Those that are `kept`
+     * are stored even if nobody wants them.
      */
-    async deliver(tx: Tx, events: readonly OutgoingEvent[]): Promise<void> {
+    async deliver(tx: Tx, events: readonly OutgoingEvent[], kept: readonly OutgoingEvent[] = []): Promise<void> {
       const accountIds = [...new Set(events.map(({ accountId }) => accountId))];
       if (accountIds.length === 0) return;
       for (let attempt = 1; ; attempt++) {
         const accounts = await directory.ofAccounts(accountIds);
         const { instance } = queueWorker;
         const planned = plan(parts, accounts, events, instance !== null);
-        const { stale, made, leasedUntil } = await insertDeliveries(tx, accounts, planned, {
-          leaseMs,
-          instance,
-        });
+        const { stale, made, leasedUntil } = await insertDeliveries(tx, accounts, planned, { leaseMs, instance }, kept);
         if (stale.length === 0) {
           const isMade = new Set(made);
           return tx.afterCommit(() => {

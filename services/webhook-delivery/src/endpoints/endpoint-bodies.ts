@@ -1,15 +1,19 @@
 import { examples, WebhookEndpointResource, webhookEndpointExample, webhookEventTypes } from "@signalbox/contracts";
 import { z } from "zod";
+import { isOutsideOurs } from "../events/custom-event.ts";
 
 const url = z.string().min(1).max(2048).describe("Where deliveries are posted to: https, on a public address.");
 const description = z.string().max(500).nullable();
 const names = new Set(webhookEventTypes.filter(({ audience }) => audience === "account").map(({ name }) => name));
 const isKnown = (filter: string): boolean => {
   if (filter.startsWith("received.")) return true;
+  if (isOutsideOurs(filter) && customFilter.test(filter)) return true;
   if (!filter.endsWith("*")) return names.has(filter);
   const prefix = filter.slice(0, -1);
   return [...names].some((name) => name.startsWith(prefix)) || "received.".startsWith(prefix);
 };
+/** Names of events that the account publishes, or their beginning. */
+const customFilter = /^[a-z][a-z0-9_]*((\.[a-z0-9_]+){1,4}|(\.[a-z0-9_]+){0,3}\.\*)$/;
 const eventTypes = z
   .array(z.string().min(1).max(200).refine(isKnown, { error: "No event has this name or prefix." }))
   .min(1)

@@ -1,0 +1,57 @@
+import { hash } from "node:crypto";
+import { webhookEventTypes } from "@signalbox/contracts";
+import { newId } from "@signalbox/core";
+import type { OutgoingEvent } from "../deliveries/outgoing-event.ts";
+
+/** What an account publishes. */
+export interface CustomEvent {
+  readonly id?: string | undefined;
+  readonly type: string;
+  readonly data: unknown;
+  readonly subject?: string | undefined;
+  /** When it happened, as its publisher says. */
+  readonly created_at?: string | undefined;
+}
+
+/** A name of an account's own: two to five words with dots between them. */
+export const customTypePattern = /^[a-z][a-z0-9_]*(\.[a-z0-9_]+){1,4}$/;
+
+const ourPrefixes = new Set(["received", ...webhookEventTypes.map(({ name }) => name.split(".")[0])]);
+
+/** Tells whether a type, or a filter by the beginning of types, stays out of the names that are ours. */
+export const isOutsideOurs = (type: string): boolean => !ourPrefixes.has(type.split(".")[0]?.replace(/\*$/, ""));
+
+/** The event as subscribers get it, from the moment at which it was accepted. */
+export function customEventOf(custom: CustomEvent, accountId: string, at: Date, traceparent?: string): OutgoingEvent {
+  const id = custom.id ?? newId("evt", at.getTime());
+  const envelope = {
+    id,
+    type: custom.type,
+    created_at: custom.created_at ?? at.toISOString(),
+    data: custom.data,
+    api_version: "v1",
+    account_id: accountId,
+    ...(custom.subject !== undefined && { subject: custom.subject }),
+  };
+  return {
+    ...{ id, accountId, type: custom.type, createdAt: at, traceparent: traceparent ?? null },
+    body: Buffer.from(JSON.stringify(envelope)),
+    names: [custom.type],
+    aboutEndpoint: null,
+  };
+}
+
+/** Equal for two publications that say the same, in whatever order they name their members. */
+export function digestOf({ type, data, subject, created_at }: CustomEvent): Buffer {
+  return hash("sha256", JSON.stringify([type, sorted(data), subject ?? null, created_at ?? null]), "buffer");
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .map(([name, member]) => [name, sorted(member)]),
+  );
+}

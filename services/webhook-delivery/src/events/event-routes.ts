@@ -1,0 +1,162 @@
+import { examples, timestamp } from "@signalbox/contracts";
+import type { PageLimits } from "@signalbox/graphql";
+import {
+  accepted,
+  createRoutes,
+  type HttpResponse,
+  listPage,
+  ok,
+  pageOf,
+  pageParameters,
+  type Routes,
+  refused,
+} from "@signalbox/http";
+import { z } from "zod";
+import { customTypePattern, isOutsideOurs } from "./custom-event.ts";
+import type { EventStore, StoredEvent } from "./event-store.ts";
+import type { Events, PublishOutcome } from "./events.ts";
+
+export interface EventRoutes {
+  readonly events: Events;
+  readonly eventStore: EventStore;
+  readonly pageLimits: PageLimits;
+}
+
+const eventsMax = 100;
+const example = {
+  id: "order-17-created",
+  type: "order.created",
+  data: { order: 17, total: "12.50" },
+  subject: "order-17",
+};
+
+const CustomEvent = z
+  .strictObject({
+    id: z
+      .string()
+      .regex(/^[A-Za-z0-9._:-]{1,128}$/)
+      .optional()
+      .describe("Given by you, it makes the publication safe to repeat; left out, we make one."),
+    type: z
+      .string()
+      .max(128)
+      .regex(customTypePattern)
+      .refine(isOutsideOurs, { error: "This prefix belongs to the events of the service." })
+      .describe("A name of your own: two to five words with dots between them."),
+    data: z.record(z.string(), z.unknown()).describe("A JSON object, delivered as it is."),
+    subject: z.string().min(1).max(255).optional().describe("What the event is about."),
+    created_at: timestamp.optional().describe("When it happened; now when left out."),
+  })
+  .meta({ id: "CustomEvent" })
+  .register(examples, { example });
+
+const PublishBody = z
+  .union([CustomEvent, z.array(CustomEvent).min(1).max(eventsMax)])
+  .meta({ id: "PublishEvents" })
+  .register(examples, { example });
+
+const Published = z
+  .object({
+    items: z.array(
+      z.object({
+        id: z.string(),
+        type: z.string(),
+        duplicate: z.boolean().describe("True when the same was published before: it is not delivered again."),
+      }),
+    ),
+  })
+  .meta({ id: "PublishedEvents" })
+  .register(examples, { example: { items: [{ id: example.id, type: example.type, duplicate: false }] } });
+
+const EventResource = z
+  .object({
+    id: z.string(),
+    type: z.string(),
+    created_at: timestamp,
+    body: z.string().describe("What deliveries post, byte for byte: signatures are over this text."),
+  })
+  .meta({ id: "WebhookEvent" })
+  .register(examples, {
+    example: {
+      id: example.id,
+      type: example.type,
+      created_at: "2026-01-01T09:00:00.000Z",
+      body: JSON.stringify({ id: example.id, type: example.type, data: example.data }),
+    },
+  });
+
+const read = { scopes: ["webhooks:read"] } as const;
+const base = "/api/v1/webhooks/events";
+
+/** The events of an account: its own, published, and all that its endpoints got, to be read again. */
+export function eventRoutes({ events, eventStore, pageLimits }: EventRoutes): Routes {
+  const routes = createRoutes({ exampleIds: { id: example.id } });
+
+  routes.post(base, {
+    operationId: "publishWebhookEvents",
+    summary: "Publish events of your own to your endpoints",
+    description: `One event, or up to ${eventsMax}: all are accepted or none. Accepted is what is stored. The same id with the same content is accepted again without a second delivery; with another content it is 409.`,
+    auth: { scopes: ["events:publish"] },
+    audit: null,
+    body: PublishBody,
+    responses: { 202: Published, 409: "error", 422: "error" },
+    idempotent: true,
+    create: {
+      run: (tx, { caller, body }) => events.publish(tx, caller, Array.isArray(body) ? body : [body]),
+      answer: answerOfPublish,
+    },
+  });
+
+  routes.get(base, {
+    operationId: "webhookEvents",
+    summary: "List events with their bodies, newest first",
+    description: "For whoever has lost what was delivered: the bodies are those that were signed.",
+    auth: read,
+    query: z.object({
+      ...pageParameters(pageLimits),
+      type: z.string().max(200).optional().describe("A name, or a prefix that ends in `*`."),
+      from: z.iso.datetime().optional().describe("Events of this time or later."),
+      to: z.iso.datetime().optional().describe("Events before this time."),
+    }),
+    responses: { 200: pageOf(EventResource) },
+    handle: ({ caller, query: { type, from, to, ...page } }) => {
+      const filter = {
+        type,
+        from: from === undefined ? undefined : new Date(from),
+        to: to === undefined ? undefined : new Date(to),
+      };
+      return listPage(page, (range) => eventStore.list(caller.accountId, filter, range), viewEvent);
+    },
+  });
+
+  routes.get(`${base}/:id`, {
+    operationId: "webhookEvent",
+    summary: "Read an event with its body",
+    auth: read,
+    responses: { 200: EventResource, 404: "error" },
+    async handle({ caller, params }) {
+      const event = await eventStore.find(caller.accountId, params.id);
+      return event ? ok(viewEvent(event)) : refused(404, "not_found");
+    },
+  });
+  return routes;
+}
+
+const viewEvent = ({ id, type, body, createdAt }: StoredEvent) => ({
+  id,
+  type,
+  created_at: createdAt.toISOString(),
+  body: body.toString("utf8"),
+});
+
+function answerOfPublish(result: PublishOutcome): HttpResponse {
+  switch (result.outcome) {
+    case "published":
+      return accepted({ items: result.published });
+    case "conflict": {
+      const message = "Something else was published under this id.";
+      const field = `[${result.index}].id`;
+      return refused(409, "conflict", { message, details: [{ field, code: "repeated", message }] });
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import {
+  type ListRange,
+  newestFirst,
+  type Pool,
+  type RetentionRule,
+  rangeValues,
+  sql,
+  type Tx,
+} from "@signalbox/storage";
+
+/** An event with the bytes that its deliveries post. */
+export interface StoredEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly body: Buffer;
+  readonly createdAt: Date;
+}
+
+export interface EventFilter {
+  /** A name, or a prefix that ends in `*`. */
+  readonly type?: string | undefined;
+  readonly from?: Date | undefined;
+  readonly to?: Date | undefined;
+}
+
+const columns = `id, type, body, created_at as "createdAt"`;
+const list = sql(
+  "event.list",
+  `select ${columns} from webhook_events
+   where account_id = $1 and ($2::text is null or type = $2) and ($3::text is null or starts_with(type, $3))
+     and created_at >= $4 and created_at <= $6 and created_at < $5 and ${newestFirst(6)}`,
+);
+const find = sql(
+  "event.find",
+  `select ${columns} from webhook_events
+   where account_id = $1 and id = $2 and created_at between $3 and $4 order by created_at limit 1`,
+);
+const findPublished = sql(
+  "event.find-published",
+  `select created_at as at from published_events where account_id = $1 and id = $2`,
+);
+const notePublished = sql(
+  "event.note-published",
+  `insert into published_events (account_id, id, digest, created_at)
+   select $1, id, digest, $4 from unnest($2::text[], $3::bytea[]) as given (id, digest)
+   on conflict do nothing returning id`,
+);
+const knownPublished = sql(
+  "event.known-published",
+  "select id, digest from published_events where account_id = $1 and id = any($2::text[])",
+);
+
+const beginning = new Date(0);
+const endOfTime = new Date("9999-12-31T00:00:00.000Z");
+/** An id is made a moment before or after the time of its event, by the clock of another instance. */
+const idSkewMs = 3_600_000;
+
+/** The events of accounts, as their subscribers get them. */
+export function createEventStore(pool: Pool) {
+  return {
+    async list(accountId: string, { type, from, to }: EventFilter, range: ListRange): Promise<StoredEvent[]> {
+      const isPrefix = type?.endsWith("*") ?? false;
+      const names = [isPrefix ? null : (type ?? null), isPrefix ? type?.slice(0, -1) : null];
+      const values = [accountId, ...names, from ?? beginning, to ?? endOfTime, ...rangeValues(range)];
+      return (await pool.query<StoredEvent>(list, values)).rows;
+    },
+
+    async find(accountId: string, id: string): Promise<StoredEvent | null> {
+      const [published] = (await pool.query<{ at: Date }>(findPublished, [accountId, id])).rows;
+      const around = published?.at.getTime() ?? timeIn(id);
+      if (around === null) return null;
+      const skewMs = published ? 0 : idSkewMs;
+      const values = [accountId, id, new Date(around - skewMs), new Date(around + skewMs)];
+      return (await pool.query<StoredEvent>(find, values)).rows[0] ?? null;
+    },
+
+    /** Notes ids that were given by the publisher; answers those that are new. Who publishes one at the same time waits. */
+    async notePublished(tx: Tx, accountId: string, given: ReadonlyMap<string, Buffer>, at: Date): Promise<Set<string>> {
+      const values = [accountId, [...given.keys()], [...given.values()], at];
+      return new Set((await tx.query<{ id: string }>(notePublished, values)).rows.map(({ id }) => id));
+    },
+    async digestsOf(tx: Tx, accountId: string, ids: readonly string[]): Promise<Map<string, Buffer>> {
+      const { rows } = await tx.query<{ id: string; digest: Buffer }>(knownPublished, [accountId, ids]);
+      return new Map(rows.map(({ id, digest }) => [id, digest]));
+    },
+  };
+}
+
+export type EventStore = ReturnType<typeof createEventStore>;
+
+export const publishedRetention = (keepMs: () => number): RetentionRule => ({
+  name: "trim ids of published events",
+  table: "published_events",
+  column: "created_at",
+  keepMs,
+});
+
+const crockford = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/** The time in a UUIDv7, or in an id of ours; null when it tells none. */
+function timeIn(id: string): number | null {
+  if (/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/.test(id)) return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+  const [, digits] = /^evt_([0-7][0-9a-hjkmnp-tv-z]{25})$/.exec(id) ?? [];
+  if (digits === undefined) return null;
+  // The first ten digits are the 48 bits of the time.
+  return [...digits.slice(0, 10)].reduce((sum, digit) => sum * 32 + crockford.indexOf(digit), 0);
+}

@@ -1,0 +1,72 @@
+import type { Caller } from "@signalbox/auth";
+import type { Clock } from "@signalbox/core";
+import type { Tx } from "@signalbox/storage";
+import type { Tracer } from "@signalbox/telemetry";
+import type { FanOut } from "../deliveries/fan-out.ts";
+import { type CustomEvent, customEventOf, digestOf } from "./custom-event.ts";
+import type { EventStore } from "./event-store.ts";
+
+interface EventDependencies {
+  readonly eventStore: Pick<EventStore, "notePublished" | "digestsOf">;
+  readonly fanOut: FanOut;
+  readonly clock: Clock;
+  readonly tracer: Tracer;
+}
+
+export interface Publication {
+  readonly id: string;
+  readonly type: string;
+  /** The same was published before under this id: it is not delivered a second time. */
+  readonly duplicate: boolean;
+}
+
+export type PublishOutcome =
+  | { readonly outcome: "published"; readonly published: readonly Publication[] }
+  /** Something else was published under this id, before or in the same request. */
+  | { readonly outcome: "conflict"; readonly index: number };
+
+export type Events = ReturnType<typeof createEvents>;
+
+/** The events that accounts publish themselves. */
+export function createEvents({ eventStore, fanOut, clock, tracer }: EventDependencies) {
+  return {
+    /** Stores the events with their deliveries, all or none. One that was published before with the same content is left. */
+    async publish(tx: Tx, caller: Caller, given: readonly CustomEvent[]): Promise<PublishOutcome> {
+      const { accountId } = caller;
+      const now = clock.now();
+      const digests = new Map<string, Buffer>();
+      for (const [index, event] of given.entries()) {
+        if (event.id === undefined) continue;
+        const digest = digestOf(event);
+        if (!(digests.get(event.id) ?? digest).equals(digest)) return { outcome: "conflict", index };
+        digests.set(event.id, digest);
+      }
+      const fresh = await noteIds(tx, accountId, digests, now);
+      const known = await eventStore.digestsOf(
+        tx,
+        accountId,
+        [...digests.keys()].filter((id) => !fresh.has(id)),
+      );
+      const conflict = given.findIndex(
+        ({ id = "" }) => known.has(id) && !digests.get(id)?.equals(known.get(id) ?? nothing),
+      );
+      if (conflict >= 0) return { outcome: "conflict", index: conflict };
+
+      const left = new Set(fresh);
+      const outgoing = given.map((event) => {
+        const isNew = event.id === undefined || left.delete(event.id);
+        return { isNew, event: customEventOf(event, accountId, now, tracer.traceparent()) };
+      });
+      const made = outgoing.filter(({ isNew }) => isNew).map(({ event }) => event);
+      await fanOut.deliver(tx, made, made);
+      const published = outgoing.map(({ isNew, event: { id, type } }) => ({ id, type, duplicate: !isNew }));
+      return { outcome: "published", published };
+    },
+  };
+
+  async function noteIds(tx: Tx, accountId: string, digests: ReadonlyMap<string, Buffer>, at: Date) {
+    return digests.size === 0 ? new Set<string>() : eventStore.notePublished(tx, accountId, digests, at);
+  }
+}
+
+const nothing = Buffer.alloc(0);

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+import { createReceiver, eventually, type Receiver, type TestPerson, testPerson } from "@signalbox/testing";
+import { type Harness, startDelivery } from "./harness.ts";
+import { assertSigned } from "./verifying.ts";
+
+let delivery: Harness;
+let receiver: Receiver;
+let who: TestPerson;
+before(async () => {
+  delivery = await startDelivery();
+});
+after(() => delivery.close());
+beforeEach(async () => {
+  receiver = await createReceiver();
+  who = testPerson();
+});
+afterEach(() => receiver.close());
+
+const path = "/api/v1/webhooks/events";
+const publish = (body: object) => delivery.send(who, "POST", path, { body });
+const order = { id: "order-1", type: "order.created", data: { order: 1 }, subject: "orders/1" };
+
+test("a published event reaches the endpoints that want it, signed, and can be read again byte for byte", async () => {
+  const endpoint = await delivery.newEndpoint(who, { url: receiver.url, event_types: ["order.*"] });
+  await delivery.newEndpoint(who, { url: receiver.url, event_types: ["image.*", "invoice.paid"] });
+  const { status, body } = await publish(order);
+  assert.deepEqual([status, body], [202, { items: [{ id: order.id, type: order.type, duplicate: false }] }]);
+  const request = await receiver.waitFor(() => true);
+  assertSigned(request, endpoint.secret);
+  const received = JSON.parse(request.body.toString());
+  assert.deepEqual([received.id, received.type, received.data], [order.id, order.type, order.data]);
+  assert.deepEqual([received.subject, received.account_id], [order.subject, who.accountId]);
+  const read = (await delivery.send(who, "GET", `${path}/${order.id}`)).body;
+  assert.equal(read.body, request.body.toString());
+  assert.equal((await delivery.send(testPerson(), "GET", `${path}/${order.id}`)).status, 404);
+  await eventually(async () => (await delivery.deliveriesOf(who, "&status=succeeded")).length === 1);
+  assert.equal(receiver.requests.length, 1);
+});
+
+test("the same id is accepted again without a second delivery, with another content it is 409", async () => {
+  await delivery.newEndpoint(who, { url: receiver.url, event_types: ["*"] });
+  const answers = await Promise.all([publish(order), publish({ ...order }), publish([order])]);
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [202, 202, 202],
+  );
+  const duplicates = answers.map(({ body }) => body.items[0].duplicate);
+  assert.deepEqual(duplicates.toSorted(), [false, true, true]);
+  const other = { ...order, data: { order: 2 } };
+  const refused = await publish([{ type: "order.paid", data: {} }, other]);
+  assert.deepEqual([refused.status, refused.body.error.details[0].field], [409, "[1].id"]);
+  assert.equal((await publish([order, other])).status, 409);
+  const ofAnother = await delivery.send(testPerson(), "POST", path, { body: other });
+  assert.equal(ofAnother.body.items[0].duplicate, false, "ids are an account's own");
+  const ofOrders = () =>
+    receiver.requests.filter(({ headers }) => String(headers["x-event-type"]).startsWith("order."));
+  await publish({ ...order, id: "order-9" });
+  await receiver.waitFor(({ headers }) => headers["webhook-id"] === "order-9");
+  assert.equal(ofOrders().length, 2, "nothing of a refused request is delivered");
+});
+
+test("a hundred are published at once, also with nobody to hear them, and listed by type and time", async () => {
+  const many = Array.from({ length: 100 }, (_, index) => ({ type: `step.n${index % 2}`, data: { index } }));
+  const { status, body } = await publish(many);
+  assert.deepEqual([status, body.items.length], [202, 100]);
+  assert.equal((await publish([...many, ...many.slice(0, 1)])).status, 422);
+  const list = async (query: string) => (await delivery.send(who, "GET", `${path}?limit=100${query}`)).body.items;
+  assert.equal((await list("")).length, 100);
+  assert.equal((await list("&type=step.n1")).length, 50);
+  assert.equal((await list("&type=step.*")).length, 100);
+  assert.deepEqual(await list("&type=stop.*"), []);
+  const [first] = await list("");
+  assert.deepEqual(await list(`&to=${first.created_at}`), []);
+  assert.equal((await list(`&from=${first.created_at}`)).length, 100);
+  const { id } = first;
+  assert.equal((await delivery.send(who, "GET", `${path}/${id}`)).body.id, id, "by an id of ours, too");
+});
+
+test("a type that is ours or no name, data that is no object, and a missing scope are refused", async () => {
+  for (const type of [
+    "image.created",
+    "received.hmac.x",
+    "webhook_endpoint.x",
+    "order",
+    "Order.created",
+    "a.b.c.d.e.f",
+  ]) {
+    assert.equal((await publish({ type, data: {} })).status, 422, type);
+  }
+  assert.equal((await publish({ type: "order.created", data: 1 })).status, 422);
+  const reader = testPerson({ accountId: who.accountId, scopes: ["webhooks:read", "webhooks:write"] });
+  assert.equal((await delivery.send(reader, "POST", path, { body: order })).status, 403);
+});
