@@ -681,6 +681,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhooks/deliveries/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Attempt a delivery once more, now
+         * @description Of one that is over, whatever came of it, or that waits for its next attempt. One that was exhausted gets one more attempt. It goes under the same `X-Delivery-Id`; while its endpoint is paused or disabled it is held.
+         */
+        post: operations["retryWebhookDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/webhooks/endpoints": {
         parameters: {
             query?: never;
@@ -772,6 +792,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhooks/endpoints/{id}/secret/previous": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End the overlap of rotations: only the newest secret signs */
+        delete: operations["deletePreviousWebhookEndpointSecrets"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/webhooks/endpoints/{id}/secret/reveal": {
         parameters: {
             query?: never;
@@ -800,7 +837,7 @@ export interface paths {
         put?: never;
         /**
          * Give the endpoint a new secret
-         * @description Deliveries carry both signatures while the rotation overlaps.
+         * @description Deliveries carry the signatures of all live secrets, five at most, until the overlap of each rotation has ended.
          */
         post: operations["rotateWebhookEndpointSecret"];
         delete?: never;
@@ -1914,6 +1951,10 @@ export interface components {
             created_live: number;
             id: string;
         };
+        RotateWebhookEndpointSecret: {
+            /** @description How long the secret before it still signs as well; left out, as long as the service says. */
+            overlap_seconds?: number;
+        };
         RotateWebhookSourceSecret: {
             /**
              * @description How long the present secret still verifies.
@@ -2066,6 +2107,8 @@ export interface components {
             status?: "active" | "paused" | "stopped";
         };
         WebhookAttempt: {
+            /** @description False for an attempt whose lease had run out: another with its number was recorded first. */
+            counted: boolean;
             /** @description The delivery. Opaque. */
             delivery_id: string;
             duration_ms: number;
@@ -3276,6 +3319,18 @@ export interface components {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
                 ETag: components["headers"]["ETag"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WebhookDelivery"];
+            };
+        };
+        /** @description Taken; done later. */
+        WebhookDeliveryAccepted: {
+            headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6036,7 +6091,8 @@ export interface operations {
                      *           "duration_ms": 84,
                      *           "status": 503,
                      *           "error": "status",
-                     *           "response": "down for maintenance"
+                     *           "response": "down for maintenance",
+                     *           "counted": true
                      *         }
                      *       ],
                      *       "has_more": false
@@ -6160,6 +6216,38 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    retryWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request is done once in 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example whd_01kdzq6b8n3p5q7r9s1t2v4w6x */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: components["responses"]["WebhookDeliveryAccepted"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -6485,6 +6573,40 @@ export interface operations {
             504: components["responses"]["GatewayTimeout"];
         };
     };
+    deletePreviousWebhookEndpointSecrets: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request is done once in 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The entity tag that the change is about; another one gives 409. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example whe_01kdzq5a7m2n4p6q8r0s1t3v5w */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["NoContent"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
     revealWebhookEndpointSecret: {
         parameters: {
             query?: never;
@@ -6528,7 +6650,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RotateWebhookEndpointSecret"];
+            };
+        };
         responses: {
             200: components["responses"]["WebhookEndpointWithSecret"];
             400: components["responses"]["BadRequest"];
@@ -6536,7 +6662,10 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];

@@ -63,7 +63,16 @@ export async function createService(context: ServiceContext<Properties>): Promis
   return serve({
     title: "Signalbox webhooks",
     principals: openPrincipals(context),
-    routes: createServiceRoutes({ ...owned, endpointStore, deliveryStore, eventStore, events, pageLimits }),
+    routes: createServiceRoutes({
+      ...shared,
+      ...engine,
+      ...owned,
+      endpointStore,
+      deliveryStore,
+      eventStore,
+      events,
+      pageLimits,
+    }),
     internalRoutes: exportRoutes({ item: WebhookEndpointResource, list: endpointStore.list, view: viewEndpoint }),
     graph: {
       typeDefs: await readFile(schemaFile, "utf8"),

@@ -208,6 +208,47 @@ test("an endpoint that another instance has changed is noticed, not believed", a
   await elsewhere.close();
 });
 
+test("a delivery that was given up is attempted once more on demand, and its recovery is told", async () => {
+  receiver.answer({ status: 503 });
+  const endpoint = await newEndpoint({ settings: { retry_schedule_seconds: [0] } });
+  await delivery.createImage(who.accountId);
+  const inStatus = (status: string) =>
+    eventually(async () => (await delivery.deliveriesOf(who, `&status=${status}`))[0] ?? null);
+  const given = await inStatus("exhausted");
+  const retry = () => delivery.send(who, "POST", `/api/v1/webhooks/deliveries/${given.id}/retry`);
+  const retried = await retry();
+  assert.deepEqual([retried.status, retried.body.status], [202, "pending"]);
+  await eventually(() => receiver.requests.length === 2);
+  await inStatus("exhausted");
+  await act(endpoint, "pause");
+  await retry();
+  assert.equal((await inStatus("held")).id, given.id);
+  receiver.answer({ status: 200 });
+  await act(endpoint, "resume");
+  const made = await inStatus("succeeded");
+  assert.deepEqual([made.id, made.attempts], [given.id, 3]);
+  const ids = receiver.requests.map(({ headers }) => headers["x-delivery-id"]);
+  assert.deepEqual(ids, [given.id, given.id, given.id]);
+  const [event] = await delivery.eventsOf(who.accountId, 1, "webhook_delivery.recovered");
+  assert.equal((event?.data as { id?: string } | undefined)?.id, given.id);
+  const other = await delivery.send(testPerson(), "POST", `/api/v1/webhooks/deliveries/${given.id}/retry`);
+  assert.equal(other.status, 404);
+});
+
+test("a delivery that waits for its next attempt is attempted now on demand", async () => {
+  receiver.answerNext({ status: 500 });
+  await newEndpoint();
+  await delivery.createImage(who.accountId);
+  const waiting = await eventually(async () => {
+    const [only] = await delivery.deliveriesOf(who, "&status=pending");
+    return only?.attempts === 1 && only;
+  });
+  await delivery.send(who, "POST", `/api/v1/webhooks/deliveries/${waiting.id}/retry`);
+  await eventually(async () => (await delivery.deliveriesOf(who, "&status=succeeded")).length === 1);
+  assert.equal(receiver.requests.length, 2);
+  assert.equal((await run("select 1 from delivery_queue where delivery_id = $1", [waiting.id])).length, 0);
+});
+
 test("a start with a lease that an attempt could outlive is refused", async () => {
   await assert.rejects(startDelivery({ "webhook-delivery.attempts.lease": "40000" }), /must be more than 40000 ms/);
 });

@@ -7,14 +7,30 @@ import {
   webhookDeliveryStatuses,
   webhookEventTypes,
 } from "@signalbox/contracts";
+import type { Clock } from "@signalbox/core";
 import type { PageLimits } from "@signalbox/graphql";
-import { createRoutes, listPage, ok, pageOf, pageParameters, type Routes, rangeOf, refused } from "@signalbox/http";
+import {
+  accepted,
+  createRoutes,
+  listPage,
+  ok,
+  pageOf,
+  pageParameters,
+  type Routes,
+  rangeOf,
+  refused,
+} from "@signalbox/http";
 import { z } from "zod";
+import type { DeliveryQueue } from "../queue/delivery-queue.ts";
 import { type Attempt, viewDelivery } from "./delivery.ts";
 import type { DeliveryStore } from "./delivery-store.ts";
 
 export interface DeliveryRoutes {
   readonly deliveryStore: DeliveryStore;
+  readonly deliveryQueue: Pick<DeliveryQueue, "requeue">;
+  readonly clock: Clock;
+  /** Tells the worker that something is due. */
+  readonly wake: () => void;
   readonly pageLimits: PageLimits;
 }
 
@@ -69,6 +85,7 @@ export function deliveryRoutes(parts: DeliveryRoutes): Routes {
   const routes = createRoutes({ exampleIds: { id: webhookDeliveryExample.id } });
   declareDeliveries(routes, parts);
   declareAttempts(routes, parts);
+  declareRetry(routes, parts);
 
   routes.get(`${base}/event-types`, {
     operationId: "webhookEventTypes",
@@ -110,6 +127,30 @@ function declareDeliveries(routes: Routes, { deliveryStore, pageLimits }: Delive
     async handle({ caller, params }) {
       const delivery = await deliveryStore.find(caller.accountId, params.id);
       return delivery ? ok(viewDelivery(delivery)) : refused(404, "not_found");
+    },
+  });
+}
+
+function declareRetry(routes: Routes, { deliveryStore, deliveryQueue, clock, wake }: DeliveryRoutes): void {
+  routes.post(`${base}/deliveries/:id/retry`, {
+    operationId: "retryWebhookDelivery",
+    summary: "Attempt a delivery once more, now",
+    description:
+      "Of one that is over, whatever came of it, or that waits for its next attempt. One that was exhausted gets one more attempt. It goes under the same `X-Delivery-Id`; while its endpoint is paused or disabled it is held.",
+    auth: { scopes: ["webhooks:write"] },
+    // The attempt that follows is the record.
+    audit: null,
+    responses: { 202: WebhookDeliveryResource, 404: "error", 409: "error" },
+    idempotent: true,
+    write: {
+      find: (tx, { caller, params }) => deliveryStore.lock(tx, caller.accountId, params.id),
+      async change(tx, delivery) {
+        await deliveryQueue.requeue(tx, delivery);
+        tx.afterCommit(wake);
+        const status = delivery.status === "held" ? "held" : "pending";
+        return { ...delivery, status, nextAttemptAt: clock.now() } as const;
+      },
+      answer: (delivery) => accepted(viewDelivery(delivery)),
     },
   });
 }

@@ -1,4 +1,4 @@
-import { type ListRange, newestFirst, type Pool, rangeValues, sql, table } from "@signalbox/storage";
+import { type ListRange, newestFirst, type Pool, rangeValues, sql, type Tx, table } from "@signalbox/storage";
 import type { Attempt, Delivery } from "./delivery.ts";
 import { eventTimeOf } from "./delivery-id.ts";
 
@@ -38,6 +38,7 @@ const findDelivery = sql(
    from deliveries as d where id = $2 and created_at = $3 and account_id = $1
      and exists (select from endpoints where id = d.endpoint_id and deleted_at is null)`,
 );
+const lockDelivery = sql("delivery.lock", `${findDelivery.text} for update`);
 // The endpoints of an account are few, and each has an index of its deliveries by time.
 const listDeliveries = sql(
   "delivery.list",
@@ -83,6 +84,13 @@ export function createDeliveryStore({ pool, mayWrite }: StoreDependencies) {
       if (createdAt === null) return null;
       const values = [accountId, id, createdAt, !mayWrite(accountId)];
       return (await pool.query<Delivery>(findDelivery, values)).rows[0] ?? null;
+    },
+    /** Finds the delivery and keeps its results from being recorded until the transaction ends. */
+    async lock(tx: Tx, accountId: string, id: string): Promise<Delivery | null> {
+      const createdAt = eventTimeOf(id);
+      if (createdAt === null) return null;
+      const values = [accountId, id, createdAt, !mayWrite(accountId)];
+      return (await tx.query<Delivery>(lockDelivery, values)).rows[0] ?? null;
     },
     async list(accountId: string, { endpointId, status }: ListFilter, range: ListRange): Promise<Delivery[]> {
       const isOpen = status === "held" || status === "pending";

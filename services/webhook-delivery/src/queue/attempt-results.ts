@@ -120,7 +120,8 @@ export class AttemptResults {
       const endpoint = await endpointStore.lock(tx, delivery.accountId, delivery.endpointId);
       if (endpoint) await endpointStatus.disable(tx, endpoint);
     } else {
-      await outbox.append(tx, [exhausted(delivery, attempt)]);
+      const name = judgement.outcome === "succeeded" ? "recovered" : "exhausted";
+      await outbox.append(tx, [outcomeEvent(name, delivery, attempt)]);
     }
   }
 
@@ -155,8 +156,10 @@ function resultOf({ made: { delivery, attempt }, judgement }: Waiting): Result {
 }
 
 function isTold({ made, judgement }: Waiting): boolean {
-  if (judgement.outcome === "gone") return true;
-  return judgement.outcome === "exhausted" && !isOperatorEvent(made.delivery);
+  const { outcome } = judgement;
+  if (outcome === "gone") return true;
+  const isNews = outcome === "exhausted" || (outcome === "succeeded" && made.delivery.wasExhausted);
+  return isNews && !isOperatorEvent(made.delivery);
 }
 
 /** What failed to be told about webhooks is not told about again, or one dead receiver would never fall silent. */
@@ -164,10 +167,10 @@ function isOperatorEvent({ eventType }: LeasedDelivery): boolean {
   return eventType.startsWith("webhook_delivery.") || eventType.startsWith("webhook_endpoint.");
 }
 
-function exhausted(delivery: LeasedDelivery, attempt: Attempt): EventDraft {
+function outcomeEvent(outcome: "exhausted" | "recovered", delivery: LeasedDelivery, attempt: Attempt): EventDraft {
   const view = viewDelivery({
     ...delivery,
-    status: "exhausted",
+    status: outcome === "recovered" ? "succeeded" : "exhausted",
     attempts: attempt.number,
     lastStatus: attempt.status,
     lastError: attempt.error,
@@ -175,5 +178,5 @@ function exhausted(delivery: LeasedDelivery, attempt: Attempt): EventDraft {
     nextAttemptAt: null,
   });
   const data = { ...view, changed: ["status"] };
-  return draft("webhook_delivery.exhausted", { subject: delivery.id, accountId: delivery.accountId, data });
+  return draft(`webhook_delivery.${outcome}`, { subject: delivery.id, accountId: delivery.accountId, data });
 }

@@ -1,4 +1,5 @@
-import { type Pool, sql } from "@signalbox/storage";
+import { type Pool, sql, type Tx } from "@signalbox/storage";
+import type { Delivery } from "../deliveries/delivery.ts";
 import { columnsOf } from "./columns-of.ts";
 
 /** A delivery that this instance has leased, with everything one attempt needs besides its endpoint. */
@@ -14,6 +15,8 @@ export interface LeasedDelivery {
   readonly createdAt: Date;
   /** Attempts made before this one. */
   readonly attempts: number;
+  /** Whether it had been given up before it was retried. */
+  readonly wasExhausted: boolean;
   /** When it became due, for the database: its place in the queue, should it be handed back. */
   readonly dueAt: string;
   /** Also the fence: whoever takes the delivery over writes another time. */
@@ -60,6 +63,7 @@ const claim = sql(
    )
    select d.id, d.endpoint_id as "endpointId", d.account_id as "accountId", d.event_id as "eventId",
      d.event_type as "eventType", e.body, e.traceparent, d.created_at as "createdAt", d.attempts,
+     d.exhausted_at is not null as "wasExhausted",
      taken.due_at::text as "dueAt", leased.leased_until as "leasedUntil"
    from leased join taken using (delivery_id)
    cross join lateral (
@@ -79,6 +83,21 @@ const handBack = sql(
    where q.endpoint_id = given.endpoint_id and q.due_at = given.leased_until and q.delivery_id = given.delivery_id`,
 );
 
+/** Whoever calls it holds the row of the delivery: a result that is being recorded comes before or after. */
+const requeue = sql(
+  "",
+  `with chosen as (
+     update deliveries set status = 'pending', next_attempt_at = statement_timestamp()
+     where id = $1 and created_at = $2 returning id, created_at, endpoint_id
+   ), advanced as (
+     update delivery_queue as q set due_at = least(due_at, statement_timestamp()) from chosen
+     where q.endpoint_id = chosen.endpoint_id and q.delivery_id = chosen.id and leased_by is null
+   )
+   insert into delivery_queue (endpoint_id, due_at, delivery_id, created_at)
+   select endpoint_id, statement_timestamp(), id, created_at from chosen
+   where not exists (
+     select from delivery_queue as q where q.endpoint_id = chosen.endpoint_id and q.delivery_id = chosen.id)`,
+);
 const revisions = sql(
   "queue.revisions",
   "select id, revision from endpoints where id = any($1::text[]) and deleted_at is null",
@@ -97,6 +116,10 @@ export function createDeliveryQueue(pool: Pool) {
       const values = [[...rooms.keys()], [...rooms.values()], leaseMs, instance];
       return (await pool.query<LeasedDelivery>(claim, values)).rows;
     },
+
+    /** Makes a delivery, whose row the caller holds, due now: one that is over, or one that waits for its next attempt. */
+    requeue: async (tx: Tx, { id, createdAt }: Delivery): Promise<void> =>
+      void (await tx.query(requeue, [id, createdAt])),
 
     /** Gives leases back, without an attempt, to where the deliveries stood in the queue. */
     async handBack(some: readonly LeasedDelivery[]): Promise<void> {

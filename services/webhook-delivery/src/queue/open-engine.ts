@@ -70,7 +70,7 @@ export function openEngine(
     wakeUp,
   });
   const fanOut = createFanOut({ ...shared, dispatcher, queueWorker, wake: wakeUp.wake });
-  return { queueWorker, fanOut };
+  return { queueWorker, deliveryQueue, fanOut };
 }
 
 /** A lease that ends under an attempt lets another instance make it a second time. */

@@ -40,7 +40,8 @@ const record = sql(
    ), won as materialized (select id from ended union all select id from postponed),
    changed as (
      update deliveries as d set status = given.status, attempts = number, last_status = http_status, last_error = error,
-       last_attempt_at = started_at, next_attempt_at = statement_timestamp() + delay_ms * interval '1 ms'
+       last_attempt_at = started_at, next_attempt_at = statement_timestamp() + delay_ms * interval '1 ms',
+       exhausted_at = case when given.status = 'exhausted' then statement_timestamp() else exhausted_at end
      from given join won using (id) where d.id = given.id and d.created_at = given.created_at and d.created_at between $15 and $16
    ), logged as (
      insert into delivery_attempts (id, delivery_id, endpoint_id, account_id, number, started_at, duration_ms, status,

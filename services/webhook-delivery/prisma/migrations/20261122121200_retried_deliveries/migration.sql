@@ -1,0 +1,1 @@
+ALTER TABLE "deliveries" ADD COLUMN "exhausted_at" TIMESTAMPTZ(3);
