@@ -108,12 +108,21 @@ function readOnWithoutABroker(): void {
       await heartbeat.call(this, options);
     } catch (error) {
       if (!isAway(error)) throw error;
-      const coordinator = await this.cluster.findGroupCoordinator({ groupId: this.groupId }).catch(() => null);
-      if (!coordinator) return;
-      this.coordinator = coordinator;
-      if (this.offsetManager) this.offsetManager.coordinator = coordinator;
+      void findCoordinator(this); // reading does not wait for it
     }
   };
+}
+
+const searching = new WeakSet<ConsumerGroup>();
+
+async function findCoordinator(group: ConsumerGroup): Promise<void> {
+  if (searching.has(group)) return;
+  searching.add(group);
+  const coordinator = await group.cluster.findGroupCoordinator({ groupId: group.groupId }).catch(() => null);
+  searching.delete(group);
+  if (!coordinator) return;
+  group.coordinator = coordinator;
+  if (group.offsetManager) group.offsetManager.coordinator = coordinator;
 }
 
 function lacksLeader({ cluster, topics }: ConsumerGroup): boolean {

@@ -20,15 +20,18 @@ export class OffsetCommits {
   readonly #owed = new Map<string, TopicPartition & { readonly offset: string }>();
   #send: Send = async () => {};
   #sending: Promise<void> | null = null;
+  /** True while nobody waits for a commit, because the last one was not answered in time. */
+  #isSlow = false;
 
   /** Resolves when the offset is committed, or owed. Rejects when the group divides its partitions anew. */
   async commit({ topic, partition }: TopicPartition, offset: string, send: Send): Promise<void> {
     this.#owed.set(`${topic}/${partition}`, { topic, partition, offset });
     this.#send = send;
     try {
-      await bounded(this.settle(), goOnMs, () => new LateAnswer("the coordinator is slow"));
+      await bounded(this.settle(), this.#isSlow ? 0 : goOnMs, () => new LateAnswer("the coordinator is slow"));
     } catch (error) {
       if (!isAway(error)) throw error;
+      this.#isSlow = true;
     }
   }
 
@@ -52,6 +55,7 @@ export class OffsetCommits {
     this.#owed.clear();
     try {
       await this.#send({ topics: topicsOf([...owed.values()]) });
+      this.#isSlow = false;
     } catch (error) {
       if (isAway(error)) for (const [name, one] of owed) if (!this.#owed.has(name)) this.#owed.set(name, one);
       throw error;
