@@ -71,12 +71,12 @@ const principal: Principal = {
   expiresAt: null,
 };
 
-const accessStates: Pick<AccessStates, "stateOf" | "isRevoked" | "epochOfCredential" | "isCaughtUp" | "ageMs"> = {
+const accessStates: Pick<AccessStates, "stateOf" | "isRevoked" | "epochOfCredential" | "isCaughtUp" | "isBehind"> = {
   stateOf: () => null,
   isRevoked: () => false,
   epochOfCredential: () => 0,
   isCaughtUp: () => true,
-  ageMs: () => 0,
+  isBehind: () => false,
 };
 
 /** Takes spans and forgets them. */

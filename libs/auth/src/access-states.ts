@@ -1,4 +1,5 @@
 import type { AccountState } from "@signalbox/contracts";
+import { seconds } from "@signalbox/core";
 import type { EventLog, ReceivedRecord } from "@signalbox/events";
 import type { Health, Runner } from "@signalbox/runtime";
 import type { Logger, Metrics } from "@signalbox/telemetry";
@@ -28,9 +29,14 @@ export interface AccessStates {
   /** Settles when the topic was read to the end it had at start. Until then nobody is let in. */
   readonly caughtUp: Promise<void>;
   isCaughtUp(): boolean;
-  /** Milliseconds since the log was last known to be read to its end. */
-  ageMs(): number;
+  /** Whether changes may have been answered more than two seconds ago of which nothing is known here. */
+  isBehind(): boolean;
 }
+
+/** CONTRACT §1: how old may be what is known of a principal. */
+const knowledgeAgeMs = seconds(2);
+/** A log that is back can be read before those have tried again who could not write to it: so long it may lack changes. */
+const settlingMs = seconds(15);
 
 interface Dependencies {
   readonly eventLog: Pick<EventLog, "broadcast">;
@@ -70,7 +76,8 @@ export async function openAccessStates(dependencies: Dependencies): Promise<Acce
   });
   caughtUp.catch(() => {}); // whoever does not wait for it learns of a failure from liveness
 
-  return { ...states, caughtUp, isCaughtUp: () => isCaughtUp, ageMs: () => reader.ageMs() };
+  const isBehind = () => reader.ageMs() > knowledgeAgeMs || reader.sinceResumedMs() < settlingMs;
+  return { ...states, caughtUp, isCaughtUp: () => isCaughtUp, isBehind };
 
   function applyRecord(record: ReceivedRecord): void {
     if (record.value === null) {

@@ -34,7 +34,7 @@ function given() {
       return world.answer();
     },
   };
-  const accessStates = { ...table, isCaughtUp: () => world.caughtUp, ageMs: () => world.heardMsAgo };
+  const accessStates = { ...table, isCaughtUp: () => world.caughtUp, isBehind: () => world.heardMsAgo > 2_000 };
   return { ...createAuthenticator({ principals, accessStates, clock, cacheMax: 100 }), world };
 }
 

@@ -14,7 +14,7 @@ export interface Authenticator {
 
 interface Dependencies {
   readonly principals: PrincipalSource;
-  readonly accessStates: Pick<AccessStates, "stateOf" | "isRevoked" | "epochOfCredential" | "isCaughtUp" | "ageMs">;
+  readonly accessStates: Pick<AccessStates, "stateOf" | "isRevoked" | "epochOfCredential" | "isCaughtUp" | "isBehind">;
   readonly clock: Clock;
   /** How many principals are remembered, and as many refused credentials. */
   readonly cacheMax: number;
@@ -40,12 +40,12 @@ const refusalMs = seconds(10);
 const refreshAfterMs = { token: minutes(5), "api-key": minutes(1), client: minutes(1) } as const;
 /** How long a remembered principal is used without asking again, once the source turned out to be away. */
 const awayRetryMs = seconds(5);
-/** CONTRACT §1: how old may be what is known of a principal, from the state topic or from the source. */
+/** CONTRACT §1: how old may be what the source said of a principal while the state topic is not heard. */
 const knowledgeAgeMs = seconds(2);
 
 /**
  * Creates the authenticator of a service. A principal is remembered by the digest of its credential until it expires,
- * or until an access change makes it outdated. While the state topic is not heard, the source is asked every two seconds.
+ * or until an access change makes it outdated. While the state topic is not heard, and a while after, the source is asked every two seconds.
  * While the source is away, remembered principals keep working with the state last read from the state topic, and unseen
  * credentials are `unavailable`.
  */
@@ -132,7 +132,7 @@ class RememberedPrincipals implements Authenticator {
     if (this.#clock.nowMs() >= refreshAtMs) return true;
     if (this.#accessStates.epochOfCredential(principal.credential.id) > credentialEpoch) return true;
     if (this.#newestEpoch(principal) > accountEpoch) return true;
-    return this.#accessStates.ageMs() > knowledgeAgeMs && this.#clock.steadyMs() > unheardUntilMs;
+    return this.#accessStates.isBehind() && this.#clock.steadyMs() > unheardUntilMs;
   }
 
   #newestEpoch({ accountId }: Principal): number {
