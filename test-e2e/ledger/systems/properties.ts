@@ -14,7 +14,5 @@ export function ledgerProperties(issuer: string, stagingFolder: string): Record<
     "images.upload.directory": stagingFolder,
     "management.endpoints.web.exposure.include": "health,metrics,info,env",
     "webhook-delivery.outbound.allow": "127.0.0.1:*",
-    // Longer than any attempt here: endpoints ask for two seconds. With the default every death would be waited out.
-    "webhook-delivery.attempts.lease": "15000",
   };
 }
