@@ -1,4 +1,12 @@
-import { type DocumentNode, type GraphQLFormattedError, type GraphQLSchema, parse, validate } from "graphql";
+import {
+  type DocumentNode,
+  type GraphQLFormattedError,
+  type GraphQLSchema,
+  parse,
+  specifiedRules,
+  type ValidationRule,
+  validate,
+} from "graphql";
 import { LRUCache } from "lru-cache";
 
 /** A document that parsed and validated, or the reasons why it did not. */
@@ -48,9 +56,14 @@ export function createDocumentCache<Limits extends object>({ bytesMax, limits, c
  * Validates a document that was parsed without locations, which would keep every token of the text. Only a refusal pays
  * for reading it once more, to tell the client where the fault is.
  */
-export function validateDocument(schema: GraphQLSchema, query: string, document: DocumentNode): CheckedDocument {
-  if (validate(schema, document, undefined, { maxErrors: 1 }).length === 0) return { document };
-  const errors = validate(schema, parse(query), undefined, { maxErrors: 20 });
+export function validateDocument(
+  schema: GraphQLSchema,
+  query: string,
+  document: DocumentNode,
+  rules: readonly ValidationRule[] = specifiedRules,
+): CheckedDocument {
+  if (validate(schema, document, rules, { maxErrors: 1 }).length === 0) return { document };
+  const errors = validate(schema, parse(query), rules, { maxErrors: 20 });
   return { refusal: errors.map((error) => ({ ...error.toJSON(), extensions: { code: "VALIDATION_FAILED" } })) };
 }
 

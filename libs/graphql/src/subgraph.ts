@@ -65,11 +65,10 @@ export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): Requ
     const operation = await readGraphqlRequest(request);
     const found = checked(operation.query);
     if ("refusal" in found) return { errors: found.refusal };
-    const { document } = found;
-    if (getOperationAST(document, operation.operationName)?.operation === "mutation") {
-      return mutate(request, operation, document);
-    }
-    return run(request, operation, document);
+    const runDocument: Run = (document, complete) => run(request, operation, document, complete);
+    const selected = getOperationAST(found.document, operation.operationName);
+    if (selected?.operation !== "mutation") return runDocument(found.document);
+    return mutate(request, { document: found.document, operation: selected }, runDocument, options);
   }
 
   async function run(
@@ -80,33 +79,7 @@ export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): Requ
   ): Promise<FormattedExecutionResult> {
     const contextValue = contextOf(request, options, complete);
     const result = await execute({ schema, document, variableValues: variables, operationName, contextValue });
-    return withMappedErrors(result, operationName);
-  }
-
-  function mutate(request: IncomingMessage, asked: GraphqlRequest, document: DocumentNode) {
-    const { accessStates, idempotency } = options;
-    const operationKey = decodeOperationKey(request.headers[operationKeyHeader]);
-    const accountId = decodePrincipal(request.headers[principalHeader])?.accountId;
-    const operation = getOperationAST(document, asked.operationName);
-    const runOrReplay = async () => {
-      if (!operationKey || !accountId || !operation || !idempotency) return run(request, asked, document);
-      return runKeyedMutation({
-        ...{ document, operation, operationKey, accountId, idempotency },
-        run: (alone, complete) => run(request, asked, alone, complete),
-      });
-    };
-    return accessStates ? withAccessChanges(accessStates, runOrReplay) : runOrReplay();
-  }
-
-  function withMappedErrors(result: ExecutionResult, operationName: string | undefined): FormattedExecutionResult {
-    if (result.errors === undefined) return result as FormattedExecutionResult;
-    for (const error of result.errors) {
-      const cause = error.originalError;
-      // A value that does not fit its scalar is the caller's mistake.
-      if (cause === undefined || isAppError(cause) || cause instanceof GraphQLError) continue;
-      options.log.error({ error: cause, path: error.path?.join("."), operationName }, "a resolver failed");
-    }
-    return { ...result, errors: result.errors.map((error) => toGraphqlError(error).toJSON()) };
+    return withMappedErrors(result, operationName, options.log);
   }
 
   const answerAlways = (request: IncomingMessage): Promise<FormattedExecutionResult> =>
@@ -123,6 +96,40 @@ export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): Requ
       response.end(body);
     });
   };
+}
+
+type Run = (document: DocumentNode, complete?: (tx: Tx) => Promise<void>) => Promise<FormattedExecutionResult>;
+type Mutation = Pick<Parameters<typeof runKeyedMutation>[0], "document" | "operation">;
+
+/** Runs a mutation, once under its `Idempotency-Key` where it has one, and adds the access changes that it made. */
+function mutate(
+  { headers }: IncomingMessage,
+  mutation: Mutation,
+  run: Run,
+  { accessStates, idempotency }: Pick<SubgraphOptions<never>, "accessStates" | "idempotency">,
+): Promise<FormattedExecutionResult> {
+  const operationKey = decodeOperationKey(headers[operationKeyHeader]);
+  const accountId = decodePrincipal(headers[principalHeader])?.accountId;
+  const runOrReplay = async () =>
+    operationKey && accountId && idempotency
+      ? runKeyedMutation({ ...mutation, operationKey, accountId, idempotency, run })
+      : run(mutation.document);
+  return accessStates ? withAccessChanges(accessStates, runOrReplay) : runOrReplay();
+}
+
+function withMappedErrors(
+  result: ExecutionResult,
+  operationName: string | undefined,
+  log: Logger,
+): FormattedExecutionResult {
+  if (result.errors === undefined) return result as FormattedExecutionResult;
+  for (const error of result.errors) {
+    const cause = error.originalError;
+    // A value that does not fit its scalar is the caller's mistake.
+    if (cause === undefined || isAppError(cause) || cause instanceof GraphQLError) continue;
+    log.error({ error: cause, path: error.path?.join("."), operationName }, "a resolver failed");
+  }
+  return { ...result, errors: result.errors.map((error) => toGraphqlError(error).toJSON()) };
 }
 
 /** The gateway sends the same few texts over and over. */

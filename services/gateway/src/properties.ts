@@ -56,6 +56,13 @@ export const properties = defineProperties({
     "What the operations of one address without credentials may cost in a minute.",
     "restart",
   ),
+  "graphql.introspection": {
+    type: "boolean",
+    default: true,
+    secrecy: "internal",
+    reload: "live",
+    effect: "Whether clients may ask for the schema; off also leaves out of errors which names there are.",
+  },
   "graphql.limits.mode": {
     type: "string",
     default: "enforce",

@@ -48,6 +48,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
       rootFieldsMax: configuration.get("graphql.limits.root-fields"),
       directivesMax: configuration.get("graphql.limits.directives"),
       tokensMax: configuration.get("graphql.limits.tokens"),
+      introspection: configuration.get("graphql.introspection"),
     }),
   });
 

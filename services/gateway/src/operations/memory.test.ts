@@ -34,7 +34,14 @@ test("20,000 documents that nobody sends twice leave the heap within 64 MB of wh
     clock: systemClock,
     costLimits: { estimate: () => 0, refusal: () => null, charge: () => {} },
     documentCacheBytesMax: 32 * MiB,
-    limits: () => ({ depthMax: 16, aliasesMax: 30, rootFieldsMax: 20, directivesMax: 50, tokensMax: 4_000 }),
+    limits: () => ({
+      depthMax: 16,
+      aliasesMax: 30,
+      rootFieldsMax: 20,
+      directivesMax: 50,
+      tokensMax: 4_000,
+      introspection: true,
+    }),
   });
   let before = 0;
   for (let n = 0; n < 20_100; n++) {

@@ -12,8 +12,10 @@ import {
   type GraphQLSchema,
   getOperationAST,
   getVariableValues,
+  NoSchemaIntrospectionCustomRule,
   type OperationDefinitionNode,
   parse,
+  specifiedRules,
 } from "graphql";
 import type { Supergraph } from "../supergraph/open-supergraph.ts";
 import type { Fetch, KeyedOperation, OperationContext } from "../supergraph/subgraph-data-source.ts";
@@ -42,9 +44,15 @@ interface Asking extends Omit<OperationContext, "keyed" | "fetches"> {
   readonly idempotencyKey: string | null;
 }
 
+interface DocumentRules extends OperationLimits {
+  readonly tokensMax: number;
+  /** Whether the schema may be asked for. */
+  readonly introspection: boolean;
+}
+
 interface Dependencies {
   readonly supergraph: Supergraph;
-  readonly limits: () => OperationLimits & { readonly tokensMax: number };
+  readonly limits: () => DocumentRules;
   readonly documentCacheBytesMax: number;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -196,17 +204,30 @@ async function run(
 function check(
   schema: GraphQLSchema,
   query: string,
-  { tokensMax, ...limits }: OperationLimits & { tokensMax: number },
+  { tokensMax, introspection, ...limits }: DocumentRules,
 ): CheckedDocument {
   try {
     scanDocument(query, tokensMax);
     const document = parse(query, { maxTokens: tokensMax, noLocation: true });
     assertWithinLimits(document, limits);
-    return validateDocument(schema, query, document);
+    if (introspection) return validateDocument(schema, query, document);
+    return withoutSuggestions(validateDocument(schema, query, document, closedRules));
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
     return { refusal: [refusalOf(error, tokensMax).toJSON()] };
   }
+}
+
+const closedRules = [...specifiedRules, NoSchemaIntrospectionCustomRule];
+
+/** A schema that nobody may ask for is not told name by name either. */
+function withoutSuggestions(checked: CheckedDocument): CheckedDocument {
+  if ("document" in checked) return checked;
+  const refusal = checked.refusal.map((error) => ({
+    ...error,
+    message: error.message.replace(/ Did you mean .*\?$/s, ""),
+  }));
+  return { refusal };
 }
 
 /** Gives what the parser refuses its code, as a limit or as a fault of the text. */
