@@ -21,7 +21,9 @@ import {
 } from "@signalbox/testing";
 import { benchParts, percentile, rounded } from "./bench-parts.ts";
 
-const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const service = fileURLToPath(new URL("../services/webhook-delivery/src/main.ts", import.meta.url));
+const relayFile = new URL("./delivery-relay.ts", import.meta.url);
+const sinkFile = new URL("./delivery-sink.ts", import.meta.url);
 const endpoints = 10;
 const backlogEvents = 20_000;
 const pace = { perSecond: 200, seconds: 15 };
@@ -87,7 +89,7 @@ async function prepare(opened: AsyncDisposableStack): Promise<System> {
   opened.defer(() => sink.close());
   const port = await freePort();
   const start = async () => {
-    const started = startProcess(fileOf("../services/webhook-delivery/src/main.ts"), [], {
+    const started = startProcess(service, [], {
       SIGNALBOX_DATABASE_URL: database.url,
       SIGNALBOX_EVENTS_URL: eventsUrl,
       SIGNALBOX_CACHE_URL: "memory:",
@@ -135,12 +137,12 @@ async function drainBacklog(system: System, opened: AsyncDisposableStack) {
   const publish = publisherOf(system);
   for (let published = 0; published < backlogEvents; published += 500) await publish(500);
   const before = await costsOf(system.pool);
-  const service = await system.start();
-  opened.defer(async () => void (await service.kill()));
-  const cpuBefore = await cpuMsOf(service.pid);
+  const { pid, kill } = await system.start();
+  opened.defer(async () => void (await kill()));
+  const cpuBefore = await cpuMsOf(pid);
   await eventually(async () => (await system.sink.count()) >= backlogEvents, { timeoutMs: 300_000 });
-  const cpuMs = (await cpuMsOf(service.pid)) - cpuBefore;
-  const rssMiB = await rssMiBOf(service.pid);
+  const cpuMs = (await cpuMsOf(pid)) - cpuBefore;
+  const rssMiB = await rssMiBOf(pid);
   await sleep(1_000); // the last results are recorded
   const after = await costsOf(system.pool);
   const times = (await system.sink.take()).map(({ atMs }) => atMs).sort((a, b) => a - b);
@@ -177,7 +179,7 @@ async function pacedArrivals(system: System): Promise<number[]> {
 }
 
 async function timedRelay(sink: Sink): Promise<number> {
-  const relay = fork(fileOf("delivery-relay.ts"), [sink.url, String(backlogEvents), String(bodyBytes)]);
+  const relay = fork(relayFile, [sink.url, String(backlogEvents), String(bodyBytes)]);
   await once(relay, "exit");
   const times = (await sink.take()).map(({ atMs }) => atMs).sort((a, b) => a - b);
   return ((times.at(-1) ?? 0) - (times[0] ?? 0)) / 1000;
@@ -192,7 +194,7 @@ interface Sink {
 }
 
 async function startSink(): Promise<Sink> {
-  const child: ChildProcess = fork(fileOf("delivery-sink.ts"), { serialization: "advanced" });
+  const child: ChildProcess = fork(sinkFile, { serialization: "advanced" });
   const ask = async <T>(message: string | null): Promise<T> => {
     if (message !== null) child.send(message);
     const [answer] = (await once(child, "message")) as [T];

@@ -17,8 +17,6 @@ export interface FanOutDependencies {
   /** False as long as nobody knows whose deliveries have to wait. */
   readonly isReady: () => boolean;
   readonly leaseMs: number;
-  /** Tells the worker of this instance that something is due. */
-  readonly wake: () => void;
 }
 
 interface Planned extends NewDelivery {
@@ -33,7 +31,7 @@ export type FanOut = ReturnType<typeof createFanOut>;
 
 /** A delivery of each event for each endpoint that wants it. */
 export function createFanOut(parts: FanOutDependencies) {
-  const { directory, queueWorker, leaseMs, wake } = parts;
+  const { directory, queueWorker, leaseMs } = parts;
   return {
     /**
      * Stores the deliveries of the events, and after the commit makes the first attempts without looking into the queue.
@@ -53,7 +51,6 @@ export function createFanOut(parts: FanOutDependencies) {
           return tx.afterCommit(() => {
             for (const { leased, endpointId } of planned) if (!leased) queueWorker.leftBehind(endpointId);
             begin(parts.dispatcher, planned, isMade, leasedUntil);
-            wake();
           });
         }
         if (attempt === attemptsMax) throw new Error(`the endpoints of ${stale.length} accounts keep changing`);

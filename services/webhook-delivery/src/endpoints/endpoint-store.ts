@@ -16,7 +16,7 @@ import { fingerprintOf } from "../queue/insert-deliveries.ts";
 import { defaultSettings, type Endpoint } from "./endpoint.ts";
 
 /** A secret that signs deliveries until it expires; the newest has no end. */
-export interface LiveSecret {
+interface LiveSecret {
   readonly secret: string;
   readonly expiresAt: Date | null;
 }

@@ -13,7 +13,7 @@ interface EventDependencies {
   readonly tracer: Tracer;
 }
 
-export interface Publication {
+interface Publication {
   readonly id: string;
   readonly type: string;
   /** The same was published before under this id: it is not delivered a second time. */

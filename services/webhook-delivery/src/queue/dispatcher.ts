@@ -21,13 +21,17 @@ export interface DispatcherDependencies {
   readonly inFlightMax: number;
   readonly inFlightMaxPerEndpoint: number;
   readonly inFlightMaxPerHost: number;
-  /** Tells the worker that there is room again. */
-  readonly onRoom: () => void;
+  /** Tells the worker that an endpoint has nothing in memory any more. */
+  readonly onEmpty: (endpointId: string) => void;
+  /** Tells the worker that deliveries of an endpoint went back into the queue. */
+  readonly onHandedBack: (endpointId: string) => void;
 }
 
 /** What this instance holds in memory, recorded or not. */
 const deliveriesMax = 8_192;
 const bytesMax = 64 * MiB;
+/** Endpoints that are remembered with what they bear, while they have nothing to do. */
+const lanesMax = 10_000;
 /** A lease that is about to run out is another's soon. */
 const leaseMarginMs = seconds(5);
 /** Of all places those that slow endpoints share. */
@@ -202,7 +206,8 @@ export class Dispatcher {
     }
     this.#schedule(lane);
     this.#pump();
-    if (lane.waiting === 0) this.#parts.onRoom();
+    if (lane.isIdle && this.#lanes.size > lanesMax) this.#lanes.delete(lane.endpoint.id);
+    if (lane.waiting === 0) this.#parts.onEmpty(lane.endpoint.id);
   }
 
   async #handBack(some: readonly InHand[]): Promise<void> {
@@ -211,16 +216,11 @@ export class Dispatcher {
     for (const { delivery } of some) bytes += delivery.body.length;
     this.#forget(some.length, bytes);
     await this.#parts.deliveryQueue.handBack(some.map(({ delivery }) => delivery));
-    this.#parts.onRoom();
+    for (const id of new Set(some.map(({ delivery }) => delivery.endpointId))) this.#parts.onHandedBack(id);
   }
 
   #forget(count: number, bytes: number): void {
     this.#held -= count;
     this.#heldBytes -= bytes;
-  }
-
-  /** Forgets endpoints that have had nothing to do for a while. */
-  sweep(): void {
-    for (const [id, lane] of this.#lanes) if (lane.isIdle && this.#lanes.size > 10_000) this.#lanes.delete(id);
   }
 }

@@ -60,16 +60,17 @@ export function openEngine(
     inFlightMax: configuration.get("webhook-delivery.attempts.in-flight-max"),
     inFlightMaxPerEndpoint: configuration.get("webhook-delivery.attempts.in-flight-max-per-endpoint"),
     inFlightMaxPerHost: configuration.get("webhook-delivery.attempts.in-flight-max-per-host"),
-    onRoom: wakeUp.wake,
+    onEmpty: (endpointId) => queueWorker.goOnWith(endpointId),
+    onHandedBack: (endpointId) => queueWorker.leftBehind(endpointId),
   });
-  const queueWorker = new QueueWorker({
+  const queueWorker: QueueWorker = new QueueWorker({
     ...shared,
     leaseHolders: createLeaseHolders(pool),
     dispatcher,
     presence,
     wakeUp,
   });
-  const fanOut = createFanOut({ ...shared, dispatcher, queueWorker, wake: wakeUp.wake });
+  const fanOut = createFanOut({ ...shared, dispatcher, queueWorker });
   return { queueWorker, deliveryQueue, fanOut };
 }
 

@@ -50,6 +50,12 @@ export class QueueWorker {
   /** Notes that deliveries of the endpoint were left in the queue. */
   leftBehind(endpointId: string): void {
     this.#behind.add(endpointId);
+    this.#parts.wakeUp.wake();
+  }
+
+  /** Looks for more of an endpoint that has nothing in memory any more, where there is more. */
+  goOnWith(endpointId: string): void {
+    if (this.#behind.has(endpointId)) this.#parts.wakeUp.wake();
   }
 
   /** Leases what is due until the signal aborts; then finishes what is in hand. */
