@@ -51,9 +51,10 @@ process.stdout.write(`${packageFiles.length} files of ${packages.length} package
 async function entries(): Promise<string[]> {
   const services = (await readdir(join(root, "services"))).map((name) => `services/${name}/src/main.ts`);
   const jobs = ["topics", "groups", "dead-letters", "dead-events"].map((name) => `infra/kafka/${name}.ts`);
+  const children = ["libs/imaging/src/child/image-process.ts"];
   const others = ["services/account/src/first-key-cli.ts", "infra/docker/migrate.ts", "infra/embedded/start.ts"];
   const hooks = ["node_modules/@opentelemetry/instrumentation/hook.mjs"];
-  return [...services, ...jobs, ...others, ...hooks].map((path) => join(root, path));
+  return [...services, ...jobs, ...others, ...children, ...hooks].map((path) => join(root, path));
 }
 
 async function readPackages(files: readonly string[]): Promise<ImagePackage[]> {

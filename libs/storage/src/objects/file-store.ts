@@ -8,6 +8,7 @@ import { listFiles, removeOldFiles } from "./list-files.ts";
 import { checkKey, checkPrefix } from "./object-key.ts";
 import {
   type ByteRange,
+  type ObjectFolder,
   type ObjectHead,
   type ObjectStore,
   type PutOptions,
@@ -34,11 +35,10 @@ export async function openFileStore(root: string, nowMs: number): Promise<Object
     checkKey(key);
     return join(root, key);
   };
-  const newPath = () => join(root, incoming, randomUUID());
 
   return {
     async put(key, source, options) {
-      const [path, aside] = [pathOf(key), newPath()];
+      const [path, aside] = [pathOf(key), join(root, incoming, randomUUID())];
       try {
         await write(aside, source, options);
         return await place(root, aside, path, options);
@@ -47,21 +47,7 @@ export async function openFileStore(root: string, nowMs: number): Promise<Object
         throw explained(error);
       }
     },
-    folder: {
-      pathOf,
-      newPath,
-      async adopt(key, file, options) {
-        const path = pathOf(key);
-        try {
-          if (!options.isExpendable) await syncFile(file);
-          return await place(root, file, path, options);
-        } catch (error) {
-          if ((error as NodeJS.ErrnoException).code === "EXDEV") throw error;
-          await unlink(file).catch(() => {});
-          throw explained(error);
-        }
-      },
-    },
+    folder: folderOf(root, pathOf),
     async get(key, { range, signal } = {}) {
       const path = pathOf(key);
       const file = await open(path, "r").catch(absentAsNull(root));
@@ -88,21 +74,42 @@ export async function openFileStore(root: string, nowMs: number): Promise<Object
     async delete(key) {
       await unlink(pathOf(key)).catch(absentAsNull(root));
     },
-    async list(prefix, { after = "", limit }) {
-      checkPrefix(prefix);
-      await assertThere(root);
-      const objects = [];
-      for await (const object of listFiles(root, prefix, after)) {
-        if (objects.length === limit) return { objects, next: objects.at(-1)?.key ?? null };
-        objects.push(object);
-      }
-      return { objects, next: null };
-    },
+    list: (prefix, options) => listObjects(root, prefix, options),
     health: () =>
       access(join(root, incoming), constants.W_OK).then(
         () => null,
         (error: Error) => `the folder of the object store cannot be written: ${error.message}`,
       ),
+  };
+}
+
+async function listObjects(root: string, prefix: string, { after = "", limit }: Parameters<ObjectStore["list"]>[1]) {
+  checkPrefix(prefix);
+  await assertThere(root);
+  const objects = [];
+  for await (const object of listFiles(root, prefix, after)) {
+    if (objects.length === limit) return { objects, next: objects.at(-1)?.key ?? null };
+    objects.push(object);
+  }
+  return { objects, next: null };
+}
+
+/** The files of the store, for programs that read and write paths. */
+function folderOf(root: string, pathOf: (key: string) => string): ObjectFolder {
+  return {
+    pathOf,
+    newPath: () => join(root, incoming, randomUUID()),
+    async adopt(key, file, options) {
+      const path = pathOf(key);
+      try {
+        if (!options.isExpendable) await syncFile(file);
+        return await place(root, file, path, options);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === "EXDEV") throw error;
+        await unlink(file).catch(() => {});
+        throw explained(error);
+      }
+    },
   };
 }
 

@@ -101,10 +101,7 @@ export function createImageStore(pool: Pool, prisma: PrismaClient) {
   const copies = new RecordCopies((imageId) => first(pool, findImage, [imageId]));
 
   return {
-    /**
-     * Finds the image of whatever account: callers judge whether it may be seen. It may be a copy of up to a second ago:
-     * what this process changes shows at once, what another instance changes within that second.
-     */
+    /** Finds the image of whatever account, as it was within the last second: callers judge whether it may be seen. */
     find: (imageId: string) => copies.find(imageId),
 
     findOwn: async (accountId: string, imageId: string) => ownOf(accountId, await first(pool, findImage, [imageId])),
@@ -138,22 +135,20 @@ export function createImageStore(pool: Pool, prisma: PrismaClient) {
     /** Writes what may change of a locked image. */
     async save(tx: Tx, image: Image): Promise<void> {
       await saveImage(tx, rowOf(image));
-      tx.afterCommit(() => copies.forget(image.id));
+      copies.forgetAfter(tx, [image.id]);
     },
 
     /** Removes a locked record and leaves its tombstone. */
     async remove(tx: Tx, { id, accountId, sha256 }: Image, deletion: Deletion): Promise<void> {
       await tx.query(deleteImage, [id]);
       await tombstones.insert(tx, { imageId: id, accountId, sha256, ...deletion });
-      tx.afterCommit(() => copies.forget(id));
+      copies.forgetAfter(tx, [id]);
     },
 
     /** Removes locked records without a trace. */
     async removeMany(tx: Tx, imageIds: readonly string[]): Promise<void> {
       await tx.query(deleteImages, [imageIds]);
-      tx.afterCommit(() => {
-        for (const id of imageIds) copies.forget(id);
-      });
+      copies.forgetAfter(tx, imageIds);
     },
 
     /** Removes what is left of the images that an account deleted: who did it, and what the bytes were. */

@@ -3,6 +3,8 @@ import { test } from "node:test";
 import type { Image } from "./image.ts";
 import { RecordCopies } from "./record-copies.ts";
 
+/** A transaction that is committed as soon as it is told. */
+const atOnce = { afterCommit: (hook: () => void) => hook() };
 const record = (title: string) => ({ title }) as Image;
 
 test("a record that many ask for at once is read once, until it is changed", async () => {
@@ -13,7 +15,7 @@ test("a record that many ask for at once is read once, until it is changed", asy
   });
   await Promise.all(Array.from({ length: 20 }, () => copies.find("img_1")));
   assert.deepEqual(reads, ["img_1"]);
-  copies.forget("img_1");
+  copies.forgetAfter(atOnce, ["img_1"]);
   assert.equal((await copies.find("img_1"))?.title, "read 2");
 });
 
@@ -22,7 +24,7 @@ test("a read that began before a change and ends after it is not kept", async ()
   const answers = [slow.promise, Promise.resolve(record("new"))];
   const copies = new RecordCopies(() => answers.shift() ?? Promise.resolve(null));
   const early = copies.find("img_1");
-  copies.forget("img_1");
+  copies.forgetAfter(atOnce, ["img_1"]);
   slow.resolve(record("old"));
   assert.equal((await early)?.title, "old");
   assert.equal((await copies.find("img_1"))?.title, "new");

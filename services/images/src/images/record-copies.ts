@@ -1,4 +1,5 @@
 import { seconds } from "@signalbox/core";
+import type { Tx } from "@signalbox/storage";
 import { LRUCache } from "lru-cache";
 import type { Image } from "./image.ts";
 
@@ -31,7 +32,10 @@ export class RecordCopies {
     return read;
   }
 
-  forget(imageId: string): void {
-    this.#copies.delete(imageId);
+  /** Forgets records that a transaction changes, when its change can be read. */
+  forgetAfter(tx: Pick<Tx, "afterCommit">, imageIds: readonly string[]): void {
+    tx.afterCommit(() => {
+      for (const imageId of imageIds) this.#copies.delete(imageId);
+    });
   }
 }
