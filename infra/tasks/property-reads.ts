@@ -13,9 +13,7 @@ const exceptions: Readonly<Record<string, string>> = {
   "management.endpoint.env.keys-to-sanitize": "libs/config reads it itself, under the constant `sanitizeProperty`.",
   "capabilities.signedUrls": "Only announced: not served yet.",
   "capabilities.graphqlSubscriptions": "Only announced: clients adapt to it.",
-  "capabilities.webhooks": "Only announced: clients adapt to it.",
   "capabilities.configStream": "Only announced: not served yet.",
-  "features.integrations": "Only announced: clients adapt to it.",
   "features.reports": "Only announced: clients adapt to it.",
 };
 

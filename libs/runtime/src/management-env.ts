@@ -38,9 +38,9 @@ const classes = ["public", "internal", "sensitive"] as const;
 
 /** The classes of values that a reader is shown: `management.endpoint.env.show-values.*`. */
 function shownTo(who: Reader, configuration: Configuration<never>): ShownClasses {
-  const { get } = { get: (name: string) => (configuration as Configuration<RuntimeProperties>).get(name as never) };
   return classes.filter((secrecy) => {
-    const rule: string = get(`management.endpoint.env.show-values.${secrecy}`);
+    const common = configuration as Configuration<RuntimeProperties>;
+    const rule = common.get(`management.endpoint.env.show-values.${secrecy}`);
     return rule === "always" || (rule === "when-authorized" && who === "operator");
   });
 }

@@ -130,10 +130,7 @@ export async function openService(
     limiterOf,
     presence,
     configurationAgeMs: () => overrides.ageMs(),
-    pageLimits: {
-      maxPageSize: () => configuration.get("limits.maxPageSize"),
-      pageSize: () => configuration.get("defaults.pageSize"),
-    },
+    pageLimits: pageLimitsOf(configuration),
     consume(name, table, batchHandler) {
       const parts = { service, eventLog, pool, deadLetters, log, tracer, metrics, clock };
       const inboxRetentionMs = configuration.get("events.inbox.retention");
@@ -166,3 +163,8 @@ export async function openService(
     },
   };
 }
+
+const pageLimitsOf = (configuration: Pick<Configuration<typeof commonProperties>, "get">): PageLimits => ({
+  maxPageSize: () => configuration.get("limits.maxPageSize"),
+  pageSize: () => configuration.get("defaults.pageSize"),
+});

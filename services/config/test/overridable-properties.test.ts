@@ -98,6 +98,7 @@ const overridable = [
   "webhook-delivery.attempt.timeout",
   "webhook-delivery.attempts.in-flight-max",
   "webhook-delivery.attempts.in-flight-max-per-endpoint",
+  "webhook-delivery.attempts.in-flight-max-per-host",
   "webhook-delivery.attempts.lease",
   "webhook-delivery.endpoints.max",
   "webhook-delivery.retention",
