@@ -9,6 +9,8 @@ import { containersFolder, hasImage, imageVariables, run } from "./podman.ts";
 const nodeImage = "localhost/node:24-slim";
 const enginesImage = "localhost/signalbox-engines";
 const path = "ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+/** Of the user that a build runs as. */
+const homeInside = "/root";
 const mirror = "http://deb.debian.org/debian";
 /** What the stand-ins of the engines are made of; nginx must know `resolve` in an upstream, so it is a later Debian. */
 const enginePackages = "ca-certificates,nginx,redis-server,postgresql-18,openjdk-21-jre-headless,wget";
@@ -91,7 +93,7 @@ async function buildServices(): Promise<void> {
   const npmrc = join(containersFolder, "npmrc");
   const own = await readFile(join(homedir(), ".npmrc"), "utf8").catch(() => "");
   await writeFile(npmrc, `${own}\ncafile=/etc/ssl/certs/ca-certificates.crt\n`);
-  const lent = ["-v", `${npmrc}:/root/.npmrc:ro`, "-v", "/etc/ssl/certs:/etc/ssl/certs:ro"];
+  const lent = ["-v", `${npmrc}:${homeInside}/.npmrc:ro`, "-v", "/etc/ssl/certs:/etc/ssl/certs:ro"];
   const options = ["--format", "docker", "--isolation", "chroot", "--network", "host", "--layers", ...lent];
   const values = [`NODE_IMAGE=${nodeImage}`, "RELEASE=0.0.0-test", "COMMIT=containers"];
   const file = join(repositoryFolder, "infra/docker/Dockerfile");

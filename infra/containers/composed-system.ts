@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parse, stringify } from "yaml";
 import { repositoryFolder } from "../engines/engine-folders.ts";
 import { compose, containersFolder, run } from "./podman.ts";
@@ -21,6 +22,10 @@ export interface ComposedSystem {
 }
 
 const project = "signalbox-test";
+const engines = ["postgres", "kafka", "redis", "blobs"];
+const jobs = ["migrate", "topics"];
+const pauseMs = 1_000;
+const pausesMax = 600;
 
 /** Prepares the compose file for podman, with new secrets, and the edge on a port of the caller. */
 export async function composedSystem(port: number): Promise<ComposedSystem> {
@@ -34,7 +39,11 @@ export async function composedSystem(port: number): Promise<ComposedSystem> {
   const container = (service: string) => `${project}_${service}_1`;
   return {
     baseUrl: `http://127.0.0.1:${port}`,
-    up: async () => void (await composing(["up", "-d", "--no-build"])),
+    async up() {
+      await composing(["up", "-d", "--no-build", ...engines, ...jobs]);
+      for (const job of jobs) await untilDone(container(job));
+      await composing(["up", "-d", "--no-build"]);
+    },
     down: async () => void (await composing(["down"])),
     remove: async () => void (await composing(["down", "--volumes"])),
     restart: async (service) => void (await run("podman", ["restart", container(service)])),
@@ -43,9 +52,18 @@ export async function composedSystem(port: number): Promise<ComposedSystem> {
   };
 }
 
+/** Waits for a job, which is started again as long as what it needs is not there yet. */
+async function untilDone(container: string): Promise<void> {
+  const state = ["inspect", "--format", "{{.State.Status}} {{.State.ExitCode}}", container];
+  for (let pause = 0; (await run("podman", state)).trim() !== "exited 0"; pause++) {
+    if (pause > pausesMax) throw new Error(`${container} did not end with 0`);
+    await sleep(pauseMs);
+  }
+}
+
 /**
  * What podman 4 needs otherwise than Docker. It starts no container whose jobs have ended (its graph of dependencies loses
- * them), so everything starts at once and waits for the others by itself; and it has no names on a network without a way out.
+ * them), so engines and jobs are started before the rest; and it has no names on a network without a way out.
  */
 async function forPodman(): Promise<string> {
   const text = await readFile(join(repositoryFolder, "docker-compose.yml"), "utf8");

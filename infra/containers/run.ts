@@ -10,7 +10,7 @@ import { preparePodman } from "./podman.ts";
 const tell = (step: string): boolean => process.stderr.write(`Building ${step}\n`);
 await preparePodman();
 await buildImages(tell);
-const child = spawn(process.execPath, ["--test", "--test-timeout=1800000", "infra/containers/compose.containers.ts"], {
+const child = spawn(process.execPath, ["--test", "--test-timeout=1800000", "test-e2e/containers/compose.ts"], {
   stdio: "inherit",
 });
 child.once("exit", (code) => {

@@ -1,4 +1,4 @@
-export { freePort } from "@signalbox/infra/engines/index.ts";
+export { freePort, kafkaJars } from "@signalbox/infra/engines/index.ts";
 export { startAccountStandIn, type TestPerson, testPerson } from "./account-stand-in.ts";
 export { createCertificates, type TestCertificates } from "./create-certificates.ts";
 export { eventually } from "./eventually.ts";

@@ -5,10 +5,10 @@ import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { after, before, it } from "node:test";
 import { promisify } from "node:util";
-import { kafkaJars } from "@signalbox/infra/engines/index.ts";
 import {
   createCertificates,
   freePort,
+  kafkaJars,
   type OwnEngine,
   startEngine,
   type TestCertificates,

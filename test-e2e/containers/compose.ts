@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { serviceNames } from "@signalbox/core";
+import { type ComposedSystem, composedSystem } from "@signalbox/infra/containers/composed-system.ts";
 import { eventually, freePort, readFixture } from "@signalbox/testing";
-import { type ComposedSystem, composedSystem } from "./composed-system.ts";
 
 let system: ComposedSystem;
 let key = "";
@@ -66,7 +66,7 @@ test("the job `first-key` gives a key, and a photograph passes through every par
 
 test("metrics are there for whoever is on the network, and nothing of them outside", async () => {
   const scrape = "exec 3<>/dev/tcp/images/8081; printf 'GET /management/metrics HTTP/1.0\\r\\n\\r\\n' >&3; cat <&3";
-  assert.match(await system.exec("account", ["bash", "-c", scrape]), /signalbox_http_server_request_duration_seconds/);
+  assert.match(await system.exec("account", ["bash", "-c", scrape]), /http_server_request_duration_seconds/);
   assert.equal((await fetch(`${system.baseUrl}/management/metrics`)).status, 404);
 });
 
