@@ -3,7 +3,7 @@ import type { ImageFacts, ImageLimits } from "./image-limits.ts";
 import type { Rendition } from "./rendition.ts";
 
 /** Reads what a file's header claims. */
-export interface HeaderJob {
+interface HeaderJob {
   readonly kind: "header";
   readonly source: string;
   readonly format: InputFormat;

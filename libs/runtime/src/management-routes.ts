@@ -29,7 +29,7 @@ export interface ManagementRoute {
   answer(match: RegExpExecArray, request: ManagementRequest): Promise<ManagementResponse>;
 }
 
-export interface ManagementRequest {
+interface ManagementRequest {
   readonly headers: IncomingHttpHeaders;
   readonly query: URLSearchParams;
   /** Who is connected. */

@@ -87,7 +87,8 @@ test("one event makes one delivery for each endpoint that wants it, and none for
 
 test("an endpoint hears nothing older than itself and nothing about itself", async () => {
   const older = await newEndpoint({ event_types: ["*"] });
-  await delivery.createImage(who.accountId);
+  const first = await delivery.createImage(who.accountId);
+  await receiver.waitFor(({ body }) => body.includes(first));
   const newer = await newEndpoint({ event_types: ["*"] });
   await act(newer, "secret/rotate", {});
   const last = await delivery.createImage(who.accountId);
@@ -103,6 +104,14 @@ test("an endpoint hears nothing older than itself and nothing about itself", asy
     assert.deepEqual(await seenBy(newer), ["image.created"]);
   });
   await receiver.waitFor(({ body }) => body.includes(last));
+});
+
+test("an event of a producer whose clock is behind reaches an endpoint that was created before it", async () => {
+  await newEndpoint({ event_types: ["image.updated"] });
+  const data = { ...eventOf("image.updated").example, title: "by a late clock" };
+  const event = draft("image.updated", { subject: data.id, accountId: who.accountId, data });
+  await delivery.publishAt(new Date(delivery.context.clock.nowMs() - 120_000), event);
+  await receiver.waitFor(({ body }) => body.includes("by a late clock"));
 });
 
 test("a failure is tried again with the same bytes and delivery id, signed anew, until it succeeds", async () => {

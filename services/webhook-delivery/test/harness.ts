@@ -73,6 +73,8 @@ export interface Harness {
   changeState(accountId: string, state: AccountState): Promise<void>;
   /** Says on the log what another service says. */
   publish(...events: Parameters<typeof publishEvents>[1]): Promise<void>;
+  /** The same, by a clock that shows another time. */
+  publishAt(time: Date, ...events: Parameters<typeof publishEvents>[1]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -101,6 +103,8 @@ export async function startDelivery(overrides: Overrides = {}): Promise<Harness>
   });
   const publish: Harness["publish"] = (...drafts) =>
     publishEvents({ ...context, eventLog, service: "account" }, drafts);
+  const publishAt: Harness["publishAt"] = (time, ...drafts) =>
+    publishEvents({ ...context, eventLog, service: "account", clock: { ...context.clock, now: () => time } }, drafts);
   const send = createSender(service.url);
   let epoch = 0;
 
@@ -134,6 +138,7 @@ export async function startDelivery(overrides: Overrides = {}): Promise<Harness>
       await publish(draft("access.changed", { subject: `account:${accountId}`, accountId, data }));
     },
     publish,
+    publishAt,
     async close() {
       await service.close();
       await Promise.all([database.close(), events.close(), account.close()]);

@@ -83,11 +83,10 @@ export class KafkaPublisher {
   /** Sends what is not of a partition at fault, and notes those that are. @throws PublishError for a refusal */
   async #sendRequest(request: readonly Placed[], faults: Faults, signal: AbortSignal): Promise<void> {
     const sendable = request.filter(({ place }) => !faults.has(nameOf(place)));
-    const sent = [...Map.groupBy(sendable, ({ leader }) => leader)].map(([leader, placed]) =>
-      leader === nobody
-        ? noteFaults(placed, new Error("it has no leader"), faults)
-        : this.#sendToLeader(placed, faults, signal),
-    );
+    const sent = [...Map.groupBy(sendable, ({ leader }) => leader)].map(async ([leader, placed]) => {
+      if (leader === nobody) noteFaults(placed, new Error("it has no leader"), faults);
+      else await this.#sendToLeader(placed, faults, signal);
+    });
     for (const end of await Promise.allSettled(sent)) if (end.status === "rejected") throw end.reason;
   }
 

@@ -11,7 +11,7 @@ import { sniffImage } from "../sniff-image.ts";
 import { type ImagePoolOptions, type JobTerms, openImagePool } from "./image-pool.ts";
 import { inspectImage } from "./inspect-image.ts";
 
-export const terms: JobTerms = { turn: "acc_1", limitMs: seconds(60) };
+const terms: JobTerms = { turn: "acc_1", limitMs: seconds(60) };
 /** A size that is asked for when it does not matter which. */
 export const anySize: Rendition = {
   ...{ width: 64, height: null, fit: "inside", enlarge: false, focalPoint: null },

@@ -1,3 +1,4 @@
+import { minutes } from "@signalbox/core";
 import type { Tx } from "@signalbox/storage";
 import { wants } from "../endpoints/endpoint.ts";
 import type { EndpointDirectory } from "../endpoints/endpoint-directory.ts";
@@ -94,9 +95,16 @@ function plan(
   );
 }
 
-/** An endpoint gets the events that were committed after its creation. */
+/** By how much the clock of an event's producer may be behind ours before its events count as older than they are. */
+const clockSkewMs = minutes(3);
+
+/**
+ * An endpoint gets the events that were committed after its creation. The two times are of two clocks: one that is behind
+ * must cost nobody an event, so what is only a little older, and arrives after the endpoint was created, goes to it too.
+ */
 function isSubscriber(endpoint: SigningEndpoint, { createdAt, names, aboutEndpoint }: OutgoingEvent): boolean {
-  return endpoint.createdAt <= createdAt && endpoint.id !== aboutEndpoint && wants(endpoint, names);
+  const isOlder = createdAt.getTime() < endpoint.createdAt.getTime() - clockSkewMs;
+  return !isOlder && endpoint.id !== aboutEndpoint && wants(endpoint, names);
 }
 
 function begin(
