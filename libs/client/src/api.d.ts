@@ -8089,6 +8089,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /** @example [accepted] */
                     "text/plain": string;
                 };
             };

@@ -63,7 +63,7 @@ export function ingestRoutes(parts: IngestRoutes): Routes {
     },
     responses: {
       200: { content: ["text/plain"], example: "3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P" },
-      202: { content: ["text/plain"] },
+      202: { content: ["text/plain"], example: "[accepted]" },
       204: "empty",
       400: "error",
       401: "error",
