@@ -2279,15 +2279,6 @@ export interface components {
             created_at: string;
             /** @description Types that are accepted; null accepts every type. */
             event_types: string[] | null;
-            /** @description The secrets that were rotated out and verify until they end, the last one first. */
-            former_secrets?: {
-                /**
-                 * Format: date-time
-                 * @description RFC 3339, UTC, with milliseconds.
-                 * @example 2026-01-01T00:00:00.000Z
-                 */
-                ends_at: string;
-            }[];
             /** @description Whether accepted webhooks go on to the account's endpoints. */
             forward: boolean;
             /** @description The source. Opaque. */
@@ -2295,6 +2286,8 @@ export interface components {
             /** @description Where the partner posts to. */
             ingest_path: string;
             name: string;
+            /** @description When each secret that was rotated out stops verifying, the last one first. */
+            overlaps_end_at?: string[];
             /** @enum {string} */
             scheme: "standard-webhooks" | "stripe" | "github" | "slack" | "shopify" | "hmac";
             /** @description Settings of the scheme, such as header names for `hmac`. */
@@ -6934,7 +6927,7 @@ export interface operations {
                      *           "settings": {
                      *             "signature_header": "X-Signature"
                      *           },
-                     *           "former_secrets": [],
+                     *           "overlaps_end_at": [],
                      *           "created_at": "2026-01-01T09:00:00.000Z",
                      *           "updated_at": "2026-01-01T09:00:00.000Z"
                      *         }

@@ -231,7 +231,7 @@ test("a rotated secret and the one before verify until the overlap ends, three a
   assert.equal((await rotate({ secret: names[1], overlap_seconds: 1_000 })).status, 200);
   assert.deepEqual(await verifying(), [202, 202, 401, 401]);
   const { body } = await rotate({ secret: names[2], overlap_seconds: 2_000 });
-  assert.equal(body.former_secrets.length, 2);
+  assert.equal(body.overlaps_end_at.length, 2);
   const refused = await rotate({ secret: names[3] });
   assert.deepEqual([refused.status, refused.body.error.details[0].code], [409, "too_many"]);
   const shown = await ingest.send(who, "GET", `${sourcesPath}/${source.id}`);

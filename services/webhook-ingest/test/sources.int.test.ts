@@ -38,7 +38,7 @@ test("a new source is shown with every field, found again, and announced", async
       forward: true,
       ingest_path: "",
       settings: {},
-      former_secrets: [],
+      overlaps_end_at: [],
       created_at: "",
       updated_at: "",
     },

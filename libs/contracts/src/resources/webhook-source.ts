@@ -16,10 +16,10 @@ export const WebhookSourceResource = z
     forward: z.boolean().describe("Whether accepted webhooks go on to the account's endpoints."),
     ingest_path: z.string().describe("Where the partner posts to."),
     settings: z.record(z.string(), jsonValue).describe("Settings of the scheme, such as header names for `hmac`."),
-    former_secrets: z
-      .array(z.object({ ends_at: timestamp }))
+    overlaps_end_at: z
+      .array(timestamp)
       .optional()
-      .describe("The secrets that were rotated out and verify until they end, the last one first."),
+      .describe("When each secret that was rotated out stops verifying, the last one first."),
     created_at: timestamp,
     updated_at: timestamp,
   })
@@ -36,7 +36,7 @@ export const webhookSourceExample: WebhookSourceResource = {
   forward: true,
   ingest_path: "/ingest/src_3kVn7RtY1bQzXw5Lm9PdHc",
   settings: { signature_header: "X-Signature" },
-  former_secrets: [],
+  overlaps_end_at: [],
   created_at: "2026-01-01T09:00:00.000Z",
   updated_at: "2026-01-01T09:00:00.000Z",
 };

@@ -72,7 +72,7 @@ export function viewSource(source: Source): WebhookSourceResource {
     forward: source.forward,
     ingest_path: ingestPathOf(source.id),
     settings: viewSourceSettings(source.settings),
-    former_secrets: source.formerSecretsEndAt.map((at) => ({ ends_at: at.toISOString() })),
+    overlaps_end_at: source.formerSecretsEndAt.map((at) => at.toISOString()),
     created_at: source.createdAt.toISOString(),
     updated_at: source.updatedAt.toISOString(),
   };
