@@ -50,6 +50,7 @@ const overridable = [
   "features.integrations",
   "features.reports",
   "graphql.document-cache.bytes-max",
+  "graphql.introspection",
   "graphql.limits.aliases",
   "graphql.limits.anonymous-cost-window",
   "graphql.limits.cost",

@@ -223,12 +223,12 @@ test("the migrations build what the Prisma schema says", async () => {
 });
 
 test("what stands is announced again, so that a late record of an older change is not the last word on the log", async () => {
-  const { revision } = (await set("server.color", "#445566")).data.setProperty.override;
+  const { revision } = (await set("server.logo-url", "https://example.org/logo.png")).data.setProperty.override;
   const pool = openPool({ ...config.context, url: config.databaseUrl, max: 1, applicationName: "config-tests" });
   await pool.query(sql("test.past", "update property_revisions set changed_at = changed_at - interval '2 hours'"));
   const another = await config.another();
   await eventually(async () => {
-    const changes = await config.changesOf("server.color", 1);
+    const changes = await config.changesOf("server.logo-url", 1);
     return changes.filter((event) => String(event.data.revision) === revision).length > 1;
   });
   await another.close();
