@@ -93,7 +93,13 @@ export async function startDelivery(overrides: Overrides = {}): Promise<Harness>
     ...overrides,
   });
   const eventLog = await testEventLog(context.configuration.get("events.url"), context);
-  const service = await serveService(context, await createService(context));
+  const closeStores = () => Promise.all([database.close(), events.close(), account.close()]);
+  const parts = await createService(context).catch(async (error: unknown) => {
+    await context.close();
+    await closeStores();
+    throw error;
+  });
+  const service = await serveService(context, parts);
   const { eventsOf } = await readEvents(eventLog, context, ["signalbox.webhook-delivery.v1"]);
   const pool = openPool({
     ...context,
@@ -141,7 +147,7 @@ export async function startDelivery(overrides: Overrides = {}): Promise<Harness>
     publishAt,
     async close() {
       await service.close();
-      await Promise.all([database.close(), events.close(), account.close()]);
+      await closeStores();
     },
   };
 }
