@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { after, before, describe, it, test } from "node:test";
 import {
   createTcpProxy,
   eventually,
+  startEngine,
   type TcpProxy,
   type TestDatabase,
   testContext,
@@ -10,6 +11,7 @@ import {
 } from "@signalbox/testing";
 import { inOneStatement } from "./one-statement.ts";
 import { openPool, type Pool } from "./pool.ts";
+import { markColumns, settleCommit, type TransactionMark } from "./settle-commit.ts";
 import { sql, sqlRows } from "./statement.ts";
 import { inTransaction } from "./transaction.ts";
 
@@ -107,4 +109,25 @@ describe("a commit whose answer is lost", () => {
     proxy.resume();
     assert.equal(await isThere("unsent"), false);
   });
+});
+
+test("after a crash the server is not believed: it gives ids again that were never flushed", async () => {
+  const engine = await startEngine("postgres");
+  const own = testContext("account", {});
+  const crashing = openPool({ url: engine.url, max: 2, applicationName: "crashing", ...own });
+  try {
+    await crashing.query(sql("", "create table kept (id int)"));
+    const client = await crashing.driver.connect();
+    await client.query("begin");
+    const { rows } = await client.query(`select ${markColumns}, pg_backend_pid() as pid`);
+    const { pid, ...mark } = rows[0] as TransactionMark & { pid: number };
+    process.kill(pid, "SIGKILL");
+    await eventually(() => crashing.query(sql("", "select 1")).then(() => true));
+    client.release(true);
+    for (let count = 0; count < 3; count++) await crashing.query(sql("", "insert into kept values (1)"));
+    assert.equal(await settleCommit(crashing, mark), "unknown");
+  } finally {
+    await own.close();
+    await engine.close();
+  }
 });

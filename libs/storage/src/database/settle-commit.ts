@@ -4,7 +4,25 @@ import { isUnsent } from "./errors.ts";
 import type { Queryable } from "./statement.ts";
 import { sql } from "./statement.ts";
 
-const findStatus = sql("transaction.status", "select pg_xact_status($1::text::xid8) as status");
+/** How the server knows a transaction after its connection is gone. */
+export interface TransactionMark {
+  readonly id: string;
+  /** Another one after every crash of the server: PostgreSQL discards its statistics then, and notes the time. */
+  readonly incarnation: string;
+}
+
+/**
+ * A part of the text of `begin`. The transaction id alone would not do: ids that were not yet flushed are given again after
+ * a crash, and the server would answer for somebody else's transaction.
+ */
+export const markColumns =
+  "pg_current_xact_id()::text as id, coalesce(pg_stat_get_bgwriter_stat_reset_time()::text, '') as incarnation";
+
+const findStatus = sql(
+  "transaction.status",
+  `select pg_xact_status($1::text::xid8) as status,
+     coalesce(pg_stat_get_bgwriter_stat_reset_time()::text, '') = $2 as "isSameServer"`,
+);
 
 /** A caller waits three seconds at most, and the loss itself has taken its time. */
 const settleMs = seconds(1.5);
@@ -12,16 +30,19 @@ const pauseMs = 50;
 
 /**
  * Finds out what became of a transaction whose connection was lost while it committed: its answer may have been on the way.
- * `unknown` when the server cannot be asked in time.
+ * `unknown` when the server cannot be asked in time, or has crashed since.
  */
 export async function settleCommit(
   pool: Queryable,
-  transactionId: string,
+  { id, incarnation }: TransactionMark,
 ): Promise<"committed" | "aborted" | "unknown"> {
   const endsMs = systemClock.steadyMs() + settleMs;
   while (systemClock.steadyMs() < endsMs) {
-    const answer = await pool.query<{ status: string | null }>(findStatus, [transactionId]).catch(() => null);
-    const status = answer?.rows[0]?.status;
+    const answer = await pool
+      .query<{ status: string | null; isSameServer: boolean }>(findStatus, [id, incarnation])
+      .catch(() => null);
+    const { status, isSameServer } = answer?.rows[0] ?? {};
+    if (isSameServer === false) return "unknown";
     if (status === "committed" || status === "aborted") return status;
     await sleep(pauseMs);
   }

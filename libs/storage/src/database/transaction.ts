@@ -4,7 +4,7 @@ import type pg from "pg";
 import { breaksConnection, isRowBusy, isSerializationFailure, outcomeUnknown, toAppError } from "./errors.ts";
 import type { Pool } from "./pool.ts";
 import { send } from "./send.ts";
-import { isAnswerLost, settleCommit } from "./settle-commit.ts";
+import { isAnswerLost, markColumns, settleCommit, type TransactionMark } from "./settle-commit.ts";
 import type { Queryable } from "./statement.ts";
 
 /** A transaction under way. What an event, an audit row or an idempotency record is written with. */
@@ -72,9 +72,9 @@ async function attemptOnce<T>(pool: Pool, work: (tx: Tx) => Promise<T>, options:
   };
   let broken = false;
   try {
-    const transactionId = await begin(client, options.isolation);
+    const mark = await begin(client, options.isolation);
     const result = await work(tx);
-    broken = (await commit(pool, client, transactionId)) === "broken";
+    broken = (await commit(pool, client, mark)) === "broken";
     runHooks(pool, hooks);
     return result;
   } catch (error) {
@@ -86,18 +86,18 @@ async function attemptOnce<T>(pool: Pool, work: (tx: Tx) => Promise<T>, options:
   }
 }
 
-/** Begins, in one round trip, and answers the id by which the server knows the transaction after its connection is gone. */
-async function begin(client: pg.PoolClient, isolation: TransactionOptions["isolation"]): Promise<string> {
+/** Begins, in one round trip, and answers how the server knows the transaction after its connection is gone. */
+async function begin(client: pg.PoolClient, isolation: TransactionOptions["isolation"]): Promise<TransactionMark> {
   const text = isolation ? `begin isolation level ${isolation}` : "begin";
-  const results: unknown = await client.query(`${text}; select pg_current_xact_id()::text as id`);
-  return (results as readonly pg.QueryResult<{ id: string }>[])[1]?.rows[0]?.id ?? "";
+  const results: unknown = await client.query(`${text}; select ${markColumns}`);
+  return (results as readonly [unknown, pg.QueryResult<TransactionMark>])[1].rows[0] as TransactionMark;
 }
 
 /** Commits. A connection that is lost before the answer leaves it open what happened, so the server is asked over another. */
-async function commit(pool: Pool, client: pg.PoolClient, transactionId: string): Promise<"whole" | "broken"> {
+async function commit(pool: Pool, client: pg.PoolClient, mark: TransactionMark): Promise<"whole" | "broken"> {
   const answer = await client.query("commit").catch(async (error: unknown) => {
     if (!isAnswerLost(error)) throw error;
-    const outcome = await settleCommit(pool, transactionId);
+    const outcome = await settleCommit(pool, mark);
     if (outcome === "unknown") throw outcomeUnknown(error);
     if (outcome === "aborted") throw error;
     return null;
