@@ -199,6 +199,10 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   "POST /api/v1/webhooks/endpoints/{id}/secret/rotate": endpoint((person, path) =>
     rest(person, "POST", `${path}/secret/rotate`),
   ),
+  "DELETE /api/v1/webhooks/endpoints/{id}/secret/previous": endpoint(
+    (person, path) => rest(person, "DELETE", `${path}/secret/previous`),
+    ["secret/rotate"],
+  ),
   "POST /api/v1/webhooks/endpoints/{id}/secret/reveal": endpoint((person, path) =>
     rest(person, "POST", `${path}/secret/reveal`),
   ),

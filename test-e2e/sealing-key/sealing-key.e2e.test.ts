@@ -49,7 +49,7 @@ test("a sealing key is retired: every service seals anew with the next one, and 
       "signalbox_account public.oauth_state",
       "signalbox_account public.outgoing_mails",
       "signalbox_account signalbox.idempotency",
-      "signalbox_webhook_delivery public.endpoints",
+      "signalbox_webhook_delivery public.endpoint_secrets",
       "signalbox_webhook_delivery signalbox.idempotency",
       "signalbox_webhook_ingest public.sources",
     ],

@@ -1,7 +1,7 @@
 import { type ClientRequest, expectStatus } from "../../journey/client.ts";
 import { type Attack, attack, control } from "../runner/attack.ts";
 import { allowances, type IssuingScene } from "../scene/issuing-scene.ts";
-import { beyond, type Counted, countAnswers, within } from "./counted.ts";
+import { beyond, type Counted, countAnswers, countBurst, shared, within } from "./counted.ts";
 
 type Disguise = (at: number, credential: Credential) => { path: string; request: ClientRequest };
 
@@ -107,23 +107,24 @@ export function disguiseRows(scene: IssuingScene): Attack[] {
         repeat: `${allowed + 30} requests ${what}`,
         control: begins,
       },
-      attempt: async () => {
-        const { headers, tokens } = await scene.signIn();
-        const body = { name: "counted", scopes: ["account:read"] };
-        const key = keys
-          ? expectStatus(await send("/api/account/api-keys/", { headers: { ...headers }, body }), 201).json.key
-          : "";
-        return countAnswers(
-          async (at) => {
-            const { path, request } = disguise(at, { token: tokens.access_token ?? "", key });
-            return (await send(path, request)).status;
-          },
-          allowed + 30,
-          429,
-        );
-      },
-      judge: within(allowed),
-      planted: beyond(allowed),
+      attempt: () =>
+        countBurst(allowed, async () => {
+          const { headers, tokens } = await scene.signIn();
+          const body = { name: "counted", scopes: ["account:read"] };
+          const key = keys
+            ? expectStatus(await send("/api/account/api-keys/", { headers: { ...headers }, body }), 201).json.key
+            : "";
+          return countAnswers(
+            async (at) => {
+              const { path, request } = disguise(at, { token: tokens.access_token ?? "", key });
+              return (await send(path, request)).status;
+            },
+            allowed + 30,
+            429,
+          );
+        }),
+      judge: within(allowed, shared),
+      planted: beyond(allowed, shared),
     });
   const byTurns: Disguise = (at, { token, key }) => ({
     path: read(at),

@@ -2,7 +2,7 @@ import type { Headers } from "../../audit/world.ts";
 import { type Attack, attack, type Control, control } from "../runner/attack.ts";
 import { httpControl, succeeds } from "../runner/http-attack.ts";
 import { allowances, type IssuingScene } from "../scene/issuing-scene.ts";
-import { beyond, type Counted, countAnswers, within } from "./counted.ts";
+import { beyond, type Counted, countAnswers, countBurst, shared, within } from "./counted.ts";
 import { address, disguiseRows, read } from "./disguises.ts";
 import type { Group } from "./group.ts";
 import { sizeRows } from "./sizes.ts";
@@ -47,13 +47,15 @@ function failureRows({ send, administrator }: IssuingScene): Attack[] {
         control: knows,
       },
       attempt: () =>
-        countAnswers(
-          async (at) => (await send(read(at), { headers: { ...headers(at) } })).status,
-          allowances.failedSignIns + 30,
-          429,
+        countBurst(allowances.failedSignIns, () =>
+          countAnswers(
+            async (at) => (await send(read(at), { headers: { ...headers(at) } })).status,
+            allowances.failedSignIns + 30,
+            429,
+          ),
         ),
-      judge: within(allowances.failedSignIns),
-      planted: beyond(allowances.failedSignIns),
+      judge: within(allowances.failedSignIns, shared),
+      planted: beyond(allowances.failedSignIns, shared),
     }),
   );
 }

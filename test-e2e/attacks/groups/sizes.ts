@@ -58,6 +58,7 @@ export async function sizeRows({ system, send, administrator }: TrustingScene): 
           },
           what: `a body of a megabyte to ${method.toUpperCase()} ${path}`,
           judge: refusedAs(
+            "validation_failed",
             "payload_too_large",
             "image_too_large",
             "not_found",

@@ -31,6 +31,7 @@ const inOne: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 export async function settle(scene: Scene): Promise<Evidence["residue"]> {
   const giveUpAt = performance.now() + settleMs;
   let told = "";
+  let wasEmpty = false;
   for (;;) {
     const residue = await readResidue(scene).catch((error: Error) => ({ [`unreadable: ${error.message}`]: 1 }));
     const left = Object.entries(residue).filter(([, count]) => count !== 0);
@@ -38,7 +39,11 @@ export async function settle(scene: Scene): Promise<Evidence["residue"]> {
     // What a round waits for is worth knowing when it takes long.
     if (text !== told) scene.history.begin("witness", "residue", Object.fromEntries(left))("ok");
     told = text;
-    if (left.length === 0 || performance.now() > giveUpAt) return residue;
+    // Twice: what was handled between the first count and the last may have left something where the first looked.
+    const isEmpty = left.length === 0;
+    if ((isEmpty && wasEmpty) || performance.now() > giveUpAt) return residue;
+    wasEmpty = isEmpty;
+    if (isEmpty) continue;
     await sleep(pauseMs);
   }
 }
