@@ -4,6 +4,8 @@ import type { AddressInfo } from "node:net";
 import { after, afterEach, before, beforeEach, test } from "node:test";
 import { sql } from "@signalbox/storage";
 import { createReceiver, eventually, type Receiver, type TestPerson, testPerson } from "@signalbox/testing";
+import type { LeasedDelivery } from "../src/queue/delivery-queue.ts";
+import { recordResults } from "../src/queue/record-results.ts";
 import { endpointsPath, type Harness, startDelivery } from "./harness.ts";
 
 let delivery: Harness;
@@ -251,4 +253,25 @@ test("a delivery that waits for its next attempt is attempted now on demand", as
 
 test("a start with a lease that an attempt could outlive is refused", async () => {
   await assert.rejects(startDelivery({ "webhook-delivery.attempts.lease": "40000" }), /must be more than 40000 ms/);
+});
+
+test("results that are sent again because their answer was lost are recorded once", async () => {
+  const endpoint = await newEndpoint();
+  await delivery.createImage(who.accountId);
+  const read = () =>
+    run<{ id: string; deliveryId: string; startedAt: Date; createdAt: Date }>(
+      `select a.id, d.id as "deliveryId", a.started_at as "startedAt", d.created_at as "createdAt"
+       from delivery_attempts a join deliveries d on d.id = a.delivery_id where d.endpoint_id = $1`,
+      [endpoint.id],
+    );
+  const made = await eventually(async () => (await read())[0] ?? null);
+  const ids = { endpointId: endpoint.id, accountId: who.accountId };
+  const leased = { ...ids, id: made.deliveryId, createdAt: made.createdAt, leasedUntil: new Date() } as LeasedDelivery;
+  const attempt = {
+    ...{ ...ids, id: made.id, deliveryId: made.deliveryId, number: 1, counted: true, startedAt: made.startedAt },
+    ...{ durationMs: 1, status: 200, error: null, response: null },
+  };
+  const result = { delivery: leased, attempt, status: "succeeded", delayMs: null } as const;
+  assert.deepEqual(await recordResults(delivery.pool, [result]), new Set());
+  assert.equal((await read()).length, 1);
 });

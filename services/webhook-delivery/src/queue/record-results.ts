@@ -17,7 +17,8 @@ export interface Result {
  * out of the plan.
  *
  * Writes what came of attempts. One whose lease is another's by now changes nothing, but is shown. What is over leaves the
- * queue; what goes on gets its next time, by the clock of the database.
+ * queue; what goes on gets its next time, by the clock of the database. May be sent again when its answer was lost: what
+ * was written stays as it is.
  */
 const record = sql(
   "",
@@ -49,6 +50,7 @@ const record = sql(
      select attempt_id, id, endpoint_id, account_id, number, started_at, duration_ms, http_status, error, response,
        won.id is not null
      from given left join won using (id)
+     on conflict do nothing
    )
    select id from won`,
 );
