@@ -9,8 +9,9 @@ export type EndpointDirectory = ReturnType<typeof createEndpointDirectory>;
 export function createEndpointDirectory(endpointStore: Pick<EndpointStore, "ofAccounts">, accountsMax: number) {
   const known = new Map<string, AccountEndpoints>();
 
-  async function load(accountIds: readonly string[]): Promise<void> {
-    for (const account of await endpointStore.ofAccounts(accountIds)) {
+  async function load(accountIds: readonly string[]): Promise<readonly AccountEndpoints[]> {
+    const loaded = await endpointStore.ofAccounts(accountIds);
+    for (const account of loaded) {
       known.delete(account.accountId);
       known.set(account.accountId, account);
     }
@@ -18,14 +19,18 @@ export function createEndpointDirectory(endpointStore: Pick<EndpointStore, "ofAc
       if (known.size <= accountsMax) break;
       known.delete(accountId);
     }
+    return loaded;
   }
 
   return {
-    /** The endpoints of these accounts, as they were when they were last looked up. */
+    /**
+     * The endpoints of these accounts, as they were when they were last looked up. Every account is among them, also one that
+     * somebody else makes us forget meanwhile: without it an event would be stored as one that nobody wants.
+     */
     async ofAccounts(accountIds: readonly string[]): Promise<AccountEndpoints[]> {
+      const found = accountIds.flatMap((accountId) => known.get(accountId) ?? []);
       const unknown = accountIds.filter((accountId) => !known.has(accountId));
-      if (unknown.length > 0) await load(unknown);
-      return accountIds.flatMap((accountId) => known.get(accountId) ?? []);
+      return unknown.length === 0 ? found : [...found, ...(await load(unknown))];
     },
 
     /** Looks the accounts up again before they are next asked for. */
