@@ -8,7 +8,7 @@ export { isGone, type Presence, showPresence, startPresence } from "./database/p
 export { prismaAdapter } from "./database/prisma-adapter.ts";
 export { type RetentionRule, startRetention } from "./database/retention.ts";
 export { inSession } from "./database/session.ts";
-export { changedRows, type Queryable, type Statement, sql, sqlRows } from "./database/statement.ts";
+export { changedRows, columnsOf, type Queryable, type Statement, sql, sqlRows } from "./database/statement.ts";
 export { type Table, table } from "./database/table.ts";
 export { inTransaction, type Tx } from "./database/transaction.ts";
 export { unsafeSettings } from "./database/unsafe-settings.ts";

@@ -68,6 +68,11 @@ export function sqlRows(name: string, tuple: string, textOf: (rows: string) => s
   return rowsStatement(name, tuple, textOf, undefined);
 }
 
+/** The values of rows by columns, one array for each, as `unnest` takes them. */
+export function columnsOf<Row>(rows: readonly Row[], columns: readonly ((row: Row) => unknown)[]): unknown[][] {
+  return columns.map((column) => rows.map(column));
+}
+
 /** Declares a statement that changes a row for each tuple: `set` is the list of an `update`, over the names of `held`. */
 export function changedRows(name: string, tuple: string, held: HeldRows, set: string): RowsStatement {
   const { table, names } = held;

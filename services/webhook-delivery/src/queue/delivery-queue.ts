@@ -1,6 +1,5 @@
-import { type Pool, sql, type Tx } from "@signalbox/storage";
+import { columnsOf, type Pool, sql, type Tx } from "@signalbox/storage";
 import type { Delivery } from "../deliveries/delivery.ts";
-import { columnsOf } from "./columns-of.ts";
 
 /** A delivery that this instance has leased, with everything one attempt needs besides its endpoint. */
 export interface LeasedDelivery {

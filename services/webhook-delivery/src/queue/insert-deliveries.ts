@@ -1,5 +1,4 @@
-import { sql, type Tx } from "@signalbox/storage";
-import { columnsOf } from "./columns-of.ts";
+import { columnsOf, sql, type Tx } from "@signalbox/storage";
 
 /** An event that is to be stored with its deliveries. */
 export interface NewEvent {

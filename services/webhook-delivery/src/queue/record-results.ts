@@ -1,6 +1,5 @@
-import { type Queryable, sql } from "@signalbox/storage";
+import { columnsOf, type Queryable, sql } from "@signalbox/storage";
 import type { Attempt } from "../deliveries/delivery.ts";
-import { columnsOf } from "./columns-of.ts";
 import type { LeasedDelivery } from "./delivery-queue.ts";
 
 /** An attempt, and what follows from it. */

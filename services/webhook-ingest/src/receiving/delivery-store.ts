@@ -1,5 +1,5 @@
 import { outboxInsert, type PreparedEvent } from "@signalbox/events";
-import { type ListRange, newestFirst, type Pool, rangeValues, sql } from "@signalbox/storage";
+import { columnsOf, type ListRange, newestFirst, type Pool, rangeValues, sql } from "@signalbox/storage";
 import type { Delivery } from "./delivery.ts";
 import type { DeliveryKeys } from "./delivery-keys.ts";
 
@@ -122,7 +122,7 @@ export function createDeliveryStore(pool: Pool) {
     ): Promise<{ readonly outcomes: ReadonlyMap<string, InsertOutcome>; readonly shards: readonly number[] }> {
       const { rows } = await pool.query<{ id: string; outcome: InsertOutcome; shards: number[] | null }>(
         insert,
-        valuesOf(writes),
+        columnsOf(writes, columnsOfGiven),
       );
       return { outcomes: new Map(rows.map(({ id, outcome }) => [id, outcome])), shards: rows[0]?.shards ?? [] };
     },
@@ -131,11 +131,7 @@ export function createDeliveryStore(pool: Pool) {
       const wanted = writes.flatMap(({ delivery: { source }, keys: { id, signed } }, nth) =>
         [id, signed].flatMap((digest) => (digest ? [{ sourceId: source.id, digest, nth }] : [])),
       );
-      const values = [
-        wanted.map(({ sourceId }) => sourceId),
-        wanted.map(({ digest }) => digest),
-        wanted.map(({ nth }) => nth),
-      ];
+      const values = columnsOf(wanted, [({ sourceId }) => sourceId, ({ digest }) => digest, ({ nth }) => nth]);
       const { rows } = await pool.query<KnownKey & { nth: number }>(findKeys, values);
       return writes.map((_, nth) => rows.filter((row) => row.nth === nth));
     },
@@ -153,31 +149,28 @@ export function createDeliveryStore(pool: Pool) {
 
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
 
-/** One array for each column of `given`. */
-function valuesOf(writes: readonly DeliveryWrite[]): unknown[] {
-  const column = <T>(read: (write: DeliveryWrite) => T): T[] => writes.map(read);
-  return [
-    column(({ delivery }) => delivery.id),
-    column(({ delivery }) => delivery.source.id),
-    column(({ delivery }) => delivery.source.revision),
-    column(({ keys }) => keys.id),
-    column(({ keys }) => keys.signed),
-    column(({ keys }) => keys.content),
-    column(({ deliveryId }) => deliveryId),
-    column(({ delivery }) => delivery.deliveryId.signed),
-    column(({ delivery }) => delivery.eventType?.value ?? null),
-    column(({ delivery }) => delivery.eventType?.signed ?? false),
-    column(({ delivery }) => delivery.contentType),
-    column(({ sameContentAs }) => sameContentAs),
-    column(({ delivery }) => delivery.source.forward),
-    column(({ delivery }) => JSON.stringify(delivery.headers)),
-    column(({ delivery }) => delivery.body),
-    column(({ delivery }) => delivery.receivedAt),
-    column(({ event }) => event.eventId),
-    column(({ event }) => event.topic),
-    column(({ event }) => event.key),
-    column(({ event }) => event.headers),
-    column(({ event }) => event.payload),
-    column(({ event }) => event.keyHash),
-  ];
-}
+/** The columns of `given`. */
+const columnsOfGiven: readonly ((write: DeliveryWrite) => unknown)[] = [
+  ({ delivery }) => delivery.id,
+  ({ delivery }) => delivery.source.id,
+  ({ delivery }) => delivery.source.revision,
+  ({ keys }) => keys.id,
+  ({ keys }) => keys.signed,
+  ({ keys }) => keys.content,
+  ({ deliveryId }) => deliveryId,
+  ({ delivery }) => delivery.deliveryId.signed,
+  ({ delivery }) => delivery.eventType?.value ?? null,
+  ({ delivery }) => delivery.eventType?.signed ?? false,
+  ({ delivery }) => delivery.contentType,
+  ({ sameContentAs }) => sameContentAs,
+  ({ delivery }) => delivery.source.forward,
+  ({ delivery }) => JSON.stringify(delivery.headers),
+  ({ delivery }) => delivery.body,
+  ({ delivery }) => delivery.receivedAt,
+  ({ event }) => event.eventId,
+  ({ event }) => event.topic,
+  ({ event }) => event.key,
+  ({ event }) => event.headers,
+  ({ event }) => event.payload,
+  ({ event }) => event.keyHash,
+];
