@@ -31,7 +31,7 @@ export function serverProperties({ port, advertisedPort, member, dataFolder }: B
     // A killed broker is let in again only after its session; with the usual 9 s each restart in a test would take that.
     "broker.session.timeout.ms": 4_000,
     "broker.heartbeat.interval.ms": 500,
-    // As docker-compose.yml has it: a dead member's partitions are taken over within the session.
+    // Lets the members of a test's group ask for a session of a second; Kafka's own bound is six.
     "group.min.session.timeout.ms": 1_000,
     // A test's group starts with its only member; waiting for others would cost 3 s each time.
     "group.initial.rebalance.delay.ms": 0,

@@ -33,8 +33,8 @@ export interface AccessStates {
   isBehind(): boolean;
 }
 
-/** CONTRACT §1: how old may be what is known of a principal. */
-const knowledgeAgeMs = seconds(2);
+/** CONTRACT §1: how old may be what is known of a principal, from the state topic or from the source. */
+export const knowledgeAgeMs = seconds(2);
 /** A log that is back can be read before those have tried again who could not write to it: so long it may lack changes. */
 const settlingMs = seconds(15);
 

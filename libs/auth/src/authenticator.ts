@@ -1,6 +1,6 @@
 import { AppError, type Clock, isAppError, minutes, seconds } from "@signalbox/core";
 import { LRUCache } from "lru-cache";
-import type { AccessStates } from "./access-states.ts";
+import { type AccessStates, knowledgeAgeMs } from "./access-states.ts";
 import { looksLikeApiKey, parseApiKey } from "./api-key.ts";
 import { digestCredential, type PresentedCredential } from "./credential.ts";
 import type { Principal, PrincipalCredential } from "./principal.ts";
@@ -40,8 +40,6 @@ const refusalMs = seconds(10);
 const refreshAfterMs = { token: minutes(5), "api-key": minutes(1), client: minutes(1) } as const;
 /** How long a remembered principal is used without asking again, once the source turned out to be away. */
 const awayRetryMs = seconds(5);
-/** CONTRACT §1: how old may be what the source said of a principal while the state topic is not heard. */
-const knowledgeAgeMs = seconds(2);
 
 /**
  * Creates the authenticator of a service. A principal is remembered by the digest of its credential until it expires,

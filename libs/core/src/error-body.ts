@@ -1,15 +1,20 @@
 import type { ErrorDetail } from "./app-error.ts";
 import type { ErrorCode } from "./error-codes.ts";
 
-interface ErrorMembers {
+/** A refusal before it is written: the code is for programs, the message for people. */
+export interface Refusal {
   readonly code: ErrorCode;
   readonly message: string;
   readonly field?: string | undefined;
+  readonly details?: readonly ErrorDetail[] | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+  readonly outcome?: "unknown" | undefined;
+}
+
+interface ErrorMembers extends Omit<Refusal, "retryAfterSeconds"> {
   readonly requestId: string;
   /** The configuration routes give the request id a second time, under the name that the specification has there. */
   readonly isCorrelated?: boolean;
-  readonly details?: readonly ErrorDetail[] | undefined;
-  readonly outcome?: "unknown" | undefined;
   /** The page that explains the codes: `http.error-docs`. */
   readonly docs: string;
 }

@@ -1,4 +1,4 @@
-import type { ErrorDetail } from "./app-error.ts";
+import type { Refusal } from "./error-body.ts";
 import type { ErrorCode } from "./error-codes.ts";
 
 /** The codes of CONTRACT §8 for ours. What is not listed is a fault of ours: `INTERNAL`. */
@@ -22,17 +22,8 @@ const codes: Partial<Record<ErrorCode, string>> = {
   timeout: "UNAVAILABLE",
 };
 
-interface GraphqlErrorMembers {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly field?: string | undefined;
-  readonly details?: readonly ErrorDetail[] | undefined;
-  readonly retryAfterSeconds?: number | undefined;
-  readonly outcome?: "unknown" | undefined;
-}
-
 /** The members of an error's `extensions` that clients get of a refusal. */
-export function graphqlExtensions(members: GraphqlErrorMembers): Readonly<Record<string, unknown>> {
+export function graphqlExtensions(members: Refusal): Readonly<Record<string, unknown>> {
   const { code, field, details = [], retryAfterSeconds, outcome } = members;
   return {
     code: codes[code] ?? "INTERNAL",
@@ -44,7 +35,7 @@ export function graphqlExtensions(members: GraphqlErrorMembers): Readonly<Record
 }
 
 /** Writes a refusal that comes before any operation as clients of the graph read it (CONTRACT §8). */
-export function graphqlErrorBody(members: GraphqlErrorMembers & { readonly requestId: string }): string {
+export function graphqlErrorBody(members: Refusal & { readonly requestId: string }): string {
   const extensions = { ...graphqlExtensions(members), request_id: members.requestId };
   return JSON.stringify({ errors: [{ message: members.message, extensions }] });
 }

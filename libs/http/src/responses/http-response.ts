@@ -1,6 +1,8 @@
 import type { RequestListener } from "node:http";
 import type { Readable } from "node:stream";
-import type { ErrorCode, ErrorDetail } from "@signalbox/core";
+import type { ErrorCode, Refusal } from "@signalbox/core";
+
+export type { Refusal };
 
 /** The parts of a response that a handler may set besides its body. */
 export interface ResponseOptions {
@@ -17,16 +19,6 @@ type ResponseBody =
   | { readonly kind: "stream"; readonly stream: Readable; readonly contentType: string; readonly length?: number }
   | { readonly kind: "listener"; readonly listener: RequestListener }
   | { readonly kind: "error"; readonly error: Refusal };
-
-/** A refusal before it is written: the code is for programs, the message for people. */
-export interface Refusal {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly field?: string | undefined;
-  readonly details?: readonly ErrorDetail[] | undefined;
-  readonly retryAfterSeconds?: number | undefined;
-  readonly outcome?: "unknown" | undefined;
-}
 
 /** A response as a value. Handlers return it, the framework writes it. */
 export interface HttpResponse extends ResponseOptions {

@@ -1,20 +1,17 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { masked } from "@signalbox/core";
 import type { SchemeName } from "@signalbox/webhook-signatures";
 import type { Source } from "../sources/source.ts";
 import type { Headers } from "./delivery.ts";
 
-const mask = "******";
 const credential = /signature|secret|token|password|authori[sz]ation|credential|cookie|hmac|api-?key/;
 
 /** All headers of a webhook, in lower case, without what proves who sent it: a list is no place for credentials. */
 export function keptHeaders(headers: IncomingHttpHeaders): Headers {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value = ""]) => [name, credential.test(name) ? mask : storable(value)]),
+    Object.entries(headers).map(([name, value = ""]) => [name, credential.test(name) ? masked : value]),
   );
 }
-
-/** PostgreSQL keeps no U+0000 in a JSON text; Node lets none through, and a lone surrogate cannot come from bytes. */
-const storable = (value: string | string[]): string | readonly string[] => value;
 
 /** What a scheme's sender says in headers, which would be lost with them. */
 const shownByScheme: Readonly<Record<SchemeName, readonly string[]>> = {
@@ -48,7 +45,7 @@ export function eventHeaders({ scheme, settings }: Source, headers: Headers): Re
   return Object.fromEntries(
     [...new Set(shown)].flatMap((name) => {
       const value = headers[name];
-      return typeof value === "string" && value !== mask ? [[name, value]] : [];
+      return typeof value === "string" && value !== masked ? [[name, value]] : [];
     }),
   );
 }

@@ -140,7 +140,7 @@ function assertSettingsFit(scheme: SchemeName, settings: SourceSettings): void {
     key in settings && key in hmacNames ? [{ field: `settings.${name}`, code: "not_allowed" as const, message }] : [],
   );
   if (details.length > 0)
-    throw new AppError("validation_error", `The scheme ${scheme} has fewer settings.`, { details });
+    throw new AppError("validation_error", `Some of these settings are not for the scheme ${scheme}.`, { details });
 }
 
 /** Refuses settings and a secret that the scheme could do nothing with. @throws AppError `validation_error` on each */
