@@ -38,7 +38,10 @@ export interface SubscribeOptions {
   readonly topics: readonly string[];
   /** Partitions handled at the same time. */
   readonly concurrency?: number;
-  /** A member that is silent for this long is taken for dead, and others take over its partitions. Default 15 s. */
+  /**
+   * A member that is silent for this long is taken for dead, and others take over its partitions. Default: the shortest
+   * that Kafka allows, 3 s or more; 15 s on PostgreSQL, which sees a process end at once.
+   */
   readonly sessionTimeoutMs?: number;
   /**
    * Handles the records and returns how many of them, counted from the first, are done; nothing means all. Offsets are

@@ -1,11 +1,7 @@
-import { createRequire } from "node:module";
-import type { Socket } from "node:net";
-import type { ISocketFactory, Kafka, Producer, TopicMessages } from "kafkajs";
+import type { Producer, TopicMessages } from "kafkajs";
 import { partitionOf } from "../partition-of.ts";
-import { breakOff } from "./connections.ts";
+import { BreakableClient, type CreateClient } from "./breakable-client.ts";
 import { zstd } from "./kafkajs.ts";
-
-const openSocket = (createRequire(import.meta.url)("kafkajs/src/network/socketFactory.js") as () => ISocketFactory)();
 
 /** Whoever publishes waits no longer than this for one request. */
 export const publishTimeouts = { connectionTimeout: 2_000, requestTimeout: 4_000 };
@@ -17,14 +13,13 @@ const replicasMs = 2_000;
  * repeats nothing by itself and is not kafkajs's idempotent one, which loses its sequence after a reconnect.
  */
 export class BreakableProducer {
+  readonly #client: BreakableClient;
   readonly #producer: Producer;
-  readonly #sockets = new Set<Socket>();
-  #broken: Error | null = null;
   #connecting: Promise<void> | null = null;
 
-  constructor(createClient: (socketFactory: ISocketFactory) => Kafka) {
-    const client = createClient((options) => this.#open(options));
-    this.#producer = client.producer({
+  constructor(createClient: CreateClient) {
+    this.#client = new BreakableClient(createClient);
+    this.#producer = this.#client.kafka.producer({
       allowAutoTopicCreation: false,
       createPartitioner:
         () =>
@@ -35,7 +30,7 @@ export class BreakableProducer {
   }
 
   get isBroken(): boolean {
-    return this.#broken !== null;
+    return this.#client.isBroken;
   }
 
   /** Sends with acknowledgement of all replicas. */
@@ -50,21 +45,12 @@ export class BreakableProducer {
 
   /** Breaks off what is on its way, for good: the next publish takes another producer. */
   break(reason: Error): void {
-    if (this.#broken) return;
-    this.#broken = reason;
-    for (const socket of this.#sockets) breakOff(socket, reason);
+    if (this.isBroken) return;
+    this.#client.break(reason);
     void this.close().catch(() => {});
   }
 
   close(): Promise<void> {
     return this.#producer.disconnect();
-  }
-
-  #open(options: Parameters<ISocketFactory>[0]): Socket {
-    if (this.#broken) throw this.#broken;
-    const socket = openSocket(options);
-    this.#sockets.add(socket);
-    socket.once("close", () => this.#sockets.delete(socket));
-    return socket;
   }
 }

@@ -12,7 +12,8 @@ const connection: Connection = createRequire(import.meta.url)("kafkajs/src/netwo
 
 /** Ends a connection of kafkajs at once. With a reset: what lies between may still deliver what came before an orderly end. */
 export function breakOff(socket: Socket, reason: Error): void {
-  if (socket instanceof TLSSocket || socket.writableEnded) return void socket.destroy(reason);
+  // One that is still connecting would first connect, to be reset then.
+  if (socket instanceof TLSSocket || socket.connecting || socket.writableEnded) return void socket.destroy(reason);
   socket.resetAndDestroy();
   socket.emit("error", reason); // kafkajs listens for no other end than this
 }

@@ -21,7 +21,7 @@ test("the age of a reader grows while Kafka is away, however often it tries", as
   });
   const reader = openKafkaBroadcast(
     {
-      kafka: { consumer } as unknown as Kafka,
+      createClient: () => ({ consumer }) as unknown as Kafka,
       admin: admin as unknown as () => Promise<Admin>,
       ping: () => Promise.reject(new Error("away")),
       log: quietLog,

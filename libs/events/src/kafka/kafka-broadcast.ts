@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "@signalbox/core";
 import type { Logger, Outage } from "@signalbox/telemetry";
-import type { Admin, Consumer, EachBatchPayload, Kafka } from "kafkajs";
+import type { Admin, Consumer, EachBatchPayload } from "kafkajs";
 import {
   type BroadcastOptions,
   type BroadcastReader,
@@ -11,13 +11,14 @@ import {
 } from "../event-log.ts";
 import { ReaderProgress } from "../reader-progress.ts";
 import { bootGroup, deleteBootGroup, sweepBootGroups } from "./boot-groups.ts";
+import { BreakableClient, type CreateClient } from "./breakable-client.ts";
 import { onFetched } from "./dead-brokers.ts";
 import { fetchLimits } from "./kafkajs.ts";
 import { ReadPositions } from "./read-positions.ts";
 import { toReceivedRecord } from "./received-record.ts";
 
 interface Parts {
-  readonly kafka: Kafka;
+  readonly createClient: CreateClient;
   readonly admin: () => Promise<Admin>;
   readonly ping: () => Promise<unknown>;
   readonly log: Logger;
@@ -110,7 +111,8 @@ class KafkaReader {
     // A new group each time: in the former one our own lost member would hold the partitions until its session ends.
     this.group = bootGroup(service, instance);
     const positions = await this.#findPositions();
-    const consumer = this.#parts.kafka.consumer({
+    const client = new BreakableClient(this.#parts.createClient);
+    const consumer = client.kafka.consumer({
       groupId: this.group,
       ...fetchLimits,
       maxWaitTimeInMs: 500,
@@ -132,7 +134,7 @@ class KafkaReader {
       });
       await Promise.race([this.#stopped.promise, crashed]);
     } finally {
-      await consumer.disconnect().catch(() => {});
+      await client.end(consumer);
       this.#stopListening();
     }
   }

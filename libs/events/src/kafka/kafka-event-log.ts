@@ -1,6 +1,8 @@
 import type { Admin } from "kafkajs";
 import type { EventLog, EventLogContext } from "../event-log.ts";
+import type { CreateClient } from "./breakable-client.ts";
 import { publishTimeouts } from "./breakable-producer.ts";
+import { groupSessionMs } from "./group-session-ms.ts";
 import { openKafkaBroadcast } from "./kafka-broadcast.ts";
 import { kafkaGroups, rewindKafkaGroup } from "./kafka-groups.ts";
 import { kafkaLag } from "./kafka-lag.ts";
@@ -38,8 +40,11 @@ export function createKafkaEventLog(url: string, { clientId, log, clock }: Event
     (socketFactory) => createKafka(brokers, clientId, log, { ...security, ...publishTimeouts, socketFactory }),
     admin,
   );
+  const createClient: CreateClient = (socketFactory) =>
+    createKafka(brokers, clientId, log, { ...security, socketFactory });
   const ping = async () => (await admin()).describeCluster();
-  const parts = { kafka, admin, ping, log, clock };
+  const parts = { createClient, admin, ping, log, clock };
+  let sessionMs: Promise<number> | undefined;
 
   return {
     kind: "kafka",
@@ -54,7 +59,12 @@ export function createKafkaEventLog(url: string, { clientId, log, clock }: Event
       }
     },
     async subscribe(options) {
-      const subscription = await openKafkaSubscription(parts, options);
+      sessionMs ??= admin().then((client) => groupSessionMs(client, log));
+      sessionMs.catch(() => {
+        sessionMs = undefined;
+      });
+      const sessionTimeoutMs = options.sessionTimeoutMs ?? (await sessionMs);
+      const subscription = await openKafkaSubscription(parts, { ...options, sessionTimeoutMs });
       openParts.push(subscription);
       return subscription;
     },

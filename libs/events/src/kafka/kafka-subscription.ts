@@ -1,51 +1,75 @@
 import type { Clock } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
-import type { Kafka } from "kafkajs";
+import type { EachBatchPayload } from "kafkajs";
 import type { SubscribeOptions, Subscription } from "../event-log.ts";
 import { createLiveness } from "../liveness.ts";
 import { BatchHandler } from "./batch-handler.ts";
+import { BreakableClient, type CreateClient } from "./breakable-client.ts";
 import { GroupSession } from "./group-session.ts";
 import { fetchLimits } from "./kafkajs.ts";
 
 interface Parts {
-  readonly kafka: Kafka;
+  readonly createClient: CreateClient;
   readonly ping: () => Promise<unknown>;
   readonly log: Logger;
   readonly clock: Clock;
 }
 
+interface GroupSessionLength {
+  readonly sessionTimeoutMs: number;
+}
+
 /** Joins the group and hands over batches until closed. Rejects when the broker cannot be reached now. */
 export async function openKafkaSubscription(
-  { kafka, ping, log, clock }: Parts,
-  { group, topics, concurrency = 4, sessionTimeoutMs = 15_000, handle, onExpired }: SubscribeOptions,
+  { createClient, ping, log, clock }: Parts,
+  { group, topics, concurrency = 4, sessionTimeoutMs, handle, onExpired }: SubscribeOptions & GroupSessionLength,
 ): Promise<Subscription> {
-  const consumer = kafka.consumer({
+  const client = new BreakableClient(createClient);
+  const closing = new AbortController();
+  const consumer = client.kafka.consumer({
     groupId: group,
     sessionTimeout: sessionTimeoutMs,
     heartbeatInterval: Math.min(3_000, sessionTimeoutMs / 6),
     ...fetchLimits,
     maxWaitTimeInMs: 500,
     allowAutoTopicCreation: false,
-    retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: 8, restartOnFailure: async () => true },
+    retry: {
+      initialRetryTime: 100,
+      maxRetryTime: 2_000,
+      retries: 8,
+      restartOnFailure: async () => !closing.signal.aborted,
+    },
   });
-  const closing = new AbortController();
   const closed = Promise.withResolvers<void>();
   const session = new GroupSession(consumer, { group, sessionTimeoutMs, log, clock, onExpired });
   const batches = new BatchHandler({ group, handle, session, closing: closing.signal, log, clock });
+  const inHand = new Set<Promise<void>>();
+  const eachBatch = (payload: EachBatchPayload): Promise<void> => {
+    const handled = batches.eachBatch(payload).finally(() => inHand.delete(handled));
+    inHand.add(handled);
+    return handled;
+  };
+
+  async function leave(): Promise<void> {
+    closing.abort();
+    await Promise.allSettled(inHand);
+    await client.end(consumer);
+  }
 
   try {
     await consumer.connect();
     await consumer.subscribe({ topics: [...topics], fromBeginning: true });
-    await consumer.run({
-      autoCommit: false,
-      eachBatchAutoResolve: false,
-      partitionsConsumedConcurrently: concurrency,
-      eachBatch: (payload) => batches.eachBatch(payload),
-    });
   } catch (error) {
-    await consumer.disconnect().catch(() => {});
+    await leave();
     throw error;
   }
+  // Not waited for: to join takes as long as others of the group need, and a process may stop meanwhile.
+  const running = consumer.run({
+    autoCommit: false,
+    eachBatchAutoResolve: false,
+    partitionsConsumedConcurrently: concurrency,
+    eachBatch,
+  });
 
   function health(): string | null {
     const silentMs = session.silentMs();
@@ -53,7 +77,7 @@ export async function openKafkaSubscription(
     return `group ${group} has not heard from Kafka for ${Math.round(silentMs)} ms`;
   }
 
-  const ended = Promise.race([closed.promise, session.crashed]);
+  const ended = Promise.race([closed.promise, session.crashed, running.then(() => closed.promise)]);
   ended.catch(() => {}); // told to whoever asks
   return {
     assignments: () => session.assignments(),
@@ -61,8 +85,7 @@ export async function openKafkaSubscription(
     liveness: createLiveness({ health, ping, clock }),
     ended,
     async close() {
-      closing.abort();
-      await consumer.disconnect();
+      await leave();
       session.end();
       closed.resolve();
     },

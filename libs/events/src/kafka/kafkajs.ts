@@ -87,3 +87,4 @@ function forward(log: Logger, { namespace, log: { message, timestamp: _, logger:
 
 export const zstd = CompressionTypes.ZSTD;
 export const topicResource = kafkajs.ConfigResourceTypes.TOPIC;
+export const brokerResource = kafkajs.ConfigResourceTypes.BROKER;
