@@ -90,7 +90,7 @@ for (const [adapter, urlOf] of Object.entries(logs)) {
   });
 }
 
-test("while the log is away the last states stay and are known to be behind, also for a while after it is back", async () => {
+test("while the log is away the last states stay and are known to be behind", async () => {
   const url = await logs.postgres();
   const proxy = await createTcpProxy({ port: Number(new URL(url).port) });
   closes.push(proxy.close);
@@ -113,7 +113,7 @@ async function holdsThroughAnOutage(log: EventLog, proxy: TcpProxy, url: string)
   await say(log, { kind: "account", id: account, account_id: account, state: "active", epoch: 2 });
   await proxy.accept();
   await eventually(() => states.stateOf(account)?.state === "active");
-  assert.equal(states.isBehind(), true, "whoever could not write to the log may not have tried again");
+  await eventually(() => !states.isBehind());
 }
 
 async function open(url: string): Promise<{ log: EventLog; context: TestContext<Record<never, never>> }> {

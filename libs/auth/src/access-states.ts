@@ -29,14 +29,12 @@ export interface AccessStates {
   /** Settles when the topic was read to the end it had at start. Until then nobody is let in. */
   readonly caughtUp: Promise<void>;
   isCaughtUp(): boolean;
-  /** Whether changes may have been answered more than two seconds ago of which nothing is known here. */
+  /** Whether the topic may have had changes for more than two seconds of which nothing is known here. */
   isBehind(): boolean;
 }
 
 /** CONTRACT §1: how old may be what is known of a principal, from the state topic or from the source. */
 export const knowledgeAgeMs = seconds(2);
-/** A log that is back can be read before those have tried again who could not write to it: so long it may lack changes. */
-const settlingMs = seconds(15);
 
 interface Dependencies {
   readonly eventLog: Pick<EventLog, "broadcast">;
@@ -76,7 +74,7 @@ export async function openAccessStates(dependencies: Dependencies): Promise<Acce
   });
   caughtUp.catch(() => {}); // whoever does not wait for it learns of a failure from liveness
 
-  const isBehind = () => reader.ageMs() > knowledgeAgeMs || reader.sinceResumedMs() < settlingMs;
+  const isBehind = () => reader.ageMs() > knowledgeAgeMs;
   return { ...states, caughtUp, isCaughtUp: () => isCaughtUp, isBehind };
 
   function applyRecord(record: ReceivedRecord): void {

@@ -13,7 +13,7 @@ export interface Authenticator {
 }
 
 interface Dependencies {
-  readonly principals: PrincipalSource;
+  readonly principals: Pick<PrincipalSource, "resolve">;
   readonly accessStates: Pick<AccessStates, "stateOf" | "isRevoked" | "epochOfCredential" | "isCaughtUp" | "isBehind">;
   readonly clock: Clock;
   /** How many principals are remembered, and as many refused credentials. */
@@ -24,7 +24,7 @@ interface Known {
   principal: Principal;
   /** The time to ask again. */
   refreshAtMs: number;
-  /** The time to ask again while the state topic is not heard, by the steady clock. */
+  /** The time to ask again while the state topic may lack changes, by the steady clock. */
   unheardUntilMs: number;
   /** The access changes that were known when this principal was asked for. */
   accountEpoch: number;
@@ -43,7 +43,7 @@ const awayRetryMs = seconds(5);
 
 /**
  * Creates the authenticator of a service. A principal is remembered by the digest of its credential until it expires,
- * or until an access change makes it outdated. While the state topic is not heard, and a while after, the source is asked every two seconds.
+ * or until an access change makes it outdated. While the state topic may lack changes, the source is asked every two seconds.
  * While the source is away, remembered principals keep working with the state last read from the state topic, and unseen
  * credentials are `unavailable`.
  */
@@ -53,7 +53,7 @@ export function createAuthenticator(dependencies: Dependencies): Authenticator {
 }
 
 class RememberedPrincipals implements Authenticator {
-  readonly #principals: PrincipalSource;
+  readonly #principals: Dependencies["principals"];
   readonly #accessStates: Dependencies["accessStates"];
   readonly #clock: Clock;
   readonly #known: LRUCache<string, Known>;

@@ -7,7 +7,8 @@ export {
   stepUpChallenge,
   stepUpMaxAgeMs,
 } from "./access-rules.ts";
-export { type AccessStates, openAccessStates } from "./access-states.ts";
+export { type AccessStates, accessTopic, openAccessStates } from "./access-states.ts";
+export { followAnnouncements } from "./announcements.ts";
 export { createApiKey, digestApiKey, looksLikeApiKey, parseApiKey, sameDigest } from "./api-key.ts";
 export { type Authenticator, createAuthenticator, isSignedOut } from "./authenticator.ts";
 export { credentialBytesMax, credentialFrom, type PresentedCredential } from "./credential.ts";
@@ -18,6 +19,8 @@ export { createManagementAuthorizer } from "./management-authorizer.ts";
 export type { Caller, Principal, PrincipalCredential } from "./principal.ts";
 export { createPrincipalClient } from "./principal-client.ts";
 export {
+  AnnouncementsAnswer,
+  announcementsPath,
   answerFromPrincipal,
   PrincipalAnswer,
   PrincipalQuestion,

@@ -4,7 +4,13 @@ import type { Runner } from "@signalbox/runtime";
 import { z } from "zod";
 import type { PresentedCredential } from "./credential.ts";
 import { internalTokenHeader } from "./internal-token.ts";
-import { PrincipalAnswer, principalFromAnswer, principalsPath } from "./principal-protocol.ts";
+import {
+  AnnouncementsAnswer,
+  announcementsPath,
+  PrincipalAnswer,
+  principalFromAnswer,
+  principalsPath,
+} from "./principal-protocol.ts";
 import type { PrincipalSource } from "./principal-source.ts";
 
 interface Dependencies {
@@ -37,6 +43,12 @@ export function createPrincipalClient(dependencies: Dependencies): PrincipalSour
       if (status === 200) return principalFromAnswer(answerIn(body));
       if (status === 422) throw new AppError("unauthorized", messageIn(body));
       throw unavailable(new Error(`the account service answered ${status}: ${messageIn(body)}`));
+    },
+    async hasUnannounced() {
+      const { status, body } = await account.get(announcementsPath);
+      const answer = AnnouncementsAnswer.safeParse(jsonIn(body));
+      if (!answer.success) throw unavailable(new Error(`the account service answered ${status}`));
+      return answer.data.unannounced;
     },
   };
 

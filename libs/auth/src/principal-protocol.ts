@@ -28,6 +28,12 @@ export const PrincipalAnswer = z.object({
   expires_at: z.iso.datetime().nullable(),
 });
 
+/** The path on which account says whether the state topic lacks changes. */
+export const announcementsPath = "/internal/access-announcements";
+
+/** `GET /internal/access-announcements`. */
+export const AnnouncementsAnswer = z.object({ unannounced: z.boolean() });
+
 export type PrincipalAnswer = z.output<typeof PrincipalAnswer>;
 
 /** The principal as it crosses the network. */

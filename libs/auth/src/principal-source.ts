@@ -8,4 +8,9 @@ import type { Principal } from "./principal.ts";
 export interface PrincipalSource {
   /** Throws AppError `unauthorized` for a credential that is not good, `unavailable` when that cannot be found out now. */
   resolve(credential: PresentedCredential): Promise<Principal>;
+  /**
+   * Whether an access change was committed that the state topic still lacks after half a second. Throws AppError
+   * `unavailable` when that cannot be found out now.
+   */
+  hasUnannounced(): Promise<boolean>;
 }

@@ -89,8 +89,6 @@ export interface BroadcastReader {
   readonly caughtUp: Promise<void>;
   /** Milliseconds since the reader last knew that it had everything. */
   ageMs(): number;
-  /** Milliseconds since the log was last heard again after an outage of two seconds or more; infinite without one. */
-  sinceResumedMs(): number;
   /** Why nothing is being read, or null. */
   health(): string | null;
   /** Why only a restart of the process helps, or null: it has ended, or reads nothing for minutes although the log answers. */

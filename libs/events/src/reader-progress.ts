@@ -5,9 +5,6 @@ import { createLiveness } from "./liveness.ts";
 /** A log that is well is heard many times in this while, also when it has no news. */
 const silenceMsMax = 30_000;
 
-/** A log that was not heard for this long was away, for those who write to it too. */
-const outageMs = 2_000;
-
 /** Keeps how far a broadcast reader is, in the same way on both adapters. */
 export class ReaderProgress implements Omit<BroadcastReader, "close"> {
   readonly caughtUp: Promise<void>;
@@ -18,7 +15,6 @@ export class ReaderProgress implements Omit<BroadcastReader, "close"> {
   readonly #liveness: () => Promise<string | null>;
   #heardMs: number;
   #currentMs: number;
-  #resumedMs = Number.NEGATIVE_INFINITY;
   #isCaughtUp = false;
   #failure: string | null = null;
 
@@ -44,7 +40,6 @@ export class ReaderProgress implements Omit<BroadcastReader, "close"> {
 
   /** Records that the reader has everything that the log had at this time, now when left out. */
   markCurrent(atMs = this.#clock.steadyMs()): void {
-    if (this.#isCaughtUp && atMs - this.#currentMs > outageMs) this.#resumedMs = this.#clock.steadyMs();
     this.#currentMs = Math.max(this.#currentMs, atMs);
     this.#isCaughtUp = true;
     this.#caughtUp.resolve();
@@ -64,10 +59,6 @@ export class ReaderProgress implements Omit<BroadcastReader, "close"> {
 
   ageMs(): number {
     return this.#clock.steadyMs() - this.#currentMs;
-  }
-
-  sinceResumedMs(): number {
-    return this.#clock.steadyMs() - this.#resumedMs;
   }
 
   health(): string | null {

@@ -4,6 +4,7 @@ import {
   createAuthenticator,
   createManagementAuthorizer,
   createPrincipalClient,
+  followAnnouncements,
   type internalProperties,
   openAccessStates,
   type PrincipalSource,
@@ -39,9 +40,10 @@ export async function openAccess(
   rateLimits: EdgeLimits["rateLimits"],
 ): Promise<Access> {
   const { configuration, clock } = context;
-  const accessStates = await openStates(context, eventLog);
+  const principals = openPrincipals(context);
+  const accessStates = followAnnouncements(await openStates(context, eventLog), { principals, runner: context.runner });
   const authenticator = createAuthenticator({
-    principals: openPrincipals(context),
+    principals,
     accessStates,
     clock,
     cacheMax: configuration.get("auth.principals.cache-max"),

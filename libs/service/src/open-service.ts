@@ -3,6 +3,7 @@ import {
   type AccessStates,
   createAuthenticator,
   createManagementAuthorizer,
+  followAnnouncements,
   type PrincipalSource,
 } from "@signalbox/auth";
 import type { Cache } from "@signalbox/cache";
@@ -140,7 +141,8 @@ export async function openService(
     serve({ title, principals, routes, internalRoutes = createRoutes(), graph, mounts, ...rest }) {
       const { onForbidden = createRefusalTeller(context, { pool, outbox }) } = rest;
       const cacheMax = configuration.get("auth.principals.cache-max");
-      const authenticator = createAuthenticator({ principals, accessStates, clock, cacheMax });
+      const states = followAnnouncements(accessStates, { principals, runner });
+      const authenticator = createAuthenticator({ principals, accessStates: states, clock, cacheMax });
       const openapi = { title, version: "1" };
       const edge = { context, pool, authenticator, rateLimits, idempotency, onForbidden };
       const observe = observeSubgraph(context);

@@ -46,6 +46,9 @@ before(async () => {
 });
 after(() => account.close());
 
+/** No relay publishes a shard that somebody else holds. */
+const holdAllShards = sql("", "select pg_advisory_xact_lock(4201, shard) from generate_series(0, 7) as shard");
+
 const path = "/api/account/";
 /** Moves an account as an administrator does. */
 async function move(id: string, status: AccountState): Promise<void> {
@@ -120,6 +123,24 @@ test("while the log is away a revoked key stops in every service all the same: a
   await account.send("DELETE", `/api/account/api-keys/${id}`, { headers });
   await eventually(async () => (await elsewhere.may({ "x-api-key": key }, "read")) === "unauthorized");
   assert.equal(elsewhere.accessStates.isRevoked(id), false, "the log has not told it");
+});
+
+test("while account can put nothing on a log that is read a revoked key stops all the same", async (t) => {
+  const elsewhere = await startElsewhere(account);
+  t.after(elsewhere.close);
+  const headers = account.person();
+  const body = { name: "key", scopes: ["account:read"] };
+  const { id, key } = (await account.send("POST", "/api/account/api-keys/", { headers, body })).body;
+  assert.equal(await elsewhere.may({ "x-api-key": key }, "read"), "yes");
+  await inTransaction(pool, async (tx) => {
+    await tx.query(holdAllShards, []);
+    await account.send("DELETE", `/api/account/api-keys/${id}`, { headers });
+    await eventually(async () => (await elsewhere.may({ "x-api-key": key }, "read")) === "unauthorized");
+    assert.equal(elsewhere.accessStates.isRevoked(id), false, "the log has not told it");
+    assert.equal(await access.hasUnannounced(), true);
+  });
+  await eventually(() => elsewhere.accessStates.isRevoked(id));
+  assert.equal(await access.hasUnannounced(), false);
 });
 
 test("another instance of this service that starts later knows what was said before", async () => {

@@ -2,6 +2,7 @@ import {
   createAuthenticator,
   createPrincipalClient,
   credentialFrom,
+  followAnnouncements,
   openAccessStates,
   type PresentedCredential,
   type Principal,
@@ -34,7 +35,8 @@ export async function startElsewhere(
   const accessStates = await openAccessStates({ ...context, eventLog });
   await accessStates.caughtUp;
   const principals = createPrincipalClient({ ...account.principals, ...context });
-  const { authenticate } = createAuthenticator({ ...context, principals, accessStates, cacheMax: 100 });
+  const states = followAnnouncements(accessStates, { principals, runner: context.runner });
+  const { authenticate } = createAuthenticator({ ...context, principals, accessStates: states, cacheMax: 100 });
   const principalOf = (headers: Record<string, string>): Promise<Principal> =>
     authenticate(credentialFrom(headers) as PresentedCredential);
   const may = async (headers: Record<string, string>, access: AccessKind): Promise<string> => {

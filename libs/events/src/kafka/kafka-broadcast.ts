@@ -45,7 +45,6 @@ export function openKafkaBroadcast(parts: Parts, options: BroadcastOptions): Bro
     caughtUp: progress.caughtUp,
     ended: progress.ended,
     ageMs: () => progress.ageMs(),
-    sinceResumedMs: () => progress.sinceResumedMs(),
     health: () => progress.health(),
     liveness: () => progress.liveness(),
     async close() {

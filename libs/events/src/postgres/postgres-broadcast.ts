@@ -51,7 +51,6 @@ export function openPostgresBroadcast(parts: Parts, options: BroadcastOptions): 
     caughtUp: progress.caughtUp,
     ended: progress.ended,
     ageMs: () => progress.ageMs(),
-    sinceResumedMs: () => progress.sinceResumedMs(),
     health: () => progress.health(),
     liveness: () => progress.liveness(),
     async close() {

@@ -1,4 +1,4 @@
-import { type AccessStates, accessRecordOf } from "@signalbox/auth";
+import { type AccessStates, accessRecordOf, accessTopic } from "@signalbox/auth";
 import { draft, type EventData } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import { type Outbox, stateRepetitionMs } from "@signalbox/events";
@@ -51,6 +51,13 @@ const isLive = (now: string) => `(changed_at > ${now}::timestamptz - interval '7
   state <> 'active' and subject like 'account:%'
   and exists (select 1 from accounts where accounts.id = access_entries.account_id and purged_at is null)))`;
 
+/** The relay has an event on a log that is well within milliseconds. */
+const findUnannounced = sql(
+  "access.unannounced",
+  `select exists (select from signalbox.outbox
+     where topic = '${accessTopic}' and created_at < clock_timestamp() - interval '500 ms') as found`,
+);
+
 const takeLiveEntries = sql(
   "access.take-live",
   `update access_entries set appended_at = $2
@@ -91,6 +98,12 @@ export function createAccessAnnouncements({ pool, outbox, clock, accessStates }:
       const next = { ...account, accessEpoch: account.accessEpoch + 1 };
       await announceAccount(tx, next);
       return next;
+    },
+
+    /** Whether a change that was committed is not on the state topic half a second later. */
+    async hasUnannounced(): Promise<boolean> {
+      const { rows } = await pool.query<{ found: boolean }>(findUnannounced, []);
+      return rows[0]?.found === true;
     },
 
     /**

@@ -1,4 +1,6 @@
 import {
+  AnnouncementsAnswer,
+  announcementsPath,
   answerFromPrincipal,
   PrincipalAnswer,
   PrincipalQuestion,
@@ -27,6 +29,14 @@ export function principalRoutes({ principals }: { readonly principals: Principal
         return refused(422, "validation_error", { message: error.message });
       }
     },
+  });
+
+  routes.get(announcementsPath, {
+    summary: "Tell whether the state topic lacks access changes",
+    auth: "anonymous",
+    responses: { 200: AnnouncementsAnswer },
+    rateLimit: "none",
+    handle: async () => ok({ unannounced: await principals.hasUnannounced() }),
   });
 
   return routes;

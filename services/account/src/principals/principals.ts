@@ -18,6 +18,7 @@ import {
 import { scopesOfRole } from "@signalbox/contracts";
 import { AppError } from "@signalbox/core";
 import type { AuditRefusals } from "@signalbox/service";
+import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import type { Account } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { Provisioning } from "../accounts/provisioning.ts";
@@ -35,6 +36,7 @@ interface Dependencies {
   readonly provisioning: Pick<Provisioning, "provision">;
   readonly stepUpStore: Pick<StepUpStore, "find">;
   readonly auditRefusals: Pick<AuditRefusals, "record">;
+  readonly access: Pick<AccessAnnouncements, "hasUnannounced">;
   /** Whether accounts have their roles from here, which bound all that acts for them. */
   readonly rolesAreOurs: boolean;
 }
@@ -47,7 +49,7 @@ export function createPrincipals(
   { clock, log }: Pick<Configured, "clock" | "log">,
   dependencies: Dependencies,
 ): PrincipalSource {
-  const { tokens, accounts, keys, auditRefusals, rolesAreOurs } = dependencies;
+  const { tokens, accounts, keys, auditRefusals, access, rolesAreOurs } = dependencies;
   const within = rolesAreOurs ? withinRolesOf : (_account: Account, access: Access) => access;
 
   return {
@@ -56,6 +58,7 @@ export function createPrincipals(
       if (kind === "bearer") return fromToken(value);
       throw new AppError("unauthorized", "This is not an API key.");
     },
+    hasUnannounced: () => access.hasUnannounced(),
   };
 
   /** An API key acts for the account that made it, with the scopes it was given. */
