@@ -147,23 +147,29 @@ export class Renderer {
 
   async #make({ key, image, rendition }: Wanted, terms: JobTerms) {
     const { imagePool, objectFiles, renditionStore, imageLimits, memory, clock, tracer } = this.#parts;
-    const attempt = await renditionStore.beginAttempt(key, image.sha256, clock.now());
-    if (attempt === null) throw refusedForNow();
+    let attempt = 0;
+    // Not before: what only waits for its turn when this process is killed did no harm.
+    const beforeHandOver = async () => {
+      attempt = (await renditionStore.beginAttempt(key, image.sha256, clock.now())) ?? refuseForNow();
+    };
+    const takeBack = () => (attempt > 0 ? renditionStore.endAttempt(key) : undefined);
     const path = objectFiles.newPath();
-    const facts = factsOf(image);
-    const limits = imageLimits();
+    const [facts, limits] = [factsOf(image), imageLimits()];
     const made = await objectFiles
       .withFile(
         originalKey(image.sha256),
         (source) =>
           tracer.span("render image", { attributes: { "image.format": rendition.format } }, () =>
-            imagePool.run({ kind: "render", source, target: path, facts, rendition, limits }, terms),
+            imagePool.run(
+              { kind: "render", source, target: path, facts, rendition, limits },
+              { ...terms, beforeHandOver },
+            ),
           ),
         terms.signal,
       )
       .catch(async (error: unknown) => {
         await rm(path, { force: true });
-        await renditionStore.endAttempt(key);
+        await takeBack();
         throw error;
       });
     if (made?.outcome === "rendered") {
@@ -172,10 +178,10 @@ export class Renderer {
       return { bytes, path, file: made.result };
     }
     await rm(path, { force: true });
-    if (made === null || made.outcome === "broken") await renditionStore.endAttempt(key);
     if (made === null) throw missing(image);
     if (made.outcome === "too-slow" && attempt === 1) return null;
     if (made.outcome !== "broken") throw attempt > 1 ? refusedForNow() : tooMuch(made.outcome);
+    await takeBack();
     throw new AppError("validation_error", "The image is damaged and cannot be shown in this form.", {
       cause: new Error(made.reason),
     });
@@ -191,6 +197,10 @@ export class Renderer {
     await cache.set(`made:${key}`, "1", { expiresInMs: toldMs });
     await kept.added(image);
   }
+}
+
+function refuseForNow(): never {
+  throw refusedForNow();
 }
 
 function refusedForNow(): AppError {
