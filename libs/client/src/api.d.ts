@@ -3056,6 +3056,28 @@ export interface components {
                 "application/json": components["schemas"]["PublishedEvents"];
             };
         };
+        /** @description The range holds no byte of what is there. */
+        RangeNotSatisfiable: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "code": "invalid_request",
+                 *         "message": "The request is not well formed.",
+                 *         "request_id": "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b",
+                 *         "doc_url": "/docs/errors#invalid_request"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description Success. */
         ReceivedWebhookInFull: {
             headers: {
@@ -7618,7 +7640,7 @@ export interface operations {
                      *         {
                      *           "id": "img_01kdzq3f9s4r7v2m8c5x6t0b1n",
                      *           "account_id": "acc_5Yb0cPq7TnV2sKxW9mRdLh",
-                     *           "url": "https://signalbox.example/images/img_01kdzq3f9s4r7v2m8c5x6t0b1n/content",
+                     *           "url": "https://signalbox.example/images/img_01kdzq3f9s4r7v2m8c5x6t0b1n/content?v=3q2xVb7KpL0d",
                      *           "filename": "harbour.jpg",
                      *           "mime_type": "image/jpeg",
                      *           "width": 3000,
@@ -7637,10 +7659,10 @@ export interface operations {
                      *           "placeholder": "1QcSHQRnh493V4dIh4eXh1h4kJUI",
                      *           "focal_point": null,
                      *           "variants": {
-                     *             "thumbnail": "https://signalbox.example/images/img_01kdzq3f9s4r7v2m8c5x6t0b1n/content?width=200&height=200&fit=cover",
-                     *             "small": "https://signalbox.example/images/img_01kdzq3f9s4r7v2m8c5x6t0b1n/content?width=480",
-                     *             "medium": "https://signalbox.example/images/img_01kdzq3f9s4r7v2m8c5x6t0b1n/content?width=960",
-                     *             "large": "https://signalbox.example/images/img_01kdzq3f9s4r7v2m8c5x6t0b1n/content?width=1920"
+                     *             "thumbnail": "https://signalbox.example/images/img_01kdzq3f9s4r7v2m8c5x6t0b1n/content?width=200&height=200&fit=cover&v=3q2xVb7KpL0d",
+                     *             "small": "https://signalbox.example/images/img_01kdzq3f9s4r7v2m8c5x6t0b1n/content?width=480&v=3q2xVb7KpL0d",
+                     *             "medium": "https://signalbox.example/images/img_01kdzq3f9s4r7v2m8c5x6t0b1n/content?width=960&v=3q2xVb7KpL0d",
+                     *             "large": "https://signalbox.example/images/img_01kdzq3f9s4r7v2m8c5x6t0b1n/content?width=1920&v=3q2xVb7KpL0d"
                      *           },
                      *           "created_at": "2026-01-01T09:00:00.000Z",
                      *           "updated_at": "2026-01-01T09:00:00.000Z"
@@ -7908,6 +7930,8 @@ export interface operations {
                 height?: number;
                 /** @description For JPEG, WebP and AVIF. */
                 quality?: number;
+                /** @description The version, as `url` and `variants` have it: with the present one a public image may be kept for a year. */
+                v?: string;
                 /** @description Pixels; the other side follows when it is not given. */
                 width?: number;
             };
@@ -7943,12 +7967,31 @@ export interface operations {
                     "image/webp": Blob;
                 };
             };
+            /** @description The part that `Range` names. */
+            206: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/avif": Blob;
+                    "image/gif": Blob;
+                    "image/jpeg": Blob;
+                    "image/png": Blob;
+                    "image/webp": Blob;
+                };
+            };
             304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            416: components["responses"]["RangeNotSatisfiable"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
@@ -7988,12 +8031,27 @@ export interface operations {
                     "application/octet-stream": Blob;
                 };
             };
+            /** @description The part that `Range` names. */
+            206: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": Blob;
+                };
+            };
             304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            416: components["responses"]["RangeNotSatisfiable"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];

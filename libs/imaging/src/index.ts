@@ -7,6 +7,7 @@ export { type ImagePool, type JobTerms, openImagePool } from "./pool/image-pool.
 export { type Inspection, inspectImage } from "./pool/inspect-image.ts";
 export {
   canonicalRendition,
+  contentVersion,
   isOfThisEncoder,
   namedBoxes,
   type Rendition,

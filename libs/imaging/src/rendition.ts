@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { type Box, planGeometry, type Size } from "./geometry.ts";
+import { type Box, type FocalPoint, planGeometry, type Size } from "./geometry.ts";
 import { type OutputFormat, outputTraits } from "./image-formats.ts";
 
 /** The release of the decoder, read without loading it: that is for the children alone. */
@@ -73,6 +73,12 @@ export function renditionKey(sourceSha256: string, rendition: Rendition): string
     focalPoint ? `x${focalPoint.x.toFixed(4)}-y${focalPoint.y.toFixed(4)}-` : "",
   ];
   return `renditions/${sourceSha256}/${size}${parts.join("")}${encoderVersion}.${format}`;
+}
+
+/** Changes whenever any rendition of an image may: with its original, its focal point and the encoder. */
+export function contentVersion(sourceSha256: string, focalPoint: FocalPoint | null): string {
+  const point = focalPoint ? `x${focalPoint.x}-y${focalPoint.y}` : "";
+  return createHash("sha256").update(`${sourceSha256} ${point} ${encoderVersion}`).digest("base64url").slice(0, 12);
 }
 
 /** Tells if the bytes under a key were made by the present encoder. */

@@ -17,6 +17,7 @@ import { createImageStore } from "./images/image-store.ts";
 import { createImageEvents, viewImage } from "./images/image-view.ts";
 import { createImages } from "./images/images.ts";
 import type { Properties } from "./properties.ts";
+import { publicContentPolicy } from "./renditions/content-routes.ts";
 import { createKeptRenditions } from "./renditions/kept-renditions.ts";
 import { createTermsOf } from "./renditions/render-terms.ts";
 import { Renderer } from "./renditions/renderer.ts";
@@ -39,7 +40,8 @@ const reissueEveryMs = seconds(20);
 
 /** Keeps images: takes them in, describes them, shows them in every size and format, and lets them go. */
 export async function createService(context: Context): Promise<ServiceParts> {
-  const opened = await openService(context, { prismaDirectory });
+  const rateLimits = [publicContentLimit(context)];
+  const opened = await openService(context, { prismaDirectory, rateLimits });
   const parts = await openParts(context, opened);
   const { images, variants, blobs, imageStore } = parts;
 
@@ -61,6 +63,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
     title: "Signalbox images",
     principals: openPrincipals(context),
     routes: publicRoutes(parts),
+    corsOrigins: context.configuration.get("images.cors.origins"),
     internalRoutes: exportRoutes({ item: ImageResource, list: imageStore.list, view: parts.view }),
     graph: {
       typeDefs: await readFile(schemaFile, "utf8"),
@@ -120,6 +123,12 @@ async function openParts(context: Context, opened: OpenedService) {
     renderer: new Renderer({ ...shared, kept: createKeptRenditions(shared) }),
   };
 }
+
+const publicContentLimit = ({ configuration }: Context) => ({
+  name: publicContentPolicy,
+  limit: configuration.get("images.public.requests"),
+  windowMs: configuration.get("images.public.window"),
+});
 
 /** What is asked for at each use, because it may change while the process runs. */
 function livePropertiesOf({ configuration }: Context) {

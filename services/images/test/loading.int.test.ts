@@ -5,7 +5,7 @@ import { createSubgraph } from "@signalbox/graphql";
 import type { Pool } from "@signalbox/storage";
 import { createSubgraphClient, type ServedListener, serveListener, testPerson } from "@signalbox/testing";
 import { createLoaders, resolversOf } from "../src/images/image-resolvers.ts";
-import { createImageEvents, viewImage } from "../src/images/image-view.ts";
+import { createImageEvents, versionOf, viewImage } from "../src/images/image-view.ts";
 import { createImages } from "../src/images/images.ts";
 import { type Inside, imageRecord, openInside } from "./inside.ts";
 
@@ -39,10 +39,12 @@ after(async () => {
   await inside.close();
 });
 
+const sha256 = "d".repeat(64);
+const urlOf = (id: string) => `https://images.test/images/${id}/content?v=${versionOf({ sha256, focalPoint: null })}`;
+
 test("a hundred images of a query are one statement, and those of others are missing", async () => {
   const { pool, blobStore } = inside;
   const [owner, other] = [testPerson(), testPerson()];
-  const sha256 = "d".repeat(64);
   await blobStore.touch({ sha256, sizeBytes: 1, mimeType: "image/png" }, new Date());
   const ids = Array.from({ length: 100 }, (_, at) => `img_${String(at).padStart(3, "0")}`);
   const own = ids.slice(0, 98).map((id) => imageRecord({ id, sha256, accountId: owner.accountId }));
@@ -53,7 +55,7 @@ test("a hundred images of a query are one statement, and those of others are mis
   const send = createSubgraphClient(served.url);
   const sent = recordStatements(pool);
   const { data } = await send(owner, query, { of });
-  const expected = [...own.map(({ id }) => ({ id, url: `https://images.test/images/${id}/content` })), null, null];
+  const expected = [...own.map(({ id }) => ({ id, url: urlOf(id) })), null, null];
   assert.deepEqual(data._entities, expected);
   assert.deepEqual(sent.length, 1, sent.join("\n"));
 });

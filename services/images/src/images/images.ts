@@ -4,7 +4,7 @@ import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { BlobStore } from "../blobs/blob-store.ts";
-import { renderDueAt, renderRequested } from "../renditions/render-job.ts";
+import { recropped, renderDueAt, renderRequested } from "../renditions/render-job.ts";
 import { changeImage, type Image, newImage, type Original } from "./image.ts";
 import type { ImageChanges, NewImageFields } from "./image-fields.ts";
 import type { ImageStore } from "./image-store.ts";
@@ -50,10 +50,13 @@ export function createImages({ imageStore, blobStore, outbox, events, clock, los
     async update(tx: Tx, caller: Caller, before: Image, changes: ImageChanges): Promise<Image> {
       const { image, changed } = changeImage(before, changes, clock.now());
       if (changed.length === 0) return before;
-      await imageStore.save(tx, image);
+      const { saved, jobs } = changed.includes("focal_point")
+        ? recropped(image, clock.now(), lostAfterMs())
+        : { saved: image, jobs: [] };
+      await imageStore.save(tx, saved);
       const entry = audited(caller, { action: "image.update", subject: image.id, fields: changed });
-      await outbox.append(tx, [events.updated(image, changed), entry]);
-      return image;
+      await outbox.append(tx, [events.updated(saved, changed), ...jobs, entry]);
+      return saved;
     },
 
     /** Deletes the record; its bytes are swept later, when no other record shares them. */

@@ -15,6 +15,13 @@ export const ContentQuery = z.object({
     .enum(["auto", ...outputFormats])
     .default("auto")
     .describe("`auto` keeps the original's type unless Accept names WebP or AVIF."),
+  v: z
+    .string()
+    .regex(/^[\w-]{1,32}$/)
+    .optional()
+    .describe(
+      "The version, as `url` and `variants` have it: with the present one a public image may be kept for a year.",
+    ),
 });
 
 export type ContentQuery = z.output<typeof ContentQuery>;
