@@ -7920,16 +7920,24 @@ export interface operations {
     imageContent: {
         parameters: {
             query?: {
+                /** @description Six hex digits: what is seen where the image is transparent or does not reach. */
+                background?: string;
+                /** @description Pixels of the screen for one of the page: width and height times this, at most 4096. */
+                dpr?: number;
                 /** @description Whether the result may be larger than the original. */
                 enlarge?: "true" | "false";
                 /** @description How the image goes into a box of both sides. */
                 fit?: "inside" | "cover" | "contain" | "fill" | "outside";
                 /** @description `auto` keeps the original's type unless Accept names WebP or AVIF. */
                 format?: "auto" | "jpeg" | "png" | "webp" | "avif" | "gif";
+                /** @description What `fit=cover` keeps in sight: the focal point of the record, or what draws the eye. */
+                gravity?: "focal" | "attention";
                 /** @description Pixels. */
                 height?: number;
-                /** @description For JPEG, WebP and AVIF. */
-                quality?: number;
+                /** @description `copyright` keeps the author and the copyright notice of the file, and nothing else. */
+                metadata?: "none" | "copyright";
+                /** @description For JPEG, WebP and AVIF; `auto` looks the same in each. */
+                quality?: number | "auto";
                 /** @description The version, as `url` and `variants` have it: with the present one a public image may be kept for a year. */
                 v?: string;
                 /** @description Pixels; the other side follows when it is not given. */

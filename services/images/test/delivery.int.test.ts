@@ -127,6 +127,35 @@ test("without credentials a private image and one that never was are 401 alike",
   assert.equal((await get(testPerson(), `/images/${id}/content`)).status, 404);
 });
 
+test("a screen with more pixels gets more, up to 4096, and unfit parameters are named", async () => {
+  const who = testPerson();
+  const { id } = await uploaded(who, "private");
+  const ask = (query: string) => get(who, `/images/${id}/content?format=webp&${query}`);
+  const tagOf = async (query: string) => (await ask(query)).headers.get("etag");
+  assert.equal(await tagOf("width=100&dpr=2.5"), await tagOf("width=250"));
+  assert.equal(await tagOf("dpr=3"), await tagOf(""), "without a size there is nothing to multiply");
+  assert.equal(await tagOf("width=90&quality=auto"), await tagOf("width=90&quality=76"));
+  assert.equal(await tagOf("width=90&gravity=attention&background=ABCDEF"), await tagOf("width=90"));
+  assert.notEqual(
+    await tagOf("width=90&height=90&fit=cover&gravity=attention"),
+    await tagOf("width=90&height=90&fit=cover"),
+  );
+  assert.notEqual(await tagOf("width=90&metadata=copyright"), await tagOf("width=90"));
+  for (const [query, field] of [
+    ["width=2049&dpr=2", "dpr"],
+    ["width=100&dpr=0.5", "dpr"],
+    ["width=100&dpr=4.001", "dpr"],
+    ["quality=101", "quality"],
+    ["quality=best", "quality"],
+    ["gravity=face", "gravity"],
+    ["background=red", "background"],
+    ["metadata=all", "metadata"],
+  ] as const) {
+    const { status, body } = await ask(query);
+    assert.deepEqual([status, body.error.details[0]?.field], [400, field], query);
+  }
+});
+
 test("a gallery is shown to an address that asks for nothing else any more, and has an allowance of its own", async () => {
   const { url } = await uploaded(testPerson(), "public");
   const answers = [];

@@ -15,7 +15,7 @@ import type { Image } from "../images/image.ts";
 import type { ImageStore } from "../images/image-store.ts";
 import { versionOf } from "../images/image-view.ts";
 import { contentRange, outOfRange, partOf } from "./byte-range.ts";
-import { enlargedSideMax } from "./choose-rendition.ts";
+import { sideMax } from "./choose-rendition.ts";
 import { contentHeaders } from "./content-headers.ts";
 import { ContentQuery } from "./content-query.ts";
 import type { TermsOf } from "./render-terms.ts";
@@ -87,7 +87,7 @@ async function show(dependencies: Dependencies, input: Input, image: Image): Pro
   if (choice.outcome === "not-acceptable") {
     return refused(406, "not_acceptable", { message: `The image can be had as ${contentTypes.join(", ")}.` });
   }
-  if (choice.outcome === "too-large") return tooLarge();
+  if (choice.outcome === "too-large") return tooLarge(choice.field);
   if (choice.outcome === "only-later") return showLater(dependencies, image, choice.rendition);
   const { rendition, later } = choice;
   if (later) {
@@ -139,9 +139,9 @@ async function showBytes(
     : stream(await content.open(part), { ...partial, contentType, length });
 }
 
-function tooLarge(): HttpResponse {
-  const message = `An enlarged image may have ${enlargedSideMax} pixels on each side.`;
-  const details = [{ field: "enlarge", code: "out_of_range", message }] as const;
+function tooLarge(field: "enlarge" | "dpr"): HttpResponse {
+  const message = `An image may be asked for with ${sideMax} pixels on each side, as \`${field}\` makes it.`;
+  const details = [{ field, code: "out_of_range", message }] as const;
   return refused(400, "invalid_request", { message, details });
 }
 
