@@ -3,7 +3,7 @@ import { defineProperties } from "@signalbox/config";
 import { capabilityProperties, limitProperties, supportedProperties } from "@signalbox/contracts/properties";
 import { imagingProperties } from "@signalbox/imaging/properties";
 import { commonProperties } from "@signalbox/service/common-properties";
-import { blobProperties } from "@signalbox/storage/properties";
+import { blobProperties, secretsProperties } from "@signalbox/storage/properties";
 
 const count = (value: number, min: number, max: number, unit: string, effect: string) =>
   ({ type: "integer", default: value, min, max, unit, secrecy: "internal", reload: "live", effect }) as const;
@@ -14,6 +14,7 @@ export const properties = defineProperties({
   ...blobProperties,
   ...imagingProperties,
   ...principalProperties,
+  ...secretsProperties,
   "limits.maxUploadBytes": limitProperties["limits.maxUploadBytes"],
   "limits.maxImagePixels": limitProperties["limits.maxImagePixels"],
   "limits.maxImageSide": limitProperties["limits.maxImageSide"],

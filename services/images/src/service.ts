@@ -7,7 +7,7 @@ import { type ImageLimits, type ImagePool, openImagePool } from "@signalbox/imag
 import { createOutboundClient } from "@signalbox/net";
 import { ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
 import { type OpenedService, openPrincipals, openService } from "@signalbox/service";
-import { openObjectFiles, openObjectStore, prismaAdapter } from "@signalbox/storage";
+import { createSealer, openObjectFiles, openObjectStore, prismaAdapter, type Sealer } from "@signalbox/storage";
 import { createBlobStore } from "./blobs/blob-store.ts";
 import { createBlobs } from "./blobs/blobs.ts";
 import { PrismaClient } from "./generated/prisma/client.ts";
@@ -26,6 +26,9 @@ import { createRenditionStore } from "./renditions/rendition-store.ts";
 import { createRenditions } from "./renditions/renditions.ts";
 import { createVariants } from "./renditions/variants.ts";
 import { publicRoutes } from "./routes.ts";
+import { createSignedUrls } from "./signing/signed-urls.ts";
+import { createSigningKeyStore, sealedSigningKeys } from "./signing/signing-key-store.ts";
+import { createSigningKeys } from "./signing/signing-keys.ts";
 import { openStagingArea } from "./uploads/staging-area.ts";
 import { createUploads } from "./uploads/uploads.ts";
 
@@ -41,8 +44,10 @@ const reissueEveryMs = seconds(20);
 /** Keeps images: takes them in, describes them, shows them in every size and format, and lets them go. */
 export async function createService(context: Context): Promise<ServiceParts> {
   const rateLimits = [publicContentLimit(context)];
-  const opened = await openService(context, { prismaDirectory, rateLimits });
-  const parts = await openParts(context, opened);
+  const sealer = createSealer(context.configuration.get("secrets.keys"));
+  const sealed = { sealer, sealedColumns: [sealedSigningKeys] };
+  const opened = await openService(context, { prismaDirectory, rateLimits, ...sealed });
+  const parts = await openParts(context, opened, sealer);
   const { images, variants, blobs, imageStore } = parts;
 
   opened.consume("facts", {
@@ -75,7 +80,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
 }
 
 /** Opens what is this service's own, and builds its capabilities of it. */
-async function openParts(context: Context, opened: OpenedService) {
+async function openParts(context: Context, opened: OpenedService, sealer: Sealer) {
   const { pool, outbox, cache, accessStates, pageLimits } = opened;
   const { configuration, runner, clock, log, tracer } = context;
   const live = livePropertiesOf(context);
@@ -95,7 +100,7 @@ async function openParts(context: Context, opened: OpenedService) {
   const baseUrl = configuration.get("http.base-url");
   const view = (image: Image) => viewImage(image, baseUrl);
   const shared = {
-    ...{ pool, outbox, cache, objects, staging, outbound, clock, log, tracer, view, pageLimits },
+    ...{ baseUrl, pool, outbox, cache, objects, staging, outbound, clock, log, tracer, view, pageLimits },
     ...live,
     imageStore: createImageStore(pool, new PrismaClient({ adapter: prismaAdapter(pool) })),
     blobStore: createBlobStore(pool),
@@ -113,10 +118,14 @@ async function openParts(context: Context, opened: OpenedService) {
     isDeleted: (accountId: string) => accessStates.stateOf(accountId)?.state === "deleted",
   };
   const blobs = createBlobs(shared);
+  const signingKeyStore = createSigningKeyStore(pool, sealer);
+  const signingKeys = createSigningKeys({ ...shared, signingKeyStore });
   return {
     ...shared,
     blobs,
-    images: createImages(shared),
+    signingKeys,
+    signedUrls: createSignedUrls({ ...shared, signingKeys }),
+    images: createImages({ ...shared, signingKeyStore }),
     uploads: createUploads({ ...shared, blobs }),
     renditions: createRenditions(shared),
     variants: createVariants(shared),
@@ -138,6 +147,7 @@ function livePropertiesOf({ configuration }: Context) {
     importDeadlineMs: () => configuration.get("images.import.deadline"),
     mayUpload: () => configuration.get("capabilities.imageDirectUpload"),
     mayImport: () => configuration.get("capabilities.imageImport"),
+    maySign: () => configuration.get("capabilities.signedUrls"),
     isAvifOffered: () => configuration.get("capabilities.imageAvif"),
     avifPixelsMax: () => configuration.get("images.render.avif-pixels"),
     attemptsMax: () => configuration.get("images.render.attempts"),

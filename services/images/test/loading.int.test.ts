@@ -2,11 +2,14 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { createSubgraph } from "@signalbox/graphql";
-import type { Pool } from "@signalbox/storage";
+import { createSealer, type Pool } from "@signalbox/storage";
 import { createSubgraphClient, type ServedListener, serveListener, testPerson } from "@signalbox/testing";
 import { createLoaders, resolversOf } from "../src/images/image-resolvers.ts";
 import { createImageEvents, versionOf, viewImage } from "../src/images/image-view.ts";
 import { createImages } from "../src/images/images.ts";
+import { createSignedUrls } from "../src/signing/signed-urls.ts";
+import { createSigningKeyStore } from "../src/signing/signing-key-store.ts";
+import { createSigningKeys } from "../src/signing/signing-keys.ts";
 import { type Inside, imageRecord, openInside } from "./inside.ts";
 
 let inside: Inside;
@@ -17,9 +20,13 @@ before(async () => {
   const { log, clock } = context;
   const view = (image: Parameters<typeof viewImage>[0]) => viewImage(image, "https://images.test");
   const events = createImageEvents(view);
+  const signingKeyStore = createSigningKeyStore(pool, createSealer([`k1:${Buffer.alloc(32).toString("base64")}`]));
+  const signingKeys = createSigningKeys({ pool, signingKeyStore, clock, outbox: { append: async () => [] } });
+  const signedUrls = createSignedUrls({ signingKeys, clock, baseUrl: "https://images.test" });
   const images = createImages({
     imageStore,
     blobStore,
+    signingKeyStore,
     events,
     clock,
     lostAfterMs: () => 1,
@@ -28,7 +35,7 @@ before(async () => {
   const pageLimits = { maxPageSize: () => 100, pageSize: () => 20 };
   const subgraph = createSubgraph({
     typeDefs: await readFile(new URL("../schema.graphql", import.meta.url), "utf8"),
-    resolvers: resolversOf({ images, imageStore, view, pageLimits }),
+    resolvers: resolversOf({ images, imageStore, signedUrls, maySign: () => true, view, pageLimits }),
     createLoaders: (principal) => createLoaders(imageStore, principal),
     ...{ log, clock, pool },
   });

@@ -1,9 +1,13 @@
 import { type OutputFormat, outputTraits } from "@signalbox/imaging";
 import type { Image } from "../images/image.ts";
 
+/** Whom content is for: everybody, its owner, or whoever has the signed URL. */
+export type Reach = "public" | "private" | { readonly secondsLeft: number };
+
 /** What the headers of an image's content depend on. */
 export interface Shown {
-  readonly image: Pick<Image, "id" | "accountId" | "visibility" | "filename">;
+  readonly image: Pick<Image, "id" | "accountId" | "filename">;
+  readonly reach: Reach;
   readonly format: OutputFormat;
   /** True where `Accept` had a say in the format. */
   readonly isNegotiated: boolean;
@@ -19,8 +23,7 @@ const immutableSeconds = 31_536_000;
 
 /** The cache directives and all other headers of content, for browsers and for the caches in front of us. */
 export function contentHeaders(shown: Shown): { readonly cache: string; readonly headers: Record<string, string> } {
-  const { image, format, later } = shown;
-  const isPublic = image.visibility === "public";
+  const { image, format, later, reach } = shown;
   return {
     cache: cacheControl(shown),
     headers: {
@@ -29,7 +32,7 @@ export function contentHeaders(shown: Shown): { readonly cache: string; readonly
       Vary: varied(shown),
       "Surrogate-Key": `${image.id} ${image.accountId}`,
       "Cache-Tag": `${image.id},${image.accountId}`,
-      ...(isPublic && {
+      ...(reach !== "private" && {
         "Access-Control-Allow-Origin": "*",
         "Cross-Origin-Resource-Policy": "cross-origin",
         "Timing-Allow-Origin": "*",
@@ -39,15 +42,18 @@ export function contentHeaders(shown: Shown): { readonly cache: string; readonly
   };
 }
 
-function cacheControl({ image: { visibility }, isVersioned, cacheSeconds, later }: Shown): string {
+function cacheControl({ reach, isVersioned, cacheSeconds, later }: Shown): string {
   // What stands in for a better format is not for good.
-  if (visibility === "public" && isVersioned && !later) return `public, max-age=${immutableSeconds}, immutable`;
-  return `${visibility}, max-age=${cacheSeconds}`;
+  const isForGood = isVersioned && !later;
+  if (reach === "public" && isForGood) return `public, max-age=${immutableSeconds}, immutable`;
+  if (typeof reach === "string") return `${reach}, max-age=${cacheSeconds}`;
+  // Whoever asks a cache for the URL shows the same credential as to us.
+  return `public, max-age=${Math.min(reach.secondsLeft, isForGood ? immutableSeconds : cacheSeconds)}`;
 }
 
 /** Only what the answer depends on: each header named here multiplies what a cache has to keep. */
-function varied({ image: { visibility }, isNegotiated }: Shown): string {
-  const credentials = visibility === "public" ? [] : ["Authorization", "X-API-Key", "Origin"];
+function varied({ reach, isNegotiated }: Shown): string {
+  const credentials = reach !== "private" ? [] : ["Authorization", "X-API-Key", "Origin"];
   return [...(isNegotiated ? ["Accept"] : []), ...credentials].join(", ");
 }
 

@@ -28,8 +28,8 @@ const quality = z
     return z.NEVER;
   });
 
-/** The parameters that say what is seen: those that a signature covers. */
-export const RenditionQuery = z.object({
+/** How a client wants to see an image. */
+export const ContentQuery = z.object({
   width: side.describe("Pixels; the other side follows when it is not given."),
   height: side.describe("Pixels."),
   dpr: dpr.optional().describe("Pixels of the screen for one of the page: width and height times this, at most 4096."),
@@ -54,10 +54,6 @@ export const RenditionQuery = z.object({
     .enum(["none", "copyright"])
     .default("none")
     .describe("`copyright` keeps the author and the copyright notice of the file, and nothing else."),
-});
-
-/** How a client wants to see an image. */
-export const ContentQuery = RenditionQuery.extend({
   v: z
     .string()
     .regex(/^[\w-]{1,32}$/)
@@ -65,6 +61,7 @@ export const ContentQuery = RenditionQuery.extend({
     .describe(
       "The version, as `url` and `variants` have it: with the present one a public image may be kept for a year.",
     ),
+  signature: z.string().max(200).optional().describe("Stands in for credentials, as a signed URL has it."),
 });
 
 export type ContentQuery = z.output<typeof ContentQuery>;

@@ -6,6 +6,7 @@ import {
   type HttpResponse,
   isNotModified,
   notModified,
+  queryTextOf,
   type RouteInput,
   refused,
   stream,
@@ -14,9 +15,10 @@ import { outputFormats, outputTraits, type Rendition, renditionKey, renditionTag
 import type { Image } from "../images/image.ts";
 import type { ImageStore } from "../images/image-store.ts";
 import { versionOf } from "../images/image-view.ts";
+import type { SignedUrls } from "../signing/signed-urls.ts";
 import { contentRange, outOfRange, partOf } from "./byte-range.ts";
 import { sideMax } from "./choose-rendition.ts";
-import { contentHeaders } from "./content-headers.ts";
+import { contentHeaders, type Reach } from "./content-headers.ts";
 import { ContentQuery } from "./content-query.ts";
 import type { TermsOf } from "./render-terms.ts";
 import type { Renderer, RenditionContent } from "./renderer.ts";
@@ -26,6 +28,8 @@ interface Dependencies {
   readonly imageStore: ImageStore;
   readonly renditions: Renditions;
   readonly renderer: Renderer;
+  readonly signedUrls: SignedUrls;
+  readonly maySign: () => boolean;
   readonly isDeleted: (accountId: string) => boolean;
   readonly termsOf: TermsOf;
   readonly cacheSeconds: (visibility: Image["visibility"]) => number;
@@ -55,7 +59,7 @@ export function contentRoutes(dependencies: Dependencies) {
     query: ContentQuery,
     ownNegotiation: true,
     responses: {
-      ...{ 200: content, 206: content, 400: "error", 404: "error", 406: "error" },
+      ...{ 200: content, 206: content, 400: "error", 403: "error", 404: "error", 406: "error" },
       ...{ 416: "error", 422: "error", 429: "error", 503: "error" },
     },
     handle: (input) => showContent(dependencies, input),
@@ -65,13 +69,27 @@ export function contentRoutes(dependencies: Dependencies) {
 }
 
 async function showContent(dependencies: Dependencies, input: Input): Promise<HttpResponse> {
-  const { principal, params } = input;
+  const { principal, params, query } = input;
+  if (query.signature !== undefined) return showSigned(dependencies, input, query.signature);
   const image = await dependencies.imageStore.find(params.image_id);
   const isVisible = image !== null && maySee(dependencies, image, principal);
-  if (isVisible) return show(dependencies, input, image);
+  if (isVisible) return show(dependencies, input, image, image.visibility);
   // Without credentials nobody learns what there is and what not.
   if (principal === null && image?.visibility !== "public") return refused(401, "unauthorized");
   return refused(404, "not_found");
+}
+
+/** A signature alone decides: whatever credentials come along, caches in front of us do not know them. */
+async function showSigned(dependencies: Dependencies, input: Input, signature: string): Promise<HttpResponse> {
+  const { imageStore, signedUrls, isDeleted, maySign } = dependencies;
+  const { params, request } = input;
+  if (!maySign()) return refused(403, "forbidden", { message: "Signed URLs are switched off." });
+  const verdict = await signedUrls.judge(params.image_id, signature, queryTextOf(request.url ?? ""));
+  if (verdict.outcome === "expired") return refused(403, "forbidden", { message: "The signed URL has expired." });
+  if (verdict.outcome === "invalid") return refused(403, "forbidden", { message: "The signature is not valid." });
+  const image = await imageStore.find(params.image_id);
+  if (image?.accountId !== verdict.accountId || isDeleted(image.accountId)) return refused(404, "not_found");
+  return show(dependencies, input, image, verdict);
 }
 
 /** Another account's private image, and a public one of a deleted account, read as missing. */
@@ -80,7 +98,7 @@ function maySee({ isDeleted }: Dependencies, image: Image, principal: Principal 
   return image.visibility === "public" && !isDeleted(image.accountId);
 }
 
-async function show(dependencies: Dependencies, input: Input, image: Image): Promise<HttpResponse> {
+async function show(dependencies: Dependencies, input: Input, image: Image, reach: Reach): Promise<HttpResponse> {
   const { query, headers, log } = input;
   const { renditions, renderer, termsOf, cacheSeconds } = dependencies;
   const choice = await renditions.choose(image, query, headers.accept);
@@ -98,7 +116,13 @@ async function show(dependencies: Dependencies, input: Input, image: Image): Pro
   const about = {
     etag,
     ...contentHeaders({
-      ...{ image, format: rendition.format, isNegotiated: query.format === "auto", later: later?.format ?? null },
+      ...{
+        image,
+        reach,
+        format: rendition.format,
+        isNegotiated: query.format === "auto",
+        later: later?.format ?? null,
+      },
       isVersioned: query.v !== undefined && query.v === versionOf(image),
       cacheSeconds: cacheSeconds(image.visibility),
     }),
