@@ -176,6 +176,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   ),
   "PATCH /images/{image_id}": image((person, id) => rest(person, "PATCH", `/images/${id}`, { title: "Hills" })),
   "PUT /images/{image_id}": image((person, id) => rest(person, "PUT", `/images/${id}`, { filename: "hills.jpg" })),
+  "POST /images/signing-keys/rotate": fresh((person) => rest(person, "POST", "/images/signing-keys/rotate")),
   "DELETE /images/{image_id}": image((person, id) => rest(person, "DELETE", `/images/${id}`)),
   "POST /api/v1/webhooks/sources": fresh((person) => rest(person, "POST", sources, newSource)),
   "PATCH /api/v1/webhooks/sources/{id}": source((person, path) =>

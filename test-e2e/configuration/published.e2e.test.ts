@@ -90,7 +90,12 @@ const changes: Readonly<Record<keyof typeof publishedProperties, Change | "fixed
       return status !== 200 || given.get("content-type") !== "image/avif";
     },
   },
-  "capabilities.signedUrls": "fixed",
+  "capabilities.signedUrls": {
+    value: false,
+    holds: statusIs(403, ({ send, imageId }) =>
+      send(`/images/${imageId}/signed-urls`, { body: { expires_in_seconds: 60 } }),
+    ),
+  },
   "capabilities.graphqlSubscriptions": "fixed",
   "capabilities.configStream": "fixed",
   "capabilities.webhooks": { value: false, holds: statusIs(403, newEndpoint) },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash, createHmac } from "node:crypto";
 import { test } from "node:test";
-import { eventually } from "@signalbox/testing";
+import { eventually, readFixture } from "@signalbox/testing";
 import { type Client, createClient, expectStatus } from "../journey/client.ts";
 import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
 import { searchDatabases } from "../systems/search-databases.ts";
@@ -26,6 +26,7 @@ interface Sealed {
   readonly endpointSecret: string;
   readonly sourceId: string;
   readonly kid: string;
+  readonly signedUrl: string;
 }
 
 test("a sealing key is retired: every service seals anew with the next one, and nothing needs the former any more", async () => {
@@ -49,6 +50,7 @@ test("a sealing key is retired: every service seals anew with the next one, and 
       "signalbox_account public.oauth_state",
       "signalbox_account public.outgoing_mails",
       "signalbox_account signalbox.idempotency",
+      "signalbox_images public.signing_keys",
       "signalbox_webhook_delivery public.endpoint_secrets",
       "signalbox_webhook_delivery signalbox.idempotency",
       "signalbox_webhook_ingest public.sources",
@@ -77,8 +79,23 @@ async function sealEverything(send: Client): Promise<Sealed> {
   const source = expectStatus(await send("/api/v1/webhooks/sources", { body: partner }), 201).json;
 
   const { keys } = expectStatus(await send("/oauth/jwks"), 200).json;
+  const form = new FormData();
+  form.set("file", new Blob([new Uint8Array(await readFixture("one-pixel.png"))]), "pixel.png");
+  const image = expectStatus(await send("/images", { body: form }), 201).json;
+  const asked = { expires_in_seconds: 3600 };
+  const signed = expectStatus(await send(`/images/${image.id}/signed-urls`, { body: asked }), 201).json;
+  const signedUrl = new URL(signed.url);
+
   await beginSignIn(send);
-  return { keyed, apiKey: key, endpointPath, endpointSecret: rotated.secret, sourceId: source.id, kid: keys[0].kid };
+  return {
+    keyed,
+    apiKey: key,
+    endpointPath,
+    endpointSecret: rotated.secret,
+    sourceId: source.id,
+    kid: keys[0].kid,
+    signedUrl: `${signedUrl.pathname}${signedUrl.search}`,
+  };
 }
 
 /** Leaves a sign-in under way, and a mail that its server does not take. */
@@ -107,6 +124,7 @@ async function stillOpens(send: Client, sealed: Sealed): Promise<void> {
   assert.equal(revealed.secret, sealed.endpointSecret);
   const { keys } = expectStatus(await send("/oauth/jwks"), 200).json;
   assert.equal(keys[0].kid, sealed.kid);
+  expectStatus(await send(sealed.signedUrl), 200);
 
   const time = String(Math.floor(Date.now() / 1000));
   const delivery = Buffer.from('{"id":"d-1","type":"order.created"}');

@@ -1174,6 +1174,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/images/{image_id}/signed-urls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign a URL of an image
+         * @description Whoever has the URL sees the image in exactly this form until it expires. Within a window of at most a quarter of its life the same request gives the same URL, so that caches share it.
+         */
+        post: operations["createSignedImageUrl"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/images/import": {
         parameters: {
             query?: never;
@@ -1185,6 +1205,26 @@ export interface paths {
         put?: never;
         /** Import an image from a URL */
         post: operations["importImage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/images/signing-keys/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign URLs with a new key
+         * @description URLs of the present key hold until they expire or the next rotation; those of the key before it end now. Rotate twice to end all at once.
+         */
+        post: operations["rotateImageSigningKey"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1821,6 +1861,27 @@ export interface components {
              */
             visibility?: "private" | "public";
         };
+        ImageSigningKey: {
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC, with milliseconds.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            created_at: string;
+            /** @description The key before it, whose URLs hold until they expire or the next rotation. */
+            former: {
+                /**
+                 * Format: date-time
+                 * @description RFC 3339, UTC, with milliseconds.
+                 * @example 2026-01-01T00:00:00.000Z
+                 */
+                created_at: string;
+                /** @description The key. Opaque. */
+                id: string;
+            } | null;
+            /** @description The key. Opaque. */
+            id: string;
+        };
         IssuedApiKey: {
             /**
              * Format: date-time
@@ -2019,6 +2080,39 @@ export interface components {
                 name: string;
                 supportUrl: string | null;
             };
+        };
+        SignedImageUrl: {
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC, with milliseconds.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            expires_at: string;
+            /** @description Absolute URL. It is a credential. */
+            url: string;
+        };
+        SignedImageUrlRequest: {
+            /** @description Six hex digits. */
+            background?: string;
+            /** @description Width and height times this. */
+            dpr?: number;
+            enlarge?: boolean;
+            /** @description A minute to a week. */
+            expires_in_seconds: number;
+            /** @enum {string} */
+            fit?: "inside" | "cover" | "contain" | "fill" | "outside";
+            /** @enum {string} */
+            format?: "auto" | "jpeg" | "png" | "webp" | "avif" | "gif";
+            /** @enum {string} */
+            gravity?: "focal" | "attention";
+            /** @description Pixels. */
+            height?: number;
+            /** @enum {string} */
+            metadata?: "none" | "copyright";
+            /** @description 1 to 100, or `auto`. */
+            quality?: number | "auto";
+            /** @description Pixels. */
+            width?: number;
         };
         /** @description A sign-in of a person with one browser at the built-in issuer. */
         SignIn: {
@@ -2888,6 +2982,21 @@ export interface components {
                 "application/json": components["schemas"]["Image"];
             };
         };
+        /** @description Created. */
+        ImageSigningKeyCreated: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                ETag: components["headers"]["ETag"];
+                Location: components["headers"]["Location"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ImageSigningKey"];
+            };
+        };
         /** @description Something went wrong on our side. */
         InternalServerError: {
             headers: {
@@ -3056,6 +3165,28 @@ export interface components {
                 "application/json": components["schemas"]["PublishedEvents"];
             };
         };
+        /** @description The range holds no byte of what is there. */
+        RangeNotSatisfiable: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "code": "invalid_request",
+                 *         "message": "The request is not well formed.",
+                 *         "request_id": "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b",
+                 *         "doc_url": "/docs/errors#invalid_request"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description Success. */
         ReceivedWebhookInFull: {
             headers: {
@@ -3201,6 +3332,21 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Settings"];
+            };
+        };
+        /** @description Created. */
+        SignedImageUrlCreated: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                ETag: components["headers"]["ETag"];
+                Location: components["headers"]["Location"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SignedImageUrl"];
             };
         };
         /** @description Success. */
@@ -7618,7 +7764,7 @@ export interface operations {
                      *         {
                      *           "id": "img_01kdzq3f9s4r7v2m8c5x6t0b1n",
                      *           "account_id": "acc_5Yb0cPq7TnV2sKxW9mRdLh",
-                     *           "url": "https://signalbox.example/images/img_01kdzq3f9s4r7v2m8c5x6t0b1n/content",
+                     *           "url": "https://signalbox.example/images/img_01kdzq3f9s4r7v2m8c5x6t0b1n/content?v=3q2xVb7KpL0d",
                      *           "filename": "harbour.jpg",
                      *           "mime_type": "image/jpeg",
                      *           "width": 3000,
@@ -7637,10 +7783,10 @@ export interface operations {
                      *           "placeholder": "1QcSHQRnh493V4dIh4eXh1h4kJUI",
                      *           "focal_point": null,
                      *           "variants": {
-                     *             "thumbnail": "https://signalbox.example/images/img_01kdzq3f9s4r7v2m8c5x6t0b1n/content?width=200&height=200&fit=cover",
-                     *             "small": "https://signalbox.example/images/img_01kdzq3f9s4r7v2m8c5x6t0b1n/content?width=480",
-                     *             "medium": "https://signalbox.example/images/img_01kdzq3f9s4r7v2m8c5x6t0b1n/content?width=960",
-                     *             "large": "https://signalbox.example/images/img_01kdzq3f9s4r7v2m8c5x6t0b1n/content?width=1920"
+                     *             "thumbnail": "https://signalbox.example/images/img_01kdzq3f9s4r7v2m8c5x6t0b1n/content?width=200&height=200&fit=cover&v=3q2xVb7KpL0d",
+                     *             "small": "https://signalbox.example/images/img_01kdzq3f9s4r7v2m8c5x6t0b1n/content?width=480&v=3q2xVb7KpL0d",
+                     *             "medium": "https://signalbox.example/images/img_01kdzq3f9s4r7v2m8c5x6t0b1n/content?width=960&v=3q2xVb7KpL0d",
+                     *             "large": "https://signalbox.example/images/img_01kdzq3f9s4r7v2m8c5x6t0b1n/content?width=1920&v=3q2xVb7KpL0d"
                      *           },
                      *           "created_at": "2026-01-01T09:00:00.000Z",
                      *           "updated_at": "2026-01-01T09:00:00.000Z"
@@ -7898,16 +8044,28 @@ export interface operations {
     imageContent: {
         parameters: {
             query?: {
+                /** @description Six hex digits: what is seen where the image is transparent or does not reach. */
+                background?: string;
+                /** @description Pixels of the screen for one of the page: width and height times this, at most 4096. */
+                dpr?: number;
                 /** @description Whether the result may be larger than the original. */
                 enlarge?: "true" | "false";
                 /** @description How the image goes into a box of both sides. */
                 fit?: "inside" | "cover" | "contain" | "fill" | "outside";
                 /** @description `auto` keeps the original's type unless Accept names WebP or AVIF. */
                 format?: "auto" | "jpeg" | "png" | "webp" | "avif" | "gif";
+                /** @description What `fit=cover` keeps in sight: the focal point of the record, or what draws the eye. */
+                gravity?: "focal" | "attention";
                 /** @description Pixels. */
                 height?: number;
-                /** @description For JPEG, WebP and AVIF. */
-                quality?: number;
+                /** @description `copyright` keeps the author and the copyright notice of the file, and nothing else. */
+                metadata?: "none" | "copyright";
+                /** @description For JPEG, WebP and AVIF; `auto` looks the same in each. */
+                quality?: number | "auto";
+                /** @description Stands in for credentials, as a signed URL has it. */
+                signature?: string;
+                /** @description The version, as `url` and `variants` have it: with the present one a public image may be kept for a year. */
+                v?: string;
                 /** @description Pixels; the other side follows when it is not given. */
                 width?: number;
             };
@@ -7943,12 +8101,31 @@ export interface operations {
                     "image/webp": Blob;
                 };
             };
+            /** @description The part that `Range` names. */
+            206: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/avif": Blob;
+                    "image/gif": Blob;
+                    "image/jpeg": Blob;
+                    "image/png": Blob;
+                    "image/webp": Blob;
+                };
+            };
             304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            416: components["responses"]["RangeNotSatisfiable"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
@@ -7988,12 +8165,63 @@ export interface operations {
                     "application/octet-stream": Blob;
                 };
             };
+            /** @description The part that `Range` names. */
+            206: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": Blob;
+                };
+            };
             304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            416: components["responses"]["RangeNotSatisfiable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    createSignedImageUrl: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example img_01kdzq3f9s4r7v2m8c5x6t0b1n */
+                image_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignedImageUrlRequest"];
+            };
+        };
+        responses: {
+            201: components["responses"]["SignedImageUrlCreated"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -8033,6 +8261,30 @@ export interface operations {
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
             502: components["responses"]["BadGateway"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    rotateImageSigningKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            201: components["responses"]["ImageSigningKeyCreated"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             504: components["responses"]["GatewayTimeout"];
         };

@@ -62,7 +62,7 @@ export const defaultProperties = {
 export const capabilityProperties = {
   "capabilities.imageImport": capability("Images can be imported from a URL."),
   "capabilities.imageDirectUpload": capability("Images can be uploaded in the request."),
-  "capabilities.signedUrls": laterCapability("Private images can be shared by signed URLs."),
+  "capabilities.signedUrls": capability("Private images can be shared by signed URLs."),
   "capabilities.imageAvif": capability("Images can be delivered as AVIF."),
   "capabilities.graphqlSubscriptions": laterCapability("`/graphql` serves subscriptions."),
   "capabilities.webhooks": capability("Accounts can register webhook endpoints; those that are there go on."),

@@ -24,6 +24,7 @@ export { addressBucket, type ClientAddress, createClientAddress } from "./reques
 export { parseJsonBody } from "./request/json-body.ts";
 export { findJsonFlaw } from "./request/json-scan.ts";
 export { booleanParameter, integerParameter, timeParameter } from "./request/parameters.ts";
+export { queryTextOf } from "./request/query.ts";
 export { readBody } from "./request/read-body.ts";
 export { textFlaws } from "./request/text-flaws.ts";
 export { ifMatch, isNotModified } from "./responses/conditional.ts";

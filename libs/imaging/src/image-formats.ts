@@ -14,15 +14,41 @@ interface OutputTraits {
   readonly sideMax: number;
   /** The quality when none is given; null where the format loses nothing and quality means nothing. */
   readonly defaultQuality: number | null;
+  /** The quality that looks the same in every format: a structural similarity of some 0.97, measured on our fixtures. */
+  readonly autoQuality: number | null;
 }
 
 export const outputTraits: Readonly<Record<OutputFormat, OutputTraits>> = {
-  jpeg: { mimeType: "image/jpeg", alpha: false, animation: false, sideMax: 65_535, defaultQuality: 80 },
-  png: { mimeType: "image/png", alpha: true, animation: false, sideMax: 65_535, defaultQuality: null },
-  webp: { mimeType: "image/webp", alpha: true, animation: true, sideMax: 16_383, defaultQuality: 80 },
-  avif: { mimeType: "image/avif", alpha: true, animation: false, sideMax: 16_384, defaultQuality: 50 },
-  gif: { mimeType: "image/gif", alpha: true, animation: true, sideMax: 65_535, defaultQuality: null },
+  jpeg: {
+    mimeType: "image/jpeg",
+    alpha: false,
+    animation: false,
+    sideMax: 65_535,
+    defaultQuality: 80,
+    autoQuality: 80,
+  },
+  png: {
+    mimeType: "image/png",
+    alpha: true,
+    animation: false,
+    sideMax: 65_535,
+    defaultQuality: null,
+    autoQuality: null,
+  },
+  webp: { mimeType: "image/webp", alpha: true, animation: true, sideMax: 16_383, defaultQuality: 80, autoQuality: 76 },
+  avif: { mimeType: "image/avif", alpha: true, animation: false, sideMax: 16_384, defaultQuality: 50, autoQuality: 53 },
+  gif: {
+    mimeType: "image/gif",
+    alpha: true,
+    animation: true,
+    sideMax: 65_535,
+    defaultQuality: null,
+    autoQuality: null,
+  },
 };
+
+/** The quality of a format at which an image looks as it does in every other. */
+export const autoQualityOf = (format: OutputFormat): number | null => outputTraits[format].autoQuality;
 
 /** The media type of an original. */
 export function mimeTypeOf(format: InputFormat): string {

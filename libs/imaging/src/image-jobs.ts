@@ -59,7 +59,7 @@ export type JobOutcome<Result> =
 
 export type FatalOutcome = "crashed" | "out-of-memory" | "too-slow";
 
-/** What a child sends: once that it is ready, then one answer to each job. */
+/** What a child sends: once that it is ready, then for each job that it has it, and one answer. */
 export type ChildMessage =
   | {
       readonly kind: "ready";
@@ -68,6 +68,7 @@ export type ChildMessage =
       readonly dataBytes: number;
     }
   | { readonly kind: "unfit"; readonly reason: string }
+  | { readonly kind: "begun" }
   | {
       readonly kind: "answer";
       readonly answer: JobOutcome<JobResults[ImageJob["kind"]]>;

@@ -41,6 +41,12 @@ test("different words for the same bytes have one key", () => {
     ],
   ];
   for (const [one, other] of same) assert.equal(keyOf(one), keyOf(other));
+  assert.equal(keyOf({ attention: true, background: "aabbcc" }), keyOf({}), "nothing is cut and nothing shows through");
+  assert.equal(keyOf({ format: "gif", copyright: true }), keyOf({ format: "gif" }), "a GIF has no place for it");
+  const square = { width: 320, height: 320, fit: "cover", attention: true } as const;
+  assert.equal(keyOf({ ...square, focalPoint: { x: 0, y: 0 } }), keyOf(square));
+  const contained = { format: "jpeg", width: 320, height: 320, fit: "contain" } as const;
+  assert.equal(keyOf({ ...contained, background: "ffffff" }), keyOf(contained));
 });
 
 test("different bytes have different keys", () => {
@@ -61,6 +67,10 @@ test("different bytes have different keys", () => {
     { width: 4000, enlarge: true },
     { width: 4000, height: 4000, fit: "cover" },
     { width: 4000, height: 4000, fit: "contain" },
+    { copyright: true },
+    { width: 320, height: 320, fit: "cover", attention: true },
+    { width: 320, height: 320, fit: "contain", background: "000000" },
+    { width: 320, height: 320, fit: "contain", background: "ffffff" },
   ];
   assert.equal(new Set(all.map(keyOf)).size, all.length);
   assert.equal(new Set(all.map((change) => renditionTag(keyOf(change)))).size, all.length);

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { type Box, planGeometry, type Size } from "./geometry.ts";
+import { type Box, type FocalPoint, type Geometry, planGeometry, type Size } from "./geometry.ts";
 import { type OutputFormat, outputTraits } from "./image-formats.ts";
 
 /** The release of the decoder, read without loading it: that is for the children alone. */
@@ -11,12 +11,24 @@ export const decoderRelease = releaseOf("sharp");
 /** Part of every rendition's key: another encoder makes other bytes. Raise the first number when a step changes. */
 export const encoderVersion = `1-${decoderRelease}`;
 
+/** What shows where a format without transparency has nothing to show. */
+export const white = "ffffff";
+
 /** One derived image: a box, a format and a quality. */
 export interface Rendition extends Box {
   readonly format: OutputFormat;
   /** 1–100, or null for the format's own. */
   readonly quality: number | null;
+  /** A crop keeps what draws the eye, and asks for no focal point. */
+  readonly attention?: true | undefined;
+  /** Six hex digits: what is seen where the image is transparent, or does not reach. */
+  readonly background?: string | undefined;
+  /** Keeps who made the image and whose it is, of all its metadata. */
+  readonly copyright?: true | undefined;
 }
+
+/** What the parameters are judged against: the size after orientation, and what else there is to show. */
+type Shown = Size & { readonly hasAlpha?: boolean; readonly frames?: number };
 
 /** The named variants that every image has. The first one is made first: it is what a list of images shows. */
 export const namedBoxes: Readonly<Record<"thumbnail" | "small" | "medium" | "large", Omit<Box, "focalPoint">>> = {
@@ -28,10 +40,12 @@ export const namedBoxes: Readonly<Record<"thumbnail" | "small" | "medium" | "lar
 
 /**
  * The one way to write a rendition of an image: members that make no difference get one value, so that equal bytes have
- * one key and a client cannot fill the store with synonyms. `source` is the size after orientation.
+ * one key and a client cannot fill the store with synonyms.
  */
-export function canonicalRendition(rendition: Rendition, source: Size): Rendition {
-  const { output } = planGeometry(source, rendition);
+export function canonicalRendition(rendition: Rendition, source: Shown): Rendition {
+  const geometry = planGeometry(source, rendition);
+  const { output } = geometry;
+  const look = canonicalLook(rendition, source, geometry);
   const isWhole =
     output.width === source.width &&
     output.height === source.height &&
@@ -46,6 +60,7 @@ export function canonicalRendition(rendition: Rendition, source: Size): Renditio
       fit: "inside",
       enlarge: false,
       focalPoint: null,
+      ...look,
     };
   }
   return {
@@ -55,7 +70,25 @@ export function canonicalRendition(rendition: Rendition, source: Size): Renditio
     height: rendition.height,
     fit: isOneSided(rendition) ? "inside" : rendition.fit,
     enlarge: rendition.enlarge && grows(output, source),
-    focalPoint: rendition.fit === "cover" && !isOneSided(rendition) ? rendition.focalPoint : null,
+    focalPoint: rendition.fit === "cover" && !isOneSided(rendition) && !look.attention ? rendition.focalPoint : null,
+    ...look,
+  };
+}
+
+/** An animation is cropped alike in all its frames, so that nothing in one of them may draw the crop. */
+function canonicalLook(
+  { format, ...wanted }: Rendition,
+  { hasAlpha = false, frames = 1 }: Shown,
+  { crop, canvas }: Geometry,
+): Pick<Rendition, "attention" | "background" | "copyright"> {
+  const { alpha, animation } = outputTraits[format];
+  const isMoving = frames > 1 && animation;
+  const isSeenThrough = hasAlpha || canvas !== null;
+  const isUsual = !alpha && wanted.background === white;
+  return {
+    ...(wanted.attention && crop && !isMoving && { attention: true }),
+    ...(wanted.background !== undefined && isSeenThrough && !isUsual && { background: wanted.background }),
+    ...(wanted.copyright && format !== "gif" && { copyright: true }),
   };
 }
 
@@ -64,15 +97,24 @@ export function canonicalRendition(rendition: Rendition, source: Size): Renditio
  * Equal keys hold equal bytes, whichever account, service or moment asked.
  */
 export function renditionKey(sourceSha256: string, rendition: Rendition): string {
-  const { width, height, fit, format, quality, enlarge, focalPoint } = rendition;
+  const { width, height, fit, format, quality, enlarge, focalPoint, attention, background, copyright } = rendition;
   const size = `${width === null ? "" : `w${width}-`}${height === null ? "" : `h${height}-`}` || "full-";
   const parts = [
     width === null && height === null ? "" : `${fit}-`,
     quality === null ? "" : `q${quality}-`,
     enlarge ? "enlarged-" : "",
     focalPoint ? `x${focalPoint.x.toFixed(4)}-y${focalPoint.y.toFixed(4)}-` : "",
+    attention ? "attention-" : "",
+    background === undefined ? "" : `b${background}-`,
+    copyright ? "copyright-" : "",
   ];
   return `renditions/${sourceSha256}/${size}${parts.join("")}${encoderVersion}.${format}`;
+}
+
+/** Changes whenever any rendition of an image may: with its original, its focal point and the encoder. */
+export function contentVersion(sourceSha256: string, focalPoint: FocalPoint | null): string {
+  const point = focalPoint ? `x${focalPoint.x}-y${focalPoint.y}` : "";
+  return createHash("sha256").update(`${sourceSha256} ${point} ${encoderVersion}`).digest("base64url").slice(0, 12);
 }
 
 /** Tells if the bytes under a key were made by the present encoder. */

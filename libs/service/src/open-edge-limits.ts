@@ -25,11 +25,11 @@ export interface EdgeLimits {
 }
 
 /** The cache, and the rate limits that are counted with it. */
-export async function openEdgeLimits(context: Context): Promise<EdgeLimits> {
+export async function openEdgeLimits(context: Context, policies: readonly RateLimitPolicy[] = []): Promise<EdgeLimits> {
   const { configuration, log, metrics, clock, runner, limiters = createRateLimiters(clock) } = context;
   const cache = await openCache({ ...cacheOptions(configuration), runner, log, metrics, clock });
   const limiterOf = (policy: RateLimitPolicy) => limiters(policy, cache);
-  return { cache, limiterOf, rateLimits: createRateLimits({ context, limiterOf }) };
+  return { cache, limiterOf, rateLimits: createRateLimits({ context, limiterOf, policies }) };
 }
 
 /** Counts failed sign-ins outside the edge, in the allowance that the edge has for them. */

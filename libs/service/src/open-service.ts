@@ -6,7 +6,7 @@ import {
   followAnnouncements,
   type PrincipalSource,
 } from "@signalbox/auth";
-import type { Cache } from "@signalbox/cache";
+import type { Cache, RateLimitPolicy } from "@signalbox/cache";
 import type { Configuration } from "@signalbox/config";
 import {
   type BatchHandler,
@@ -61,6 +61,8 @@ export interface OpenServiceOptions {
   readonly sealer?: Sealer;
   /** The service's own columns that it seals. */
   readonly sealedColumns?: readonly SealedColumn[];
+  /** Policies of its own that routes name in `rateLimit` and `anonymousRateLimit`. */
+  readonly rateLimits?: readonly RateLimitPolicy[];
 }
 
 /** The sides that a service shows to others. */
@@ -76,6 +78,8 @@ interface Doors<Loaders> {
   readonly graph: Pick<SubgraphOptions<Loaders>, "typeDefs" | "resolvers" | "createLoaders">;
   /** Other public listeners by path prefix, such as an OpenID provider. */
   readonly mounts?: Mounts;
+  /** Origins besides those of `http.cors.origins` whose pages may call it. */
+  readonly corsOrigins?: readonly string[];
   /** Told of every refusal of a known caller, at both edges; left out, it goes to the audit through the outbox. */
   readonly onForbidden?: NonNullable<HttpAppOptions["onForbidden"]>;
 }
@@ -107,7 +111,7 @@ export interface OpenedService {
  */
 export async function openService(
   context: Context,
-  { prismaDirectory, sealer, sealedColumns = [] }: OpenServiceOptions,
+  { prismaDirectory, sealer, sealedColumns = [], rateLimits: policies = [] }: OpenServiceOptions,
 ): Promise<OpenedService> {
   const { service, configuration, runner, log, tracer, metrics, clock } = context;
   const eventLog = await openServiceLog(context);
@@ -115,7 +119,7 @@ export async function openService(
   const pool = await openDatabase(context, prismaDirectory);
   const { outbox, deadLetters } = openOutbox(context, pool, eventLog);
   const accessStates = await openStates(context, eventLog);
-  const { rateLimits, cache, limiterOf } = await openEdgeLimits(context);
+  const { rateLimits, cache, limiterOf } = await openEdgeLimits(context, policies);
   const presence = startPresence({ pool, runner });
   const idempotency = createIdempotencyStore({ service, pool, clock, presence, ...(sealer && { sealer }) });
   startRetention({ runner, pool, clock }, [idempotencyRetention]);
@@ -138,7 +142,7 @@ export async function openService(
       const consumer = { ...parts, name, table, inboxRetentionMs, ...(batchHandler && { batchHandler }) };
       createConsumer(consumer).start(context);
     },
-    serve({ title, principals, routes, internalRoutes = createRoutes(), graph, mounts, ...rest }) {
+    serve({ title, principals, routes, internalRoutes = createRoutes(), graph, mounts, corsOrigins, ...rest }) {
       const { onForbidden = createRefusalTeller(context, { pool, outbox }) } = rest;
       const cacheMax = configuration.get("auth.principals.cache-max");
       const states = followAnnouncements(accessStates, { principals, runner });
@@ -150,7 +154,13 @@ export async function openService(
         ...{ ...graph, log, clock, pool, accessStates, idempotency, onForbidden, observe },
       });
       return {
-        public: createHttpApp({ ...edge, routes, openapi, ...(mounts && { mounts }) }),
+        public: createHttpApp({
+          ...edge,
+          routes,
+          openapi,
+          ...(mounts && { mounts }),
+          ...(corsOrigins && { corsOrigins }),
+        }),
         internal: createInternalApp({
           context,
           pool,

@@ -79,6 +79,8 @@ const overridable = [
   "images.limits.frame-pixels",
   "images.limits.frames",
   "images.originals.cache",
+  "images.public.requests",
+  "images.public.window",
   "images.render.attempts",
   "images.render.avif-pixels",
   "images.render.lost-after",

@@ -3,7 +3,7 @@ import { defineProperties } from "@signalbox/config";
 import { capabilityProperties, limitProperties, supportedProperties } from "@signalbox/contracts/properties";
 import { imagingProperties } from "@signalbox/imaging/properties";
 import { commonProperties } from "@signalbox/service/common-properties";
-import { blobProperties } from "@signalbox/storage/properties";
+import { blobProperties, secretsProperties } from "@signalbox/storage/properties";
 
 const count = (value: number, min: number, max: number, unit: string, effect: string) =>
   ({ type: "integer", default: value, min, max, unit, secrecy: "internal", reload: "live", effect }) as const;
@@ -14,6 +14,7 @@ export const properties = defineProperties({
   ...blobProperties,
   ...imagingProperties,
   ...principalProperties,
+  ...secretsProperties,
   "limits.maxUploadBytes": limitProperties["limits.maxUploadBytes"],
   "limits.maxImagePixels": limitProperties["limits.maxImagePixels"],
   "limits.maxImageSide": limitProperties["limits.maxImageSide"],
@@ -89,6 +90,30 @@ export const properties = defineProperties({
     "ms",
     "How long a job of the worker goes unanswered before it is sent out again; each time twice as long, up to an hour.",
   ),
+  "images.public.requests": {
+    ...count(
+      3_000,
+      1,
+      1_000_000,
+      "requests",
+      "Requests for content without credentials from one address in one window.",
+    ),
+    reload: "restart",
+  },
+  "images.public.window": {
+    ...count(10_000, 1_000, 3_600_000, "ms", "Length of the window in which those are counted."),
+    reload: "restart",
+  },
+  "images.cors.origins": {
+    type: "list",
+    default: [],
+    pattern: "[a-z][a-z0-9+.-]*://[^/?#@\\s]+",
+    secrecy: "internal",
+    reload: "restart",
+    local: true,
+    effect:
+      "Origins, besides those of http.cors.origins, whose pages a browser lets upload and read images; public content is for every page.",
+  },
   "images.cache.public": count(3_600, 0, 31_536_000, "s", "How long everyone may keep the content of a public image."),
   "images.cache.private": count(
     300,

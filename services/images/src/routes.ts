@@ -1,11 +1,15 @@
 import { createRoutes } from "@signalbox/http";
 import { imageRoutes } from "./images/image-routes.ts";
 import { contentRoutes } from "./renditions/content-routes.ts";
+import { originalRoutes } from "./renditions/original-route.ts";
+import { signingRoutes } from "./signing/signing-routes.ts";
 import { uploadRoutes } from "./uploads/upload-routes.ts";
 
 type Dependencies = Parameters<typeof uploadRoutes>[0] &
   Parameters<typeof imageRoutes>[0] &
-  Parameters<typeof contentRoutes>[0];
+  Parameters<typeof contentRoutes>[0] &
+  Parameters<typeof originalRoutes>[0] &
+  Parameters<typeof signingRoutes>[0];
 
 /** Every public route of the images service. */
 export function publicRoutes(dependencies: Dependencies) {
@@ -13,5 +17,7 @@ export function publicRoutes(dependencies: Dependencies) {
   routes.include(uploadRoutes(dependencies));
   routes.include(imageRoutes(dependencies));
   routes.include(contentRoutes(dependencies));
+  routes.include(originalRoutes(dependencies));
+  routes.include(signingRoutes(dependencies));
   return routes;
 }

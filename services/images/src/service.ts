@@ -7,7 +7,7 @@ import { type ImageLimits, type ImagePool, openImagePool } from "@signalbox/imag
 import { createOutboundClient } from "@signalbox/net";
 import { ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
 import { type OpenedService, openPrincipals, openService } from "@signalbox/service";
-import { openObjectFiles, openObjectStore, prismaAdapter } from "@signalbox/storage";
+import { createSealer, openObjectFiles, openObjectStore, prismaAdapter, type Sealer } from "@signalbox/storage";
 import { createBlobStore } from "./blobs/blob-store.ts";
 import { createBlobs } from "./blobs/blobs.ts";
 import { PrismaClient } from "./generated/prisma/client.ts";
@@ -17,6 +17,7 @@ import { createImageStore } from "./images/image-store.ts";
 import { createImageEvents, viewImage } from "./images/image-view.ts";
 import { createImages } from "./images/images.ts";
 import type { Properties } from "./properties.ts";
+import { publicContentPolicy } from "./renditions/content-routes.ts";
 import { createKeptRenditions } from "./renditions/kept-renditions.ts";
 import { createTermsOf } from "./renditions/render-terms.ts";
 import { Renderer } from "./renditions/renderer.ts";
@@ -25,6 +26,9 @@ import { createRenditionStore } from "./renditions/rendition-store.ts";
 import { createRenditions } from "./renditions/renditions.ts";
 import { createVariants } from "./renditions/variants.ts";
 import { publicRoutes } from "./routes.ts";
+import { createSignedUrls } from "./signing/signed-urls.ts";
+import { createSigningKeyStore, sealedSigningKeys } from "./signing/signing-key-store.ts";
+import { createSigningKeys } from "./signing/signing-keys.ts";
 import { openStagingArea } from "./uploads/staging-area.ts";
 import { createUploads } from "./uploads/uploads.ts";
 
@@ -39,8 +43,11 @@ const reissueEveryMs = seconds(20);
 
 /** Keeps images: takes them in, describes them, shows them in every size and format, and lets them go. */
 export async function createService(context: Context): Promise<ServiceParts> {
-  const opened = await openService(context, { prismaDirectory });
-  const parts = await openParts(context, opened);
+  const rateLimits = [publicContentLimit(context)];
+  const sealer = createSealer(context.configuration.get("secrets.keys"));
+  const sealed = { sealer, sealedColumns: [sealedSigningKeys] };
+  const opened = await openService(context, { prismaDirectory, rateLimits, ...sealed });
+  const parts = await openParts(context, opened, sealer);
   const { images, variants, blobs, imageStore } = parts;
 
   opened.consume("facts", {
@@ -61,6 +68,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
     title: "Signalbox images",
     principals: openPrincipals(context),
     routes: publicRoutes(parts),
+    corsOrigins: context.configuration.get("images.cors.origins"),
     internalRoutes: exportRoutes({ item: ImageResource, list: imageStore.list, view: parts.view }),
     graph: {
       typeDefs: await readFile(schemaFile, "utf8"),
@@ -72,7 +80,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
 }
 
 /** Opens what is this service's own, and builds its capabilities of it. */
-async function openParts(context: Context, opened: OpenedService) {
+async function openParts(context: Context, opened: OpenedService, sealer: Sealer) {
   const { pool, outbox, cache, accessStates, pageLimits } = opened;
   const { configuration, runner, clock, log, tracer } = context;
   const live = livePropertiesOf(context);
@@ -92,7 +100,7 @@ async function openParts(context: Context, opened: OpenedService) {
   const baseUrl = configuration.get("http.base-url");
   const view = (image: Image) => viewImage(image, baseUrl);
   const shared = {
-    ...{ pool, outbox, cache, objects, staging, outbound, clock, log, tracer, view, pageLimits },
+    ...{ baseUrl, pool, outbox, cache, objects, staging, outbound, clock, log, tracer, view, pageLimits },
     ...live,
     imageStore: createImageStore(pool, new PrismaClient({ adapter: prismaAdapter(pool) })),
     blobStore: createBlobStore(pool),
@@ -110,16 +118,26 @@ async function openParts(context: Context, opened: OpenedService) {
     isDeleted: (accountId: string) => accessStates.stateOf(accountId)?.state === "deleted",
   };
   const blobs = createBlobs(shared);
+  const signingKeyStore = createSigningKeyStore(pool, sealer);
+  const signingKeys = createSigningKeys({ ...shared, signingKeyStore });
   return {
     ...shared,
     blobs,
-    images: createImages(shared),
+    signingKeys,
+    signedUrls: createSignedUrls({ ...shared, signingKeys }),
+    images: createImages({ ...shared, signingKeyStore }),
     uploads: createUploads({ ...shared, blobs }),
     renditions: createRenditions(shared),
     variants: createVariants(shared),
     renderer: new Renderer({ ...shared, kept: createKeptRenditions(shared) }),
   };
 }
+
+const publicContentLimit = ({ configuration }: Context) => ({
+  name: publicContentPolicy,
+  limit: configuration.get("images.public.requests"),
+  windowMs: configuration.get("images.public.window"),
+});
 
 /** What is asked for at each use, because it may change while the process runs. */
 function livePropertiesOf({ configuration }: Context) {
@@ -129,6 +147,7 @@ function livePropertiesOf({ configuration }: Context) {
     importDeadlineMs: () => configuration.get("images.import.deadline"),
     mayUpload: () => configuration.get("capabilities.imageDirectUpload"),
     mayImport: () => configuration.get("capabilities.imageImport"),
+    maySign: () => configuration.get("capabilities.signedUrls"),
     isAvifOffered: () => configuration.get("capabilities.imageAvif"),
     avifPixelsMax: () => configuration.get("images.render.avif-pixels"),
     attemptsMax: () => configuration.get("images.render.attempts"),

@@ -125,7 +125,7 @@ test("a private image needs its owner, a public one opens its content alone", as
   const [owner, other] = [testPerson(), testPerson()];
   const { id } = await uploaded(owner, "one-pixel.png");
   const content = `/images/${id}/content`;
-  assert.equal((await images.send(null, "GET", content)).status, 404);
+  assert.equal((await images.send(null, "GET", content)).status, 401);
   assert.equal((await images.send(other, "GET", content)).status, 404);
   assert.equal((await images.send(null, "GET", content, { headers: { authorization: "Bearer bad" } })).status, 401);
   await images.send(owner, "PATCH", `/images/${id}`, { body: { visibility: "public" } });
@@ -139,7 +139,7 @@ test("a private image needs its owner, a public one opens its content alone", as
     assert.equal((await images.send(other, "GET", path)).status, 404, path);
   }
   await images.send(owner, "PATCH", `/images/${id}`, { body: { visibility: "private" } });
-  assert.equal((await images.send(null, "GET", content)).status, 404);
+  assert.equal((await images.send(null, "GET", content)).status, 401);
 });
 
 test("many callers of a rendition that nobody made get it from one rendering, and the next from the store", async () => {

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Clock } from "@signalbox/core";
 import { publishEvents } from "@signalbox/events";
 import { openObjectStore } from "@signalbox/storage";
 import {
@@ -43,6 +44,8 @@ export interface Harness {
   readonly graphql: SubgraphClient;
   /** The events of an account so far, in the order of the log, once `count` of them are there. */
   readonly eventsOf: EventReader["eventsOf"];
+  /** The same of the audit. */
+  readonly auditOf: EventReader["eventsOf"];
   /** Says something on the log that another service would say. */
   publish(...events: Parameters<typeof publishEvents>[1]): Promise<void>;
   /** What is in the blob store. */
@@ -50,27 +53,39 @@ export interface Harness {
   close(): Promise<void>;
 }
 
-export async function startImages(overrides: Overrides = {}): Promise<Harness> {
+export async function startImages(
+  overrides: Overrides = {},
+  options: { readonly clock?: Clock } = {},
+): Promise<Harness> {
   const [database, events, account, folder] = await Promise.all([
     testDatabase(),
     testDatabase(),
     startAccountStandIn(),
     mkdtemp(join(tmpdir(), "signalbox-images-test-")),
   ]);
-  const context = testContext("images", properties, {
-    "database.url": database.url,
-    "events.url": events.url,
-    "blobs.url": `file:${folder}`,
-    "cache.url": "memory:",
-    "internal.token": internalToken,
-    "account.internal-url": account.url,
-    "http.strict-responses": true,
-    "images.import.allow": "127.0.0.1:*",
-    "images.upload.directory": folder,
-    ...overrides,
-  });
+  const context = testContext(
+    "images",
+    properties,
+    {
+      "database.url": database.url,
+      "events.url": events.url,
+      "blobs.url": `file:${folder}`,
+      "cache.url": "memory:",
+      "secrets.keys": `k1:${Buffer.alloc(32, 3).toString("base64")}`,
+      "internal.token": internalToken,
+      "account.internal-url": account.url,
+      "http.strict-responses": true,
+      "images.import.allow": "127.0.0.1:*",
+      "images.upload.directory": folder,
+      ...overrides,
+    },
+    options,
+  );
   const eventLog = await testEventLog(context.configuration.get("events.url"), context);
   const service = await serveService(context, await createService(context));
+  const audit = await readEvents(eventLog, { ...context, instance: `${context.instance}-audit` }, [
+    "signalbox.audit.v1",
+  ]);
   const { eventsOf } = await readEvents(eventLog, context, ["signalbox.image.v1", "signalbox.image-render.v1"]);
   const [url, accessKey, secretKey] = (["blobs.url", "blobs.access-key", "blobs.secret-key"] as const).map((name) =>
     context.configuration.get(name),
@@ -98,6 +113,7 @@ export async function startImages(overrides: Overrides = {}): Promise<Harness> {
     },
     graphql: createSubgraphClient(service.internalUrl),
     eventsOf,
+    auditOf: audit.eventsOf,
     publish: (...drafts) => publishEvents({ ...context, eventLog, service: "account" }, drafts),
     async blobKeys() {
       const keys = [];

@@ -2,11 +2,14 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { createSubgraph } from "@signalbox/graphql";
-import type { Pool } from "@signalbox/storage";
+import { createSealer, type Pool } from "@signalbox/storage";
 import { createSubgraphClient, type ServedListener, serveListener, testPerson } from "@signalbox/testing";
 import { createLoaders, resolversOf } from "../src/images/image-resolvers.ts";
-import { createImageEvents, viewImage } from "../src/images/image-view.ts";
+import { createImageEvents, versionOf, viewImage } from "../src/images/image-view.ts";
 import { createImages } from "../src/images/images.ts";
+import { createSignedUrls } from "../src/signing/signed-urls.ts";
+import { createSigningKeyStore } from "../src/signing/signing-key-store.ts";
+import { createSigningKeys } from "../src/signing/signing-keys.ts";
 import { type Inside, imageRecord, openInside } from "./inside.ts";
 
 let inside: Inside;
@@ -17,9 +20,13 @@ before(async () => {
   const { log, clock } = context;
   const view = (image: Parameters<typeof viewImage>[0]) => viewImage(image, "https://images.test");
   const events = createImageEvents(view);
+  const signingKeyStore = createSigningKeyStore(pool, createSealer([`k1:${Buffer.alloc(32).toString("base64")}`]));
+  const signingKeys = createSigningKeys({ pool, signingKeyStore, clock, outbox: { append: async () => [] } });
+  const signedUrls = createSignedUrls({ signingKeys, clock, baseUrl: "https://images.test" });
   const images = createImages({
     imageStore,
     blobStore,
+    signingKeyStore,
     events,
     clock,
     lostAfterMs: () => 1,
@@ -28,7 +35,7 @@ before(async () => {
   const pageLimits = { maxPageSize: () => 100, pageSize: () => 20 };
   const subgraph = createSubgraph({
     typeDefs: await readFile(new URL("../schema.graphql", import.meta.url), "utf8"),
-    resolvers: resolversOf({ images, imageStore, view, pageLimits }),
+    resolvers: resolversOf({ images, imageStore, signedUrls, maySign: () => true, view, pageLimits }),
     createLoaders: (principal) => createLoaders(imageStore, principal),
     ...{ log, clock, pool },
   });
@@ -39,10 +46,12 @@ after(async () => {
   await inside.close();
 });
 
+const sha256 = "d".repeat(64);
+const urlOf = (id: string) => `https://images.test/images/${id}/content?v=${versionOf({ sha256, focalPoint: null })}`;
+
 test("a hundred images of a query are one statement, and those of others are missing", async () => {
   const { pool, blobStore } = inside;
   const [owner, other] = [testPerson(), testPerson()];
-  const sha256 = "d".repeat(64);
   await blobStore.touch({ sha256, sizeBytes: 1, mimeType: "image/png" }, new Date());
   const ids = Array.from({ length: 100 }, (_, at) => `img_${String(at).padStart(3, "0")}`);
   const own = ids.slice(0, 98).map((id) => imageRecord({ id, sha256, accountId: owner.accountId }));
@@ -53,7 +62,7 @@ test("a hundred images of a query are one statement, and those of others are mis
   const send = createSubgraphClient(served.url);
   const sent = recordStatements(pool);
   const { data } = await send(owner, query, { of });
-  const expected = [...own.map(({ id }) => ({ id, url: `https://images.test/images/${id}/content` })), null, null];
+  const expected = [...own.map(({ id }) => ({ id, url: urlOf(id) })), null, null];
   assert.deepEqual(data._entities, expected);
   assert.deepEqual(sent.length, 1, sent.join("\n"));
 });

@@ -13,6 +13,9 @@ export const RenditionRequest = z.object({
   format: z.enum(["jpeg", "png", "webp", "avif", "gif"]),
   quality: z.int().nullable().describe("1–100; null is the default of the format."),
   enlarge: z.boolean(),
+  attention: z.literal(true).optional().describe("A crop keeps what draws the eye instead of the focal point."),
+  background: z.string().optional().describe("Six hex digits."),
+  copyright: z.literal(true).optional().describe("Keeps the author and the copyright notice."),
 });
 
 export type RenditionRequest = z.output<typeof RenditionRequest>;

@@ -42,7 +42,7 @@ const exampleUrl = "https://signalbox.example/images/img_01kdzq3f9s4r7v2m8c5x6t0
 export const imageExample: ImageResource = {
   id: "img_01kdzq3f9s4r7v2m8c5x6t0b1n",
   account_id: "acc_5Yb0cPq7TnV2sKxW9mRdLh",
-  url: exampleUrl,
+  url: `${exampleUrl}?v=3q2xVb7KpL0d`,
   filename: "harbour.jpg",
   mime_type: "image/jpeg",
   width: 3000,
@@ -59,10 +59,10 @@ export const imageExample: ImageResource = {
   placeholder: "1QcSHQRnh493V4dIh4eXh1h4kJUI",
   focal_point: null,
   variants: {
-    thumbnail: `${exampleUrl}?width=200&height=200&fit=cover`,
-    small: `${exampleUrl}?width=480`,
-    medium: `${exampleUrl}?width=960`,
-    large: `${exampleUrl}?width=1920`,
+    thumbnail: `${exampleUrl}?width=200&height=200&fit=cover&v=3q2xVb7KpL0d`,
+    small: `${exampleUrl}?width=480&v=3q2xVb7KpL0d`,
+    medium: `${exampleUrl}?width=960&v=3q2xVb7KpL0d`,
+    large: `${exampleUrl}?width=1920&v=3q2xVb7KpL0d`,
   },
   created_at: "2026-01-01T09:00:00.000Z",
   updated_at: "2026-01-01T09:00:00.000Z",

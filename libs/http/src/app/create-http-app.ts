@@ -31,6 +31,8 @@ export interface HttpAppOptions {
   readonly mounts?: Mounts;
   /** Told of every 403 `forbidden` of a known caller, for an audit. The answer does not wait for it. */
   readonly onForbidden?: (request: ForbiddenRequest) => void;
+  /** Origins besides those of `http.cors.origins`. */
+  readonly corsOrigins?: readonly string[];
   /** Overrides `http.strict-responses`; tests set it. */
   readonly strict?: boolean;
 }
@@ -44,9 +46,9 @@ export function createHttpApp(options: HttpAppOptions): RequestListener {
     if (spec.idempotent && !idempotency) throw new Error(`${path} is idempotent, but there is no idempotency store`);
     if (spec.idempotent === "sealed" && !idempotency?.seals)
       throw new Error(`${path} needs an idempotency store with a sealer`);
-    const policy = spec.rateLimit;
-    if (policy && policy !== "none" && !rateLimits.named[policy])
-      throw new Error(`${path}: there is no rate limit ${policy}`);
+    for (const policy of [spec.rateLimit, spec.anonymousRateLimit])
+      if (policy && policy !== "none" && !rateLimits.named[policy])
+        throw new Error(`${path}: there is no rate limit ${policy}`);
   }
   const edge = createEdge(context, {
     clientAddress: createClientAddress(context.configuration.get("http.trusted-proxies"), warnOfPeers(context.log)),
@@ -55,7 +57,7 @@ export function createHttpApp(options: HttpAppOptions): RequestListener {
     idempotency,
     pool: options.pool ?? null,
     onForbidden: options.onForbidden ?? null,
-    cors: createCors(context.configuration.get("http.cors.origins")),
+    cors: createCors([...context.configuration.get("http.cors.origins"), ...(options.corsOrigins ?? [])]),
     strict: options.strict ?? context.configuration.get("http.strict-responses"),
   });
   const app = expressApp(edge, compileRoutes(list)) as unknown as RequestListener;

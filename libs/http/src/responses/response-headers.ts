@@ -23,14 +23,18 @@ export function responseHeaders(exchange: Exchange, response: HttpResponse): str
   return headers;
 }
 
-/** A header of the answer stands in for that of its route: a page for people brings a Content-Security-Policy of its own. */
+/**
+ * A header of the answer stands in for that of its route: a page for people brings a Content-Security-Policy of its own. An
+ * empty one leaves it out.
+ */
 function put(headers: string[], name: string, value: string): void {
   for (let at = 0; at < headers.length; at += 2) {
     if (headers[at] !== name) continue;
-    headers[at + 1] = value;
+    if (value === "") headers.splice(at, 2);
+    else headers[at + 1] = value;
     return;
   }
-  headers.push(name, value);
+  if (value !== "") headers.push(name, value);
 }
 
 function cacheControl({ route }: Exchange, response: HttpResponse): string {

@@ -186,6 +186,8 @@ export interface RouteSpec<
   readonly idempotent?: true | "sealed";
   /** The name of another rate-limit policy, or `"none"`. */
   readonly rateLimit?: string;
+  /** The policy by which callers without credentials are counted alone, where it is not that of all anonymous ones. */
+  readonly anonymousRateLimit?: string;
   /** `Cache-Control` of successful answers; `private, no-cache` for GET with an ETag and `no-store` otherwise. */
   readonly cache?: string;
   /** More members of `Vary` than `Accept, Authorization, X-API-Key`. */

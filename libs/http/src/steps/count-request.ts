@@ -19,8 +19,9 @@ export function countCaller(exchange: Exchange, { accountId, credential }: Princ
 export function countAddress(exchange: Exchange, kind: "anonymous" | "failedSignIn"): void {
   const { edge, route } = exchange;
   if (!edge.rateLimits || (route.rateLimit === "none" && kind === "anonymous")) return;
-  const isNamed = route.rateLimit !== null && kind === "anonymous";
-  const group = isNamed ? edge.rateLimits.named[route.rateLimit] : edge.rateLimits[kind];
+  const named = route.spec.anonymousRateLimit ?? route.rateLimit;
+  const isNamed = named !== null && kind === "anonymous";
+  const group = isNamed ? edge.rateLimits.named[named] : edge.rateLimits[kind];
   take(exchange, group, addressBucket(exchange.clientAddress));
 }
 

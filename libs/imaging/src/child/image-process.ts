@@ -21,6 +21,7 @@ assertUntrustedLoadersBlocked().then(
 );
 
 async function answer(job: ImageJob): Promise<void> {
+  tell({ kind: "begun" });
   forgetPeak();
   const outcome = await work(job).then(
     (result) => ({ outcome: "rendered", result }) as const,

@@ -3,8 +3,9 @@ import { type Geometry, planGeometry } from "../geometry.ts";
 import { outputTraits } from "../image-formats.ts";
 import type { RenderedFile, RenderJob } from "../image-jobs.ts";
 import { pixelsMaxOf } from "../image-limits.ts";
-import { qualityOf, type Rendition } from "../rendition.ts";
+import { qualityOf, type Rendition, white } from "../rendition.ts";
 import { openImage } from "./codec.ts";
+import { readRights } from "./read-rights.ts";
 
 /** Makes one rendition, from file to file. Throws what the codec throws when it cannot. */
 export async function renderImage({ source, target, facts, rendition, limits }: RenderJob): Promise<RenderedFile> {
@@ -12,6 +13,7 @@ export async function renderImage({ source, target, facts, rendition, limits }: 
   const pixelsMax = keepsFrames ? limits.framesPixelsMax : pixelsMaxOf(facts.format, limits);
   const plan = { rendition, geometry: planGeometry(facts, rendition) };
   const opened = openImage(source, { pixelsMax, allFrames: keepsFrames });
+  if (rendition.copyright) opened.withExif({ IFD0: readRights((await opened.metadata()).exif) });
   const { width, height, pageHeight, size } = await renditionSteps
     .reduce((image, step) => step(image, plan), opened)
     .toFile(target);
@@ -29,23 +31,32 @@ type Step = (image: Sharp, plan: RenditionPlan) => Sharp;
 /** Turns the pixels the way the camera was held; the tag that said so is gone afterwards. */
 const orient: Step = (image) => image.autoOrient();
 
-const resize: Step = (image, { geometry }) =>
-  image.resize({ ...geometry.scaled, fit: "fill", kernel: "lanczos3", fastShrinkOnLoad: true });
+const resize: Step = (image, { geometry, rendition }) =>
+  rendition.attention
+    ? image.resize({ ...geometry.output, fit: "cover", position: "attention", kernel: "lanczos3" })
+    : image.resize({ ...geometry.scaled, fit: "fill", kernel: "lanczos3", fastShrinkOnLoad: true });
 
-const crop: Step = (image, { geometry }) => (geometry.crop ? image.extract(geometry.crop) : image);
+const crop: Step = (image, { geometry, rendition }) =>
+  geometry.crop && !rendition.attention ? image.extract(geometry.crop) : image;
 
 const pad: Step = (image, { geometry, rendition }) => {
   if (!geometry.canvas) return image;
   const { left, top, width, height } = geometry.canvas;
   const right = width - left - geometry.scaled.width;
   const bottom = height - top - geometry.scaled.height;
-  const alpha = outputTraits[rendition.format].alpha ? 0 : 1;
-  return image.extend({ left, top, right, bottom, background: { r: 255, g: 255, b: 255, alpha } });
+  return image.extend({ left, top, right, bottom, background: backgroundOf(rendition) ?? "#ffffff00" });
 };
 
 /** A format without transparency shows white where nothing is: black, the decoder's default, looks like damage. */
-const flatten: Step = (image, { rendition }) =>
-  outputTraits[rendition.format].alpha ? image : image.flatten({ background: "#ffffff" });
+function backgroundOf({ background, format }: Rendition): string | null {
+  if (background !== undefined) return `#${background}`;
+  return outputTraits[format].alpha ? null : `#${white}`;
+}
+
+const flatten: Step = (image, { rendition }) => {
+  const background = backgroundOf(rendition);
+  return background === null ? image : image.flatten({ background });
+};
 
 /** Every screen can show sRGB; the profile is applied and then not needed. */
 const toSrgb: Step = (image) => image.toColourspace("srgb");

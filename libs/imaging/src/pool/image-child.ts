@@ -25,7 +25,9 @@ export interface ChildAnswer {
 }
 
 interface JobUnderWay {
-  readonly resolve: (answer: ChildAnswer) => void;
+  readonly resolve: (answer: ChildAnswer | null) => void;
+  /** The child has said that it has it. */
+  hasBegun: boolean;
   readonly timers: readonly NodeJS.Timeout[];
 }
 
@@ -93,14 +95,14 @@ export class ImageChild {
     return this.#guard;
   }
 
-  /** Does a job. It ends with an answer, or with the child. */
-  run(job: ImageJob, { limitMs }: { readonly limitMs: number }): Promise<ChildAnswer> {
+  /** Does a job. It ends with an answer, or with the child; null when that was gone before it had the job. */
+  run(job: ImageJob, { limitMs }: { readonly limitMs: number }): Promise<ChildAnswer | null> {
     this.jobs++;
     return new Promise((resolve) => {
-      if (this.isGone) return resolve(this.#fatal("crashed", "it had ended before"));
+      if (this.isGone) return resolve(null);
       const timers = [setTimeout(() => this.#condemn("too-slow"), limitMs)];
       if (this.#guard === "sampled") timers.push(setInterval(() => void this.#look(), sampleEveryMs));
-      this.#job = { resolve, timers };
+      this.#job = { resolve, timers, hasBegun: false };
       this.#process.send(job, (error) => {
         if (error) this.kill();
       });
@@ -147,6 +149,7 @@ export class ImageChild {
   }
 
   #onMessage(message: ChildMessage): void {
+    if (message.kind === "begun" && this.#job) this.#job.hasBegun = true;
     if (message.kind !== "answer") return;
     this.residentBytes = message.residentBytes;
     this.#finish({ outcome: message.answer, peakBytes: Math.max(0, message.peakBytes - this.#baseBytes) });
@@ -155,14 +158,11 @@ export class ImageChild {
   #onEnd(code: number | null, signal: NodeJS.Signals | null): void {
     this.isGone = true;
     const reason = `${signal ?? `code ${code}`} ${this.#lastWords}`.trim().slice(0, 500);
-    this.#finish(this.#fatal(this.#verdict ?? causeOf(signal, this.#lastWords), reason));
+    const outcome = this.#verdict ?? causeOf(signal, this.#lastWords);
+    this.#finish(this.#job?.hasBegun ? { outcome: { outcome, reason }, peakBytes: this.#options.memoryMax } : null);
   }
 
-  #fatal(outcome: FatalOutcome, reason: string): ChildAnswer {
-    return { outcome: { outcome, reason }, peakBytes: this.#options.memoryMax };
-  }
-
-  #finish(answer: ChildAnswer): void {
+  #finish(answer: ChildAnswer | null): void {
     const job = this.#job;
     if (!job) return;
     this.#job = null;

@@ -99,6 +99,32 @@ describe("a pool of its own", () => {
     for (const { outcome } of await Promise.all(flood)) assert.equal(outcome.outcome, "rendered");
   });
 
+  test("a child that is killed before it has a job costs none, and what waits is not told to have begun", async () => {
+    const facts = await images.factsOf(photo);
+    let handedOver = 0;
+    const killer = async () => {
+      handedOver++;
+      for (const pid of await childrenOf()) process.kill(pid, "SIGKILL");
+    };
+    const { outcome } = await images.tryToRender(photo, facts, { width: 77 }, { beforeHandOver: killer });
+    assert.deepEqual([outcome.outcome, handedOver], ["rendered", 1]);
+
+    const gone = new AbortController();
+    const large = { width: null, format: "avif" } as const;
+    const flood = Array.from({ length: 3 }, () => images.tryToRender(photo, facts, large, { signal: gone.signal }));
+    const waiting = images.tryToRender(photo, facts, large, { signal: gone.signal, beforeHandOver: killer });
+    await eventually(() => images.pool.state().running > 0 && images.pool.state().waiting.heavy > 0);
+    gone.abort(new Error("gone"));
+    await assert.rejects(waiting, /gone/);
+    await Promise.allSettled(flood);
+    assert.equal(handedOver, 1);
+    await assert.rejects(
+      images.tryToRender(photo, facts, {}, { beforeHandOver: () => Promise.reject(new Error("not this one")) }),
+      /not this one/,
+    );
+    assert.equal((await images.render(photo)).width, 64);
+  });
+
   test("children killed under load cost their own jobs alone", async () => {
     const jobs = Array.from({ length: 60 }, async () => {
       const facts = { ...(await images.factsOf(photo)) };
@@ -160,6 +186,18 @@ test("children that rest are ended but for one, which stays warm", async () => {
   } finally {
     await images.close();
   }
+});
+
+test("a pool that closes blames no image for it: what runs and what waits is unavailable", async () => {
+  const images = await openTestPool({ slots: 1 });
+  const photo = await noise(1200, 800).jpeg().toBuffer();
+  const facts = await images.factsOf(photo);
+  const jobs = Array.from({ length: 3 }, () => images.tryToRender(photo, facts, { width: null, format: "avif" }));
+  const ended = Promise.allSettled(jobs);
+  await eventually(() => images.pool.state().running > 0);
+  await images.close();
+  for (const job of await ended)
+    assert.ok(job.status === "rejected" && isAppError(job.reason) && job.reason.code === "unavailable");
 });
 
 test("a pool that closes leaves no process and no file", async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { AppError, type Clock, MiB, seconds } from "@signalbox/core";
 import type { ImageJob, JobOutcome, JobResults } from "../image-jobs.ts";
 import { decoderRelease } from "../rendition.ts";
-import { ImageChild, type MemoryGuard } from "./image-child.ts";
+import { type ChildAnswer, ImageChild, type MemoryGuard } from "./image-child.ts";
 import { type JobCost, JobCosts } from "./job-costs.ts";
 import { heavyFromMs, JobQueue, type QueuedJob } from "./job-queue.ts";
 
@@ -34,6 +34,11 @@ export interface JobTerms {
   readonly limitMs: number;
   /** Aborts when nobody wants the result any more. */
   readonly signal?: AbortSignal;
+  /**
+   * Called when a child is at hand, right before it gets the job: what has only waited until then did no harm. When it
+   * rejects the job ends so, and no child had it.
+   */
+  readonly beforeHandOver?: () => Promise<void>;
 }
 
 /** What the pool does, for metrics and `info`. */
@@ -49,6 +54,8 @@ export interface PoolState {
 /** A child is replaced before what it leaks or keeps is worth talking about. */
 const jobsMax = 500;
 const residentMax = 220 * MiB;
+/** A child that ends between two jobs costs none of them. So many in a row are no accident. */
+const handOversMax = 3;
 
 /**
  * Opens the one place where pixels are touched: processes that do one job each and may die of it. One pool serves all
@@ -65,6 +72,13 @@ export async function openImagePool(options: ImagePoolOptions): Promise<ImagePoo
     await pool.close();
     throw error;
   }
+}
+
+/** A child, and what it answered to the job it was given. */
+interface Handed {
+  readonly child: ImageChild;
+  readonly answer: ChildAnswer;
+  readonly startedMs: number;
 }
 
 export class ImagePool {
@@ -123,7 +137,7 @@ export class ImagePool {
     return { decoder: decoderRelease, processes: slots, memoryMax, memoryBound: this.#guard, loaders: "allow-list" };
   }
 
-  /** Ends every child. Jobs under way end as crashed. */
+  /** Ends every child. Jobs under way end as unavailable: they are not to blame. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { timer } of this.#idle.splice(0)) clearTimeout(timer);
@@ -167,38 +181,62 @@ export class ImagePool {
     for (let job = this.#queue.take(nowMs); job; job = this.#queue.take(nowMs)) job.start();
   }
 
-  async #runNow(job: ImageJob, { limitMs, signal }: JobTerms): Promise<JobOutcome<JobResults[ImageJob["kind"]]>> {
+  async #runNow(job: ImageJob, terms: JobTerms): Promise<JobOutcome<JobResults[ImageJob["kind"]]>> {
     const { clock, log } = this.#options;
-    const child = await this.#take();
-    let isCancelled = signal?.aborted ?? false;
-    const cancel = () => {
-      isCancelled = true;
-      child.kill();
-    };
-    if (isCancelled) child.kill();
-    signal?.addEventListener("abort", cancel, { once: true });
-    const startedMs = clock.steadyMs();
-    const { outcome: told, peakBytes } = await child.run(job, { limitMs });
+    const { child, answer, startedMs } = await this.#handOver(job, terms);
+    const { outcome: told, peakBytes } = answer;
     const outcome: JobOutcome<JobResults[ImageJob["kind"]]> =
       told.outcome === "broken" && this.#isLarge(job) ? { ...told, outcome: "out-of-memory" } : told;
-    signal?.removeEventListener("abort", cancel);
     const tookMs = clock.steadyMs() - startedMs;
+    this.#rest(child);
     if (outcome.outcome === "rendered") {
       this.#costs.learn(job, { ms: tookMs, bytes: peakBytes });
-      this.#rest(child);
       return outcome;
     }
-    this.#rest(child);
-    if (isCancelled) this.#note("cancelled");
-    else if (child.isGone) {
+    if (child.isGone) {
+      const { pid } = child;
       this.#note(outcome.outcome as ChildEnd);
-      log.warn(
-        { pid: child.pid, outcome: outcome.outcome, reason: outcome.reason, tookMs },
-        "an image ended its process",
-      );
+      log.warn({ pid, outcome: outcome.outcome, reason: outcome.reason, tookMs }, "an image ended its process");
     }
-    signal?.throwIfAborted();
     return outcome;
+  }
+
+  /** Gives the job to a child, and to the next one when that was gone before it had it. */
+  async #handOver(job: ImageJob, { limitMs, signal, beforeHandOver }: JobTerms): Promise<Handed> {
+    let note = beforeHandOver;
+    for (let tries = 0; tries < handOversMax; tries++) {
+      const child = await this.#take();
+      try {
+        signal?.throwIfAborted();
+        await note?.();
+        signal?.throwIfAborted();
+      } catch (error) {
+        this.#rest(child);
+        throw error;
+      }
+      note = undefined;
+      const startedMs = this.#options.clock.steadyMs();
+      const answer = await this.#untilLeft(child, signal, () => child.run(job, { limitMs }));
+      if (this.#isClosed && child.isGone) throw unavailable(new Error("the pool is closed"));
+      if (answer) return { child, answer, startedMs };
+    }
+    throw unavailable(new Error(`${handOversMax} processes ended before they had the job`));
+  }
+
+  /** Ends the child when its caller leaves. Throws the signal's reason then. */
+  async #untilLeft<T>(child: ImageChild, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+    const leave = () => this.#end(child, "cancelled");
+    signal?.addEventListener("abort", leave, { once: true });
+    try {
+      const result = await work();
+      signal?.throwIfAborted();
+      return result;
+    } catch (error) {
+      this.#rest(child);
+      throw error;
+    } finally {
+      signal?.removeEventListener("abort", leave);
+    }
   }
 
   /** Encoders hide that memory was refused: what was to take most of it is not called broken. */
@@ -213,7 +251,7 @@ export class ImagePool {
       if (!rested.child.isGone) return rested.child;
     }
     return this.#start().catch((cause: unknown) => {
-      throw new AppError("unavailable", "Images cannot be made right now.", { retryAfterSeconds: 5, cause });
+      throw unavailable(cause);
     });
   }
 
@@ -263,6 +301,10 @@ export class ImagePool {
     const { log } = this.#options;
     await this.warm().catch((error: unknown) => log.warn({ error }, "no process for images is warm"));
   }
+}
+
+function unavailable(cause: unknown): AppError {
+  return new AppError("unavailable", "Images cannot be made right now.", { retryAfterSeconds: 5, cause });
 }
 
 function busy(waitMs: number): AppError {

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { readFixture } from "@signalbox/testing";
 import sharp from "sharp";
 import { fits } from "../geometry.ts";
-import { outputFormats, outputTraits } from "../image-formats.ts";
+import { autoQualityOf, outputFormats, outputTraits } from "../image-formats.ts";
 import type { Rendition } from "../rendition.ts";
 import { sniffImage } from "../sniff-image.ts";
-import { halves, noise, openTestPool, type TestPool } from "./test-pool.ts";
+import { halves, noise, openTestPool, plain, similarity, type TestPool } from "./test-pool.ts";
 
 let images: TestPool;
 before(async () => {
@@ -134,6 +135,68 @@ test("the focal point decides what a crop shows", async () => {
     colourAt((await render(wide, { width: 50, height: 50, fit: "cover", focalPoint: { x, y: 0.5 } })).bytes, 25, 25);
   assert.equal(await at(0.1), "red");
   assert.equal(await at(0.9), "blue");
+});
+
+test("a crop by attention keeps what draws the eye, wherever it is", async () => {
+  const spot = await noise(100, 100).modulate({ saturation: 4 }).tint("#ff2000").png().toBuffer();
+  for (const left of [20, 680]) {
+    const image = await plain(800, 200)
+      .composite([{ input: spot, left, top: 50 }])
+      .png()
+      .toBuffer();
+    const crop = { width: 200, height: 200, fit: "cover", format: "png" } as const;
+    const [seen, centre] = [await images.render(image, { ...crop, attention: true }), await images.render(image, crop)];
+    assert.deepEqual([seen.width, seen.height], [200, 200]);
+    const redOf = async (bytes: Buffer) => (await sharp(bytes).stats()).channels[0]?.max ?? 0;
+    assert.ok((await redOf(seen.bytes)) > 150 && (await redOf(centre.bytes)) < 50, String(left));
+  }
+});
+
+test("a background shows through and around, in formats with and without transparency", async () => {
+  const hole = await sharp({ create: { width: 40, height: 20, channels: 4, background: "#00000000" } })
+    .png()
+    .toBuffer();
+  for (const format of ["png", "jpeg", "webp"] as const) {
+    const contained = { width: 40, height: 40, fit: "contain", format, background: "20c040" } as const;
+    const { bytes } = await images.render(hole, contained);
+    const pixels = await sharp(bytes).removeAlpha().raw().toBuffer();
+    for (const at of [0, (20 * 40 + 20) * 3]) {
+      const [red = 0, green = 0, blue = 0] = pixels.subarray(at, at + 3);
+      assert.ok(Math.abs(red - 0x20) < 6 && Math.abs(green - 0xc0) < 6 && Math.abs(blue - 0x40) < 6, `${format} ${at}`);
+    }
+    assert.ok((await sharp(bytes).stats()).isOpaque, format);
+  }
+});
+
+test("of all metadata the author and the copyright stay, where they are asked for", async () => {
+  const exif = {
+    IFD0: { Artist: "Ann", Copyright: "(c) Ann Arbor" },
+    IFD3: { GPSLatitudeRef: "N", GPSMapDatum: "SECRET" },
+  };
+  const photo = await noise(60, 40).withExif(exif).jpeg().toBuffer();
+  assert.ok(photo.includes("SECRET"));
+  for (const format of ["jpeg", "png", "webp", "avif"] as const) {
+    const { bytes } = await images.render(photo, { width: null, format, copyright: true });
+    const kept = (await sharp(bytes).metadata()).exif;
+    assert.ok(kept?.includes("Ann Arbor") && kept.includes("Ann\0"), format);
+    assert.ok(!bytes.includes("SECRET"), format);
+    assert.equal((await sharp((await images.render(photo, { width: null, format })).bytes).metadata()).exif, undefined);
+  }
+});
+
+test("the automatic quality looks the same in every format", async () => {
+  const photos = await Promise.all((["photo.jpg", "photo-rotated.jpg", "small.webp"] as const).map(readFixture));
+  const similarities = new Map<string, number>();
+  for (const photo of photos) {
+    const exact = (await images.render(photo, { width: 300, format: "png" })).bytes;
+    for (const format of ["jpeg", "webp", "avif"] as const) {
+      const { bytes } = await images.render(photo, { width: 300, format, quality: autoQualityOf(format) });
+      const before = similarities.get(format) ?? 0;
+      similarities.set(format, before + (await similarity(exact, bytes)) / photos.length);
+    }
+  }
+  const all = [...similarities.values()];
+  assert.ok(Math.min(...all) > 0.95 && Math.max(...all) - Math.min(...all) < 0.01, JSON.stringify([...similarities]));
 });
 
 test("the same rendition of the same bytes is the same bytes", async () => {

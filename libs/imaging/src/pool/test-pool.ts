@@ -110,3 +110,38 @@ export async function longAnimation(width: number, height: number, frames: numbe
 export function plain(width: number, height: number) {
   return sharp({ create: { width, height, channels: 3, background: "#123456" } });
 }
+
+/** The structural similarity (SSIM) of two images of one size in grey, over blocks of eight pixels; 1 is the same. */
+export async function similarity(one: Buffer, other: Buffer): Promise<number> {
+  const grey = (bytes: Buffer) => sharp(bytes).greyscale().raw().toBuffer({ resolveWithObject: true });
+  const [{ data: a, info }, { data: b }] = await Promise.all([grey(one), grey(other)]);
+  let [sum, blocks] = [0, 0];
+  for (let top = 0; top + 8 <= info.height; top += 8) {
+    for (let left = 0; left + 8 <= info.width; left += 8) {
+      sum += similarityOfBlock(a, b, top * info.width + left, info.width);
+      blocks++;
+    }
+  }
+  return sum / blocks;
+}
+
+function similarityOfBlock(a: Buffer, b: Buffer, start: number, width: number): number {
+  let [sumA, sumB, squareA, squareB, product] = [0, 0, 0, 0, 0];
+  for (let row = 0; row < 8; row++) {
+    for (let at = start + row * width; at < start + row * width + 8; at++) {
+      const [x, y] = [a[at] as number, b[at] as number];
+      sumA += x;
+      sumB += y;
+      squareA += x * x;
+      squareB += y * y;
+      product += x * y;
+    }
+  }
+  const [meanA, meanB] = [sumA / 64, sumB / 64];
+  const [varianceA, varianceB] = [squareA / 64 - meanA ** 2, squareB / 64 - meanB ** 2];
+  const covariance = product / 64 - meanA * meanB;
+  const [c1, c2] = [6.5025, 58.5225];
+  return (
+    ((2 * meanA * meanB + c1) * (2 * covariance + c2)) / ((meanA ** 2 + meanB ** 2 + c1) * (varianceA + varianceB + c2))
+  );
+}

@@ -27,7 +27,7 @@ export const ConfigResource = z
     example: {
       apiVersion: "v1",
       baseUrl: "https://signalbox.example",
-      capabilities: { imageImport: true, imageDirectUpload: true, signedUrls: false, webhooks: true },
+      capabilities: { imageImport: true, imageDirectUpload: true, signedUrls: true, webhooks: true },
       features: { integrations: "enabled" },
       limits: {
         maxPageSize: 100,

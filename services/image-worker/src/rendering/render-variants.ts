@@ -133,9 +133,10 @@ async function firstBytesOf(path: string): Promise<Buffer> {
   }
 }
 
-function renditionFrom({ width, height, fit, format, quality, enlarge }: RenditionRequest, job: Job): Rendition {
-  const focalPoint = fit === "cover" && width !== null && height !== null ? job.focal_point : null;
-  return { width, height, fit, format, quality, enlarge, focalPoint };
+function renditionFrom({ name: _name, key: _key, ...wanted }: RenditionRequest, job: Job): Rendition {
+  const { fit, width, height, attention } = wanted;
+  const isCropped = fit === "cover" && width !== null && height !== null && !attention;
+  return { ...wanted, focalPoint: isCropped ? job.focal_point : null };
 }
 
 /** The images service has judged the original against its limits; here the decoder is held to what the header claims. */

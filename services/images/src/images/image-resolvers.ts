@@ -1,4 +1,5 @@
 import type { Principal } from "@signalbox/auth";
+import { AppError } from "@signalbox/core";
 import {
   connectionField,
   createLoader,
@@ -9,6 +10,8 @@ import {
   type Resolvers,
 } from "@signalbox/graphql";
 import { z } from "zod";
+import { SignedUrlBody, splitSignedUrlBody } from "../signing/signed-url-body.ts";
+import type { SignedUrl, SignedUrls } from "../signing/signed-urls.ts";
 import type { Image } from "./image.ts";
 import { ImagePatch } from "./image-fields.ts";
 import type { ImageStore } from "./image-store.ts";
@@ -18,6 +21,8 @@ import type { Images } from "./images.ts";
 interface Dependencies {
   readonly images: Images;
   readonly imageStore: ImageStore;
+  readonly signedUrls: SignedUrls;
+  readonly maySign: () => boolean;
   readonly view: ViewImage;
   readonly pageLimits: PageLimits;
 }
@@ -32,10 +37,18 @@ interface Named {
 
 const readers = { scopes: ["images:read"] } as const;
 const writers = { scopes: ["images:write"] } as const;
+const noUrl = { url: null, expiresAt: null };
 const missing = "There is no such image.";
 
 /** The fields of images, and who may use them. */
-export function resolversOf({ images, imageStore, view, pageLimits }: Dependencies): Resolvers<Loaders> {
+export function resolversOf({
+  images,
+  imageStore,
+  signedUrls,
+  maySign,
+  view,
+  pageLimits,
+}: Dependencies): Resolvers<Loaders> {
   return {
     Account: {
       images: connectionField(
@@ -58,6 +71,16 @@ export function resolversOf({ images, imageStore, view, pageLimits }: Dependenci
             change: (tx, image) => images.update(tx, context.caller, image, changes),
             missing,
           }),
+      ),
+      createSignedImageUrl: mutation(
+        { ...writers, audit: null, input: SignedUrlBody, payload: (signed: SignedUrl | null) => signed ?? noUrl },
+        async (input, { caller }, { id }: Named) => {
+          if (!maySign()) throw new AppError("forbidden", "Signed URLs are switched off.");
+          const image = await imageStore.findOwn(caller.accountId, id);
+          if (!image) throw new AppError("not_found", missing);
+          const { parameters, livesSeconds } = splitSignedUrlBody(input);
+          return signedUrls.create(image, parameters, livesSeconds);
+        },
       ),
       deleteImage: mutation(
         { ...writers, audit: "image.delete", input: z.strictObject({}), payload: "deletedImageId" },

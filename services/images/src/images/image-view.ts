@@ -1,6 +1,6 @@
 import { draft, type ImageResource } from "@signalbox/contracts";
 import { strongEtag } from "@signalbox/http";
-import { namedBoxes } from "@signalbox/imaging";
+import { contentVersion, namedBoxes } from "@signalbox/imaging";
 import type { Image } from "./image.ts";
 
 export type ViewImage = (image: Image) => ImageResource;
@@ -8,11 +8,12 @@ export type ImageEvents = ReturnType<typeof createImageEvents>;
 
 /** The record as its owner sees it. `baseUrl` has no slash at its end. */
 export function viewImage(image: Image, baseUrl: string): ImageResource {
-  const url = `${baseUrl}/images/${image.id}/content`;
+  const content = `${baseUrl}/images/${image.id}/content`;
+  const version = `v=${versionOf(image)}`;
   return {
     id: image.id,
     account_id: image.accountId,
-    url,
+    url: `${content}?${version}`,
     filename: image.filename,
     mime_type: image.mimeType,
     width: image.width,
@@ -28,11 +29,17 @@ export function viewImage(image: Image, baseUrl: string): ImageResource {
     animated: image.frames > 1,
     placeholder: image.placeholder,
     focal_point: image.focalPoint,
-    variants: Object.fromEntries(Object.entries(namedBoxes).map(([name, box]) => [name, `${url}?${queryOf(box)}`])),
+    variants: Object.fromEntries(
+      Object.entries(namedBoxes).map(([name, box]) => [name, `${content}?${queryOf(box)}&${version}`]),
+    ),
     created_at: image.createdAt.toISOString(),
     updated_at: image.updatedAt.toISOString(),
   };
 }
+
+/** In the URLs of an image, so that content under them never changes. */
+export const versionOf = ({ sha256, focalPoint }: Pick<Image, "sha256" | "focalPoint">): string =>
+  contentVersion(sha256, focalPoint);
 
 function queryOf({ width, height, fit }: (typeof namedBoxes)["thumbnail"]): string {
   const parts = [width && `width=${width}`, height && `height=${height}`, width && height && `fit=${fit}`];

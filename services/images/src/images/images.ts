@@ -4,7 +4,8 @@ import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { BlobStore } from "../blobs/blob-store.ts";
-import { renderDueAt, renderRequested } from "../renditions/render-job.ts";
+import { recropped, renderDueAt, renderRequested } from "../renditions/render-job.ts";
+import type { SigningKeyStore } from "../signing/signing-key-store.ts";
 import { changeImage, type Image, newImage, type Original } from "./image.ts";
 import type { ImageChanges, NewImageFields } from "./image-fields.ts";
 import type { ImageStore } from "./image-store.ts";
@@ -13,6 +14,7 @@ import type { ImageEvents } from "./image-view.ts";
 interface Dependencies {
   readonly imageStore: ImageStore;
   readonly blobStore: BlobStore;
+  readonly signingKeyStore: Pick<SigningKeyStore, "removeOf">;
   readonly outbox: Pick<Outbox, "append">;
   readonly events: ImageEvents;
   readonly clock: Clock;
@@ -26,7 +28,8 @@ export type Images = ReturnType<typeof createImages>;
 const deletedTogether = 200;
 
 /** Image records: created, changed, deleted. */
-export function createImages({ imageStore, blobStore, outbox, events, clock, lostAfterMs }: Dependencies) {
+export function createImages(dependencies: Dependencies) {
+  const { imageStore, blobStore, outbox, events, clock, lostAfterMs } = dependencies;
   return {
     /**
      * Creates the record of a stored original, with its event and the job for its named variants.
@@ -50,10 +53,13 @@ export function createImages({ imageStore, blobStore, outbox, events, clock, los
     async update(tx: Tx, caller: Caller, before: Image, changes: ImageChanges): Promise<Image> {
       const { image, changed } = changeImage(before, changes, clock.now());
       if (changed.length === 0) return before;
-      await imageStore.save(tx, image);
+      const { saved, jobs } = changed.includes("focal_point")
+        ? recropped(image, clock.now(), lostAfterMs())
+        : { saved: image, jobs: [] };
+      await imageStore.save(tx, saved);
       const entry = audited(caller, { action: "image.update", subject: image.id, fields: changed });
-      await outbox.append(tx, [events.updated(image, changed), entry]);
-      return image;
+      await outbox.append(tx, [events.updated(saved, changed), ...jobs, entry]);
+      return saved;
     },
 
     /** Deletes the record; its bytes are swept later, when no other record shares them. */
@@ -67,19 +73,26 @@ export function createImages({ imageStore, blobStore, outbox, events, clock, los
     },
 
     /** Deletes every image of a purged account, and what is left of those that it deleted before. */
-    async deleteAllOf(tx: Tx, accountId: string): Promise<void> {
-      await imageStore.removeTombstonesOf(tx, accountId);
-      for (;;) {
-        const images = await imageStore.lockSomeOf(tx, accountId, deletedTogether);
-        if (images.length === 0) return;
-        await imageStore.removeMany(
-          tx,
-          images.map(({ id }) => id),
-        );
-        const sha256s = images.map(({ sha256 }) => sha256);
-        await blobStore.release(tx, sha256s, clock.now());
-        await outbox.append(tx, images.map(events.deleted));
-      }
-    },
+    deleteAllOf: (tx: Tx, accountId: string) => deleteAllOf(dependencies, tx, accountId),
   };
+}
+
+async function deleteAllOf(
+  { imageStore, blobStore, signingKeyStore, outbox, events, clock }: Dependencies,
+  tx: Tx,
+  accountId: string,
+): Promise<void> {
+  await imageStore.removeTombstonesOf(tx, accountId);
+  await signingKeyStore.removeOf(tx, accountId);
+  for (;;) {
+    const images = await imageStore.lockSomeOf(tx, accountId, deletedTogether);
+    if (images.length === 0) return;
+    await imageStore.removeMany(
+      tx,
+      images.map(({ id }) => id),
+    );
+    const sha256s = images.map(({ sha256 }) => sha256);
+    await blobStore.release(tx, sha256s, clock.now());
+    await outbox.append(tx, images.map(events.deleted));
+  }
 }

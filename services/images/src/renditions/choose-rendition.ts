@@ -1,4 +1,5 @@
 import {
+  autoQualityOf,
   canonicalRendition,
   chooseFormat,
   type OutputFormat,
@@ -15,11 +16,11 @@ export type RenditionChoice =
   | { readonly outcome: "chosen"; readonly rendition: Rendition; readonly later: Rendition | null }
   | { readonly outcome: "only-later"; readonly rendition: Rendition }
   | { readonly outcome: "not-acceptable" }
-  /** Enlarged beyond what anybody may ask for. */
-  | { readonly outcome: "too-large" };
+  /** Larger than anybody may ask for, because of this parameter. */
+  | { readonly outcome: "too-large"; readonly field: "enlarge" | "dpr" };
 
-/** The longest side of what enlarging makes. */
-export const enlargedSideMax = 4096;
+/** The longest side that may be asked for, and that enlarging makes. */
+export const sideMax = 4096;
 
 /** A request for an image's content. */
 export interface ContentRequest {
@@ -35,11 +36,22 @@ export function chooseRendition(
   avifPixelsMax: number,
 ): RenditionChoice {
   const facts = factsOf(image);
-  const { fit, enlarge, width = null, height = null, quality = null } = query;
-  const box = { width, height, fit, enlarge, focalPoint: image.focalPoint };
-  const renditionIn = (format: OutputFormat) => canonicalRendition({ ...box, format, quality }, facts);
+  const { fit, enlarge, dpr = 1, quality = null, background } = query;
+  const [width, height] = [query.width, query.height].map((side) =>
+    side === undefined ? null : Math.round(side * dpr),
+  );
+  if (Math.max(width ?? 0, height ?? 0) > sideMax) return { outcome: "too-large", field: "dpr" };
+  const box = { width: width ?? null, height: height ?? null, fit, enlarge, focalPoint: image.focalPoint };
+  const look = {
+    ...(query.gravity === "attention" && { attention: true as const }),
+    ...(background !== undefined && { background }),
+    ...(query.metadata === "copyright" && { copyright: true as const }),
+  };
+  const qualityIn = (format: OutputFormat) => (quality === "auto" ? autoQualityOf(format) : quality);
+  const renditionIn = (format: OutputFormat) =>
+    canonicalRendition({ ...box, ...look, format, quality: qualityIn(format) }, facts);
   const { output } = planGeometry(facts, box);
-  if (isEnlargedTooFar(facts, output)) return { outcome: "too-large" };
+  if (isEnlargedTooFar(facts, output)) return { outcome: "too-large", field: "enlarge" };
   const choice = chooseFormat({
     accept,
     requested: query.format,
@@ -63,5 +75,5 @@ export function chooseRendition(
 /** What the original is larger by itself may be shown as large. */
 function isEnlargedTooFar(source: Size, output: Size): boolean {
   const grown = (["width", "height"] as const).filter((side) => output[side] > source[side]);
-  return grown.some((side) => output[side] > enlargedSideMax);
+  return grown.some((side) => output[side] > sideMax);
 }

@@ -4,17 +4,64 @@ import { z } from "zod";
 
 const side = integerParameter({ min: 1, max: 4096 }).optional();
 
+/** A factor in plain decimal digits: screens have 1.5 and 2.625 pixels for one of the page. */
+const dpr = z
+  .string()
+  .meta({ override: ({ jsonSchema }) => void Object.assign(jsonSchema, { type: "number", minimum: 1, maximum: 4 }) })
+  .transform((text, context) => {
+    const factor = /^[1-4](\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
+    if (factor >= 1 && factor <= 4) return factor;
+    context.addIssue({ code: "custom", message: "Must be a number from 1 to 4.", params: { code: "out_of_range" } });
+    return z.NEVER;
+  });
+
+const qualitySchema = { anyOf: [{ type: "integer", minimum: 1, maximum: 100 }, { const: "auto" }], type: undefined };
+const quality = z
+  .string()
+  .meta({ override: ({ jsonSchema }) => void Object.assign(jsonSchema, qualitySchema) })
+  .transform((text, context) => {
+    if (text === "auto") return text;
+    const number = /^[1-9][0-9]{0,2}$/.test(text) ? Number(text) : Number.NaN;
+    if (number <= 100) return number;
+    const message = "Must be a whole number from 1 to 100, or auto.";
+    context.addIssue({ code: "custom", message, params: { code: "out_of_range" } });
+    return z.NEVER;
+  });
+
 /** How a client wants to see an image. */
 export const ContentQuery = z.object({
   width: side.describe("Pixels; the other side follows when it is not given."),
   height: side.describe("Pixels."),
+  dpr: dpr.optional().describe("Pixels of the screen for one of the page: width and height times this, at most 4096."),
   fit: z.enum(fits).default("inside").describe("How the image goes into a box of both sides."),
   enlarge: booleanParameter().default(false).describe("Whether the result may be larger than the original."),
-  quality: integerParameter({ min: 1, max: 100 }).optional().describe("For JPEG, WebP and AVIF."),
+  gravity: z
+    .enum(["focal", "attention"])
+    .default("focal")
+    .describe("What `fit=cover` keeps in sight: the focal point of the record, or what draws the eye."),
+  background: z
+    .string()
+    .regex(/^[0-9A-Fa-f]{6}$/)
+    .transform((hex) => hex.toLowerCase())
+    .optional()
+    .describe("Six hex digits: what is seen where the image is transparent or does not reach."),
+  quality: quality.optional().describe("For JPEG, WebP and AVIF; `auto` looks the same in each."),
   format: z
     .enum(["auto", ...outputFormats])
     .default("auto")
     .describe("`auto` keeps the original's type unless Accept names WebP or AVIF."),
+  metadata: z
+    .enum(["none", "copyright"])
+    .default("none")
+    .describe("`copyright` keeps the author and the copyright notice of the file, and nothing else."),
+  v: z
+    .string()
+    .regex(/^[\w-]{1,32}$/)
+    .optional()
+    .describe(
+      "The version, as `url` and `variants` have it: with the present one a public image may be kept for a year.",
+    ),
+  signature: z.string().max(200).optional().describe("Stands in for credentials, as a signed URL has it."),
 });
 
 export type ContentQuery = z.output<typeof ContentQuery>;

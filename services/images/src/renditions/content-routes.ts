@@ -6,41 +6,48 @@ import {
   type HttpResponse,
   isNotModified,
   notModified,
+  queryTextOf,
   type RouteInput,
   refused,
   stream,
 } from "@signalbox/http";
 import { outputFormats, outputTraits, type Rendition, renditionKey, renditionTag } from "@signalbox/imaging";
-import type { ObjectStore } from "@signalbox/storage";
-import { originalKey } from "../blobs/blob-keys.ts";
 import type { Image } from "../images/image.ts";
 import type { ImageStore } from "../images/image-store.ts";
-import { enlargedSideMax } from "./choose-rendition.ts";
+import { versionOf } from "../images/image-view.ts";
+import type { SignedUrls } from "../signing/signed-urls.ts";
+import { contentRange, outOfRange, partOf } from "./byte-range.ts";
+import { sideMax } from "./choose-rendition.ts";
+import { contentHeaders, type Reach } from "./content-headers.ts";
 import { ContentQuery } from "./content-query.ts";
 import type { TermsOf } from "./render-terms.ts";
-import type { Renderer } from "./renderer.ts";
+import type { Renderer, RenditionContent } from "./renderer.ts";
 import type { Renditions } from "./renditions.ts";
 
 interface Dependencies {
   readonly imageStore: ImageStore;
-  readonly objects: ObjectStore;
   readonly renditions: Renditions;
   readonly renderer: Renderer;
+  readonly signedUrls: SignedUrls;
+  readonly maySign: () => boolean;
   readonly isDeleted: (accountId: string) => boolean;
   readonly termsOf: TermsOf;
   readonly cacheSeconds: (visibility: Image["visibility"]) => number;
 }
 
+/** The rate limit of callers without credentials: a page full of pictures is many requests. */
+export const publicContentPolicy = "public-content";
+
 const contentTypes = outputFormats.map((format) => outputTraits[format].mimeType);
 /** How soon bytes that are not there yet may be asked for again. */
 const retryAfterSeconds = 5;
-const responses = { 404: "error", 429: "error", 503: "error" } as const;
 
-type Input<Who, Query = unknown> = RouteInput<Who, { readonly image_id: string }, Query>;
+type Input = RouteInput<Principal | null, { readonly image_id: string }, ContentQuery>;
 
-/** The bytes: re-encoded for everyone who may see them, and the original for the owner alone. */
+/** The bytes, re-encoded, for everyone who may see them. */
 export function contentRoutes(dependencies: Dependencies) {
   const routes = createRoutes({ errors: "image", exampleIds: { image_id: imageExample.id } });
+  const content = { content: contentTypes };
 
   routes.get("/images/:image_id/content", {
     operationId: "imageContent",
@@ -48,39 +55,57 @@ export function contentRoutes(dependencies: Dependencies) {
     description:
       "Always a re-encode: oriented, in sRGB, without metadata. Public images need no credentials. The validator is known without the bytes.",
     auth: { scopes: ["images:read"], optional: true },
+    anonymousRateLimit: publicContentPolicy,
     query: ContentQuery,
     ownNegotiation: true,
-    responses: { ...responses, 200: { content: contentTypes }, 400: "error", 406: "error", 422: "error" },
+    responses: {
+      ...{ 200: content, 206: content, 400: "error", 403: "error", 404: "error", 406: "error" },
+      ...{ 416: "error", 422: "error", 429: "error", 503: "error" },
+    },
     handle: (input) => showContent(dependencies, input),
-  });
-
-  routes.get("/images/:image_id/original", {
-    operationId: "imageOriginal",
-    summary: "Download the original",
-    description: "The file as it was uploaded, metadata included; for its owner, and never shown inline.",
-    auth: { scopes: ["images:read"] },
-    ownNegotiation: true,
-    responses: { ...responses, 200: { content: ["application/octet-stream"] } },
-    handle: (input) => downloadOriginal(dependencies, input),
   });
 
   return routes;
 }
 
-async function showContent(
-  dependencies: Dependencies,
-  input: Input<Principal | null, ContentQuery>,
-): Promise<HttpResponse> {
-  const { principal, params, query, headers, log } = input;
-  const { imageStore, renditions, renderer, termsOf, cacheSeconds } = dependencies;
-  const image = await imageStore.find(params.image_id);
-  if (!image || !maySee(dependencies, image, principal)) return refused(404, "not_found");
+async function showContent(dependencies: Dependencies, input: Input): Promise<HttpResponse> {
+  const { principal, params, query } = input;
+  if (query.signature !== undefined) return showSigned(dependencies, input, query.signature);
+  const image = await dependencies.imageStore.find(params.image_id);
+  const isVisible = image !== null && maySee(dependencies, image, principal);
+  if (isVisible) return show(dependencies, input, image, image.visibility);
+  // Without credentials nobody learns what there is and what not.
+  if (principal === null && image?.visibility !== "public") return refused(401, "unauthorized");
+  return refused(404, "not_found");
+}
 
+/** A signature alone decides: whatever credentials come along, caches in front of us do not know them. */
+async function showSigned(dependencies: Dependencies, input: Input, signature: string): Promise<HttpResponse> {
+  const { imageStore, signedUrls, isDeleted, maySign } = dependencies;
+  const { params, request } = input;
+  if (!maySign()) return refused(403, "forbidden", { message: "Signed URLs are switched off." });
+  const verdict = await signedUrls.judge(params.image_id, signature, queryTextOf(request.url ?? ""));
+  if (verdict.outcome === "expired") return refused(403, "forbidden", { message: "The signed URL has expired." });
+  if (verdict.outcome === "invalid") return refused(403, "forbidden", { message: "The signature is not valid." });
+  const image = await imageStore.find(params.image_id);
+  if (image?.accountId !== verdict.accountId || isDeleted(image.accountId)) return refused(404, "not_found");
+  return show(dependencies, input, image, verdict);
+}
+
+/** Another account's private image, and a public one of a deleted account, read as missing. */
+function maySee({ isDeleted }: Dependencies, image: Image, principal: Principal | null): boolean {
+  if (principal?.accountId === image.accountId) return true;
+  return image.visibility === "public" && !isDeleted(image.accountId);
+}
+
+async function show(dependencies: Dependencies, input: Input, image: Image, reach: Reach): Promise<HttpResponse> {
+  const { query, headers, log } = input;
+  const { renditions, renderer, termsOf, cacheSeconds } = dependencies;
   const choice = await renditions.choose(image, query, headers.accept);
   if (choice.outcome === "not-acceptable") {
     return refused(406, "not_acceptable", { message: `The image can be had as ${contentTypes.join(", ")}.` });
   }
-  if (choice.outcome === "too-large") return tooLarge();
+  if (choice.outcome === "too-large") return tooLarge(choice.field);
   if (choice.outcome === "only-later") return showLater(dependencies, image, choice.rendition);
   const { rendition, later } = choice;
   if (later) {
@@ -88,28 +113,59 @@ async function showContent(
   }
 
   const etag = renditionTag(renditionKey(image.sha256, rendition));
-  const cache = `${image.visibility}, max-age=${cacheSeconds(image.visibility)}`;
   const about = {
     etag,
-    cache,
-    ...(later && { headers: { "rendition-pending": outputTraits[later.format].mimeType } }),
+    ...contentHeaders({
+      ...{
+        image,
+        reach,
+        format: rendition.format,
+        isNegotiated: query.format === "auto",
+        later: later?.format ?? null,
+      },
+      isVersioned: query.v !== undefined && query.v === versionOf(image),
+      cacheSeconds: cacheSeconds(image.visibility),
+    }),
   };
   if (isNotModified({ headers }, etag)) return notModified(etag, about);
-  const { mimeType: contentType } = outputTraits[rendition.format];
   const content = await renderer.obtain(image, rendition, termsOf(input));
-  switch (content.kind) {
-    case "bytes":
-      return bytes(content.bytes, contentType, about);
-    case "stream":
-      return stream(content.stream, { ...about, contentType, length: content.size });
-    case "later":
-      return showLater(dependencies, image, rendition);
-  }
+  if (content.kind === "later") return showLater(dependencies, image, rendition);
+  return showBytes(content, input, { ...about, contentType: outputTraits[rendition.format].mimeType });
 }
 
-function tooLarge(): HttpResponse {
-  const message = `An enlarged image may have ${enlargedSideMax} pixels on each side.`;
-  const details = [{ field: "enlarge", code: "out_of_range", message }] as const;
+interface About {
+  readonly etag: string;
+  readonly cache: string;
+  readonly headers: Record<string, string>;
+  readonly contentType: string;
+}
+
+/** The whole, or the part that was asked for. */
+async function showBytes(
+  content: Exclude<RenditionContent, { kind: "later" }>,
+  { headers }: Input,
+  { contentType, ...about }: About,
+): Promise<HttpResponse> {
+  const size = content.kind === "bytes" ? content.bytes.length : content.size;
+  const part = partOf(headers, about.etag, size);
+  if (part === null) {
+    if (content.kind === "bytes") return bytes(content.bytes, contentType, about);
+    return stream(await content.open(), { ...about, contentType, length: size });
+  }
+  if (part === "unsatisfiable") {
+    if (content.kind === "stored") content.leave();
+    return outOfRange(size);
+  }
+  const partial = { ...about, status: 206, headers: { ...about.headers, ...contentRange(part, size) } };
+  const length = part.end - part.start + 1;
+  return content.kind === "bytes"
+    ? bytes(content.bytes.subarray(part.start, part.end + 1), contentType, partial)
+    : stream(await content.open(part), { ...partial, contentType, length });
+}
+
+function tooLarge(field: "enlarge" | "dpr"): HttpResponse {
+  const message = `An image may be asked for with ${sideMax} pixels on each side, as \`${field}\` makes it.`;
+  const details = [{ field, code: "out_of_range", message }] as const;
   return refused(400, "invalid_request", { message, details });
 }
 
@@ -120,37 +176,4 @@ async function showLater({ renditions }: Dependencies, image: Image, rendition: 
   }
   await renditions.request(image, rendition);
   return refused(503, "unavailable", { message: "The image is being made in this form.", retryAfterSeconds });
-}
-
-/** Another account's private image, and a public one of a deleted account, read as missing. */
-function maySee({ isDeleted }: Dependencies, image: Image, principal: Principal | null): boolean {
-  if (principal?.accountId === image.accountId) return true;
-  return image.visibility === "public" && !isDeleted(image.accountId);
-}
-
-async function downloadOriginal(
-  { imageStore, objects }: Dependencies,
-  { principal, params, headers }: Input<Principal>,
-): Promise<HttpResponse> {
-  const image = await imageStore.findOwn(principal.accountId, params.image_id);
-  if (!image) return refused(404, "not_found");
-  const etag = `"${image.sha256}"`;
-  const cache = "private, no-cache";
-  if (isNotModified({ headers }, etag)) return notModified(etag, { cache });
-  const original = await objects.get(originalKey(image.sha256));
-  if (!original) return refused(503, "unavailable", { retryAfterSeconds });
-  return stream(original.stream, {
-    etag,
-    cache,
-    contentType: image.mimeType,
-    length: original.size,
-    headers: { "content-disposition": attachment(image.filename) },
-  });
-}
-
-/** RFC 6266: a plain name for old clients, the real one in UTF-8. */
-function attachment(filename: string): string {
-  const plain = filename.replace(/[^\x20-\x7e]|["\\%]/g, "_");
-  const encoded = encodeURIComponent(filename).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16)}`);
-  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
 }

@@ -1,5 +1,5 @@
 import { draft } from "@signalbox/contracts";
-import { hours } from "@signalbox/core";
+import { hours, newId } from "@signalbox/core";
 import { canonicalRendition, keptFormat, namedBoxes, type Rendition, renditionKey } from "@signalbox/imaging";
 import { originalKey } from "../blobs/blob-keys.ts";
 import { factsOf, type Image } from "../images/image.ts";
@@ -29,6 +29,17 @@ export function renderDueAt(now: Date, issues: number, lostAfterMs: number): Dat
 /** The job that makes an image's named variants. */
 export function renderRequested(image: Image) {
   return jobFor(image, { id: image.renderJobId, attempt: image.renderAttempt }, namedRenditions(image));
+}
+
+/**
+ * The job that makes the named crops anew, and the record that waits for it. It is that of the image while it is being
+ * processed; later its answer changes no status, and a request that comes before it makes its own crop.
+ */
+export function recropped(image: Image, now: Date, lostAfterMs: number) {
+  const next = { ...image, renderJobId: newId("job", now.getTime()), renderAttempt: 1, renderIssues: 1 };
+  const isAwaited = image.status === "processing";
+  const saved = isAwaited ? { ...next, renderDueAt: renderDueAt(now, 1, lostAfterMs) } : image;
+  return { saved, jobs: image.status === "failed" ? [] : [renderRequested(next)] };
 }
 
 /** The job that makes one rendition somebody asked for and could not wait for. */

@@ -17,6 +17,7 @@ import type { ObjectFiles, ObjectStore, Pool } from "@signalbox/storage";
 import type { Logger, Tracer } from "@signalbox/telemetry";
 import { originalKey } from "../blobs/blob-keys.ts";
 import { factsOf, type Image } from "../images/image.ts";
+import type { BytePart } from "./byte-range.ts";
 import type { KeptRenditions } from "./kept-renditions.ts";
 import type { RenditionMemory } from "./rendition-memory.ts";
 import type { RenditionStore } from "./rendition-store.ts";
@@ -24,7 +25,8 @@ import { SharedWork } from "./shared-work.ts";
 
 export type RenditionContent =
   | { readonly kind: "bytes"; readonly bytes: Buffer }
-  | { readonly kind: "stream"; readonly stream: Readable; readonly size: number }
+  /** Opened once, whole or in part, or left. */
+  | { readonly kind: "stored"; readonly size: number; open(part?: BytePart): Promise<Readable>; leave(): void }
   /** It is not there, and takes too long to be made while a caller waits. */
   | { readonly kind: "later" };
 
@@ -102,10 +104,22 @@ export class Renderer {
   async #showStored(key: string, stored: { stream: Readable; size: number }): Promise<RenditionContent> {
     const { memory, kept } = this.#parts;
     kept.seen(key);
-    if (!memory.takes(stored.size)) return { kind: "stream", stream: stored.stream, size: stored.size };
+    const { stream, size } = stored;
+    if (!memory.takes(size)) {
+      const open = (part?: BytePart) => this.#openPart(key, stream, part);
+      return { kind: "stored", size, open, leave: () => stream.destroy() };
+    }
     const bytes = await bytesOf(stored.stream);
     memory.add(key, bytes);
     return { kind: "bytes", bytes };
+  }
+
+  async #openPart(key: string, whole: Readable, part: BytePart | undefined): Promise<Readable> {
+    if (!part) return whole;
+    whole.destroy();
+    const stored = await this.#parts.objects.get(key, { range: part });
+    if (!stored) throw new AppError("unavailable", "The bytes are gone.", { retryAfterSeconds: 1 });
+    return stored.stream;
   }
 
   /** The lease only saves work: without it, or when its holder is slow, the same bytes are made twice. */
@@ -147,23 +161,29 @@ export class Renderer {
 
   async #make({ key, image, rendition }: Wanted, terms: JobTerms) {
     const { imagePool, objectFiles, renditionStore, imageLimits, memory, clock, tracer } = this.#parts;
-    const attempt = await renditionStore.beginAttempt(key, image.sha256, clock.now());
-    if (attempt === null) throw refusedForNow();
+    let attempt = 0;
+    // Not before: what only waits for its turn when this process is killed did no harm.
+    const beforeHandOver = async () => {
+      attempt = (await renditionStore.beginAttempt(key, image.sha256, clock.now())) ?? refuseForNow();
+    };
+    const takeBack = () => (attempt > 0 ? renditionStore.endAttempt(key) : undefined);
     const path = objectFiles.newPath();
-    const facts = factsOf(image);
-    const limits = imageLimits();
+    const [facts, limits] = [factsOf(image), imageLimits()];
     const made = await objectFiles
       .withFile(
         originalKey(image.sha256),
         (source) =>
           tracer.span("render image", { attributes: { "image.format": rendition.format } }, () =>
-            imagePool.run({ kind: "render", source, target: path, facts, rendition, limits }, terms),
+            imagePool.run(
+              { kind: "render", source, target: path, facts, rendition, limits },
+              { ...terms, beforeHandOver },
+            ),
           ),
         terms.signal,
       )
       .catch(async (error: unknown) => {
         await rm(path, { force: true });
-        await renditionStore.endAttempt(key);
+        await takeBack();
         throw error;
       });
     if (made?.outcome === "rendered") {
@@ -172,10 +192,10 @@ export class Renderer {
       return { bytes, path, file: made.result };
     }
     await rm(path, { force: true });
-    if (made === null || made.outcome === "broken") await renditionStore.endAttempt(key);
     if (made === null) throw missing(image);
     if (made.outcome === "too-slow" && attempt === 1) return null;
     if (made.outcome !== "broken") throw attempt > 1 ? refusedForNow() : tooMuch(made.outcome);
+    await takeBack();
     throw new AppError("validation_error", "The image is damaged and cannot be shown in this form.", {
       cause: new Error(made.reason),
     });
@@ -191,6 +211,10 @@ export class Renderer {
     await cache.set(`made:${key}`, "1", { expiresInMs: toldMs });
     await kept.added(image);
   }
+}
+
+function refuseForNow(): never {
+  throw refusedForNow();
 }
 
 function refusedForNow(): AppError {

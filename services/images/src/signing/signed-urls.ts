@@ -1,0 +1,62 @@
+import type { Clock } from "@signalbox/core";
+import type { Image } from "../images/image.ts";
+import { versionOf } from "../images/image-view.ts";
+import { expiryOf, isSignedBy, queryOf, readSignature, sign, signatureParameter } from "./signature.ts";
+import type { SigningKeys } from "./signing-keys.ts";
+
+interface Dependencies {
+  readonly signingKeys: SigningKeys;
+  readonly clock: Clock;
+  readonly baseUrl: string;
+}
+
+export interface SignedUrl {
+  readonly url: string;
+  readonly expiresAt: Date;
+}
+
+/** What a signature says about a request for content. */
+export type SignatureVerdict =
+  /** It is good for this request, and its key is this account's. */
+  | { readonly outcome: "valid"; readonly accountId: string; readonly secondsLeft: number }
+  | { readonly outcome: "expired" }
+  | { readonly outcome: "invalid" };
+
+export type SignedUrls = ReturnType<typeof createSignedUrls>;
+
+/** URLs that show one form of one image to whoever has them, until they expire. */
+export function createSignedUrls({ signingKeys, clock, baseUrl }: Dependencies) {
+  return {
+    /** Signs the URL of an image with these parameters. */
+    async create(
+      image: Image,
+      parameters: Readonly<Record<string, unknown>>,
+      livesSeconds: number,
+    ): Promise<SignedUrl> {
+      const key = await signingKeys.forSigning(image.accountId);
+      const given = Object.entries({ ...parameters, v: versionOf(image) }).map(
+        ([name, value]) => [name, `${value}`] as const,
+      );
+      const grant = {
+        imageId: image.id,
+        parameters: new Map(given),
+        expiresAt: expiryOf(clock.nowMs(), livesSeconds),
+      };
+      const query = `${queryOf(grant.parameters)}&${signatureParameter}=${sign(key, grant)}`;
+      return { url: `${baseUrl}/images/${image.id}/content?${query}`, expiresAt: new Date(grant.expiresAt * 1000) };
+    },
+
+    /** Judges the signature of a request. `query` is its query as it came. */
+    async judge(imageId: string, text: string, query: string): Promise<SignatureVerdict> {
+      const read = readSignature(text);
+      const key = read && (await signingKeys.find(read.keyId));
+      if (!read || !key) return { outcome: "invalid" };
+      const parameters = new Map(new URLSearchParams(query));
+      parameters.delete(signatureParameter);
+      if (!isSignedBy(key, read, { imageId, parameters, expiresAt: read.expiresAt })) return { outcome: "invalid" };
+      const secondsLeft = Math.floor(read.expiresAt - clock.nowMs() / 1000);
+      if (secondsLeft <= 0) return { outcome: "expired" };
+      return { outcome: "valid", accountId: key.accountId, secondsLeft };
+    },
+  };
+}

@@ -1,0 +1,93 @@
+import { examples, identifier, imageExample, timestamp } from "@signalbox/contracts";
+import { createRoutes, type HttpResponse, type Routes, refused } from "@signalbox/http";
+import { z } from "zod";
+import type { ImageStore } from "../images/image-store.ts";
+import { SignedUrlBody, splitSignedUrlBody } from "./signed-url-body.ts";
+import type { SignedUrls } from "./signed-urls.ts";
+import type { LiveKey } from "./signing-key-store.ts";
+import type { SigningKeys } from "./signing-keys.ts";
+
+interface Dependencies {
+  readonly imageStore: ImageStore;
+  readonly signedUrls: SignedUrls;
+  readonly signingKeys: SigningKeys;
+  readonly maySign: () => boolean;
+}
+
+const SignedUrlView = z
+  .object({ url: z.string().describe("Absolute URL. It is a credential."), expires_at: timestamp })
+  .meta({ id: "SignedImageUrl" })
+  .register(examples, {
+    example: {
+      url: `${imageExample.url}&width=960&signature=v1.key_5Yb0cPq7TnV2sKxW9mRdLh.1767258000.l0d9Xz3yqf8cJm4bq0bW1n7v5x2c8r6t4u9k1e3h5g7`,
+      expires_at: "2026-01-01T09:00:00.000Z",
+    },
+  });
+
+const SigningKeyView = z
+  .object({
+    id: identifier("The key"),
+    created_at: timestamp,
+    former: z
+      .object({ id: identifier("The key"), created_at: timestamp })
+      .nullable()
+      .describe("The key before it, whose URLs hold until they expire or the next rotation."),
+  })
+  .meta({ id: "ImageSigningKey" })
+  .register(examples, {
+    example: {
+      id: "key_5Yb0cPq7TnV2sKxW9mRdLh",
+      created_at: "2026-01-01T09:00:00.000Z",
+      former: { id: "key_3kVn7RtY1bQzXw5Lm9PdHc", created_at: "2025-10-01T09:00:00.000Z" },
+    },
+  });
+
+/** URLs of private images for whoever has them, and the keys that sign them. */
+export function signingRoutes(dependencies: Dependencies) {
+  const routes = createRoutes({ errors: "image", exampleIds: { image_id: imageExample.id } });
+  declareSignedUrls(routes, dependencies);
+  declareKeys(routes, dependencies);
+  return routes;
+}
+
+function declareSignedUrls(routes: Routes, { imageStore, signedUrls, maySign }: Dependencies): void {
+  routes.post("/images/:image_id/signed-urls", {
+    operationId: "createSignedImageUrl",
+    summary: "Sign a URL of an image",
+    description:
+      "Whoever has the URL sees the image in exactly this form until it expires. Within a window of at most a quarter of its life the same request gives the same URL, so that caches share it.",
+    auth: { scopes: ["images:write"] },
+    audit: null,
+    body: SignedUrlBody,
+    responses: { 201: SignedUrlView, 403: "error", 404: "error" },
+    async handle({ principal, params, body }) {
+      if (!maySign()) return refused(403, "forbidden", { message: "Signed URLs are switched off." });
+      const image = await imageStore.findOwn(principal.accountId, params.image_id);
+      if (!image) return refused(404, "not_found");
+      const { parameters, livesSeconds } = splitSignedUrlBody(body);
+      const { url, expiresAt } = await signedUrls.create(image, parameters, livesSeconds);
+      return shown({ url, expires_at: expiresAt.toISOString() });
+    },
+  });
+}
+
+function declareKeys(routes: Routes, { signingKeys }: Dependencies): void {
+  routes.post("/images/signing-keys/rotate", {
+    operationId: "rotateImageSigningKey",
+    summary: "Sign URLs with a new key",
+    description:
+      "URLs of the present key hold until they expire or the next rotation; those of the key before it end now. Rotate twice to end all at once.",
+    auth: { scopes: ["images:write"], stepUp: true },
+    audit: "image.rotate_signing_key",
+    responses: { 201: SigningKeyView },
+    create: {
+      run: (tx, { caller }) => signingKeys.rotate(tx, caller),
+      answer: ({ key, former }) => shown({ ...viewKey(key), former: former && viewKey(former) }),
+    },
+  });
+}
+
+const viewKey = ({ id, createdAt }: LiveKey) => ({ id, created_at: createdAt.toISOString() });
+
+/** Created, and to be found nowhere again. */
+const shown = (value: unknown): HttpResponse => ({ status: 201, body: { kind: "json", value } });

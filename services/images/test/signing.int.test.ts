@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { createManualClock, hours, seconds } from "@signalbox/core";
+import { readFixture, type TestPerson, testPerson } from "@signalbox/testing";
+import { type Harness, startImages } from "./harness.ts";
+
+const clock = createManualClock();
+let images: Harness;
+before(async () => {
+  images = await startImages({}, { clock });
+});
+after(() => images.close());
+
+const owner = (): TestPerson => testPerson({ scopes: ["images:read", "images:write", "account:security"] });
+const uploaded = async (who: TestPerson) => (await images.upload(who, await readFixture("photo.jpg"))).body;
+const pathOf = (url: string) => url.replace(/^https?:\/\/[^/]+/, "");
+const get = (url: string, headers: Record<string, string> = {}) => images.send(null, "GET", pathOf(url), { headers });
+async function signed(who: TestPerson, id: string, body: object = {}): Promise<{ url: string; expires_at: string }> {
+  const answer = await images.send(who, "POST", `/images/${id}/signed-urls`, {
+    body: { width: 120, format: "webp", expires_in_seconds: 3600, ...body },
+  });
+  assert.equal(answer.status, 201, JSON.stringify(answer.body));
+  return answer.body;
+}
+
+test("a signed URL shows a private image in its form to whoever has it, and caches may share it until it expires", async () => {
+  const who = owner();
+  const { id } = await uploaded(who);
+  const { url, expires_at } = await signed(who, id);
+  const { status, headers } = await get(url);
+  assert.deepEqual([status, headers.get("content-type"), headers.get("vary")], [200, "image/webp", null]);
+  const left = Math.floor((Date.parse(expires_at) - clock.nowMs()) / 1000);
+  assert.ok(left >= 3600 && left <= 4500);
+  assert.equal(headers.get("cache-control"), `public, max-age=${left}`);
+  assert.equal(headers.get("referrer-policy"), "no-referrer");
+  assert.equal((await signed(who, id)).url, url, "within its window it is the same URL");
+  assert.equal((await get(url, { "if-none-match": headers.get("etag") ?? "" })).status, 304);
+  const head = await images.send(null, "HEAD", pathOf(url));
+  assert.equal(head.status, 200);
+});
+
+test("it grants exactly its parameters, on its image, by its method, until it expires", async () => {
+  const who = owner();
+  const [{ id }, other] = [await uploaded(who), await uploaded(who)];
+  const { url } = await signed(who, id);
+  const [path = "", query = ""] = pathOf(url).split("?");
+  const pairs = query.split("&");
+  assert.equal((await get(`${path}?${[...pairs].reverse().join("&")}`)).status, 200, "in any order");
+  const refused = [
+    url.replace("width=120", "width=121"),
+    url.replace("&width=120", ""),
+    `${url}&height=10`,
+    `${url}&quality=100`,
+    url.replace("format=webp", "format=png"),
+    url.replace(id, other.id),
+    url.replace(id, "img_nothing"),
+    url.replace(/signature=.*/, "signature=v1"),
+    url.replace(/signature=v1\.[^.]+/, "signature=v1.key_other"),
+  ];
+  for (const wrong of refused) {
+    const { status, body } = await get(wrong);
+    assert.deepEqual([status, body.error?.code], [403, "forbidden"], wrong);
+    assert.ok(!JSON.stringify(body).includes("v1."), "the signature is not repeated");
+  }
+  for (const method of ["POST", "DELETE", "PUT"])
+    assert.equal((await images.send(null, method, pathOf(url))).status, 405, method);
+  assert.equal((await get(url.replace("/content", "/original"))).status, 401);
+  assert.equal((await images.send(testPerson(), "GET", `${pathOf(url)}1`)).status, 403, "credentials do not help");
+  clock.advance(hours(1) + hours(1));
+  assert.equal((await get(url)).status, 403);
+  assert.equal((await get((await signed(who, id)).url)).status, 200);
+});
+
+test("after a rotation the URLs of the former key hold, and after the next one they do not", async () => {
+  const who = owner();
+  const { id } = await uploaded(who);
+  const rotate = () => images.send(who, "POST", "/images/signing-keys/rotate");
+  const first = (await signed(who, id)).url;
+  const { status, body } = await rotate();
+  assert.equal(status, 201);
+  assert.ok(first.includes(`v1.${body.former.id}.`));
+  const second = (await signed(who, id)).url;
+  assert.ok(second.includes(`v1.${body.id}.`));
+  assert.deepEqual([(await get(first)).status, (await get(second)).status], [200, 200]);
+  await rotate();
+  clock.advance(seconds(2));
+  assert.deepEqual([(await get(first)).status, (await get(second)).status], [403, 200]);
+  const entries = (await images.auditOf(who.accountId, 3)) as unknown as { data: { action: string } }[];
+  assert.equal(entries.filter(({ data }) => data.action === "image.rotate_signing_key").length, 2);
+});
+
+test("a deleted image is 404 by its signed URL too", async () => {
+  const who = owner();
+  const { id } = await uploaded(who);
+  const { url } = await signed(who, id);
+  assert.equal((await get(url)).status, 200);
+  assert.equal((await images.send(who, "DELETE", `/images/${id}`)).status, 204);
+  assert.equal((await get(url)).status, 404);
+});
+
+test("only the owner signs, with parameters that the content takes", async () => {
+  const who = owner();
+  const { id } = await uploaded(who);
+  const ask = (person: TestPerson | null, body: object) =>
+    images.send(person, "POST", `/images/${id}/signed-urls`, { body });
+  const plain = { expires_in_seconds: 60 };
+  assert.equal((await ask(null, plain)).status, 401);
+  assert.equal((await ask(testPerson(), plain)).status, 404);
+  assert.equal((await ask(testPerson({ scopes: ["images:read"] }), plain)).status, 403);
+  for (const [member, value] of Object.entries({
+    ...{ width: 4097, dpr: 5, fit: "crop", gravity: "face", background: "red", quality: 0, format: "bmp" },
+    ...{ metadata: "all", expires_in_seconds: 604_801, unknown: 1 },
+  }))
+    assert.equal((await ask(who, { ...plain, [member]: value })).status, 422, member);
+  assert.equal((await ask(who, { ...plain, width: 3000, dpr: 2 })).status, 422);
+  for (const body of [
+    { ...plain, dpr: 1.5, width: 99, height: 50, fit: "cover", gravity: "attention", quality: "auto" },
+    { ...plain, enlarge: true, background: "A0b1C2", metadata: "copyright" },
+  ]) {
+    const { status, body: answer } = await ask(who, body);
+    assert.equal(status, 201);
+    assert.equal((await get(answer.url, { accept: "image/webp" })).status, 200, answer.url);
+  }
+});
+
+test("the graph signs too, and no signature is in a log", async () => {
+  const who = owner();
+  const { id } = await uploaded(who);
+  const query = `mutation ($id: ID!, $input: SignedImageUrlInput!) {
+    createSignedImageUrl(id: $id, input: $input) { url expiresAt errors { field code } } }`;
+  const input = { width: 80, format: "webp", expiresInSeconds: 600 };
+  const { data } = await images.graphql(who, query, { id, input });
+  assert.deepEqual(data.createSignedImageUrl.errors, []);
+  const { url } = data.createSignedImageUrl;
+  assert.equal((await get(url)).status, 200);
+  assert.equal((await get(`${url}1`)).status, 403);
+  const refused = await images.graphql(who, query, { id, input: { ...input, width: 0 } });
+  assert.deepEqual(
+    [refused.data.createSignedImageUrl.url, refused.data.createSignedImageUrl.errors[0]?.field],
+    [null, "width"],
+  );
+  const text = /signature=(v1[^&]*)/.exec(url)?.[1] ?? "";
+  assert.ok(text.length > 50);
+  assert.ok(!JSON.stringify(images.context.logged).includes(text));
+});
