@@ -207,6 +207,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   "POST /api/v1/webhooks/endpoints/{id}/secret/reveal": endpoint((person, path) =>
     rest(person, "POST", `${path}/secret/reveal`),
   ),
+  "POST /api/v1/webhooks/keys/rotate": fresh((person) => rest(person, "POST", "/api/v1/webhooks/keys/rotate")),
   "Mutation.updateAccount": fresh((person) =>
     graph(person, "updateAccount", "UpdateAccountInput", { displayName: "Eve" }),
   ),

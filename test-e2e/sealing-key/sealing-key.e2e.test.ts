@@ -51,7 +51,9 @@ test("a sealing key is retired: every service seals anew with the next one, and 
       "signalbox_account public.outgoing_mails",
       "signalbox_account signalbox.idempotency",
       "signalbox_images public.signing_keys",
+      "signalbox_webhook_delivery public.endpoint_credentials",
       "signalbox_webhook_delivery public.endpoint_secrets",
+      "signalbox_webhook_delivery public.signing_keys",
       "signalbox_webhook_delivery signalbox.idempotency",
       "signalbox_webhook_ingest public.sources",
     ],
@@ -70,7 +72,9 @@ async function sealEverything(send: Client): Promise<Sealed> {
   const newKey = { name: "sealed", scopes: ["account:read"] };
   const { key } = expectStatus(await send("/api/account/api-keys/", { headers: keyed, body: newKey }), 201).json;
 
-  const endpoint = { url: "https://hooks.example.org/a", event_types: ["image.*"] };
+  const headers = [{ name: "Authorization", value: "Bearer x", secret: true }];
+  const settings = { headers, signatures: ["v1a"] };
+  const endpoint = { url: "https://hooks.example.org/a", event_types: ["image.*"], settings };
   const made = expectStatus(await send("/api/v1/webhooks/endpoints", { headers: keyed, body: endpoint }), 201).json;
   const endpointPath = `/api/v1/webhooks/endpoints/${made.id}`;
   const rotated = expectStatus(await send(`${endpointPath}/secret/rotate`, { method: "POST" }), 200).json;

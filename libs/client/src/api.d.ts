@@ -904,6 +904,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhooks/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the public keys of an account, newest first
+         * @description For receivers of `v1a` signatures: every key here may have signed what comes now. `account_id` is in the body of every delivery. An account that asked for no such signature has none.
+         */
+        get: operations["webhookSigningKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/keys/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give the account a new signing key
+         * @description The keys before it sign as well until the overlap ends; five at most are live.
+         */
+        post: operations["rotateWebhookSigningKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/webhooks/sources": {
         parameters: {
             query?: never;
@@ -1510,8 +1550,29 @@ export interface components {
             /** @description Names of events, or prefixes that end in `*`. */
             event_types: string[];
             settings?: {
+                api_version?: "v1" | null;
+                /** @description PEM without a passphrase. The key is never shown. */
+                client_certificate?: {
+                    certificate: string;
+                    key: string;
+                } | null;
+                filter?: {
+                    [key: string]: unknown;
+                } | null;
+                format?: ("envelope" | "original") | null;
+                headers?: {
+                    name: string;
+                    /** @default false */
+                    secret?: boolean;
+                    /** @default null */
+                    value?: string | null;
+                }[] | null;
                 max_in_flight?: number | null;
+                metadata?: {
+                    [key: string]: string | null;
+                } | null;
                 retry_schedule_seconds?: number[] | null;
+                signatures?: ("stripe" | "github" | "v1a")[] | null;
                 timeout_seconds?: number | null;
             };
             /** @description Where deliveries are posted to: https, on a public address. */
@@ -2150,8 +2211,29 @@ export interface components {
             /** @description Names of events, or prefixes that end in `*`. */
             event_types?: string[];
             settings?: {
+                api_version?: "v1" | null;
+                /** @description PEM without a passphrase. The key is never shown. */
+                client_certificate?: {
+                    certificate: string;
+                    key: string;
+                } | null;
+                filter?: {
+                    [key: string]: unknown;
+                } | null;
+                format?: ("envelope" | "original") | null;
+                headers?: {
+                    name: string;
+                    /** @default false */
+                    secret?: boolean;
+                    /** @default null */
+                    value?: string | null;
+                }[] | null;
                 max_in_flight?: number | null;
+                metadata?: {
+                    [key: string]: string | null;
+                } | null;
                 retry_schedule_seconds?: number[] | null;
+                signatures?: ("stripe" | "github" | "v1a")[] | null;
                 timeout_seconds?: number | null;
             };
             /** @description Where deliveries are posted to: https, on a public address. */
@@ -2267,14 +2349,56 @@ export interface components {
             /** @description The endpoint. Opaque. */
             id: string;
             settings: {
-                /** @description Adds a `v1a` (Ed25519) signature. */
-                asymmetric_signature: boolean;
+                /** @description The version of events that it gets; null is the newest. */
+                api_version: string | null;
+                /** @description What deliveries show to the receiver in the TLS handshake. */
+                client_certificate: {
+                    /**
+                     * Format: date-time
+                     * @description RFC 3339, UTC, with milliseconds.
+                     * @example 2026-01-01T00:00:00.000Z
+                     */
+                    expires_at: string;
+                    /** @description SHA-256, in hex. */
+                    fingerprint: string;
+                    subject: string;
+                } | null;
+                /** @description Conditions on `data`; null takes every event. */
+                filter: {
+                    [key: string]: unknown;
+                } | null;
+                /**
+                 * @description `original` posts a partner's webhook as the partner sent it.
+                 * @enum {string}
+                 */
+                format: "envelope" | "original";
+                /** @description Headers that every delivery carries. */
+                headers: {
+                    name: string;
+                    /** @description Whether its value is sealed and never shown. */
+                    secret: boolean;
+                    /** @description Null for one that is secret. */
+                    value: string | null;
+                }[];
                 /** @description Attempts at the same time; null is the default. */
                 max_in_flight: number | null;
-                /** @description One delivery at a time, in the order of the events. */
+                /** @description Kept for the owner; not sent. */
+                metadata: {
+                    [key: string]: string;
+                };
+                /** @description How long a failing delivery holds up its subject before it is parked; null is the default. */
+                order_hold_seconds: number | null;
+                /** @description One delivery at a time for each subject, in the order of its events. */
                 ordered: boolean;
+                /** @description Attempts in a time, over all processes; null is no limit. */
+                rate: {
+                    limit: number;
+                    per_seconds: number;
+                } | null;
                 /** @description Delay before each attempt; null is the default. */
                 retry_schedule_seconds: number[] | null;
+                /** @description Signatures besides the usual ones. */
+                signatures: ("stripe" | "github" | "v1a")[];
                 /** @description Deadline of one attempt; null is the default. */
                 timeout_seconds: number | null;
             };
@@ -2309,14 +2433,56 @@ export interface components {
             /** @description What verifies deliveries. Shown on creation, rotation and reveal only. */
             secret: string;
             settings: {
-                /** @description Adds a `v1a` (Ed25519) signature. */
-                asymmetric_signature: boolean;
+                /** @description The version of events that it gets; null is the newest. */
+                api_version: string | null;
+                /** @description What deliveries show to the receiver in the TLS handshake. */
+                client_certificate: {
+                    /**
+                     * Format: date-time
+                     * @description RFC 3339, UTC, with milliseconds.
+                     * @example 2026-01-01T00:00:00.000Z
+                     */
+                    expires_at: string;
+                    /** @description SHA-256, in hex. */
+                    fingerprint: string;
+                    subject: string;
+                } | null;
+                /** @description Conditions on `data`; null takes every event. */
+                filter: {
+                    [key: string]: unknown;
+                } | null;
+                /**
+                 * @description `original` posts a partner's webhook as the partner sent it.
+                 * @enum {string}
+                 */
+                format: "envelope" | "original";
+                /** @description Headers that every delivery carries. */
+                headers: {
+                    name: string;
+                    /** @description Whether its value is sealed and never shown. */
+                    secret: boolean;
+                    /** @description Null for one that is secret. */
+                    value: string | null;
+                }[];
                 /** @description Attempts at the same time; null is the default. */
                 max_in_flight: number | null;
-                /** @description One delivery at a time, in the order of the events. */
+                /** @description Kept for the owner; not sent. */
+                metadata: {
+                    [key: string]: string;
+                };
+                /** @description How long a failing delivery holds up its subject before it is parked; null is the default. */
+                order_hold_seconds: number | null;
+                /** @description One delivery at a time for each subject, in the order of its events. */
                 ordered: boolean;
+                /** @description Attempts in a time, over all processes; null is no limit. */
+                rate: {
+                    limit: number;
+                    per_seconds: number;
+                } | null;
                 /** @description Delay before each attempt; null is the default. */
                 retry_schedule_seconds: number[] | null;
+                /** @description Signatures besides the usual ones. */
+                signatures: ("stripe" | "github" | "v1a")[];
                 /** @description Deadline of one attempt; null is the default. */
                 timeout_seconds: number | null;
             };
@@ -2362,6 +2528,23 @@ export interface components {
             rejected_at: string;
             /** @description What the partner was answered. */
             status: number;
+        };
+        WebhookSigningKey: {
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC, with milliseconds.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            created_at: string;
+            /** @description When it stops signing; null for the newest. */
+            expires_at: string | null;
+            /** @description The key. Opaque. */
+            id: string;
+            /** @description `whpk_` and the 32 bytes of an Ed25519 key in base 64. */
+            public_key: string;
+        };
+        WebhookSigningKeys: {
+            items: components["schemas"]["WebhookSigningKey"][];
         };
         /** @description A partner that sends webhooks to the account. */
         WebhookSource: {
@@ -3548,6 +3731,34 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["WebhookEvent"];
+            };
+        };
+        /** @description Success. */
+        WebhookSigningKey: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                ETag: components["headers"]["ETag"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WebhookSigningKey"];
+            };
+        };
+        /** @description Success. */
+        WebhookSigningKeys: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                ETag: components["headers"]["ETag"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WebhookSigningKeys"];
             };
         };
         /** @description Success. */
@@ -6440,8 +6651,16 @@ export interface operations {
                      *             "retry_schedule_seconds": null,
                      *             "timeout_seconds": null,
                      *             "max_in_flight": null,
+                     *             "rate": null,
                      *             "ordered": false,
-                     *             "asymmetric_signature": false
+                     *             "order_hold_seconds": null,
+                     *             "filter": null,
+                     *             "headers": [],
+                     *             "metadata": {},
+                     *             "signatures": [],
+                     *             "client_certificate": null,
+                     *             "api_version": null,
+                     *             "format": "envelope"
                      *           },
                      *           "created_at": "2026-01-01T09:00:00.000Z",
                      *           "updated_at": "2026-01-01T09:00:00.000Z"
@@ -7022,6 +7241,68 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    webhookSigningKeys: {
+        parameters: {
+            query: {
+                account_id: string;
+            };
+            header?: {
+                /** @description Entity tags that the client has; a current one gives 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["WebhookSigningKeys"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    rotateWebhookSigningKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request is done once in 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RotateWebhookEndpointSecret"];
+            };
+        };
+        responses: {
+            200: components["responses"]["WebhookSigningKey"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];

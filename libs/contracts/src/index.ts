@@ -54,7 +54,12 @@ export {
   webhookDeliveryExample,
   webhookDeliveryStatuses,
 } from "./resources/webhook-delivery.ts";
-export { WebhookEndpointResource, webhookEndpointExample } from "./resources/webhook-endpoint.ts";
+export {
+  WebhookEndpointResource,
+  webhookEndpointExample,
+  webhookFormats,
+  webhookSignatures,
+} from "./resources/webhook-endpoint.ts";
 export { WebhookSourceResource, webhookSchemes, webhookSourceExample } from "./resources/webhook-source.ts";
 export { type SubscriptionEvent, subscriptions } from "./subscriptions.ts";
 export { deadLetterTopic, topics } from "./topics.ts";

@@ -1,7 +1,10 @@
+import { hash } from "node:crypto";
 import type { Socket } from "node:net";
+import { LRUCache } from "lru-cache";
 import { Agent, type buildConnector, Client, type Dispatcher, Pool } from "undici";
 import { AnswerGuard } from "./answer-guard.ts";
 import type { CarriedHandler, Carrier } from "./exchange.ts";
+import type { ClientCertificate } from "./guarded-connector.ts";
 
 interface ConnectionPoolOptions {
   readonly connect: buildConnector.connector;
@@ -34,6 +37,40 @@ export function createConnectionPool(options: ConnectionPoolOptions): Dispatcher
         factory: createNamedClient,
       }),
   });
+}
+
+/** Pools for certificates that were used lately. One that is shown again later costs a handshake. */
+const certificatesMax = 256;
+
+interface PoolsByCertificate {
+  of(certificate: ClientCertificate | undefined): Dispatcher;
+  destroy(): Promise<void>;
+}
+
+/** One pool for requests without a client certificate, and one for each certificate. */
+export function createPoolsByCertificate(
+  create: (certificate: ClientCertificate | undefined) => Dispatcher,
+): PoolsByCertificate {
+  const plain = create(undefined);
+  const pools = new LRUCache<string, Dispatcher>({
+    max: certificatesMax,
+    // Waits for the exchanges that it carries.
+    dispose: (pool, _key, reason) => void (reason === "evict" && pool.close().catch(() => {})),
+  });
+  return {
+    of(certificate) {
+      if (certificate === undefined) return plain;
+      const key = hash("sha256", `${certificate.certificate}\n${certificate.key}`);
+      const known = pools.get(key);
+      if (known) return known;
+      const pool = create(certificate);
+      pools.set(key, pool);
+      return pool;
+    },
+    async destroy() {
+      await Promise.all([plain, ...pools.values()].map((pool) => pool.destroy()));
+    },
+  };
 }
 
 /** A client that knows its one socket's address and guard, and hands them to each exchange that it carries. */

@@ -8,6 +8,12 @@ import { isLocalhost, type TargetPolicy } from "./target-policy.ts";
 /** Answers the addresses of a name. The one that the socket then uses is one of these: nobody asks twice. */
 export type AddressLookup = (hostname: string) => Promise<readonly { address: string; family: number }[]>;
 
+/** A certificate with its key, both in PEM. */
+export interface ClientCertificate {
+  readonly certificate: string;
+  readonly key: string;
+}
+
 interface GuardedConnectorOptions {
   readonly policy: TargetPolicy;
   readonly resolve?: AddressLookup | undefined;
@@ -15,6 +21,7 @@ interface GuardedConnectorOptions {
   readonly connectTimeoutMs: number;
   /** PEM certificates trusted besides the usual roots. */
   readonly certificateAuthorities?: readonly string[] | undefined;
+  readonly clientCertificate?: ClientCertificate | undefined;
 }
 
 /**
@@ -23,8 +30,11 @@ interface GuardedConnectorOptions {
  * as the first one was; and what the socket ended up with is judged once more.
  */
 export function createGuardedConnector(options: GuardedConnectorOptions): buildConnector.connector {
-  const { policy, resolve = systemResolve, connectTimeoutMs, certificateAuthorities } = options;
-  const tls = certificateAuthorities ? { ca: [...rootCertificates, ...certificateAuthorities] } : {};
+  const { policy, resolve = systemResolve, connectTimeoutMs, certificateAuthorities, clientCertificate } = options;
+  const tls = {
+    ...(certificateAuthorities && { ca: [...rootCertificates, ...certificateAuthorities] }),
+    ...(clientCertificate && { cert: clientCertificate.certificate, key: clientCertificate.key }),
+  };
   // One per port, because a lookup is not told the port it is for; kept, because each remembers its TLS sessions.
   const connectors = new Map<number, buildConnector.connector>();
 

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Writable } from "node:stream";
 import { type Clock, seconds } from "@signalbox/core";
-import { createConnectionPool } from "./connection-pool.ts";
+import { createConnectionPool, createPoolsByCertificate } from "./connection-pool.ts";
 import { type ExchangeRequest, exchange } from "./exchange.ts";
-import { type AddressLookup, createGuardedConnector } from "./guarded-connector.ts";
+import { type AddressLookup, type ClientCertificate, createGuardedConnector } from "./guarded-connector.ts";
 import { OutboundError } from "./outbound-error.ts";
 import { redirectedRequest, redirectTarget } from "./redirect.ts";
 import { createTargetPolicy, type TargetPolicy, type TargetProblem } from "./target-policy.ts";
@@ -34,6 +34,8 @@ export interface OutboundRequest {
   readonly followRedirects?: number;
   /** Refuses http except for targets of the allow list. */
   readonly requireHttps?: boolean;
+  /** What is shown in the TLS handshake. Connections are shared only by requests that show the same. */
+  readonly clientCertificate?: ClientCertificate | undefined;
   readonly signal?: AbortSignal;
   /** Takes the body instead of memory. It is not ended here. */
   readonly bodyTo?: Writable;
@@ -76,8 +78,12 @@ export function createOutboundClient(options: OutboundClientOptions): OutboundCl
   const { clock, connectTimeoutMs = seconds(10), connectionsPerOriginMax = 64, idleTimeoutMs = seconds(4) } = options;
   const policy = createTargetPolicy(options);
   const { lookup: resolve, certificateAuthorities } = options;
-  const connect = createGuardedConnector({ policy, resolve, connectTimeoutMs, certificateAuthorities });
-  const pool = createConnectionPool({ connect, connectionsPerOriginMax, idleTimeoutMs });
+  const pools = createPoolsByCertificate((clientCertificate) => {
+    const connect = createGuardedConnector({
+      ...{ policy, resolve, connectTimeoutMs, certificateAuthorities, clientCertificate },
+    });
+    return createConnectionPool({ connect, connectionsPerOriginMax, idleTimeoutMs });
+  });
 
   const running = new Set<Promise<unknown>>();
 
@@ -86,7 +92,7 @@ export function createOutboundClient(options: OutboundClientOptions): OutboundCl
     let hop = firstHop(input, startedAtMs + input.deadlineMs);
     for (let redirectsLeft = input.followRedirects ?? 0; ; redirectsLeft--) {
       refuseForbidden(policy, hop.url, input.requireHttps ?? false);
-      const response = await exchange(pool, hop, clock);
+      const response = await exchange(pools.of(input.clientCertificate), hop, clock);
       const next = hop.followsRedirects ? redirectTarget(hop.url, response) : null;
       if (!next) {
         const { status, headers, body, truncated, remoteAddress, sentAfterMs, firstByteAfterMs } = response;
@@ -112,7 +118,7 @@ export function createOutboundClient(options: OutboundClientOptions): OutboundCl
     async close() {
       await Promise.allSettled(running);
       // Not close(): that would wait for connections that nobody is waiting for any more.
-      await pool.destroy();
+      await pools.destroy();
     },
   };
 }

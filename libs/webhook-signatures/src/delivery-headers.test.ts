@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import { generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
-import { createEndpointSecret, deliveryHeaders } from "./delivery-headers.ts";
+import { createEndpointSecret, createSigningKey, deliveryHeaders } from "./delivery-headers.ts";
 import { type SchemeName, schemeOf } from "./schemes.ts";
 
 const delivery = {
@@ -41,7 +40,7 @@ test("the first published vector comes out of our own signing", () => {
     secrets: [secret],
   };
   const privateKey = "whsk_6Xb/dCcHpPea21PS1N9VY/NZW723CEc77N4rJCubMbfVKIDij2HKpMKkioLlX0dRqSKJp4AJ6p9lMicMFs6Kvg==";
-  const headers = deliveryHeaders({ ...vector, body: '{"test": 2432232314}', privateKey });
+  const headers = deliveryHeaders({ ...vector, body: '{"test": 2432232314}', privateKeys: [privateKey] });
   assert.equal(
     headers["webhook-signature"],
     "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE= " +
@@ -58,7 +57,7 @@ test("while a rotation overlaps, receivers that hold any of the live secrets ver
 
 test("a receiver that has only the public key verifies v1a", () => {
   const { privateKey, publicKey } = createSigningKey();
-  const headers = deliveryHeaders({ ...delivery, secrets: [createEndpointSecret()], privateKey });
+  const headers = deliveryHeaders({ ...delivery, secrets: [createEndpointSecret()], privateKeys: [privateKey] });
   assert.equal(received(headers, "standard-webhooks", publicKey), true);
   assert.equal(received(headers, "standard-webhooks", createSigningKey().publicKey), false);
 });
@@ -67,16 +66,14 @@ test("a secret that no receiver could verify stops the delivery instead of leavi
   for (const secret of ["", "plain", "whsec_short"])
     assert.throws(() => deliveryHeaders({ ...delivery, secrets: [secret] }), RangeError);
   const secret = createEndpointSecret();
-  assert.throws(() => deliveryHeaders({ ...delivery, secrets: [secret], privateKey: "whsk_AAAA" }), RangeError);
+  assert.throws(() => deliveryHeaders({ ...delivery, secrets: [secret], privateKeys: ["whsk_AAAA"] }), RangeError);
 });
 
-/** Makes a key pair in the written form of Standard Webhooks. */
-function createSigningKey(): { privateKey: string; publicKey: string } {
-  const { d, x } = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
-  const seed = Buffer.from(d as string, "base64url");
-  const open = Buffer.from(x as string, "base64url");
-  return {
-    privateKey: `whsk_${Buffer.concat([seed, open]).toString("base64")}`,
-    publicKey: `whpk_${open.toString("base64")}`,
-  };
-}
+test("a receiver with the library of Stripe or GitHub verifies where the endpoint asks for it", () => {
+  const secrets = [createEndpointSecret(), createEndpointSecret()];
+  const headers = deliveryHeaders({ ...delivery, secrets, like: ["stripe", "github"] });
+  for (const live of secrets) assert.equal(received(headers, "stripe", live), true);
+  assert.equal(received({ ...headers, "X-GitHub-Delivery": "1" }, "github", secrets[0] ?? ""), true);
+  const plain = deliveryHeaders({ ...delivery, secrets });
+  assert.deepEqual([plain["Stripe-Signature"], plain["X-Hub-Signature-256"]], [undefined, undefined]);
+});

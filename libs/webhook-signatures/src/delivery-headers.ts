@@ -1,4 +1,4 @@
-import { randomBytes, sign } from "node:crypto";
+import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import { hmac } from "./digest.ts";
 import { readPrivateKey } from "./ed25519-key.ts";
 import { symmetricKey } from "./standard-webhooks.ts";
@@ -14,8 +14,10 @@ export interface DeliveryToSign {
   readonly body: string | Uint8Array;
   /** The endpoint's secrets as they were shown, `whsec_…`, newest first: more than one while rotations overlap. */
   readonly secrets: readonly string[];
-  /** `whsk_…`, for endpoints that asked for `v1a`. */
-  readonly privateKey?: string | null;
+  /** `whsk_…`, newest first, for endpoints that asked for `v1a`. */
+  readonly privateKeys?: readonly string[];
+  /** Signatures of other senders besides ours, for receivers that have a library for those. */
+  readonly like?: readonly ("stripe" | "github")[];
 }
 
 /**
@@ -24,11 +26,11 @@ export interface DeliveryToSign {
  * secret that is no `whsec_` secret: better no delivery than one that nobody can verify.
  */
 export function deliveryHeaders(delivery: DeliveryToSign): Record<string, string> {
-  const { eventId, eventType, deliveryId, timestampSeconds, body, secrets, privateKey } = delivery;
+  const { eventId, eventType, deliveryId, timestampSeconds, body, secrets, privateKeys = [], like = [] } = delivery;
   const [secret, previousSecret] = secrets;
   if (secret === undefined) throw new RangeError("The endpoint has no secret");
   const signatures = secrets.map((one) => standardSignature(delivery, one));
-  if (privateKey) signatures.push(asymmetricSignature(delivery, privateKey));
+  for (const privateKey of privateKeys) signatures.push(asymmetricSignature(delivery, privateKey));
   const headers: Record<string, string> = {
     "X-Event-Type": eventType,
     "X-Delivery-Id": deliveryId,
@@ -40,12 +42,35 @@ export function deliveryHeaders(delivery: DeliveryToSign): Record<string, string
   };
   if (previousSecret !== undefined)
     headers["X-Signature-Previous"] = plainSignature(timestampSeconds, body, previousSecret);
+  if (like.includes("stripe")) headers["Stripe-Signature"] = stripeSignature(delivery);
+  if (like.includes("github")) headers["X-Hub-Signature-256"] = githubSignature(body, secret);
   return headers;
+}
+
+/** Like Stripe's: the key is the text of the secret, and every live one has its `v1`. */
+function stripeSignature({ timestampSeconds, body, secrets }: DeliveryToSign): string {
+  const digests = secrets.map((secret) => hmac("sha256", secret, `${timestampSeconds}.`, body).toString("hex"));
+  return [`t=${timestampSeconds}`, ...digests.map((digest) => `v1=${digest}`)].join(",");
+}
+
+/** Like GitHub's: over the body alone, with the newest secret. */
+function githubSignature(body: string | Uint8Array, secret: string): string {
+  return `sha256=${hmac("sha256", secret, body).toString("hex")}`;
 }
 
 /** Makes the secret of an endpoint: `whsec_` and 32 random bytes in base 64. */
 export function createEndpointSecret(): string {
   return `whsec_${randomBytes(32).toString("base64")}`;
+}
+
+/** Makes an Ed25519 pair: `whsk_` with seed and public key, and `whpk_` with the public key, in base 64. */
+export function createSigningKey(): { readonly privateKey: string; readonly publicKey: string } {
+  const { d = "", x = "" } = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
+  const [seed, open] = [Buffer.from(d, "base64url"), Buffer.from(x, "base64url")];
+  return {
+    privateKey: `whsk_${Buffer.concat([seed, open]).toString("base64")}`,
+    publicKey: `whpk_${open.toString("base64")}`,
+  };
 }
 
 function plainSignature(timestampSeconds: number, body: string | Uint8Array, secret: string): string {

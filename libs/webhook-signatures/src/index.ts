@@ -1,4 +1,4 @@
-export { createEndpointSecret, deliveryHeaders } from "./delivery-headers.ts";
+export { createEndpointSecret, createSigningKey, deliveryHeaders } from "./delivery-headers.ts";
 export { claimAt, type DeliveryIdPlace } from "./delivery-id-place.ts";
 export type { HmacOptions } from "./hmac-scheme.ts";
 export { type SchemeName, schemeOf } from "./schemes.ts";

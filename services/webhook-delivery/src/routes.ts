@@ -3,15 +3,17 @@ import { type DeliveryRoutes, deliveryRoutes } from "./deliveries/delivery-route
 import { type EndpointActionRoutes, endpointActionRoutes } from "./endpoints/endpoint-action-routes.ts";
 import { type EndpointRoutes, endpointRoutes } from "./endpoints/endpoint-routes.ts";
 import { type EventRoutes, eventRoutes } from "./events/event-routes.ts";
+import { type SigningKeyRoutes, signingKeyRoutes } from "./signing-keys/signing-key-routes.ts";
 
 /** Everything this service answers over HTTP. */
 export function createServiceRoutes(
-  parts: EndpointRoutes & EndpointActionRoutes & DeliveryRoutes & EventRoutes,
+  parts: EndpointRoutes & EndpointActionRoutes & DeliveryRoutes & EventRoutes & SigningKeyRoutes,
 ): Routes {
   const routes = createRoutes();
   routes.include(endpointRoutes(parts));
   routes.include(endpointActionRoutes(parts));
   routes.include(deliveryRoutes(parts));
   routes.include(eventRoutes(parts));
+  routes.include(signingKeyRoutes(parts));
   return routes;
 }

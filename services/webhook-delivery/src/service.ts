@@ -16,15 +16,18 @@ import { viewEndpoint } from "./endpoints/endpoint.ts";
 import { endpointLoaders, resolversOf } from "./endpoints/endpoint-resolvers.ts";
 import { createEndpointSecrets } from "./endpoints/endpoint-secrets.ts";
 import { createEndpointStatus } from "./endpoints/endpoint-status.ts";
-import { createEndpointStore, sealedSecrets } from "./endpoints/endpoint-store.ts";
+import { createEndpointStore } from "./endpoints/endpoint-store.ts";
 import { createEndpoints, type Endpoints } from "./endpoints/endpoints.ts";
 import { createRemovals } from "./endpoints/removals.ts";
+import { createSecretStore, openingWith, sealedColumns } from "./endpoints/secret-store.ts";
 import { createEventStore, publishedRetention } from "./events/event-store.ts";
 import { createEvents } from "./events/events.ts";
 import type { Properties } from "./properties.ts";
 import { openEngine } from "./queue/open-engine.ts";
 import { idleMsMax } from "./queue/queue-worker.ts";
 import { createServiceRoutes } from "./routes.ts";
+import { createSigningKeyStore } from "./signing-keys/signing-key-store.ts";
+import { createSigningKeys } from "./signing-keys/signing-keys.ts";
 import { startWorkers } from "./workers.ts";
 
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
@@ -34,13 +37,15 @@ const schemaFile = new URL("../schema.graphql", import.meta.url);
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
   const { configuration, runner, clock } = context;
   const sealer = createSealer(configuration.get("secrets.keys"));
-  const opened = await openService(context, { prismaDirectory, sealer, sealedColumns: sealedSecrets });
+  const opened = await openService(context, { prismaDirectory, sealer, sealedColumns });
   const { pool, outbox, accessStates, pageLimits, consume, serve } = opened;
   const wakeUp = createWakeUp(idleMsMax);
   const mayWrite = (accountId: string) => mayAccess(accessStates.stateOf(accountId)?.state ?? "active", "write");
-  const endpointStore = createEndpointStore(pool, sealer);
+  const endpointStore = createEndpointStore(pool, openingWith(sealer));
+  const secretStore = createSecretStore(sealer);
+  const signingKeyStore = createSigningKeyStore(pool, sealer);
   const shared = {
-    ...{ pool, endpointStore, outbox, clock, mayWrite, wakeUp },
+    ...{ pool, endpointStore, secretStore, signingKeyStore, outbox, clock, mayWrite, wakeUp },
     removals: createRemovals(pool),
     outbound: openOutbound(context),
     wake: wakeUp.wake,
@@ -82,21 +87,24 @@ export async function createService(context: ServiceContext<Properties>): Promis
   });
 }
 
-type EndpointParts = Omit<Parameters<typeof createEndpoints>[0], "endpointsMax" | "mayRegister"> &
+type EndpointParts = Omit<Parameters<typeof createEndpoints>[0], "endpointsMax" | "mayRegister" | "signingKeys"> &
+  Omit<Parameters<typeof createSigningKeys>[0], "rotationOverlapMs"> &
+  Omit<Parameters<typeof createEndpointSecrets>[0], "rotationOverlapMs"> &
   Parameters<typeof createEndpointStatus>[0];
 
 /** What owners do with endpoints. */
 function createEndpointCapabilities({ configuration }: ServiceContext<Properties>, shared: EndpointParts) {
+  const rotationOverlapMs = () => configuration.get("webhook-delivery.secret.rotation-overlap");
+  const signingKeys = createSigningKeys({ ...shared, rotationOverlapMs });
   return {
+    signingKeys,
     endpoints: createEndpoints({
       ...shared,
+      signingKeys,
       endpointsMax: () => configuration.get("webhook-delivery.endpoints.max"),
       mayRegister: () => configuration.get("capabilities.webhooks"),
     }),
-    endpointSecrets: createEndpointSecrets({
-      ...shared,
-      rotationOverlapMs: () => configuration.get("webhook-delivery.secret.rotation-overlap"),
-    }),
+    endpointSecrets: createEndpointSecrets({ ...shared, rotationOverlapMs }),
     endpointStatus: createEndpointStatus(shared),
   };
 }

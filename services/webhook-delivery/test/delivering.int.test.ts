@@ -334,10 +334,7 @@ test("a purged account leaves no endpoint, no delivery and no body of an event b
   const kept = async () => (await delivery.pool.query<{ count: number }>(events, [who.accountId])).rows[0]?.count;
   assert.notEqual(await kept(), 0);
   // As rows were before these settings were introduced.
-  const olderRow = sql(
-    "",
-    "update endpoints set settings = settings - 'ordered' - 'asymmetric_signature' where id = $1",
-  );
+  const olderRow = sql("", "update endpoints set settings = '{}' where id = $1");
   await delivery.pool.query(olderRow, [endpoint.id]);
   const now = new Date().toISOString();
   const data = { id: who.accountId, created_at: now, deleted_at: now, changed: [] };

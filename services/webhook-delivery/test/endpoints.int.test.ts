@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { createSubgraph } from "@signalbox/graphql";
-import type { Pool, Sealer } from "@signalbox/storage";
+import type { Pool } from "@signalbox/storage";
 import { schemaDifference } from "@signalbox/storage/authoring";
 import { createSubgraphClient, serveListener, testPerson } from "@signalbox/testing";
 import { endpointLoaders, resolversOf } from "../src/endpoints/endpoint-resolvers.ts";
 import { createEndpointStore } from "../src/endpoints/endpoint-store.ts";
+import type { Opening } from "../src/endpoints/signing-endpoint.ts";
 import { endpointsPath, type Harness, prismaDirectory, startDelivery } from "./harness.ts";
 
 let delivery: Harness;
@@ -32,7 +33,8 @@ test("a new endpoint shows its secret once, and every other field from then on",
       ...{ id: "", ...given, description: null, status: "enabled", disabled_reason: null },
       settings: {
         ...{ retry_schedule_seconds: null, timeout_seconds: null, max_in_flight: null },
-        ...{ ordered: false, asymmetric_signature: false },
+        ...{ rate: null, ordered: false, order_hold_seconds: null, filter: null, headers: [], metadata: {} },
+        ...{ signatures: [], client_certificate: null, api_version: null, format: "envelope" },
       },
       ...{ created_at: "", updated_at: "" },
     },
@@ -219,7 +221,7 @@ test("a hundred endpoints of a query are one statement, and those of others are 
     statements++;
     return delivery.pool.query(...sent);
   };
-  const endpointStore = createEndpointStore({ ...delivery.pool, query }, {} as Sealer);
+  const endpointStore = createEndpointStore({ ...delivery.pool, query }, {} as Opening);
   const { clock, log } = delivery.context;
   const pageLimits = { maxPageSize: () => 100, pageSize: () => 20 };
   const typeDefs = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");

@@ -275,3 +275,29 @@ test("results that are sent again because their answer was lost are recorded onc
   assert.deepEqual(await recordResults(delivery.pool, [result]), new Set());
   assert.equal((await read()).length, 1);
 });
+
+test("a result that cannot be written parks its delivery, and those of its batch are recorded", async () => {
+  const spoiled = await newEndpoint();
+  await newEndpoint();
+  await run(`create function refuse_result() returns trigger language plpgsql as $$ begin
+    if new.endpoint_id = '${spoiled.id}' then raise exception 'no such result' using errcode = '22000'; end if;
+    return new; end $$`);
+  await run(
+    `create trigger refuse_result before insert on delivery_attempts for each row execute function refuse_result()`,
+  );
+  await createImages(10);
+  const statuses = async ({ id }: { id: string }) =>
+    (await delivery.deliveriesOf(who, `&endpoint_id=${id}`)).map(({ status, last_error: error }) => [status, error]);
+  const all = await eventually(async () => {
+    const found = await delivery.deliveriesOf(who);
+    return found.length === 20 && found.every(({ status }) => status !== "pending") && found;
+  });
+  assert.equal(all.filter(({ status }) => status === "succeeded").length, 10);
+  assert.deepEqual(await statuses(spoiled), Array(10).fill(["parked", "not-recorded"]));
+  assert.equal(await inQueue(spoiled), 0);
+  assert.equal(receiver.requests.length, 20, "nothing is posted again");
+  await run("drop trigger refuse_result on delivery_attempts");
+  const [parked] = await delivery.deliveriesOf(who, "&status=parked");
+  await delivery.send(who, "POST", `/api/v1/webhooks/deliveries/${parked?.id}/retry`);
+  await eventually(async () => (await delivery.deliveriesOf(who, "&status=succeeded")).length === 11);
+});

@@ -17,6 +17,7 @@ type AuditSubject =
   | "image"
   | "webhook_source"
   | "webhook_endpoint"
+  | "webhook_signing_key"
   | "property";
 
 const ofAccount = (meaning: string) => ({ meaning, subject: null, keptFor: "owner" }) as const;
@@ -82,6 +83,7 @@ export const auditActions = {
   "webhook_endpoint.rotate_secret": of("webhook_endpoint", "An endpoint was given a new secret."),
   "webhook_endpoint.reveal_secret": of("webhook_endpoint", "The secret of an endpoint was shown."),
   "webhook_endpoint.delete": of("webhook_endpoint", "An endpoint was deleted with its deliveries."),
+  "webhook_signing_key.rotate": of("webhook_signing_key", "The account was given a new key for `v1a` signatures."),
   "property.set": { ...of("property", "A property was overridden."), keptFor: "actor" },
   "property.unset": { ...of("property", "The override of a property was removed."), keptFor: "actor" },
   "audit.limit": ofAccount(

@@ -1,8 +1,9 @@
+import { catalogue } from "@signalbox/contracts";
 import { minutes } from "@signalbox/core";
 import type { Tx } from "@signalbox/storage";
 import { wants } from "../endpoints/endpoint.ts";
 import type { EndpointDirectory } from "../endpoints/endpoint-directory.ts";
-import type { AccountEndpoints, SigningEndpoint } from "../endpoints/endpoint-store.ts";
+import type { AccountEndpoints, SigningEndpoint } from "../endpoints/signing-endpoint.ts";
 import type { Dispatcher } from "../queue/dispatcher.ts";
 import { insertDeliveries, type NewDelivery } from "../queue/insert-deliveries.ts";
 import type { QueueWorker } from "../queue/queue-worker.ts";
@@ -102,10 +103,22 @@ const clockSkewMs = minutes(3);
  * An endpoint gets the events that were committed after its creation. The two times are of two clocks: one that is behind
  * must cost nobody an event, so what is only a little older, and arrives after the endpoint was created, goes to it too.
  */
-function isSubscriber(endpoint: SigningEndpoint, { createdAt, names, aboutEndpoint }: OutgoingEvent): boolean {
-  const isOlder = createdAt.getTime() < endpoint.createdAt.getTime() - clockSkewMs;
-  return !isOlder && endpoint.id !== aboutEndpoint && wants(endpoint, names);
+function isSubscriber(endpoint: SigningEndpoint, event: OutgoingEvent): boolean {
+  const isOlder = event.createdAt.getTime() < endpoint.createdAt.getTime() - clockSkewMs;
+  if (isOlder || endpoint.id === event.aboutEndpoint || !wants(endpoint, event.names)) return false;
+  return event.version === versionFor(endpoint, event.type) && endpoint.filter(event.data);
 }
+
+/** The newest version of the type that is not newer than the one that the endpoint asked for. */
+function versionFor({ settings }: SigningEndpoint, type: string): number {
+  const max = settings.api_version === null ? Number.POSITIVE_INFINITY : Number(settings.api_version.slice(1));
+  const versions = versionsOf.get(type) ?? [1];
+  return Math.max(...versions.filter((version) => version <= max));
+}
+
+const versionsOf: ReadonlyMap<string, readonly number[]> = new Map(
+  [...Map.groupBy(catalogue, ({ name }) => name)].map(([name, events]) => [name, events.map(({ version }) => version)]),
+);
 
 function begin(
   dispatcher: Dispatcher,

@@ -6,6 +6,10 @@ import type { NewEvent } from "../queue/insert-deliveries.ts";
 export interface OutgoingEvent extends NewEvent {
   /** An accepted webhook goes by two names, so that a filter can pick what one partner calls it. */
   readonly names: readonly string[];
+  /** The version of its shape. Where a type has two, both are published. */
+  readonly version: number;
+  /** What filters look into. */
+  readonly data: unknown;
   /** An endpoint never hears about itself: a failing one would feed its own failure. */
   readonly aboutEndpoint: string | null;
 }
@@ -17,6 +21,8 @@ export function outgoingEventOf(event: ReceivedEvent): OutgoingEvent | null {
   return {
     ...{ id, accountId, type: name, body: bodyOf(event, accountId), traceparent, createdAt: time },
     names: namesOf(event),
+    version: event.version,
+    data: event.data,
     aboutEndpoint: endpointOf(event),
   };
 }

@@ -2,7 +2,7 @@ import { WebhookEndpointResource, webhookEndpointExample } from "@signalbox/cont
 import { createRoutes, type HttpResponse, noContent, ok, type Routes, refused } from "@signalbox/http";
 import { z } from "zod";
 import { viewEndpoint } from "./endpoint.ts";
-import { EndpointWithSecret, RotateSecretBody, secretExample } from "./endpoint-bodies.ts";
+import { EndpointWithSecret, OverlapBody, secretExample } from "./endpoint-bodies.ts";
 import { endpointsPath, ownEndpoint, showEndpoint } from "./endpoint-routes.ts";
 import type { EndpointSecrets } from "./endpoint-secrets.ts";
 import type { EndpointStatus, StatusOutcome } from "./endpoint-status.ts";
@@ -61,7 +61,7 @@ function declareSecrets(routes: Routes, { endpointSecrets, endpointStore }: Endp
       "Deliveries carry the signatures of all live secrets, five at most, until the overlap of each rotation has ended.",
     auth: secretWrite,
     audit: "webhook_endpoint.rotate_secret",
-    body: RotateSecretBody,
+    body: OverlapBody,
     responses: { 200: EndpointWithSecret, 404: "error", 409: "error" },
     idempotent: "sealed",
     write: {

@@ -1,6 +1,7 @@
 import { examples, WebhookEndpointResource, webhookEndpointExample, webhookEventTypes } from "@signalbox/contracts";
 import { z } from "zod";
 import { isOutsideOurs } from "../events/custom-event.ts";
+import { SettingsBody } from "./settings-body.ts";
 
 const url = z.string().min(1).max(2048).describe("Where deliveries are posted to: https, on a public address.");
 const description = z.string().max(500).nullable();
@@ -19,23 +20,12 @@ const eventTypes = z
   .min(1)
   .max(100)
   .describe("Names of events, or prefixes that end in `*`.");
-const members = {
-  retry_schedule_seconds: z.array(z.int().min(0).max(86_400)).min(1).max(20).nullable(),
-  timeout_seconds: z.int().min(1).max(30).nullable(),
-  max_in_flight: z.int().min(1).max(100).nullable(),
-};
-/** Null is the default of the service, so in a merge patch it removes what was set (RFC 7396). */
-const settings = z
-  .strictObject(members)
-  .partial()
-  .transform((given) => given as Partial<WebhookEndpointResource["settings"]>);
-
 export const CreateEndpointBody = z
   .strictObject({
     url,
     description: description.default(null),
     event_types: eventTypes,
-    settings: settings.optional(),
+    settings: SettingsBody.optional(),
   })
   .meta({ id: "CreateWebhookEndpoint" })
   .register(examples, {
@@ -48,14 +38,14 @@ export const CreateEndpointBody = z
 
 /** A merge patch: an absent member stays as it is; so does one of `settings`. */
 export const UpdateEndpointBody = z
-  .strictObject({ url, description, event_types: eventTypes, settings })
+  .strictObject({ url, description, event_types: eventTypes, settings: SettingsBody })
   .partial()
   .meta({ id: "UpdateWebhookEndpoint" })
   .register(examples, { example: { event_types: ["image.*", "webhook.received"], settings: { timeout_seconds: 10 } } });
 
 export const secretExample = "whsec_ZXhhbXBsZSBvZiBhIHNlY3JldCBvZiAzMiBi";
 
-export const RotateSecretBody = z
+export const OverlapBody = z
   .strictObject({
     overlap_seconds: z
       .int()

@@ -1,4 +1,5 @@
-import type { AccountEndpoints, EndpointStore, SigningEndpoint } from "./endpoint-store.ts";
+import type { EndpointStore } from "./endpoint-store.ts";
+import type { AccountEndpoints, SigningEndpoint } from "./signing-endpoint.ts";
 
 export type EndpointDirectory = ReturnType<typeof createEndpointDirectory>;
 

@@ -6,9 +6,11 @@ import type { Tx } from "@signalbox/storage";
 import { createEndpointSecret } from "@signalbox/webhook-signatures";
 import { type Endpoint, endpointUpdated } from "./endpoint.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
+import type { SecretStore } from "./secret-store.ts";
 
 interface SecretDependencies {
-  readonly endpointStore: EndpointStore;
+  readonly endpointStore: Pick<EndpointStore, "save">;
+  readonly secretStore: SecretStore;
   readonly outbox: Outbox;
   readonly clock: Clock;
   readonly rotationOverlapMs: () => number;
@@ -20,16 +22,22 @@ const liveSecretsMax = 5;
 export type EndpointSecrets = ReturnType<typeof createEndpointSecrets>;
 
 /** The secrets that deliveries are signed with: rotated, and shown to their owners. */
-export function createEndpointSecrets({ endpointStore, outbox, clock, rotationOverlapMs }: SecretDependencies) {
+export function createEndpointSecrets({
+  endpointStore,
+  secretStore,
+  outbox,
+  clock,
+  rotationOverlapMs,
+}: SecretDependencies) {
   return {
     /** Gives the endpoint a new secret; the old one signs beside it until the overlap ends, as do those before it. */
     async rotate(tx: Tx, caller: Caller, endpoint: Endpoint, overlapSeconds?: number) {
       const overlapMs = overlapSeconds === undefined ? rotationOverlapMs() : seconds(overlapSeconds);
       const now = clock.now();
-      const live = await endpointStore.countLiveSecrets(tx, endpoint.id, now);
+      const live = await secretStore.countLive(tx, endpoint.id, now);
       if (live >= liveSecretsMax) return { outcome: "limit-reached", max: liveSecretsMax } as const;
       const secret = createEndpointSecret();
-      await endpointStore.addSecret(tx, endpoint.id, secret, now, new Date(now.getTime() + overlapMs));
+      await secretStore.add(tx, endpoint.id, secret, now, new Date(now.getTime() + overlapMs));
       const rotated = { ...endpoint, revision: endpoint.revision + 1, updatedAt: clock.now() };
       await endpointStore.save(tx, rotated);
       const change = { action: "webhook_endpoint.rotate_secret", subject: endpoint.id, fields: ["secret"] } as const;
@@ -39,7 +47,7 @@ export function createEndpointSecrets({ endpointStore, outbox, clock, rotationOv
 
     /** Ends the overlap now: from here on only the newest secret signs. */
     async removePrevious(tx: Tx, caller: Caller, endpoint: Endpoint): Promise<void> {
-      if ((await endpointStore.removePreviousSecrets(tx, endpoint.id)) === 0) return;
+      if ((await secretStore.removePrevious(tx, endpoint.id)) === 0) return;
       const changed = { ...endpoint, revision: endpoint.revision + 1, updatedAt: clock.now() };
       await endpointStore.save(tx, changed);
       const change = { action: "webhook_endpoint.rotate_secret", subject: endpoint.id, fields: ["secret"] } as const;
@@ -48,7 +56,7 @@ export function createEndpointSecrets({ endpointStore, outbox, clock, rotationOv
 
     /** Shows the secret of an endpoint; null where the caller has no such endpoint. */
     async reveal(tx: Tx, caller: Caller, id: string): Promise<string | null> {
-      const secret = await endpointStore.findSecret(tx, caller.accountId, id);
+      const secret = await secretStore.find(tx, caller.accountId, id);
       if (secret === null) return null;
       await outbox.append(tx, [audited(caller, { action: "webhook_endpoint.reveal_secret", subject: id })]);
       return secret;

@@ -1,5 +1,6 @@
 import { draft, matchesEventType, type WebhookEndpointResource } from "@signalbox/contracts";
 import { newId, type Patch } from "@signalbox/core";
+import { defaultSettings, type EndpointSettings, type GivenSettings } from "./endpoint-settings.ts";
 
 /** Where an account wants its events delivered. The secret is apart: it is sealed in the store. */
 export interface Endpoint {
@@ -10,21 +11,20 @@ export interface Endpoint {
   readonly eventTypes: readonly string[];
   readonly status: WebhookEndpointResource["status"];
   readonly disabledReason: string | null;
-  readonly settings: WebhookEndpointResource["settings"];
+  readonly settings: EndpointSettings;
   readonly revision: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-interface GivenSettings {
-  readonly settings?: Partial<Endpoint["settings"]> | undefined;
-}
-
 /** What an owner gives to create an endpoint. Settings that are left out are those of the service. */
-export type NewEndpoint = Pick<Endpoint, "url" | "description" | "eventTypes"> & GivenSettings;
+export type NewEndpoint = Pick<Endpoint, "url" | "description" | "eventTypes"> & {
+  readonly settings?: GivenSettings | undefined;
+};
 
 /** What an owner may change. Settings are merged into those that are there. */
-export type EndpointChange = Patch<Pick<Endpoint, "url" | "description" | "eventTypes">> & GivenSettings;
+export type EndpointChange = Patch<Pick<Endpoint, "url" | "description" | "eventTypes">> &
+  Pick<NewEndpoint, "settings">;
 
 /** The fields that a change may have, as clients know them. */
 export const endpointFieldNames = {
@@ -34,29 +34,29 @@ export const endpointFieldNames = {
   settings: "settings",
 } as const;
 
-/** What `settings` are when the owner says nothing. A row from before a setting was introduced says nothing of it either. */
-export const defaultSettings: Endpoint["settings"] = {
-  retry_schedule_seconds: null,
-  timeout_seconds: null,
-  max_in_flight: null,
-  ordered: false,
-  asymmetric_signature: false,
-};
-
 /** The endpoint as it begins. */
-export function endpointFrom({ settings, ...wanted }: NewEndpoint, accountId: string, at: Date): Endpoint {
+export function endpointFrom(
+  wanted: Omit<NewEndpoint, "settings"> & Pick<Endpoint, "settings">,
+  accountId: string,
+  at: Date,
+): Endpoint {
   return {
     ...wanted,
     id: newId("whe", at.getTime()),
     accountId,
     status: "enabled",
     disabledReason: null,
-    settings: { ...defaultSettings, ...settings },
     revision: 1,
     createdAt: at,
     updatedAt: at,
   };
 }
+
+/** The stored row with the settings that were introduced after it. */
+export const withEverySetting = <Row extends Endpoint>(row: Row): Row => ({
+  ...row,
+  settings: { ...defaultSettings, ...row.settings },
+});
 
 /** Tells whether the endpoint wants an event that goes by any of these names. */
 export function wants(endpoint: Pick<Endpoint, "eventTypes">, names: readonly string[]): boolean {

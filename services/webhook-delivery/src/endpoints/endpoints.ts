@@ -5,6 +5,7 @@ import type { OutboundClient } from "@signalbox/net";
 import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { createEndpointSecret } from "@signalbox/webhook-signatures";
+import type { SigningKeys } from "../signing-keys/signing-keys.ts";
 import {
   type Endpoint,
   type EndpointChange,
@@ -15,15 +16,19 @@ import {
   endpointUpdated,
   type NewEndpoint,
 } from "./endpoint.ts";
+import { defaultSettings, settle } from "./endpoint-settings.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
 import type { Removals } from "./removals.ts";
+import type { SecretStore } from "./secret-store.ts";
 
 interface EndpointDependencies {
   readonly endpointStore: EndpointStore;
+  readonly secretStore: Pick<SecretStore, "insert" | "saveCredentials">;
   readonly outbox: Outbox;
   readonly clock: Clock;
   readonly outbound: Pick<OutboundClient, "check">;
   readonly removals: Pick<Removals, "purge">;
+  readonly signingKeys: Pick<SigningKeys, "ensure" | "removeAllOf">;
   /** Endpoints that one account may have: every event costs a delivery for each. */
   readonly endpointsMax: () => number;
   /** Whether this deployment lets accounts register endpoints. */
@@ -34,7 +39,8 @@ export type Endpoints = ReturnType<typeof createEndpoints>;
 
 /** The endpoints of an account: created, updated, deleted. */
 export function createEndpoints(dependencies: EndpointDependencies) {
-  const { endpointStore, removals, outbox, clock, outbound, endpointsMax, mayRegister } = dependencies;
+  const { endpointStore, secretStore, removals, signingKeys, outbox, clock, outbound, endpointsMax, mayRegister } =
+    dependencies;
   return {
     /** Creates an endpoint, which gets the events committed from now on. Its secret is shown this once. */
     async create(tx: Tx, caller: Caller, wanted: NewEndpoint) {
@@ -43,38 +49,22 @@ export function createEndpoints(dependencies: EndpointDependencies) {
       const url = targetOf(outbound, wanted.url);
       const max = endpointsMax();
       if ((await endpointStore.lockCount(tx, accountId)) >= max) return { outcome: "limit-reached", max } as const;
-      const endpoint = endpointFrom({ ...wanted, url }, accountId, clock.now());
+      const at = clock.now();
+      const { settings, credentials } = settle(defaultSettings, wanted.settings ?? {}, at);
+      const endpoint = endpointFrom({ ...wanted, url, settings }, accountId, at);
       const secret = createEndpointSecret();
-      await endpointStore.insert(tx, endpoint, secret);
+      if (settings.signatures.includes("v1a")) await signingKeys.ensure(tx, accountId);
+      await endpointStore.insert(tx, endpoint);
+      await secretStore.insert(tx, endpoint.id, secret, at);
+      await secretStore.saveCredentials(tx, endpoint.id, credentials);
       const entry = audited(caller, { action: "webhook_endpoint.create", subject: endpoint.id });
       await outbox.append(tx, [endpointCreated(endpoint), entry]);
       return { outcome: "created", endpoint, secret } as const;
     },
 
-    /**
-     * Updates an endpoint. Another URL, which gets all that the old one would, needs a recent sign-in. A change that alters
-     * nothing leaves no trace.
-     */
-    async update(
-      tx: Tx,
-      caller: Caller,
-      endpoint: Endpoint,
-      { settings, url, ...fields }: EndpointChange,
-    ): Promise<Endpoint> {
-      const target = url === undefined || url === endpoint.url ? endpoint.url : targetOf(outbound, url);
-      const wanted = {
-        ...patched(endpoint, { ...fields, url: target }),
-        settings: { ...endpoint.settings, ...settings },
-      };
-      const changed = changedMembers(endpoint, wanted, endpointFieldNames);
-      if (changed.length === 0) return endpoint;
-      if (wanted.url !== endpoint.url) requireStepUp(caller, clock);
-      const updated = { ...wanted, revision: endpoint.revision + 1, updatedAt: clock.now() };
-      await endpointStore.save(tx, updated);
-      const entry = audited(caller, { action: "webhook_endpoint.update", subject: endpoint.id, fields: changed });
-      await outbox.append(tx, [endpointUpdated(updated, changed), entry]);
-      return updated;
-    },
+    /** Updates an endpoint. A change that alters nothing leaves no trace. */
+    update: (tx: Tx, caller: Caller, endpoint: Endpoint, change: EndpointChange): Promise<Endpoint> =>
+      updateEndpoint(dependencies, tx, caller, endpoint, change),
 
     /** Deletes an endpoint: nobody sees it or its deliveries from then on, and a worker removes them. */
     async delete(tx: Tx, caller: Caller, endpoint: Endpoint): Promise<void> {
@@ -88,9 +78,34 @@ export function createEndpoints(dependencies: EndpointDependencies) {
       const owned = await endpointStore.lockAllOf(tx, accountId);
       for (const { id } of owned) await endpointStore.remove(tx, id, clock.now());
       await removals.purge(tx, accountId);
+      await signingKeys.removeAllOf(tx, accountId);
       if (owned.length > 0) await outbox.append(tx, owned.map(endpointDeleted));
     },
   };
+}
+
+/** Another URL, which gets all that the old one would, needs a recent sign-in. */
+async function updateEndpoint(
+  { endpointStore, secretStore, signingKeys, outbox, clock, outbound }: EndpointDependencies,
+  tx: Tx,
+  caller: Caller,
+  endpoint: Endpoint,
+  { settings, url, ...fields }: EndpointChange,
+): Promise<Endpoint> {
+  const target = url === undefined || url === endpoint.url ? endpoint.url : targetOf(outbound, url);
+  const settled = settle(endpoint.settings, settings ?? {}, clock.now());
+  const wanted = { ...patched(endpoint, { ...fields, url: target }), settings: settled.settings };
+  const changed = changedMembers(endpoint, wanted, endpointFieldNames);
+  if (settled.credentials.size > 0 && !changed.includes("settings")) changed.push("settings");
+  if (changed.length === 0) return endpoint;
+  if (wanted.url !== endpoint.url) requireStepUp(caller, clock);
+  const updated = { ...wanted, revision: endpoint.revision + 1, updatedAt: clock.now() };
+  if (wanted.settings.signatures.includes("v1a")) await signingKeys.ensure(tx, endpoint.accountId);
+  await endpointStore.save(tx, updated);
+  await secretStore.saveCredentials(tx, endpoint.id, settled.credentials);
+  const entry = audited(caller, { action: "webhook_endpoint.update", subject: endpoint.id, fields: changed });
+  await outbox.append(tx, [endpointUpdated(updated, changed), entry]);
+  return updated;
 }
 
 /**

@@ -37,7 +37,11 @@ const removeAttempts = sql(
      select endpoint_id, started_at, id from delivery_attempts where endpoint_id = $1 limit ${batch}) as chosen
    where a.endpoint_id = chosen.endpoint_id and a.started_at = chosen.started_at and a.id = chosen.id`,
 );
-const removeSecrets = sql("removal.secrets", "delete from endpoint_secrets where endpoint_id = $1");
+const removeSecrets = sql(
+  "removal.secrets",
+  `with settings as (delete from endpoint_credentials where endpoint_id = $1)
+   delete from endpoint_secrets where endpoint_id = $1`,
+);
 const removeEndpoint = sql("removal.endpoint", "delete from endpoints where id = $1 and deleted_at is not null");
 
 const purge = sql("removal.purge", "insert into purged_accounts values ($1) on conflict do nothing");

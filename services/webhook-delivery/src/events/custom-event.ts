@@ -37,6 +37,8 @@ export function customEventOf(custom: CustomEvent, accountId: string, at: Date, 
     ...{ id, accountId, type: custom.type, createdAt: at, traceparent: traceparent ?? null },
     body: Buffer.from(JSON.stringify(envelope)),
     names: [custom.type],
+    version: 1,
+    data: custom.data,
     aboutEndpoint: null,
   };
 }

@@ -3,7 +3,8 @@ import { isOutboundError, type OutboundClient } from "@signalbox/net";
 import { deliveryHeaders } from "@signalbox/webhook-signatures";
 import type { Attempt } from "../deliveries/delivery.ts";
 import { type AttemptResult, retryAfterMs } from "../deliveries/judge-attempt.ts";
-import type { SigningEndpoint } from "../endpoints/endpoint-store.ts";
+import { originalOf } from "../deliveries/original-body.ts";
+import type { LiveSecret, SigningEndpoint } from "../endpoints/signing-endpoint.ts";
 import type { LeasedDelivery } from "./delivery-queue.ts";
 import { responseBytesMax, responseText } from "./response-text.ts";
 
@@ -35,17 +36,9 @@ export async function attemptDelivery(
   const { clock } = dependencies;
   const startedAt = clock.now();
   const startedMs = clock.steadyMs();
-  const signed = deliveryHeaders({
-    eventId: delivery.eventId,
-    eventType: delivery.eventType,
-    deliveryId: delivery.id,
-    timestampSeconds: Math.floor(startedAt.getTime() / 1000),
-    body: delivery.body,
-    secrets: endpoint.secrets
-      .filter(({ expiresAt }) => expiresAt === null || expiresAt > startedAt)
-      .map(({ secret }) => secret),
-  });
-  const { result, response } = await post(dependencies, delivery, endpoint, signed);
+  const message = messageOf(delivery, endpoint, startedAt);
+  const { result, response } =
+    typeof message === "string" ? unsent(message) : await post(dependencies, endpoint, message);
   const attempt: Attempt = {
     id: newId("wha", startedAt.getTime()),
     deliveryId: delivery.id,
@@ -62,18 +55,64 @@ export async function attemptDelivery(
   return { attempt, result };
 }
 
+interface Message {
+  readonly headers: Record<string, string>;
+  readonly body: Buffer;
+}
+
+/** What an attempt posts, or the word for why it cannot: without what the owner asked for nothing is sent. */
+function messageOf(delivery: LeasedDelivery, endpoint: SigningEndpoint, at: Date): Message | "header" | "certificate" {
+  const { settings, headers: own, certificate } = endpoint;
+  if (own === null) return "header";
+  if (certificate === "missing") return "certificate";
+  const isOriginal = settings.format === "original" && delivery.eventType === "webhook.received";
+  const { body, headers } = isOriginal ? originalOf(delivery.body) : { body: delivery.body, headers: {} };
+  const live = (secrets: readonly LiveSecret[]) =>
+    secrets.filter(({ expiresAt }) => expiresAt === null || expiresAt > at).map(({ secret }) => secret);
+  const signed = deliveryHeaders({
+    eventId: delivery.eventId,
+    eventType: delivery.eventType,
+    deliveryId: delivery.id,
+    timestampSeconds: Math.floor(at.getTime() / 1000),
+    body,
+    secrets: live(endpoint.secrets),
+    privateKeys: live(endpoint.signingKeys),
+    like: settings.signatures.filter((signature) => signature !== "v1a"),
+  });
+  return { body, headers: headersOf(envelopeHeaders, headers, own, signed) };
+}
+
+const envelopeHeaders = { "content-type": "application/json", "user-agent": "Signalbox" };
+
+/** Later headers replace earlier ones of the same name, in whatever case: nothing overrides a signature. */
+function headersOf(...given: readonly Readonly<Record<string, string>>[]): Record<string, string> {
+  const byName = new Map(
+    given.flatMap((headers) => Object.entries(headers)).map((entry) => [entry[0].toLowerCase(), entry] as const),
+  );
+  return Object.fromEntries(byName.values());
+}
+
+interface Answered {
+  readonly result: AttemptResult;
+  readonly response: string | null;
+}
+
+const unsent = (error: string): Answered => ({
+  result: { status: null, error, retryAfterMs: null },
+  response: null,
+});
+
 async function post(
   { outbound, clock, timeoutMs }: AttemptDependencies,
-  delivery: LeasedDelivery,
-  { url, settings }: SigningEndpoint,
-  signed: Record<string, string>,
-): Promise<{ result: AttemptResult; response: string | null }> {
+  { url, settings, certificate }: SigningEndpoint,
+  { headers: sent, body: posted }: Message,
+): Promise<Answered> {
   try {
     const { status, headers, body } = await outbound.request({
       url,
       method: "POST",
-      headers: { "content-type": "application/json", "user-agent": "Signalbox", ...signed },
-      body: delivery.body,
+      headers: sent,
+      body: posted,
       deadlineMs: settings.timeout_seconds === null ? timeoutMs() : settings.timeout_seconds * 1000,
       responseBytesMax,
       drainBytesMax,
@@ -81,6 +120,7 @@ async function post(
       whenTooLarge: "truncate",
       encodedBody: "raw",
       requireHttps: true,
+      clientCertificate: certificate === "missing" ? undefined : (certificate ?? undefined),
     });
     const retryAfter = retryAfterMs(headers["retry-after"], clock.nowMs());
     return {
@@ -89,6 +129,6 @@ async function post(
     };
   } catch (error) {
     if (!isOutboundError(error)) throw error;
-    return { result: { status: null, error: error.code, retryAfterMs: null }, response: null };
+    return unsent(error.code);
   }
 }

@@ -7,10 +7,11 @@ import type { Histogram, Logger, Metrics } from "@signalbox/telemetry";
 import { type Attempt, viewDelivery } from "../deliveries/delivery.ts";
 import { type Judgement, judgeAttempt } from "../deliveries/judge-attempt.ts";
 import type { EndpointStatus } from "../endpoints/endpoint-status.ts";
-import type { EndpointStore, SigningEndpoint } from "../endpoints/endpoint-store.ts";
+import type { EndpointStore } from "../endpoints/endpoint-store.ts";
+import type { SigningEndpoint } from "../endpoints/signing-endpoint.ts";
 import type { Attempted } from "./attempt-delivery.ts";
 import type { LeasedDelivery } from "./delivery-queue.ts";
-import { type Result, recordResults } from "./record-results.ts";
+import { parkDelivery, type Result, recordResults } from "./record-results.ts";
 
 export interface ResultDependencies {
   readonly pool: Pool;
@@ -83,20 +84,46 @@ export class AttemptResults {
     }
   }
 
+  /** Writes the batch. One that cannot be written is halved until what spoils it is alone; that is set aside. */
   async #record(batch: readonly Waiting[]): Promise<void> {
+    let won: ReadonlySet<string>;
+    try {
+      won = await this.#untilBack(() => this.#write(batch));
+    } catch (error) {
+      const [first] = batch;
+      if (first !== undefined && batch.length === 1) return this.#setAside(first, error);
+      const middle = Math.ceil(batch.length / 2);
+      await this.#record(batch.slice(0, middle));
+      return this.#record(batch.slice(middle));
+    }
+    for (const one of batch) this.#report(one, won.has(one.made.delivery.id));
+  }
+
+  /** Tries again for as long as the database is away; every other failure is the caller's. */
+  async #untilBack<T>(work: () => Promise<T>): Promise<T> {
     const { log } = this.#parts;
     for (let pauseMs = 50; ; pauseMs = Math.min(2 * pauseMs, pauseMsMax)) {
       try {
-        const won = await this.#write(batch);
+        const done = await work();
         log.outage("The database").passed("results of attempts");
-        for (const one of batch) this.#report(one, won.has(one.made.delivery.id));
-        return;
+        return done;
       } catch (error) {
-        if (isUnavailable(error)) log.outage("The database").failed("results of attempts", error);
-        else log.error({ error, attempts: batch.length }, "results of attempts are not recorded yet");
+        if (!isUnavailable(error)) throw error;
+        log.outage("The database").failed("results of attempts", error);
         await sleep(pauseMs);
       }
     }
+  }
+
+  /** Parks a delivery whose result cannot be written: tried again it would be posted over and over, for nothing. */
+  async #setAside({ made: { delivery, attempt }, done }: Waiting, error: unknown): Promise<void> {
+    const { log, pool } = this.#parts;
+    const ids = { deliveryId: delivery.id, endpointId: delivery.endpointId, number: attempt.number };
+    log.error({ error, ...ids }, "the result of an attempt cannot be recorded: its delivery is parked");
+    await this.#untilBack(() => parkDelivery(pool, delivery, "not-recorded")).catch((failure: unknown) =>
+      log.error({ error: failure, ...ids }, "a delivery is not parked: it is attempted again when its lease is over"),
+    );
+    done();
   }
 
   /** One statement where nobody has to be told; answers the deliveries whose lease still held. */

@@ -1,7 +1,7 @@
 import type { Clock } from "@signalbox/core";
 import { MiB, seconds } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
-import type { SigningEndpoint } from "../endpoints/endpoint-store.ts";
+import type { SigningEndpoint } from "../endpoints/signing-endpoint.ts";
 import type { Attempted, attemptDelivery } from "./attempt-delivery.ts";
 import type { AttemptResults } from "./attempt-results.ts";
 import type { DeliveryQueue, LeasedDelivery } from "./delivery-queue.ts";

@@ -1,4 +1,4 @@
-import type { SigningEndpoint } from "../endpoints/endpoint-store.ts";
+import type { SigningEndpoint } from "../endpoints/signing-endpoint.ts";
 import type { LeasedDelivery } from "./delivery-queue.ts";
 import { LaneLimit } from "./lane-limit.ts";
 

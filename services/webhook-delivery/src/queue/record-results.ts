@@ -76,3 +76,18 @@ export async function recordResults(db: Queryable, results: readonly Result[]): 
   const days = [new Date(Math.min(...times)), new Date(Math.max(...times))];
   return new Set((await db.query<{ id: string }>(record, [...columns, ...days])).rows.map(({ id }) => id));
 }
+
+const park = sql(
+  "",
+  `with left_queue as (
+     delete from delivery_queue where endpoint_id = $1 and due_at = $2 and delivery_id = $3 returning 1
+   )
+   update deliveries set status = 'parked', last_error = $5, next_attempt_at = null
+   where id = $3 and created_at = $4 and exists (select from left_queue)`,
+);
+
+/** Takes a leased delivery out of the queue, for its owner to retry; says why. */
+export async function parkDelivery(db: Queryable, delivery: LeasedDelivery, reason: string): Promise<void> {
+  const { endpointId, leasedUntil, id, createdAt } = delivery;
+  await db.query(park, [endpointId, leasedUntil, id, createdAt, reason]);
+}

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { compileFilter } from "./event-filter.ts";
+
+const data = {
+  order: { total: 120, currency: "EUR", paid: true, note: null, lines: [{ sku: "a-1" }], tags: ["new", "big"] },
+  created_at: "2026-05-01T00:00:00.000Z",
+};
+
+const cases: [filter: object, holds: boolean][] = [
+  [{ "order.total": { eq: 120 } }, true],
+  [{ "order.total": { eq: "120" } }, false],
+  [{ "order.total": { ne: 120 } }, false],
+  [{ "order.absent": { ne: 120 } }, true],
+  [{ "order.absent": { eq: null } }, false],
+  [{ "order.note": { eq: null } }, true],
+  [{ "order.total": { gt: 100, lt: 200 } }, true],
+  [{ "order.total": { gte: 120, lte: 120 } }, true],
+  [{ "order.total": { gt: 120 } }, false],
+  [{ "order.total": { gt: "1" } }, false],
+  [{ created_at: { gte: "2026-04-01" } }, true],
+  [{ "order.currency": { in: ["USD", "EUR"] } }, true],
+  [{ "order.currency": { in: [1, null] } }, false],
+  [{ "order.note": { exists: true } }, true],
+  [{ "order.absent": { exists: false } }, true],
+  [{ "order.currency": { prefix: "EU" } }, true],
+  [{ "order.total": { prefix: "1" } }, false],
+  [{ "order.currency": { contains: "U" } }, true],
+  [{ "order.tags": { contains: "big" } }, true],
+  [{ "order.tags": { contains: "bi" } }, false],
+  [{ "order.lines.0.sku": { eq: "a-1" } }, true],
+  [{ "order.constructor": { exists: true } }, false],
+  [{ "order.paid": { eq: true }, "order.total": { lt: 1 } }, false],
+  [{ any: [{ "order.total": { lt: 1 } }, { "order.paid": { eq: true } }] }, true],
+  [{ not: { "order.paid": { eq: true } } }, false],
+  [{ not: { any: [{ "order.paid": { eq: false } }, { "order.total": { lt: 1 } }] } }, true],
+];
+
+for (const [filter, holds] of cases) {
+  test(`${JSON.stringify(filter)} ${holds ? "takes" : "leaves"} the event`, () => {
+    const compiled = compileFilter(filter as never);
+    assert.ok(typeof compiled === "function");
+    assert.equal(compiled(data), holds);
+    assert.equal(compiled("no object"), compiled({}));
+  });
+}
+
+test("a filter that cannot be used says where", () => {
+  const problemOf = (filter: object) => {
+    const compiled = compileFilter(filter as never);
+    return typeof compiled === "function" ? null : compiled.path;
+  };
+  assert.equal(problemOf({}), "");
+  assert.equal(problemOf({ a: 1 }), ".a");
+  assert.equal(problemOf({ a: {} }), ".a");
+  assert.equal(problemOf({ a: { like: 1 } }), ".a.like");
+  assert.equal(problemOf({ a: { constructor: 1 } }), ".a.constructor");
+  assert.equal(problemOf({ a: { in: [] } }), ".a.in");
+  assert.equal(problemOf({ a: { gt: true } }), ".a.gt");
+  assert.equal(problemOf({ any: [] }), ".any");
+  assert.equal(problemOf({ any: [{ a: { eq: {} } }] }), ".any[0].a.eq");
+  assert.equal(problemOf({ not: { not: {} } }), ".not.not");
+  const many = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, { eq: 1 }]));
+  assert.equal(problemOf(many(32)), null);
+  assert.equal(problemOf(many(33)), "");
+  assert.equal(problemOf({ a: { eq: "x".repeat(4_096) } }), "");
+});

@@ -1,0 +1,155 @@
+/** Conditions on the data of an event, as an owner writes them. */
+export type EventFilter = Readonly<Record<string, unknown>>;
+
+export type FilterTest = (data: unknown) => boolean;
+
+/** A filter that cannot be used, and where in it. */
+export interface FilterProblem {
+  readonly path: string;
+  readonly message: string;
+}
+
+const conditionsMax = 32;
+const bytesMax = 4_096;
+
+type Scalar = string | number | boolean | null;
+
+const isScalar = (value: unknown): value is Scalar =>
+  value === null || ["string", "number", "boolean"].includes(typeof value);
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Orders numbers among numbers and texts among texts; null for what has no order. */
+function order(one: unknown, other: unknown): number | null {
+  const comparable =
+    (typeof one === "number" && typeof other === "number") || (typeof one === "string" && typeof other === "string");
+  if (!comparable) return null;
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+const ordered =
+  (holds: (sign: number) => boolean) =>
+  (wanted: unknown): FilterTest | string => {
+    if (typeof wanted !== "number" && typeof wanted !== "string") return "A number or a text is compared.";
+    return (value) => {
+      const sign = order(value, wanted);
+      return sign !== null && holds(sign);
+    };
+  };
+const ofScalar =
+  (test: (value: unknown, wanted: Scalar) => boolean) =>
+  (wanted: unknown): FilterTest | string =>
+    isScalar(wanted) ? (value) => test(value, wanted) : "A text, a number, true, false or null is compared.";
+const ofText =
+  (test: (value: unknown, wanted: string) => boolean) =>
+  (wanted: unknown): FilterTest | string =>
+    typeof wanted === "string" ? (value) => test(value, wanted) : "A text is wanted.";
+
+/** What a condition makes of its operand: a test of the value, or what is wrong with the operand. */
+const operators: Readonly<Record<string, (wanted: unknown) => FilterTest | string>> = {
+  eq: ofScalar((value, wanted) => value === wanted),
+  ne: ofScalar((value, wanted) => value !== wanted),
+  gt: ordered((sign) => sign > 0),
+  gte: ordered((sign) => sign >= 0),
+  lt: ordered((sign) => sign < 0),
+  lte: ordered((sign) => sign <= 0),
+  in: (wanted) =>
+    Array.isArray(wanted) && wanted.length > 0 && wanted.every(isScalar)
+      ? (value) => isScalar(value) && wanted.includes(value)
+      : "A list of texts, numbers, true, false or null is wanted.",
+  exists: (wanted) =>
+    typeof wanted === "boolean" ? (value) => (value !== undefined) === wanted : "true or false is wanted.",
+  prefix: ofText((value, wanted) => typeof value === "string" && value.startsWith(wanted)),
+  contains: ofScalar((value, wanted) =>
+    typeof value === "string"
+      ? typeof wanted === "string" && value.includes(wanted)
+      : Array.isArray(value) && value.includes(wanted),
+  ),
+};
+
+/**
+ * Compiles a filter: every member has to hold. A member is a path into `data` with its conditions
+ * (`{"order.total": {"gte": 100}}`), `any` with a list of filters of which one has to hold, or `not` with a filter that
+ * may not. What is not there equals nothing: of all conditions only `ne` and `exists: false` hold for it.
+ */
+export function compileFilter(filter: EventFilter): FilterTest | FilterProblem {
+  if (Buffer.byteLength(JSON.stringify(filter)) > bytesMax) {
+    return { path: "", message: `A filter has at most ${bytesMax} bytes.` };
+  }
+  const budget = { left: conditionsMax };
+  const tests = testsOf(filter, "", budget);
+  if (!Array.isArray(tests)) return tests;
+  if (budget.left < 0) return { path: "", message: `A filter has at most ${conditionsMax} conditions.` };
+  return all(tests);
+}
+
+const all =
+  (tests: readonly FilterTest[]): FilterTest =>
+  (data) =>
+    tests.every((test) => test(data));
+
+interface Budget {
+  left: number;
+}
+
+function testsOf(filter: unknown, path: string, budget: Budget): FilterTest[] | FilterProblem {
+  if (!isObject(filter) || Object.keys(filter).length === 0) {
+    return { path, message: "A filter is an object with at least one member." };
+  }
+  const tests: FilterTest[] = [];
+  for (const [name, given] of Object.entries(filter)) {
+    const found = memberTest(name, given, `${path}.${name}`, budget);
+    if (typeof found !== "function") return found;
+    tests.push(found);
+  }
+  return tests;
+}
+
+function memberTest(name: string, given: unknown, path: string, budget: Budget): FilterTest | FilterProblem {
+  if (name === "any") return anyTest(given, path, budget);
+  if (name !== "not") return pathTest(name, given, path, budget);
+  const tests = testsOf(given, path, budget);
+  if (!Array.isArray(tests)) return tests;
+  const test = all(tests);
+  return (data) => !test(data);
+}
+
+function anyTest(given: unknown, path: string, budget: Budget): FilterTest | FilterProblem {
+  if (!Array.isArray(given) || given.length === 0) return { path, message: "`any` is a list of filters." };
+  const choices: FilterTest[] = [];
+  for (const [index, filter] of given.entries()) {
+    const tests = testsOf(filter, `${path}[${index}]`, budget);
+    if (!Array.isArray(tests)) return tests;
+    choices.push(all(tests));
+  }
+  return (data) => choices.some((choice) => choice(data));
+}
+
+function pathTest(name: string, given: unknown, path: string, budget: Budget): FilterTest | FilterProblem {
+  if (!isObject(given) || Object.keys(given).length === 0) {
+    return {
+      path,
+      message: `A path has conditions, such as {"eq": 1}; they are ${Object.keys(operators).join(", ")}.`,
+    };
+  }
+  const tests: FilterTest[] = [];
+  for (const [operator, wanted] of Object.entries(given)) {
+    budget.left--;
+    const make = Object.hasOwn(operators, operator) ? operators[operator] : undefined;
+    const test = make?.(wanted) ?? "There is no such condition.";
+    if (typeof test === "string") return { path: `${path}.${operator}`, message: test };
+    tests.push(test);
+  }
+  const steps = name.split(".");
+  const test = all(tests);
+  return (data) => test(valueAt(data, steps));
+}
+
+function valueAt(data: unknown, steps: readonly string[]): unknown {
+  let value = data;
+  for (const step of steps) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Readonly<Record<string, unknown>>)[step];
+  }
+  return value;
+}

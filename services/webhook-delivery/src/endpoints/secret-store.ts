@@ -1,0 +1,111 @@
+import { newId } from "@signalbox/core";
+import { type SealedColumn, type Sealer, sql, type Tx, table } from "@signalbox/storage";
+import { openSigningKey, sealedSigningKeys } from "../signing-keys/signing-key-store.ts";
+import type { Opening } from "./signing-endpoint.ts";
+
+const secrets = table("endpoint_secrets", {
+  id: "text",
+  endpointId: "text",
+  sealed: "text",
+  createdAt: "timestamptz",
+  expiresAt: "timestamptz",
+});
+const expireSecrets = sql(
+  "endpoint.expire-secrets",
+  "update endpoint_secrets set expires_at = $2 where endpoint_id = $1 and expires_at is null",
+);
+const forgetSecrets = sql(
+  "endpoint.forget-secrets",
+  "delete from endpoint_secrets where endpoint_id = $1 and expires_at <= $2",
+);
+const removePrevious = sql(
+  "endpoint.remove-previous-secrets",
+  "delete from endpoint_secrets where endpoint_id = $1 and expires_at is not null",
+);
+const countSecrets = sql(
+  "endpoint.count-secrets",
+  "select count(*)::int as count from endpoint_secrets where endpoint_id = $1",
+);
+const findSecret = sql(
+  "endpoint.find-secret",
+  `select sealed from endpoint_secrets join endpoints p on p.id = endpoint_id
+   where endpoint_id = $1 and account_id = $2 and deleted_at is null and expires_at is null`,
+);
+
+const saveCredential = sql(
+  "endpoint.save-credential",
+  `insert into endpoint_credentials (endpoint_id, name, sealed) values ($1, $2, $3)
+   on conflict (endpoint_id, name) do update set sealed = excluded.sealed`,
+);
+const removeCredential = sql(
+  "endpoint.remove-credential",
+  "delete from endpoint_credentials where endpoint_id = $1 and name = $2",
+);
+const service = "webhook-delivery";
+const place = (endpointId: unknown) => ({ service, table: "endpoints", row: String(endpointId) });
+const credentialPlace = (endpointId: unknown, name: unknown) => ({
+  service,
+  table: "endpoint_credentials",
+  row: `${endpointId}/${name}`,
+});
+
+/** Everything of this service that is sealed. */
+export const sealedColumns: readonly SealedColumn[] = [
+  { table: "endpoint_secrets", column: "sealed", key: ["endpoint_id", "id"], place: ([id]) => place(id) },
+  {
+    table: "endpoint_credentials",
+    column: "sealed",
+    key: ["endpoint_id", "name"],
+    place: ([id, name]) => credentialPlace(id, name),
+  },
+  sealedSigningKeys,
+];
+
+export const openingWith = (sealer: Sealer): Opening => ({
+  secret: (id, sealed) => sealer.open(sealed, place(id)).toString("utf8"),
+  credential: (id, name, sealed) => sealer.open(sealed, credentialPlace(id, name)).toString("utf8"),
+  signingKey: openSigningKey(sealer),
+});
+
+/** The secrets of endpoints, and what is sealed of their settings, in PostgreSQL. */
+export function createSecretStore(sealer: Sealer) {
+  const { secret: open } = openingWith(sealer);
+  const insert = (tx: Tx, endpointId: string, secret: string, at: Date) =>
+    secrets.insert(tx, {
+      id: newId("whk", at.getTime()),
+      endpointId,
+      sealed: sealer.seal(secret, place(endpointId)),
+      createdAt: at,
+      expiresAt: null,
+    });
+
+  return {
+    insert,
+    /** Counts the secrets that sign at this time; forgets those that have expired. */
+    async countLive(tx: Tx, id: string, at: Date): Promise<number> {
+      await tx.query(forgetSecrets, [id, at]);
+      return (await tx.query<{ count: number }>(countSecrets, [id])).rows[0]?.count ?? 0;
+    },
+    /** Adds a secret, the newest; the one before it expires then. */
+    async add(tx: Tx, id: string, secret: string, at: Date, previousUntil: Date): Promise<void> {
+      await tx.query(expireSecrets, [id, previousUntil]);
+      await insert(tx, id, secret, at);
+    },
+    /** Removes all secrets but the newest; answers how many. */
+    removePrevious: async (tx: Tx, id: string): Promise<number> => (await tx.query(removePrevious, [id])).rowCount,
+    /** The newest secret as it was shown; null when the account has no such endpoint. */
+    async find(tx: Tx, accountId: string, id: string): Promise<string | null> {
+      const [row] = (await tx.query<{ sealed: string }>(findSecret, [id, accountId])).rows;
+      return row === undefined ? null : open(id, row.sealed);
+    },
+    /** Keeps what is sealed of the settings; what is null goes. */
+    async saveCredentials(tx: Tx, id: string, credentials: ReadonlyMap<string, string | null>): Promise<void> {
+      for (const [name, text] of credentials) {
+        if (text === null) await tx.query(removeCredential, [id, name]);
+        else await tx.query(saveCredential, [id, name, sealer.seal(text, credentialPlace(id, name))]);
+      }
+    },
+  };
+}
+
+export type SecretStore = ReturnType<typeof createSecretStore>;

@@ -1,0 +1,73 @@
+import { webhookFormats, webhookSignatures } from "@signalbox/contracts";
+import { z } from "zod";
+import type { GivenSettings } from "./endpoint-settings.ts";
+import { metadataMax } from "./endpoint-settings.ts";
+import { compileFilter } from "./event-filter.ts";
+
+/** A header belongs to the connection, to the body, to HTTP itself, or to our signatures. */
+const ownHeaders =
+  /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|host|date|content-.*|accept-encoding|webhook-.*|svix-.*|x-(event-type|delivery-id|replay-id|sequence|timestamp|signature.*|hub-signature.*)|stripe-signature)$/;
+
+const header = z.strictObject({
+  name: z
+    .string()
+    .max(100)
+    .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/)
+    .refine((name) => !ownHeaders.test(name.toLowerCase()), { error: "This header is not the endpoint's to set." }),
+  // Visible characters of ASCII, and spaces between them (RFC 9110 §5.5).
+  value: z
+    .string()
+    .max(2_048)
+    .regex(/^[!-~]([\t -~]*[!-~])?$/)
+    .nullable()
+    .default(null),
+  secret: z.boolean().default(false),
+});
+
+const headers = z
+  .array(header)
+  .max(10)
+  .refine((given) => new Set(given.map(({ name }) => name.toLowerCase())).size === given.length, {
+    error: "A header is named twice.",
+  })
+  .describe("Replaced as a whole. A `secret` one keeps its value when none is given.");
+
+const filter = z
+  .record(z.string(), z.unknown())
+  .superRefine((given, context) => {
+    const compiled = compileFilter(given);
+    if (typeof compiled === "function") return;
+    const path = compiled.path.split(/[.[\]]+/).filter((step) => step !== "");
+    context.addIssue({ code: "custom", message: compiled.message, path });
+  })
+  .meta({ examples: [{ status: { eq: "ready" } }] });
+
+const pem = z.string().min(1).max(16_384);
+
+const members = {
+  retry_schedule_seconds: z.array(z.int().min(0).max(86_400)).min(1).max(20).nullable(),
+  timeout_seconds: z.int().min(1).max(30).nullable(),
+  max_in_flight: z.int().min(1).max(100).nullable(),
+  filter: filter.nullable(),
+  headers: headers.nullable(),
+  metadata: z
+    .record(z.string().min(1).max(64), z.string().max(500).nullable())
+    .refine((given) => Object.keys(given).length <= metadataMax, { error: `At most ${metadataMax} members are kept.` })
+    .nullable(),
+  signatures: z
+    .array(z.enum(webhookSignatures))
+    .refine((given) => new Set(given).size === given.length, { error: "A signature is named twice." })
+    .nullable(),
+  client_certificate: z
+    .strictObject({ certificate: pem, key: pem })
+    .nullable()
+    .describe("PEM without a passphrase. The key is never shown."),
+  api_version: z.enum(["v1"]).nullable(),
+  format: z.enum(webhookFormats).nullable(),
+};
+
+/** Null is the default of the service, so in a merge patch it removes what was set (RFC 7396). */
+export const SettingsBody = z
+  .strictObject(members)
+  .partial()
+  .transform((given) => given as GivenSettings);

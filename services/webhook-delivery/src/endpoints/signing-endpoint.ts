@@ -1,0 +1,105 @@
+import type { CertificatePair } from "./client-certificate.ts";
+import { type Endpoint, withEverySetting } from "./endpoint.ts";
+import { certificateName, headerName } from "./endpoint-settings.ts";
+import { compileFilter, type FilterTest } from "./event-filter.ts";
+
+/** A secret that signs deliveries until it expires; the newest has no end. */
+export interface LiveSecret {
+  readonly secret: string;
+  readonly expiresAt: Date | null;
+}
+
+/** An endpoint with all that its deliveries need, opened and compiled once. */
+export interface SigningEndpoint extends Endpoint {
+  /** Newest first. */
+  readonly secrets: readonly LiveSecret[];
+  /** The Ed25519 keys of its account, where it asked for `v1a`; newest first. */
+  readonly signingKeys: readonly LiveSecret[];
+  readonly filter: FilterTest;
+  /** Its own headers; null where the value of one is missing, which fails every attempt. */
+  readonly headers: Readonly<Record<string, string>> | null;
+  /** Null where it shows none, `missing` where it should and cannot, which fails every attempt. */
+  readonly certificate: CertificatePair | "missing" | null;
+}
+
+/** The endpoints of one account at one moment. */
+export interface AccountEndpoints {
+  readonly accountId: string;
+  /** Changes with any of them. */
+  readonly fingerprint: string;
+  readonly endpoints: readonly SigningEndpoint[];
+}
+
+/** A sealed secret with its end, as JSON has it. */
+interface StoredSecret {
+  readonly id: string;
+  readonly sealed: string;
+  readonly expiresAt: string | null;
+}
+
+export interface StoredAccount extends Omit<AccountEndpoints, "endpoints"> {
+  readonly endpoints: readonly StoredEndpoint[];
+  readonly signingKeys: readonly StoredSecret[] | null;
+}
+
+/** As JSON has it: times are texts. */
+interface StoredEndpoint extends Omit<Endpoint, "createdAt" | "updatedAt"> {
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly secrets: readonly StoredSecret[] | null;
+  readonly credentials: Readonly<Record<string, string>> | null;
+}
+
+/** How the sealed texts of each kind are opened. */
+export interface Opening {
+  secret(endpointId: string, sealed: string): string;
+  credential(endpointId: string, name: string, sealed: string): string;
+  signingKey(id: string, sealed: string): string;
+}
+
+/** Opens what is sealed of an account's endpoints, and compiles their filters. */
+export function openAccount(account: StoredAccount, opening: Opening): AccountEndpoints {
+  const { accountId, fingerprint } = account;
+  const keys = (account.signingKeys ?? []).map(({ id, sealed, expiresAt }) =>
+    liveSecret(opening.signingKey(id, sealed), expiresAt),
+  );
+  const endpoints = account.endpoints.map((stored) => openEndpoint(stored, keys, opening));
+  return { accountId, fingerprint, endpoints };
+}
+
+function openEndpoint(stored: StoredEndpoint, keys: readonly LiveSecret[], opening: Opening): SigningEndpoint {
+  const { secrets, credentials, createdAt, updatedAt, ...rest } = stored;
+  const endpoint = withEverySetting({ ...rest, createdAt: new Date(createdAt), updatedAt: new Date(updatedAt) });
+  const { settings } = endpoint;
+  const credentialOf = (name: string): string | null => {
+    const sealed = credentials?.[name];
+    return sealed === undefined ? null : opening.credential(stored.id, name, sealed);
+  };
+  const filter = settings.filter === null ? takesAll : compileFilter(settings.filter);
+  return {
+    ...endpoint,
+    secrets: (secrets ?? []).map(({ sealed, expiresAt }) => liveSecret(opening.secret(stored.id, sealed), expiresAt)),
+    signingKeys: settings.signatures.includes("v1a") ? keys : [],
+    filter: typeof filter === "function" ? filter : takesAll,
+    headers: headersOf(endpoint, credentialOf),
+    certificate: settings.client_certificate && certificateOf(credentialOf(certificateName)),
+  };
+}
+
+const takesAll: FilterTest = () => true;
+const liveSecret = (secret: string, expiresAt: string | null): LiveSecret => ({
+  secret,
+  expiresAt: expiresAt === null ? null : new Date(expiresAt),
+});
+const certificateOf = (text: string | null): CertificatePair | "missing" =>
+  text === null ? "missing" : (JSON.parse(text) as CertificatePair);
+
+function headersOf({ settings }: Endpoint, credentialOf: (name: string) => string | null) {
+  const headers: Record<string, string> = {};
+  for (const { name, value } of settings.headers) {
+    const text = value ?? credentialOf(headerName(name));
+    if (text === null) return null;
+    headers[name] = text;
+  }
+  return headers;
+}

@@ -1,0 +1,82 @@
+import { newId } from "@signalbox/core";
+import { advisoryLock, type Pool, type SealedColumn, type Sealer, sql, type Tx, table } from "@signalbox/storage";
+
+/** A public key of an account, by which receivers verify `v1a` signatures. */
+export interface SigningKey {
+  readonly id: string;
+  readonly accountId: string;
+  /** `whpk_` and 32 bytes in base 64. */
+  readonly publicKey: string;
+  readonly createdAt: Date;
+  /** When it stops signing; null for the newest. */
+  readonly expiresAt: Date | null;
+}
+
+const keys = table("signing_keys", {
+  id: "text",
+  accountId: "text",
+  publicKey: "text",
+  sealed: "text",
+  createdAt: "timestamptz",
+  expiresAt: "timestamptz",
+});
+const shown = `id, account_id as "accountId", public_key as "publicKey", created_at as "createdAt", expires_at as "expiresAt"`;
+const listKeys = sql(
+  "signing-key.list",
+  `select ${shown} from signing_keys
+   where account_id = $1 and (expires_at is null or expires_at > $2) order by created_at desc, id desc`,
+);
+const forgetKeys = sql("signing-key.forget", "delete from signing_keys where account_id = $1 and expires_at <= $2");
+const expireKeys = sql(
+  "signing-key.expire",
+  "update signing_keys set expires_at = $2 where account_id = $1 and expires_at is null",
+);
+const removeKeys = sql("signing-key.remove-all", "delete from signing_keys where account_id = $1");
+
+const place = (id: unknown) => ({ service: "webhook-delivery", table: "signing_keys", row: String(id) });
+
+export const sealedSigningKeys: SealedColumn = {
+  table: "signing_keys",
+  column: "sealed",
+  key: ["id"],
+  place: ([id]) => place(id),
+};
+
+export const openSigningKey =
+  (sealer: Sealer) =>
+  (id: string, sealed: string): string =>
+    sealer.open(sealed, place(id)).toString("utf8");
+
+/** The signing keys of accounts in PostgreSQL; the private halves are sealed. */
+export function createSigningKeyStore(pool: Pool, sealer: Sealer) {
+  return {
+    /** The keys that sign at this time, newest first. */
+    list: async (accountId: string, at: Date): Promise<SigningKey[]> =>
+      (await pool.query<SigningKey>(listKeys, [accountId, at])).rows,
+
+    /** The same, and keeps others from adding one until the transaction ends. */
+    async lockAllOf(tx: Tx, accountId: string, at: Date): Promise<SigningKey[]> {
+      await advisoryLock(tx, `signing-keys:${accountId}`);
+      return (await tx.query<SigningKey>(listKeys, [accountId, at])).rows;
+    },
+
+    /** Adds a key, the newest; the one before it expires then. */
+    async insert(
+      tx: Tx,
+      accountId: string,
+      { privateKey, publicKey }: { readonly privateKey: string; readonly publicKey: string },
+      at: Date,
+      previousUntil: Date,
+    ): Promise<SigningKey> {
+      const id = newId("whp", at.getTime());
+      await tx.query(forgetKeys, [accountId, at]);
+      await tx.query(expireKeys, [accountId, previousUntil]);
+      const key = { id, accountId, publicKey, createdAt: at, expiresAt: null };
+      await keys.insert(tx, { ...key, sealed: sealer.seal(privateKey, place(id)) });
+      return key;
+    },
+    removeAllOf: async (tx: Tx, accountId: string): Promise<void> => void (await tx.query(removeKeys, [accountId])),
+  };
+}
+
+export type SigningKeyStore = ReturnType<typeof createSigningKeyStore>;
