@@ -11,6 +11,7 @@ import {
   readBody,
   refused,
 } from "@signalbox/http";
+import type { HandshakeAnswer } from "@signalbox/webhook-signatures";
 import type { CustomAnswer } from "../sources/source-settings.ts";
 import type { Admission } from "./admission.ts";
 import type { IngestLimits } from "./ingest-limits.ts";
@@ -24,6 +25,8 @@ export interface IngestRoutes {
   readonly admission: Admission;
   readonly ingestLimits: IngestLimits;
   readonly webhookBytesMax: () => number;
+  /** What stands before the path in the addresses that partners post to. */
+  readonly baseUrl: string;
   /** Whether this deployment takes webhooks of partners. */
   readonly areOpen: () => boolean;
   /** Counts what became of a webhook, by scheme where it is known. */
@@ -91,7 +94,8 @@ async function take(input: Input, parts: IngestRoutes): Promise<HttpResponse> {
   if (place === null) return tooMany(1, "This source has too much in hand right now.");
   try {
     const body = await readBody(request, bytesMax, "payload_too_large", pace);
-    const result = await parts.receiveWebhook({ sourceId, headers, body });
+    const { method = "POST", url = "" } = request;
+    const result = await parts.receiveWebhook({ sourceId, method, url: `${parts.baseUrl}${url}`, headers, body });
     return answerOf(input, parts, result, body.length);
   } catch (error) {
     if (isAppError(error) && error.code === "payload_too_large") {
@@ -111,7 +115,7 @@ function answerOf(input: Input, parts: IngestRoutes, result: ReceiveOutcome, bod
     case "dropped":
       return takenAs(result.answer);
     case "challenged":
-      return bytes(Buffer.from(result.text), "text/plain; charset=utf-8");
+      return answerToHandshake(result.answer);
     case "unknown-source":
       parts.ingestLimits.countUnknownSource(input.clientAddress);
       return hidden;
@@ -126,10 +130,14 @@ function answerOf(input: Input, parts: IngestRoutes, result: ReceiveOutcome, bod
   }
 }
 
+function answerToHandshake({ status, contentType, text }: HandshakeAnswer): HttpResponse {
+  return status === 204 ? noContent() : bytes(Buffer.from(text), contentType);
+}
+
 function takenAs(answer: CustomAnswer = { status: 202 }): HttpResponse {
-  const { status, body, content_type = "text/plain; charset=utf-8" } = answer;
+  const { status, body, contentType = "text/plain; charset=utf-8" } = answer;
   if (status === 204) return noContent();
-  return body === undefined && status === 202 ? accepted() : bytes(Buffer.from(body ?? ""), content_type, { status });
+  return body === undefined && status === 202 ? accepted() : bytes(Buffer.from(body ?? ""), contentType, { status });
 }
 
 function reject(input: Input, parts: IngestRoutes, reason: string, status: number, bodyBytes: number): void {

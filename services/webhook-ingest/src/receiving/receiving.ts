@@ -63,6 +63,7 @@ export function openReceiving(context: Context, opened: Opened, { knownSources, 
     admission: createAdmission(),
     ingestLimits: createIngestLimits(limiterOf, allowanceOf(configuration)),
     webhookBytesMax,
+    baseUrl: configuration.get("http.base-url"),
     areOpen,
     count: (outcome: string) => outcomes.inc({ outcome }),
   };

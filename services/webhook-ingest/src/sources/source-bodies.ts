@@ -1,7 +1,10 @@
 import { displayName, examples, webhookSchemes } from "@signalbox/contracts";
+import { type PresetName, presets } from "@signalbox/webhook-signatures";
 import { z } from "zod";
-import { SettingsBody, SettingsPatchBody } from "./source-settings.ts";
+import type { NewSource } from "./source.ts";
+import { mergeSettings, SettingsBody, SettingsPatchBody } from "./source-settings.ts";
 
+const presetNames = Object.keys(presets) as [PresetName, ...PresetName[]];
 const secret = z.string().min(1).max(1024).describe("What the partner signs with. Write-only.");
 const eventTypes = z
   .array(z.string().min(1).max(256))
@@ -16,11 +19,23 @@ const forward = z.boolean().describe("Whether accepted webhooks go on to the acc
 export const CreateSourceBody = z
   .strictObject({
     name: displayName,
-    scheme: z.enum(webhookSchemes).describe("How the partner signs."),
+    preset: z
+      .enum(presetNames)
+      .describe("A sender whose scheme and settings are known; `settings` beside it go over them.")
+      .optional(),
+    scheme: z.enum(webhookSchemes).describe("How the partner signs; that of the preset where there is one.").optional(),
     secret,
     event_types: eventTypes.default(null),
     forward: forward.default(true),
     settings: SettingsBody.default({}),
+  })
+  .superRefine(({ preset, scheme }, { addIssue }) => {
+    const right = preset && presets[preset].scheme;
+    if (preset === undefined && scheme === undefined) {
+      addIssue({ code: "custom", path: ["scheme"], message: "A source has a scheme or a preset." });
+    } else if (right !== undefined && scheme !== undefined && scheme !== right) {
+      addIssue({ code: "custom", path: ["scheme"], message: `The preset ${preset} has the scheme ${right}.` });
+    }
   })
   .meta({ id: "CreateWebhookSource" })
   .register(examples, { example: { name: "Shop", scheme: "hmac", secret: "a secret of the shop" } });
@@ -37,6 +52,14 @@ export const RotateSecretBody = z
   })
   .meta({ id: "RotateWebhookSourceSecret" })
   .register(examples, { example: { secret: "the next secret of the shop", overlap_seconds: 3_600 } });
+
+/** What a new source is made of: the scheme and settings of its preset, with its own settings over them. */
+export function newSourceOf(body: z.output<typeof CreateSourceBody>): NewSource {
+  const { event_types: eventTypes, preset, scheme = "hmac", settings, ...rest } = body;
+  if (preset === undefined) return { ...rest, eventTypes, scheme, settings };
+  const known = presets[preset];
+  return { ...rest, eventTypes, scheme: known.scheme, settings: mergeSettings(known.settings, settings) };
+}
 
 /** A merge patch: an absent member stays as it is. The scheme is fixed, because a secret belongs to it. */
 export const UpdateSourceBody = z

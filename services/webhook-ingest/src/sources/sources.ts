@@ -14,7 +14,7 @@ import {
   sourceFrom,
   sourceUpdated,
 } from "./source.ts";
-import { assertUsable, mergeSettings } from "./source-settings.ts";
+import { assertUsable, mergeSettings, type SettingsPatch } from "./source-settings.ts";
 import type { SourceStore } from "./source-store.ts";
 
 interface SourceDependencies {
@@ -65,7 +65,7 @@ export function createSources(dependencies: SourceDependencies) {
       ];
       if (changed.length === 0) return source;
       if (secret !== undefined) requireStepUp(caller, clock);
-      assertUsable(wanted.scheme, wanted.settings, secret);
+      assertUsable(wanted.scheme, wanted.settings, secret ?? (await secretToCheck(tx, sourceStore, source, settings)));
       const updated = { ...wanted, revision: source.revision + 1, updatedAt: clock.now() };
       const replaced = secret === undefined ? updated : { ...updated, formerSecretsEndAt: [] };
       await sourceStore.save(tx, replaced, secret === undefined ? undefined : { current: secret, former: [] });
@@ -90,4 +90,10 @@ export function createSources(dependencies: SourceDependencies) {
       if (owned.length > 0) await outbox.append(tx, owned.map(sourceDeleted));
     },
   };
+}
+
+/** The secret of now, where a setting changes how it is read. */
+async function secretToCheck(tx: Tx, sourceStore: SourceStore, { id }: Source, patch: SettingsPatch) {
+  if (!("secretEncoding" in patch || "tokenFormat" in patch)) return undefined;
+  return (await sourceStore.findWithSecrets(id, tx))?.secrets.current;
 }
