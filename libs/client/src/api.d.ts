@@ -1198,7 +1198,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Answer a sender that asks whether the address is ours
+         * @description As Meta (`hub.challenge`) and Dropbox (`challenge`) ask, where the source has that `handshake`.
+         */
+        get: operations["webhookHandshake"];
         put?: never;
         /**
          * Receive a webhook from a partner
@@ -1206,7 +1210,11 @@ export interface paths {
          */
         post: operations["receiveWebhook"];
         delete?: never;
-        options?: never;
+        /**
+         * Answer a sender of CloudEvents that asks whether it may send
+         * @description As the CloudEvents specification for webhooks has it, where the source has the `handshake` cloudevents.
+         */
+        options: operations["confirmWebhookOrigin"];
         head?: never;
         patch?: never;
         trace?: never;
@@ -1591,6 +1599,8 @@ export interface components {
                 token_header?: string;
                 tolerance_seconds?: number;
             };
+            /** @default null */
+            verify_token?: string | null;
         };
         CustomEvent: {
             /**
@@ -2192,6 +2202,7 @@ export interface components {
              * @enum {string}
              */
             status?: "active" | "paused" | "stopped";
+            verify_token?: string | null;
         };
         WebhookAttempt: {
             /** @description False for an attempt whose lease had run out: another with its number was recorded first. */
@@ -8124,6 +8135,49 @@ export interface operations {
             504: components["responses"]["GatewayTimeout"];
         };
     };
+    webhookHandshake: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags that the client has; a current one gives 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example src_3kVn7RtY1bQzXw5Lm9PdHc */
+                source_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example 1158201444 */
+                    "text/plain": string;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
     receiveWebhook: {
         parameters: {
             query?: never;
@@ -8182,6 +8236,47 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    confirmWebhookOrigin: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example src_3kVn7RtY1bQzXw5Lm9PdHc */
+                source_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example 1158201444 */
+                    "text/plain": string;
+                };
+            };
+            204: components["responses"]["NoContent"];
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { test } from "node:test";
-import { answerChallenge } from "./handshakes.ts";
+import { answerChallenge, answerQuestion } from "./handshakes.ts";
 
 test("Zoom gets its token back with the proof that we know the secret", () => {
   const plainToken = "qgg8vlvZRS6UYooatFL8Aw";
@@ -31,5 +31,49 @@ test("Discord's PING is answered in its own form, an interaction is none", () =>
 test("what is asked of an address before anything is signed is no challenge", () => {
   for (const name of ["meta", "dropbox", "microsoft-graph", "cloudevents"] as const) {
     assert.equal(answerChallenge(name, { challenge: "x", type: 1 }, "secret"), null);
+  }
+});
+
+const asked = (method: string, query: string, headers: Record<string, string> = {}) => ({
+  method,
+  query: new URLSearchParams(query),
+  headers,
+});
+
+test("Meta, Dropbox, Microsoft and CloudEvents are answered in the form that each of them asks in", () => {
+  const hub = "hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token=meatyhamhock";
+  assert.equal(answerQuestion("meta", asked("GET", hub), "meatyhamhock")?.text, "1158201444");
+  assert.equal(answerQuestion("dropbox", asked("GET", "challenge=abc%20123"), null)?.text, "abc 123");
+  const token = "Validation%3A%20Testing%20client%20application%20reachability%20for%20subscription";
+  const graph = answerQuestion("microsoft-graph", asked("POST", `validationToken=${token}`), null);
+  assert.equal(graph?.text, "Validation: Testing client application reachability for subscription");
+  const events = answerQuestion("cloudevents", asked("OPTIONS", "", { "webhook-request-origin": "eg.example" }), null);
+  assert.deepEqual(events?.headers, {
+    Allow: "POST",
+    "WebHook-Allowed-Origin": "eg.example",
+    "WebHook-Allowed-Rate": "*",
+  });
+});
+
+test("whoever asks in another way, without the token or for an echo that is none hears nothing", () => {
+  const hub = (token: string, challenge = "1") =>
+    `hub.mode=subscribe&hub.challenge=${challenge}&hub.verify_token=${token}`;
+  for (const [name, question, token] of [
+    ["meta", asked("GET", hub("wrong")), "right"],
+    ["meta", asked("GET", hub("")), null],
+    ["meta", asked("POST", hub("right")), "right"],
+    ["meta", asked("GET", hub("right").replace("subscribe", "unsubscribe")), "right"],
+    ["meta", asked("GET", hub("right", "")), "right"],
+    ["meta", asked("GET", hub("right", "x".repeat(1_025))), "right"],
+    ["meta", asked("GET", hub("right", "%0d%0a")), "right"],
+    ["dropbox", asked("GET", ""), null],
+    ["dropbox", asked("POST", "challenge=1"), null],
+    ["microsoft-graph", asked("GET", "validationToken=1"), null],
+    ["microsoft-graph", asked("POST", "validationToken=%00"), null],
+    ["cloudevents", asked("OPTIONS", ""), null],
+    ["cloudevents", asked("OPTIONS", "", { "webhook-request-origin": "a b" }), null],
+    ["slack", asked("GET", "challenge=1"), null],
+  ] as const) {
+    assert.equal(answerQuestion(name, question, token), null, `${name} ${question.query}`);
   }
 });

@@ -28,6 +28,7 @@ for (const [name, { title, scheme, vector, settings }] of Object.entries(presets
     const isStorable = vector.secret.length >= 16;
     const body = {
       ...{ preset: name, secret: isStorable ? vector.secret : `${vector.secret}-made-longer` },
+      ...(settings.handshake === "meta" && { verify_token: "meatyhamhock" }),
       ...(vector.url && { settings: { public_url: vector.url } }),
     };
     const { status, body: source } = await create(body, who);
@@ -206,4 +207,88 @@ test("Zoom's question is answered with its proof once it is signed", async () =>
   assert.equal(answer.status, 200);
   assert.equal(answer.body.encryptedToken, hmac("sha256", secret, answer.body.plainToken).digest("hex"));
   assert.equal((await ingest.post(source, { headers: json, body })).status, 401);
+});
+
+test("Meta, Dropbox, Microsoft and CloudEvents are answered before they send anything", async () => {
+  const [meta, dropbox, graph, events] = await Promise.all([
+    create({ preset: "meta", verify_token: "meatyhamhock" }),
+    create({ preset: "dropbox" }),
+    create({ scheme: "token", settings: { token_format: "plain", handshake: "microsoft-graph" } }),
+    create({ scheme: "hmac", settings: { handshake: "cloudevents" } }),
+  ]);
+  const ask = (method: string, { body }: { body: { ingest_path: string } }, query: string, headers = {}) =>
+    ingest.send(null, method, `${body.ingest_path}?${query}`, { headers });
+  const hub = "hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token=";
+  const answers = [
+    await ask("GET", meta, `${hub}meatyhamhock`),
+    await ask("GET", dropbox, "challenge=abc"),
+    await ask("POST", graph, "validationToken=abc%20%C3%A9").then(({ status }) => ({ status, text: "" })),
+    await ask("POST", graph, "validationToken=abc%3A%20d"),
+  ];
+  assert.deepEqual(
+    answers.map(({ status, text }) => [status, text]),
+    [
+      [200, "1158201444"],
+      [200, "abc"],
+      [401, ""],
+      [200, "abc: d"],
+    ],
+  );
+  const asked = { "webhook-request-origin": "eventemitter.example.com" };
+  const allowed = await ask("OPTIONS", events, "", asked);
+  assert.deepEqual(
+    [allowed.status, allowed.headers.get("webhook-allowed-origin"), allowed.headers.get("webhook-allowed-rate")],
+    [200, "eventemitter.example.com", "*"],
+  );
+  const echoed = answers[0] as Awaited<ReturnType<typeof ask>>;
+  assert.match(echoed.headers.get("content-type") ?? "", /^text\/plain/);
+  assert.equal(echoed.headers.get("x-content-type-options"), "nosniff");
+  const { body: refused } = await create({ preset: "meta" });
+  assert.equal(refused.error.details[0].field, "verify_token");
+});
+
+test("a question with a wrong token, to another sender's source or to a paused one looks like an unknown source", async () => {
+  const who = testPerson();
+  const { body: meta } = await create({ preset: "meta", verify_token: "meatyhamhock" }, who);
+  const ask = async (path: string, token = "meatyhamhock") => {
+    const query = `hub.mode=subscribe&hub.challenge=1&hub.verify_token=${token}`;
+    const { status, body } = await ingest.send(null, "GET", `${path}?${query}`);
+    return [status, body?.error?.code, body?.error?.message];
+  };
+  const unknown = await ask("/ingest/src_unknown");
+  assert.equal(unknown[0], 404);
+  assert.deepEqual(await ask(meta.ingest_path, "wrong"), unknown);
+  const { body: other } = await create({ scheme: "hmac" });
+  assert.deepEqual(await ask(other.ingest_path), unknown);
+  const path = `${sourcesPath}/${meta.id}`;
+  await ingest.send(who, "PATCH", path, { body: { status: "paused" } });
+  assert.deepEqual(await ask(meta.ingest_path), unknown);
+  await ingest.send(who, "PATCH", path, { body: { status: "active" } });
+  assert.equal((await ask(meta.ingest_path))[0], 200);
+  await eventually(async () => {
+    const items = await listOf(who, meta, "rejections");
+    assert.equal(items.at(0)?.reason, "handshake_refused");
+  });
+});
+
+test("a verify token is changed with a recent sign-in alone, and is in no answer, event or row", async () => {
+  const who = testPerson();
+  const token = "a-token-that-is-easy-to-find";
+  const { body: source } = await create({ preset: "meta", verify_token: "the-first-token" }, who);
+  const path = `${sourcesPath}/${source.id}`;
+  const stale = testPerson({ accountId: who.accountId, authTimeMs: Date.now() - 16 * 60_000 });
+  const refused = await ingest.send(stale, "PATCH", path, { body: { verify_token: token } });
+  assert.deepEqual([refused.status, refused.body.error.details[0].code], [403, "step_up_required"]);
+  const changed = await ingest.send(who, "PATCH", path, { body: { verify_token: token } });
+  assert.equal(changed.status, 200);
+  const { status } = await ingest.send(
+    null,
+    "GET",
+    `${source.ingest_path}?hub.mode=subscribe&hub.challenge=1&hub.verify_token=${token}`,
+  );
+  assert.equal(status, 200);
+  const [, updated] = await ingest.eventsOf(who.accountId, 2);
+  assert.deepEqual((updated?.data as { changed?: string[] } | undefined)?.changed, ["verify_token"]);
+  const { rows } = await ingest.pool.query({ name: "", text: "select s::text from sources s" });
+  assert.ok(!JSON.stringify([changed.text, updated, rows, ingest.context.logged]).includes(token));
 });

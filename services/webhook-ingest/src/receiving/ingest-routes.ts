@@ -11,15 +11,15 @@ import {
   readBody,
   refused,
 } from "@signalbox/http";
-import type { HandshakeAnswer } from "@signalbox/webhook-signatures";
 import type { CustomAnswer } from "../sources/source-settings.ts";
 import type { Admission } from "./admission.ts";
+import { answerToHandshake, type HandshakeRoutes, handshakeIn, handshakeRoutes } from "./handshake-routes.ts";
 import type { IngestLimits } from "./ingest-limits.ts";
 import type { Refused } from "./judge-webhook.ts";
 import type { createReceiveWebhook, ReceiveOutcome } from "./receive-webhook.ts";
 import type { RecordRejection } from "./record-rejection.ts";
 
-export interface IngestRoutes {
+export interface IngestRoutes extends HandshakeRoutes {
   readonly receiveWebhook: ReturnType<typeof createReceiveWebhook>;
   readonly recordRejection: RecordRejection;
   readonly admission: Admission;
@@ -79,6 +79,7 @@ export function ingestRoutes(parts: IngestRoutes): Routes {
     },
     handle: (input) => take(input, parts),
   });
+  routes.include(handshakeRoutes(parts));
   return routes;
 }
 
@@ -89,6 +90,10 @@ async function take(input: Input, parts: IngestRoutes): Promise<HttpResponse> {
   if (!parts.areOpen()) return later("Integrations are switched off.");
   const wait = parts.ingestLimits.secondsToWait(sourceId, clientAddress);
   if (wait !== null) return tooMany(wait, "Too many requests were refused. Try again later.");
+  if (request.url?.includes("validationToken=")) {
+    const answer = await handshakeIn(input, parts);
+    if (answer) return answer;
+  }
   const bytesMax = parts.webhookBytesMax();
   const place = parts.admission.enter(sourceId, Math.min(Number(headers["content-length"] ?? bytesMax), bytesMax));
   if (place === null) return tooMany(1, "This source has too much in hand right now.");
@@ -128,10 +133,6 @@ function answerOf(input: Input, parts: IngestRoutes, result: ReceiveOutcome, bod
       return response;
     }
   }
-}
-
-function answerToHandshake({ status, contentType, text }: HandshakeAnswer): HttpResponse {
-  return status === 204 ? noContent() : bytes(Buffer.from(text), contentType);
 }
 
 function takenAs(answer: CustomAnswer = { status: 202 }): HttpResponse {

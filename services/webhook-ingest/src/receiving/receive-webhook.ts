@@ -27,7 +27,7 @@ const undecodedAs: Readonly<Record<"coding" | "size" | "malformed", Refused>> = 
 /** Stands for a source that is not there. Its secret is nobody's, so nothing is ever verified by it. */
 const nobodysSource = knownSource(
   sourceFrom({ name: "", scheme: "hmac", eventTypes: null, forward: false, settings: {} }, "", new Date(0)),
-  { current: randomBytes(32).toString("hex"), former: [] },
+  { current: randomBytes(32).toString("hex"), former: [], verifyToken: null },
   0,
 );
 

@@ -1,11 +1,17 @@
 import { displayName, examples, webhookSchemes } from "@signalbox/contracts";
-import { type PresetName, presets } from "@signalbox/webhook-signatures";
+import { type Preset, type PresetName, presets } from "@signalbox/webhook-signatures";
 import { z } from "zod";
 import type { NewSource } from "./source.ts";
 import { mergeSettings, SettingsBody, SettingsPatchBody } from "./source-settings.ts";
 
 const presetNames = Object.keys(presets) as [PresetName, ...PresetName[]];
 const secret = z.string().min(1).max(1024).describe("What the partner signs with. Write-only.");
+const verifyToken = z
+  .string()
+  .min(8)
+  .max(256)
+  .regex(/^[\x21-\x7e]+$/)
+  .describe("What Meta shows when it asks whether the address is ours. Write-only.");
 const eventTypes = z
   .array(z.string().min(1).max(256))
   .min(1)
@@ -25,11 +31,17 @@ export const CreateSourceBody = z
       .optional(),
     scheme: z.enum(webhookSchemes).describe("How the partner signs; that of the preset where there is one.").optional(),
     secret,
+    verify_token: verifyToken.nullable().default(null),
     event_types: eventTypes.default(null),
     forward: forward.default(true),
     settings: SettingsBody.default({}),
   })
-  .superRefine(({ preset, scheme }, { addIssue }) => {
+  .superRefine(({ preset, scheme, settings, verify_token }, { addIssue }) => {
+    const handshake = settings.handshake ?? (preset && (presets[preset] as Preset).settings.handshake);
+    if (handshake === "meta" && verify_token === null) {
+      const message = "Meta shows a token when it asks whether the address is ours; give it here too.";
+      addIssue({ code: "custom", path: ["verify_token"], message });
+    }
     const right = preset && presets[preset].scheme;
     if (preset === undefined && scheme === undefined) {
       addIssue({ code: "custom", path: ["scheme"], message: "A source has a scheme or a preset." });
@@ -55,10 +67,11 @@ export const RotateSecretBody = z
 
 /** What a new source is made of: the scheme and settings of its preset, with its own settings over them. */
 export function newSourceOf(body: z.output<typeof CreateSourceBody>): NewSource {
-  const { event_types: eventTypes, preset, scheme = "hmac", settings, ...rest } = body;
-  if (preset === undefined) return { ...rest, eventTypes, scheme, settings };
+  const { event_types: eventTypes, verify_token, preset, scheme = "hmac", settings, ...rest } = body;
+  const named = { ...rest, eventTypes, verifyToken: verify_token };
+  if (preset === undefined) return { ...named, scheme, settings };
   const known = presets[preset];
-  return { ...rest, eventTypes, scheme: known.scheme, settings: mergeSettings(known.settings, settings) };
+  return { ...named, scheme: known.scheme, settings: mergeSettings(known.settings, settings) };
 }
 
 /** A merge patch: an absent member stays as it is. The scheme is fixed, because a secret belongs to it. */
@@ -66,6 +79,7 @@ export const UpdateSourceBody = z
   .strictObject({
     name: displayName,
     secret,
+    verify_token: verifyToken.nullable(),
     event_types: eventTypes,
     forward,
     settings: SettingsPatchBody,

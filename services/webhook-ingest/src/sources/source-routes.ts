@@ -86,8 +86,8 @@ function declareWrites(routes: Routes, { sources, sourceStore }: SourceRoutes): 
     idempotent: true,
     write: {
       ...ownSource(sourceStore),
-      change: (tx, source, { caller, body: { event_types: eventTypes, ...rest } }) =>
-        sources.update(tx, caller, source, { ...rest, eventTypes }),
+      change: (tx, source, { caller, body: { event_types: eventTypes, verify_token: verifyToken, ...rest } }) =>
+        sources.update(tx, caller, source, { ...rest, eventTypes, verifyToken }),
       answer: show,
     },
   });
