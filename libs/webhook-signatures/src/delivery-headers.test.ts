@@ -3,6 +3,8 @@ import { test } from "node:test";
 import { createEndpointSecret, createSigningKey, deliveryHeaders } from "./delivery-headers.ts";
 import { type SchemeName, schemeOf } from "./schemes.ts";
 
+const posted = { method: "POST", url: "https://example.com/ingest" };
+
 const delivery = {
   eventId: "01890a5d-ac96-774b-bcce-b302099a8057",
   eventType: "image.created",
@@ -14,7 +16,7 @@ const delivery = {
 function received(headers: Record<string, string>, scheme: SchemeName, secret: string, body = delivery.body) {
   const lowered = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   const options = { secrets: [secret], nowSeconds: delivery.timestampSeconds + 20, toleranceSeconds: 300 };
-  return schemeOf(scheme).verify({ headers: lowered, body: Buffer.from(body) }, options).verified;
+  return schemeOf(scheme).verify({ ...posted, headers: lowered, body: Buffer.from(body) }, options).verified;
 }
 
 test("a delivery carries both signature families, and a receiver of either verifies it and refuses a changed byte", () => {

@@ -1,5 +1,5 @@
 import { unsignedHeader } from "./header-value.ts";
-import { textAt } from "./payload-member.ts";
+import { textAtPointer } from "./payload-member.ts";
 import type { Claim, SignedRequest } from "./signature-scheme.ts";
 
 /** Where a sender says which delivery it is: nowhere, in a header, or in its JSON at a pointer (RFC 6901). */
@@ -9,9 +9,6 @@ export type DeliveryIdPlace = "digest" | { readonly header: string } | { readonl
 export function claimAt(place: DeliveryIdPlace, request: SignedRequest, payload: unknown): Claim | null {
   if (place === "digest") return null;
   if ("header" in place) return unsignedHeader(request, place.header);
-  const path = place.pointer.slice(1).split("/").map(unescaped);
-  const value = textAt(payload, path);
+  const value = textAtPointer(payload, place.pointer);
   return value === null ? null : { value, signed: true };
 }
-
-const unescaped = (token: string): string => token.replaceAll("~1", "/").replaceAll("~0", "~");

@@ -1,7 +1,9 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-export type DigestAlgorithm = "sha256" | "sha512";
-export type DigestEncoding = "hex" | "base64";
+export type DigestAlgorithm = "sha256" | "sha512" | "sha1";
+export type DigestEncoding = "hex" | "base64" | "base64url";
+
+export const digestBytes = { sha1: 20, sha256: 32, sha512: 64 } as const;
 
 /** HMAC (RFC 2104) over the parts, one after the other. */
 export function hmac(algorithm: DigestAlgorithm, key: string | Uint8Array, ...parts: (string | Uint8Array)[]): Buffer {
@@ -12,8 +14,13 @@ export function hmac(algorithm: DigestAlgorithm, key: string | Uint8Array, ...pa
 
 /** Reads a digest strictly: the right alphabet, padding and length. Null for anything else. */
 export function readDigest(text: string, encoding: DigestEncoding, bytes: number): Buffer | null {
-  const decoded = encoding === "hex" ? readHex(text) : readBase64(text);
+  const decoded = readers[encoding](text);
   return decoded?.length === bytes ? decoded : null;
+}
+
+/** Hexadecimal digits in pairs, or null. */
+export function readHex(text: string): Buffer | null {
+  return text.length % 2 === 0 && /^[0-9a-fA-F]*$/.test(text) ? Buffer.from(text, "hex") : null;
 }
 
 /** Standard base 64 with its padding (RFC 4648 §4), or null. Node's own decoder takes almost anything. */
@@ -22,6 +29,21 @@ export function readBase64(text: string): Buffer | null {
   const bytes = Buffer.from(text, "base64");
   return bytes.toString("base64") === text ? bytes : null;
 }
+
+/** The alphabet of URLs (RFC 4648 §5), with its padding or without, or null. */
+function readBase64Url(text: string): Buffer | null {
+  const digits = text.replace(/={0,2}$/, "");
+  if (!/^[A-Za-z0-9_-]*$/.test(digits)) return null;
+  const bytes = Buffer.from(digits, "base64url");
+  const isPadded = text === digits || text.length % 4 === 0;
+  return isPadded && bytes.toString("base64url") === digits ? bytes : null;
+}
+
+const readers: Record<DigestEncoding, (text: string) => Buffer | null> = {
+  hex: readHex,
+  base64: readBase64,
+  base64url: readBase64Url,
+};
 
 /**
  * Tells if any given digest equals any expected one. All are compared, each in constant time, so the time taken tells
@@ -35,8 +57,4 @@ export function anyMatches(expected: readonly Buffer[], given: readonly Buffer[]
     }
   }
   return matches;
-}
-
-function readHex(text: string): Buffer | null {
-  return text.length % 2 === 0 && /^[0-9a-fA-F]*$/.test(text) ? Buffer.from(text, "hex") : null;
 }

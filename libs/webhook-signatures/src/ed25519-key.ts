@@ -3,7 +3,11 @@ import { readBase64 } from "./digest.ts";
 
 /** Reads `whpk_` and the 32 bytes of an Ed25519 public key in base 64, or null. */
 export function readPublicKey(text: string): KeyObject | null {
-  const bytes = text.startsWith("whpk_") ? readBase64(text.slice("whpk_".length)) : null;
+  return publicKeyOf(text.startsWith("whpk_") ? readBase64(text.slice("whpk_".length)) : null);
+}
+
+/** The Ed25519 public key that 32 bytes are, or null. */
+export function publicKeyOf(bytes: Buffer | null): KeyObject | null {
   if (bytes?.length !== 32) return null;
   return createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x: bytes.toString("base64url") }, format: "jwk" });
 }

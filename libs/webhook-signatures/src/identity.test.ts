@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { answerChallenge } from "./handshakes.ts";
 import { schemeOf } from "./schemes.ts";
 
 const signed = (value: string) => ({ value, signed: true });
 const unsigned = (value: string) => ({ value, signed: false });
-const none = { headers: {}, body: Buffer.from("{}") };
+const posted = { method: "POST", url: "https://example.com/ingest" };
+const none = { ...posted, headers: {}, body: Buffer.from("{}") };
 
 test("each scheme says where its delivery id and event type are, and whether they are signed", () => {
-  const github = { headers: { "x-github-delivery": "guid", "x-github-event": "push" }, body: none.body };
+  const github = { ...posted, headers: { "x-github-delivery": "guid", "x-github-event": "push" }, body: none.body };
   assert.deepEqual(schemeOf("github").identify(github, {}), {
     deliveryId: unsigned("guid"),
     eventType: unsigned("push"),
@@ -23,7 +25,7 @@ test("each scheme says where its delivery id and event type are, and whether the
       eventType: signed("message"),
     },
   );
-  const standard = { headers: { "webhook-id": "msg_1" }, body: none.body };
+  const standard = { ...posted, headers: { "webhook-id": "msg_1" }, body: none.body };
   assert.deepEqual(schemeOf("standard-webhooks").identify(standard, { type: "a.b" }), {
     deliveryId: signed("msg_1"),
     eventType: signed("a.b"),
@@ -33,7 +35,7 @@ test("each scheme says where its delivery id and event type are, and whether the
 test("shopify: two topics of one merchant action are two deliveries", () => {
   const of = (topic: string) =>
     schemeOf("shopify").identify(
-      { headers: { "x-shopify-event-id": "e1", "x-shopify-topic": topic }, body: none.body },
+      { ...posted, headers: { "x-shopify-event-id": "e1", "x-shopify-topic": topic }, body: none.body },
       {},
     );
   assert.notDeepEqual(of("orders/create").deliveryId, of("orders/paid").deliveryId);
@@ -43,10 +45,10 @@ test("shopify: two topics of one merchant action are two deliveries", () => {
 test("hmac: the id is the header's, which nobody signed, else the body's", () => {
   const scheme = schemeOf("hmac");
   const headers = { "x-timestamp": "1700000000" };
-  const named = { headers: { ...headers, "x-delivery-id": "d1" }, body: none.body };
+  const named = { ...posted, headers: { ...headers, "x-delivery-id": "d1" }, body: none.body };
   assert.deepEqual(scheme.identify(named, { id: "b1" }).deliveryId, unsigned("d1"));
-  assert.deepEqual(scheme.identify({ headers, body: none.body }, { id: "b1" }).deliveryId, signed("b1"));
-  assert.equal(scheme.identify({ headers, body: none.body }, {}).deliveryId, null);
+  assert.deepEqual(scheme.identify({ ...posted, headers, body: none.body }, { id: "b1" }).deliveryId, signed("b1"));
+  assert.equal(scheme.identify({ ...posted, headers, body: none.body }, {}).deliveryId, null);
 });
 
 test("what a payload inherits or nests as something else is no id", () => {
@@ -65,7 +67,7 @@ test("what a payload inherits or nests as something else is no id", () => {
 });
 
 test("slack: a challenge is answered, an ordinary event is none", () => {
-  const { challenge } = schemeOf("slack");
-  assert.equal(challenge?.({ type: "url_verification", challenge: "abc" }), "abc");
-  assert.equal(challenge?.({ type: "event_callback", challenge: "abc" }), null);
+  assert.equal(schemeOf("slack").handshake, "slack");
+  assert.equal(answerChallenge("slack", { type: "url_verification", challenge: "abc" }, "")?.text, "abc");
+  assert.equal(answerChallenge("slack", { type: "event_callback", challenge: "abc" }, ""), null);
 });

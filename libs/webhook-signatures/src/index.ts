@@ -1,5 +1,15 @@
 export { createEndpointSecret, createSigningKey, deliveryHeaders } from "./delivery-headers.ts";
 export { claimAt, type DeliveryIdPlace } from "./delivery-id-place.ts";
-export type { HmacOptions } from "./hmac-scheme.ts";
-export { type SchemeName, schemeOf } from "./schemes.ts";
-export type { Claim, DeliveryIdentity, SignatureScheme, SignedRequest } from "./signature-scheme.ts";
+export { answerChallenge, answerQuestion, type HandshakeAnswer, type Question } from "./handshakes.ts";
+export type { Preset } from "./presets/preset.ts";
+export { type PresetName, presets } from "./presets/presets.ts";
+export { type SchemeName, type SchemeOptions, schemeOf } from "./schemes.ts";
+export {
+  type Claim,
+  type DeliveryIdentity,
+  type Handshake,
+  handshakes,
+  type SignatureScheme,
+  type SignedRequest,
+} from "./signature-scheme.ts";
+export { parseSignedContent } from "./signed-content.ts";

@@ -3,16 +3,20 @@ import { test } from "node:test";
 import { hmac } from "./digest.ts";
 import { type SchemeName, schemeNames, schemeOf } from "./schemes.ts";
 
+/** Those of which this file writes requests; `generated-negatives.test.ts` has those that a source configures. */
+type FixedName = Exclude<SchemeName, "ed25519" | "token">;
+const names = schemeNames.filter((name): name is FixedName => name !== "ed25519" && name !== "token");
+
 const nowSeconds = 1_700_000_000;
 const body = Buffer.from('{"id":"evt_1","type":"order.created"}');
 const textSecret = "a plain secret";
 const standardSecret = `whsec_${Buffer.alloc(32, 5).toString("base64")}`;
 
 /** A right request of a scheme at a time written as `time`, and where its parts are. */
-function rightRequest(name: SchemeName, time = String(nowSeconds), content: Buffer = body) {
+function rightRequest(name: FixedName, time = String(nowSeconds), content: Buffer = body) {
   const hex = (start: string) => hmac("sha256", textSecret, start, content).toString("hex");
   const key = Buffer.alloc(32, 5);
-  const headers: Record<SchemeName, Record<string, string>> = {
+  const headers: Record<FixedName, Record<string, string>> = {
     "standard-webhooks": {
       "webhook-id": "msg_1",
       "webhook-timestamp": time,
@@ -33,22 +37,23 @@ function rightRequest(name: SchemeName, time = String(nowSeconds), content: Buff
 }
 
 function judge(
-  name: SchemeName,
-  request: { headers: Record<string, string | string[]>; body: Uint8Array },
+  name: FixedName,
+  { headers, body }: { headers: Record<string, string | string[]>; body: Uint8Array },
   secrets?: string[],
 ) {
+  const request = { method: "POST", url: "https://example.com/ingest", headers, body };
   const live = secrets ?? [name === "standard-webhooks" ? standardSecret : textSecret];
   const verdict = schemeOf(name).verify(request, { secrets: live, nowSeconds, toleranceSeconds: 300 });
   return verdict.verified ? "verified" : verdict.problem;
 }
 
-const timed = schemeNames.filter((name) => schemeOf(name).signsTime);
+const timed = names.filter((name) => schemeOf(name).signsTime);
 const timeHeader = {
   "standard-webhooks": "webhook-timestamp",
   slack: "x-slack-request-timestamp",
   hmac: "x-timestamp",
 };
-const signatureHeader: Record<SchemeName, string> = {
+const signatureHeader: Record<FixedName, string> = {
   "standard-webhooks": "webhook-signature",
   stripe: "stripe-signature",
   github: "x-hub-signature-256",
@@ -57,7 +62,7 @@ const signatureHeader: Record<SchemeName, string> = {
   hmac: "x-signature",
 };
 
-for (const name of schemeNames) {
+for (const name of names) {
   test(`${name}: a right request passes, also on bytes that are no UTF-8`, () => {
     assert.equal(judge(name, rightRequest(name)), "verified");
     assert.equal(judge(name, rightRequest(name, undefined, Buffer.from([0xff, 0x00, 0xfe, 0x0a]))), "verified");

@@ -9,6 +9,16 @@ export function signedMember(payload: unknown, ...paths: (readonly string[])[]):
   return null;
 }
 
+/** A text of the payload at a pointer (RFC 6901), else null. */
+export const textAtPointer = (payload: unknown, pointer: string): string | null =>
+  textAt(
+    payload,
+    pointer
+      .slice(1)
+      .split("/")
+      .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~")),
+  );
+
 /** A non-empty text (or a number, as text) at a path of a parsed payload, else null. */
 export function textAt(payload: unknown, path: readonly string[]): string | null {
   let value: unknown = payload;

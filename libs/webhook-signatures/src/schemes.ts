@@ -1,18 +1,32 @@
-import { github } from "./github.ts";
+import { createEd25519Scheme, type Ed25519Options } from "./ed25519-scheme.ts";
 import { createHmacScheme, type HmacOptions } from "./hmac-scheme.ts";
-import { shopify } from "./shopify.ts";
+import { github, shopify, slack, stripe } from "./hmac-senders.ts";
 import type { SignatureScheme } from "./signature-scheme.ts";
-import { slack } from "./slack.ts";
 import { standardWebhooks } from "./standard-webhooks.ts";
-import { stripe } from "./stripe.ts";
+import { createTokenScheme, type TokenOptions } from "./token-scheme.ts";
 
 const fixedSchemes = { "standard-webhooks": standardWebhooks, stripe, github, slack, shopify };
 
 /** The names that a source may choose from. */
-export const schemeNames = ["standard-webhooks", "stripe", "github", "slack", "shopify", "hmac"] as const;
+export const schemeNames = [
+  ...(["standard-webhooks", "stripe", "github", "slack", "shopify"] as const),
+  ...(["hmac", "ed25519", "token"] as const),
+] as const;
 export type SchemeName = (typeof schemeNames)[number];
 
-/** The scheme of a name; `options` is read by `hmac` alone. */
-export function schemeOf(name: SchemeName, options: Partial<HmacOptions> = {}): SignatureScheme {
-  return name === "hmac" ? createHmacScheme(options) : fixedSchemes[name];
+/** Everything that a scheme can be told; each scheme reads its own. */
+export type SchemeOptions = HmacOptions & Pick<Ed25519Options, "encoding"> & TokenOptions;
+
+/** The scheme of a name. */
+export function schemeOf(name: SchemeName, options: Partial<SchemeOptions> = {}): SignatureScheme {
+  switch (name) {
+    case "hmac":
+      return createHmacScheme(options);
+    case "ed25519":
+      return createEd25519Scheme(options as Partial<Ed25519Options>);
+    case "token":
+      return createTokenScheme(options);
+    default:
+      return fixedSchemes[name];
+  }
 }

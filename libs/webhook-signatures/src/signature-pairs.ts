@@ -1,29 +1,49 @@
 import type { SignatureProblem } from "./signature-scheme.ts";
-import { readSeconds } from "./signed-time.ts";
+import { readTime, type TimeUnit } from "./signed-time.ts";
 
-interface SignaturePairs {
-  readonly timestampText: string;
-  readonly timestampSeconds: number;
+/** The members of a header such as `t=1700000000,v1=…`. */
+export interface PairNames {
+  /** Null where the header carries no time. */
+  readonly timeKey: string | null;
+  readonly signatureKey: string;
+  readonly separator: string;
+}
+
+/** What a request says beside its body: the time as it stands there and the signatures. */
+export interface SignatureTexts {
+  readonly timestampText: string | null;
+  readonly timestampSeconds: number | null;
   readonly signatures: readonly string[];
 }
 
-const signaturesMax = 16;
+/** More signatures than any rotation needs are not looked at: each costs a comparison, or a curve. */
+export const signaturesMax = 16;
+
+export const stripePairs: PairNames = { timeKey: "t", signatureKey: "v1", separator: "," };
 
 /**
  * Reads `t=1700000000,v1=…,v1=…` in any order. The time must be there exactly once: two would let an old signature travel
  * with a fresh time. Other schemes' members (`v0`) are passed over.
  */
-export function readSignaturePairs(header: string): SignaturePairs | { readonly problem: SignatureProblem } {
-  const pairs = header.split(",").map((pair) => {
+export function readSignaturePairs(
+  header: string,
+  { timeKey, signatureKey, separator }: PairNames = stripePairs,
+  unit: TimeUnit = "s",
+): SignatureTexts | { readonly problem: SignatureProblem } {
+  const pairs = header.split(separator).map((pair) => {
     const at = pair.indexOf("=");
     return at < 0 ? ["", ""] : [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
   });
   const valuesOf = (name: string) => pairs.filter(([key]) => key === name).map(([, value]) => value as string);
-  const times = valuesOf("t");
+  const signatures = valuesOf(signatureKey).slice(0, signaturesMax);
+  const missing = { problem: "signature_missing" } as const;
+  if (timeKey === null) {
+    return signatures.length === 0 ? missing : { timestampText: null, timestampSeconds: null, signatures };
+  }
+  const times = valuesOf(timeKey);
   const [timestampText] = times;
   if (timestampText === undefined) return { problem: "timestamp_missing" };
-  const timestampSeconds = times.length === 1 ? readSeconds(timestampText) : null;
+  const timestampSeconds = times.length === 1 ? readTime(timestampText, unit) : null;
   if (timestampSeconds === null) return { problem: "timestamp_malformed" };
-  const signatures = valuesOf("v1").slice(0, signaturesMax);
-  return signatures.length === 0 ? { problem: "signature_missing" } : { timestampText, timestampSeconds, signatures };
+  return signatures.length === 0 ? missing : { timestampText, timestampSeconds, signatures };
 }

@@ -1,5 +1,15 @@
+/** The ways in which senders ask an address whether it is ours and wants their webhooks. */
+export const handshakes = [
+  ...(["meta", "dropbox", "microsoft-graph", "cloudevents"] as const),
+  ...(["slack", "zoom", "discord"] as const),
+] as const;
+export type Handshake = (typeof handshakes)[number];
+
 /** A request as it came: lower-case header names as Node gives them, and the raw bytes before anything read them. */
 export interface SignedRequest {
+  readonly method: string;
+  /** The whole address as its sender has it, which some of them sign. */
+  readonly url: string;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: Uint8Array;
 }
@@ -15,14 +25,18 @@ export type SignatureProblem =
   | "timestamp_too_old"
   | "timestamp_in_future"
   | "delivery_id_missing"
-  | "header_repeated";
+  | "header_repeated"
+  | "signed_header_missing"
+  | "token_missing"
+  | "token_malformed"
+  | "token_mismatch";
 
 export type Verification =
   | { readonly verified: true; readonly timestampSeconds: number | null }
   | { readonly verified: false; readonly problem: SignatureProblem };
 
 export interface VerifyOptions {
-  /** The live secrets: one, or two while a rotation overlaps. One that cannot be used never helps another to pass. */
+  /** The live secrets: one, or more while a rotation overlaps. One that cannot be used never helps another to pass. */
   readonly secrets: readonly string[];
   readonly nowSeconds: number;
   /** How far a signed time may be from ours, both ways. */
@@ -47,6 +61,10 @@ export interface SignatureScheme {
   readonly mediaTypes: readonly string[] | null;
   /** The delivery id may stand where no signature covers it. */
   readonly namesUnsigned?: true;
+  /** A secret is shown and nothing is signed: whoever saw one webhook can make up any other. */
+  readonly signsNothing?: true;
+  /** Headers with proofs in them, whose names do not always tell. */
+  readonly proofHeaders?: readonly string[];
   /** A form is its payload: the JSON of its member `payload`, or else its members. */
   readonly readsForms?: true;
   /** True if a time is part of what is signed. Without one, only the delivery id tells a replay. */
@@ -55,7 +73,9 @@ export interface SignatureScheme {
   secretProblem(secret: string): string | null;
   /** Judges the raw bytes. Compares in constant time and never throws, whatever the headers hold. */
   verify(request: SignedRequest, options: VerifyOptions): Verification;
+  /** Judges the time that the body itself holds, once it is verified and read; absent where it holds none. */
+  verifyTime?(payload: unknown, options: VerifyOptions): Verification;
   identify(request: SignedRequest, payload: unknown): DeliveryIdentity;
-  /** The text to answer a sender with that checks whether we are there, or null for an ordinary delivery. */
-  challenge?(payload: unknown): string | null;
+  /** How all its senders ask whether an address is ours. */
+  readonly handshake?: Handshake;
 }

@@ -3,6 +3,7 @@ import { anyMatches, hmac, readBase64, readDigest } from "./digest.ts";
 import { readPublicKey } from "./ed25519-key.ts";
 import { headerValue } from "./header-value.ts";
 import { signedMember } from "./payload-member.ts";
+import { signaturesMax } from "./signature-pairs.ts";
 import type { SignatureScheme, SignedRequest, Verification, VerifyOptions } from "./signature-scheme.ts";
 import { readSeconds, timeProblem } from "./signed-time.ts";
 
@@ -33,9 +34,6 @@ export function symmetricKey(secret: string): Buffer | null {
   const bytes = readBase64(secret.startsWith("whsec_") ? secret.slice("whsec_".length) : secret);
   return bytes && bytes.length >= 16 && bytes.length <= 64 ? bytes : null;
 }
-
-/** More signatures than any rotation needs are not looked at: each costs an Ed25519 operation. */
-const signaturesMax = 16;
 
 function verify(request: SignedRequest, options: VerifyOptions): Verification {
   const prefix = prefixOf(request);

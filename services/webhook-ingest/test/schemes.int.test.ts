@@ -135,7 +135,7 @@ test("the settings of hmac say where a sender keeps what we need", async () => {
     scheme: "hmac",
     secret: secrets.hmac,
     settings: {
-      time: "pairs",
+      pairs: { time_key: "t", signature_key: "v1" },
       signature_header: "X-Acme-Signature",
       delivery_id_header: "X-Acme-Id",
       event_type_header: "X-Acme-Event",

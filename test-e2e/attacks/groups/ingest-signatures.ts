@@ -26,10 +26,17 @@ interface Source {
   readonly secret: string;
 }
 
-async function createSource({ world }: TrustingScene, owner: Headers, scheme: PartnerScheme): Promise<Source> {
+async function createSource(
+  { world }: TrustingScene,
+  owner: Headers,
+  scheme: PartnerScheme,
+  more: object = {},
+): Promise<Source> {
   const secret = scheme.newSecret();
   const { id, ingest_path: path } = (
-    await world.send(owner, "/api/v1/webhooks/sources", { body: { name: scheme.name, secret, ...scheme.source } })
+    await world.send(owner, "/api/v1/webhooks/sources", {
+      body: { name: scheme.name, secret, ...scheme.source, settings: { ...scheme.source.settings, ...more } },
+    })
   ).json;
   return { id, path, secret };
 }
@@ -83,6 +90,8 @@ function honestControl(scene: TrustingScene, owner: Headers, scheme: PartnerSche
 interface Replay {
   readonly what: string;
   readonly change: (request: SignedRequest) => SignedRequest;
+  /** What the source is told besides. */
+  readonly settings?: object;
 }
 
 const withHeaders = (what: string, headers: Readonly<Record<string, string>>): Replay => ({
@@ -91,7 +100,9 @@ const withHeaders = (what: string, headers: Readonly<Record<string, string>>): R
 });
 
 /** Ways to send a captured request again. What is not signed can be changed by whoever captured it. */
-function replaysOf({ typeHeader }: PartnerScheme): readonly Replay[] {
+function replaysOf({ typeHeader, idHeader, signsId, signsTime }: PartnerScheme): readonly Replay[] {
+  // Where no time is signed the same content may rightly come again, unless its source says for how long it may not.
+  const settings = signsTime ? {} : { refuse_same_content_seconds: 3_600 };
   return [
     withHeaders("as it was", {}),
     withHeaders("with a charset", { "content-type": "application/json; charset=utf-8" }),
@@ -102,6 +113,9 @@ function replaysOf({ typeHeader }: PartnerScheme): readonly Replay[] {
       "idempotency-key": "another",
     }),
     ...(typeHeader === null ? [] : [withHeaders("as another type", { [typeHeader]: "another.type" })]),
+    ...(idHeader === null || signsId
+      ? []
+      : [{ ...withHeaders("captured under another id", { [idHeader]: "another" }), settings }]),
   ];
 }
 
@@ -110,9 +124,9 @@ async function replayRow(
   scene: TrustingScene,
   owner: Headers,
   scheme: PartnerScheme,
-  { what, change }: Replay,
+  { what, change, settings }: Replay,
 ): Promise<Attack> {
-  const source = await createSource(scene, owner, scheme);
+  const source = await createSource(scene, owner, scheme, settings);
   const captured = signed(scheme, honestSigning(source.secret));
   const first = control<number>({
     what: `${scheme.name}: the request that is captured (${what})`,

@@ -49,8 +49,8 @@ const flipped = (text: string, at: number): string => {
 const hex = (hash: string, secret: string | null, body: Buffer): string =>
   (secret === null ? createHash(hash) : createHmac(hash, secret)).update(body).digest("hex");
 
-/** Whatever the scheme signs, this is not it. */
-const always: Readonly<Record<string, Mutate>> = {
+/** Another body than the signed one. */
+const bodies: Readonly<Record<string, Mutate>> = {
   "a body with one bit changed": otherBody((body) => Buffer.from(body.map((byte, at) => (at === 5 ? byte ^ 1 : byte)))),
   "a body with a line break behind it": otherBody((body) => Buffer.concat([body, Buffer.from("\n")])),
   "a body with a space before it": otherBody((body) => Buffer.concat([Buffer.from(" "), body])),
@@ -66,14 +66,19 @@ const always: Readonly<Record<string, Mutate>> = {
   "another spelling of a letter": otherBody((body) => Buffer.from(body.toString().replace("ü", "\\u00fc"))),
   "a letter composed in another way": otherBody((body) => Buffer.from(body.toString().normalize("NFD"))),
   "the body twice": otherBody((body) => Buffer.concat([body, body])),
+  "the signature of an empty body": signedAs(() => ({ body: Buffer.alloc(0) })),
+  "the signature of another body": signedAs(() => ({ body: Buffer.from("{}") })),
+  "the secret itself": withDigest((_digest, { secret }) => secret),
+};
+
+/** Whatever the scheme signs, this is not it. */
+const always: Readonly<Record<string, Mutate>> = {
   "a wrong secret": signedAs(() => ({ secret: "d2hhdGV2ZXIgaXQgaXMsIGl0IGlzIHdyb25n" })),
   "an empty secret": signedAs(() => ({ secret: "" })),
   "the secret in capitals": signedAs(({ secret }) => ({ secret: secret.toUpperCase().replace("WHSEC_", "whsec_") })),
   "the secret without its last character": signedAs(({ secret }) => ({ secret: secret.slice(0, -2) })),
   "the secret null": signedAs(() => ({ secret: "null" })),
   "the secret undefined": signedAs(() => ({ secret: "undefined" })),
-  "the signature of an empty body": signedAs(() => ({ body: Buffer.alloc(0) })),
-  "the signature of another body": signedAs(() => ({ body: Buffer.from("{}") })),
   "no signature": otherSignature(() => null),
   "an empty signature": otherSignature(() => ""),
   "a space as signature": otherSignature(() => " "),
@@ -89,7 +94,6 @@ const always: Readonly<Record<string, Mutate>> = {
   "a plain SHA-256 of the body": withDigest((_digest, { body }) => hex("sha256", null, body)),
   "an HMAC-SHA-1": withDigest((_digest, { secret, body }) => hex("sha1", secret, body)),
   "an HMAC-MD5": withDigest((_digest, { secret, body }) => hex("md5", secret, body)),
-  "the secret itself": withDigest((_digest, { secret }) => secret),
   "a thousand wrong digests": otherSignature((signature) => `${`${signature.slice(0, -4)}AAAA `.repeat(50)}`.trim()),
 };
 
@@ -115,7 +119,8 @@ const times: Readonly<Record<string, (honest: Signing) => string>> = {
 /** Makes every request of a scheme that must be refused, by what is wrong with it. */
 export function mutationsOf(scheme: PartnerScheme, secret: string): ReadonlyMap<string, SignedRequest> {
   const honest = () => honestSigning(secret);
-  const made = new Map(Object.entries(always).map(([what, mutate]) => [what, mutate(honest(), scheme)] as const));
+  const mutations = { ...(!scheme.signsNothing && bodies), ...always };
+  const made = new Map(Object.entries(mutations).map(([what, mutate]) => [what, mutate(honest(), scheme)] as const));
   if (scheme.signsTime) {
     for (const [what, time] of Object.entries(times)) {
       const signing = honest();

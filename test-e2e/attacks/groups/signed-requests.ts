@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from "node:crypto";
+import { createHmac, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 
 /** A request as a partner sends it. */
 export interface SignedRequest {
@@ -18,7 +18,7 @@ export interface Signing {
 export interface PartnerScheme {
   readonly name: string;
   /** What the source is made with. */
-  readonly source: { readonly scheme: string; readonly settings?: Readonly<Record<string, string>> };
+  readonly source: { readonly scheme: string; readonly settings?: Readonly<Record<string, unknown>> };
   readonly newSecret: () => string;
   readonly signatureHeader: string;
   /** The header of the time; null where it stands beside the signature, or where none is signed. */
@@ -28,6 +28,8 @@ export interface PartnerScheme {
   readonly idHeader: string | null;
   readonly typeHeader: string | null;
   readonly signsId: boolean;
+  /** A secret is shown and nothing is signed. */
+  readonly signsNothing?: true;
   readonly sign: (signing: Signing) => SignedRequest["headers"];
 }
 
@@ -119,6 +121,12 @@ const fixed: readonly PartnerScheme[] = [
   },
 ];
 
+const timeSettings = {
+  header: {},
+  pairs: { pairs: { time_key: "t", signature_key: "v1" } },
+  none: { signed_content: "{body}" },
+};
+
 /** The configurable scheme, in every combination that changes what is signed. */
 function hmacScheme(
   algorithm: "sha256" | "sha512",
@@ -127,7 +135,7 @@ function hmacScheme(
 ): PartnerScheme {
   return {
     name: `hmac ${algorithm} ${encoding} ${time}`,
-    source: { scheme: "hmac", settings: { algorithm, encoding, time, signature_prefix: "p=" } },
+    source: { scheme: "hmac", settings: { algorithm, encoding, signature_prefix: "p=", ...timeSettings[time] } },
     ...{ newSecret: text, signatureHeader: "x-signature", timeHeader: time === "header" ? "x-timestamp" : null },
     ...{ signsTime: time !== "none", idHeader: "x-delivery-id", typeHeader: "x-event-type", signsId: false },
     sign: ({ secret, id, seconds, body }) => {
@@ -140,8 +148,65 @@ function hmacScheme(
   };
 }
 
+/** A scheme whose signature covers everything that a request has. */
+const everything: PartnerScheme = {
+  name: "hmac over everything",
+  source: {
+    scheme: "hmac",
+    settings: { signed_content: "{method} {header:x-event-type} {id} {timestamp} {body}", time_unit: "ms" },
+  },
+  ...{ newSecret: text, signatureHeader: "x-signature", timeHeader: "x-timestamp", signsTime: true },
+  ...{ idHeader: "x-delivery-id", typeHeader: null, signsId: true },
+  sign: ({ secret, id, seconds, body }) => {
+    const type = "order.created";
+    const time = `${seconds}000`;
+    const signature = digest(secret, [`POST ${type} ${id} ${time} `, body], "hex");
+    const headers = { ...json, "x-delivery-id": id, "x-event-type": type, "x-timestamp": time };
+    return { ...headers, "x-signature": `sha256=${signature}` };
+  },
+};
+
+/** The private keys of the partners, by the public ones that their sources know. */
+const privateKeys = new Map<string, KeyObject>();
+function newPublicKey(): string {
+  const { publicKey, privateKey } = generateKeyPairSync("ed25519");
+  const text = Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url").toString("hex");
+  privateKeys.set(text, privateKey);
+  return text;
+}
+
+const curve: PartnerScheme = {
+  ...{ name: "ed25519", source: { scheme: "ed25519" }, newSecret: newPublicKey },
+  ...{ signatureHeader: "x-signature-ed25519", timeHeader: "x-signature-timestamp", signsTime: true },
+  ...{ idHeader: "x-delivery-id", typeHeader: "x-event-type", signsId: false },
+  sign: ({ secret, id, seconds, body }) => {
+    const key = privateKeys.get(secret) ?? generateKeyPairSync("ed25519").privateKey;
+    const signature = sign(null, Buffer.concat([Buffer.from(seconds), body]), key).toString("hex");
+    const names = { "x-delivery-id": id, "x-event-type": "order.created" };
+    return { ...json, ...names, "x-signature-timestamp": seconds, "x-signature-ed25519": signature };
+  },
+};
+
+const token: PartnerScheme = {
+  name: "token",
+  source: {
+    scheme: "token",
+    settings: {
+      ...{ token_header: "X-Partner", token_format: "plain" },
+      ...{ delivery_id_from: { header: "x-delivery-id" }, event_type_from: { header: "x-event-type" } },
+    },
+  },
+  ...{ newSecret: () => randomBytes(24).toString("hex"), signatureHeader: "x-partner", timeHeader: null },
+  ...{ signsTime: false, idHeader: "x-delivery-id", typeHeader: "x-event-type", signsId: false, signsNothing: true },
+  sign: ({ secret, id }) => ({
+    ...json,
+    ...{ "x-partner": secret, "x-delivery-id": id, "x-event-type": "order.created" },
+  }),
+};
+
 export const partnerSchemes: readonly PartnerScheme[] = [
   ...fixed,
+  ...[everything, curve, token],
   ...(["sha256", "sha512"] as const).flatMap((algorithm) =>
     (["hex", "base64"] as const).flatMap((encoding) =>
       (["header", "pairs", "none"] as const).map((time) => hmacScheme(algorithm, encoding, time)),

@@ -2,7 +2,10 @@ import { z } from "zod";
 import { examples } from "./examples.ts";
 import { identifier, jsonValue, timestamp } from "./fields.ts";
 
-export const webhookSchemes = ["standard-webhooks", "stripe", "github", "slack", "shopify", "hmac"] as const;
+export const webhookSchemes = [
+  ...(["standard-webhooks", "stripe", "github", "slack", "shopify"] as const),
+  ...(["hmac", "ed25519", "token"] as const),
+] as const;
 const webhookSourceStatuses = ["active", "paused", "stopped"] as const;
 
 /** A partner that may post to `/ingest/{id}`, without the secret, which is write-only. */

@@ -4,7 +4,7 @@ import { shapeOf } from "./compile-routes.ts";
 import type { Edge } from "./edge.ts";
 import type { CompiledRoute } from "./exchange.ts";
 import { serve } from "./serve.ts";
-import { notFoundRoute, otherMethodsRoute } from "./unmatched-route.ts";
+import { notFoundRoute, otherMethodsRoute, withPreflight } from "./unmatched-route.ts";
 
 /** Puts compiled routes on Express 5: one layer per route, and behind them what answers when none of them does. */
 export function expressApp(edge: Edge, routes: readonly CompiledRoute[]): Express {
@@ -14,7 +14,7 @@ export function expressApp(edge: Edge, routes: readonly CompiledRoute[]): Expres
   app.set("query parser", false);
   app.enable("case sensitive routing");
   for (const ofPath of Map.groupBy(routes, ({ path }) => shapeOf(path)).values()) {
-    for (const route of ofPath) {
+    for (const route of withPreflight(edge, ofPath)) {
       app[route.method](route.path, (request, response) => serve(edge, route, request, response, request.params));
     }
     const others = otherMethodsRoute(edge, ofPath as [CompiledRoute, ...CompiledRoute[]]);

@@ -30,6 +30,12 @@ export function otherMethodsRoute({ cors }: Edge, routes: readonly [CompiledRout
   return { ...compiled, steps: [answerPreflight(cors, routes, headers.Allow), ...compiled.steps] };
 }
 
+/** A path with an OPTIONS of its own still answers browsers that ask before they send. */
+export function withPreflight({ cors }: Edge, routes: readonly CompiledRoute[]): readonly CompiledRoute[] {
+  const preflight = answerPreflight(cors, routes, allowed(routes));
+  return routes.map((route) => (route.method === "options" ? { ...route, steps: [preflight, ...route.steps] } : route));
+}
+
 function ownRoute(path: string, errors: ErrorStyle, handle: NonNullable<Route["spec"]["handle"]>): Route {
   return {
     method: "get",

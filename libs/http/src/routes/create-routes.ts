@@ -38,6 +38,7 @@ export function createRoutes(defaults: Defaults = {}): Routes {
     put: declare("put"),
     patch: declare("patch"),
     delete: declare("delete"),
+    options: declare("options"),
     list,
     include: (routes) => void list.push(...routes.list),
   };

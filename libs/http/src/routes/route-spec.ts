@@ -8,7 +8,7 @@ import type { Idempotency } from "../idempotency/idempotency.ts";
 import type { HttpResponse } from "../responses/http-response.ts";
 import type { PathParams } from "./path-params.ts";
 
-export type Method = "get" | "post" | "put" | "patch" | "delete";
+export type Method = "get" | "post" | "put" | "patch" | "delete" | "options";
 
 /** Who may call a route. `access` is judged against the account's state: by default `read` for GET, else `write`. */
 export type RouteAuth =

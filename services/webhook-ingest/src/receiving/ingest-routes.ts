@@ -13,17 +13,20 @@ import {
 } from "@signalbox/http";
 import type { CustomAnswer } from "../sources/source-settings.ts";
 import type { Admission } from "./admission.ts";
+import { answerToHandshake, type HandshakeRoutes, handshakeIn, handshakeRoutes } from "./handshake-routes.ts";
 import type { IngestLimits } from "./ingest-limits.ts";
 import type { Refused } from "./judge-webhook.ts";
 import type { createReceiveWebhook, ReceiveOutcome } from "./receive-webhook.ts";
 import type { RecordRejection } from "./record-rejection.ts";
 
-export interface IngestRoutes {
+export interface IngestRoutes extends HandshakeRoutes {
   readonly receiveWebhook: ReturnType<typeof createReceiveWebhook>;
   readonly recordRejection: RecordRejection;
   readonly admission: Admission;
   readonly ingestLimits: IngestLimits;
   readonly webhookBytesMax: () => number;
+  /** What stands before the path in the addresses that partners post to. */
+  readonly baseUrl: string;
   /** Whether this deployment takes webhooks of partners. */
   readonly areOpen: () => boolean;
   /** Counts what became of a webhook, by scheme where it is known. */
@@ -76,6 +79,7 @@ export function ingestRoutes(parts: IngestRoutes): Routes {
     },
     handle: (input) => take(input, parts),
   });
+  routes.include(handshakeRoutes(parts));
   return routes;
 }
 
@@ -86,12 +90,17 @@ async function take(input: Input, parts: IngestRoutes): Promise<HttpResponse> {
   if (!parts.areOpen()) return later("Integrations are switched off.");
   const wait = parts.ingestLimits.secondsToWait(sourceId, clientAddress);
   if (wait !== null) return tooMany(wait, "Too many requests were refused. Try again later.");
+  if (request.url?.includes("validationToken=")) {
+    const answer = await handshakeIn(input, parts);
+    if (answer) return answer;
+  }
   const bytesMax = parts.webhookBytesMax();
   const place = parts.admission.enter(sourceId, Math.min(Number(headers["content-length"] ?? bytesMax), bytesMax));
   if (place === null) return tooMany(1, "This source has too much in hand right now.");
   try {
     const body = await readBody(request, bytesMax, "payload_too_large", pace);
-    const result = await parts.receiveWebhook({ sourceId, headers, body });
+    const { method = "POST", url = "" } = request;
+    const result = await parts.receiveWebhook({ sourceId, method, url: `${parts.baseUrl}${url}`, headers, body });
     return answerOf(input, parts, result, body.length);
   } catch (error) {
     if (isAppError(error) && error.code === "payload_too_large") {
@@ -111,7 +120,7 @@ function answerOf(input: Input, parts: IngestRoutes, result: ReceiveOutcome, bod
     case "dropped":
       return takenAs(result.answer);
     case "challenged":
-      return bytes(Buffer.from(result.text), "text/plain; charset=utf-8");
+      return answerToHandshake(result.answer);
     case "unknown-source":
       parts.ingestLimits.countUnknownSource(input.clientAddress);
       return hidden;
@@ -127,9 +136,9 @@ function answerOf(input: Input, parts: IngestRoutes, result: ReceiveOutcome, bod
 }
 
 function takenAs(answer: CustomAnswer = { status: 202 }): HttpResponse {
-  const { status, body, content_type = "text/plain; charset=utf-8" } = answer;
+  const { status, body, contentType = "text/plain; charset=utf-8" } = answer;
   if (status === 204) return noContent();
-  return body === undefined && status === 202 ? accepted() : bytes(Buffer.from(body ?? ""), content_type, { status });
+  return body === undefined && status === 202 ? accepted() : bytes(Buffer.from(body ?? ""), contentType, { status });
 }
 
 function reject(input: Input, parts: IngestRoutes, reason: string, status: number, bodyBytes: number): void {

@@ -2,12 +2,14 @@ import type { IncomingHttpHeaders } from "node:http";
 import { matchesEventType } from "@signalbox/contracts";
 import { type Clock, newId } from "@signalbox/core";
 import {
+  answerChallenge,
   type Claim,
   claimAt,
   type DeliveryIdentity,
+  type DeliveryIdPlace,
+  type HandshakeAnswer,
   type SignatureScheme,
   type SignedRequest,
-  schemeOf,
 } from "@signalbox/webhook-signatures";
 import type { KnownSource } from "../sources/known-sources.ts";
 import type { Source } from "../sources/source.ts";
@@ -20,6 +22,9 @@ import { keptHeaders } from "./request-headers.ts";
 /** A webhook as it came: the raw bytes, before anything read them. */
 export interface Webhook {
   readonly sourceId: string;
+  readonly method: string;
+  /** The whole address that it was posted to. */
+  readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
@@ -48,7 +53,7 @@ export type Refused =
 
 export type Judgement =
   | { readonly delivery: Delivery }
-  | { readonly outcome: "challenged"; readonly text: string }
+  | { readonly outcome: "challenged"; readonly answer: HandshakeAnswer }
   | { readonly outcome: "dropped"; readonly answer: CustomAnswer | undefined }
   | Refused;
 
@@ -72,20 +77,21 @@ const contentTypeCharactersMax = 256;
  * the type. Before the signature is verified a source that takes nothing looks like one that is not there: ids are no
  * oracle for what an account does.
  */
-export function judgeWebhook(judge: Judge, webhook: DecodedWebhook, { source, secrets }: KnownSource): Judgement {
+export function judgeWebhook(judge: Judge, webhook: DecodedWebhook, known: KnownSource): Judgement {
+  const { source, secrets, scheme } = known;
   const { clock, toleranceMs, eventBytesMax, mayWrite } = judge;
   const { headers, decoded } = webhook;
   const body = source.settings.signatureOver === "decoded" ? decoded : webhook.body;
-  const signed = { headers, body };
+  const signed = { method: webhook.method, url: source.settings.publicUrl ?? webhook.url, headers, body };
   const isOpen = source.status !== "paused" && mayWrite(source.accountId);
-  const scheme = schemeOf(source.scheme, source.settings);
   const nowMs = clock.nowMs();
   const former = secrets.former.filter(({ endsAtMs }) => endsAtMs > nowMs).map(({ secret }) => secret);
-  const verification = scheme.verify(signed, {
+  const limits = {
     secrets: [secrets.current, ...former],
     nowSeconds: Math.floor(nowMs / 1000),
     toleranceSeconds: source.settings.toleranceSeconds ?? toleranceMs() / 1000,
-  });
+  };
+  const verification = scheme.verify(signed, limits);
   if (!verification.verified) {
     return { outcome: isOpen ? "not-verified" : "hidden", reason: verification.problem };
   }
@@ -101,15 +107,18 @@ export function judgeWebhook(judge: Judge, webhook: DecodedWebhook, { source, se
     const outcome = reading.problem === "media_type_not_supported" ? "media-type" : "malformed";
     return { outcome, reason: reading.problem };
   }
-  const answer = scheme.challenge?.(reading.value) ?? null;
-  if (answer !== null) return { outcome: "challenged", text: answer };
+  const time = scheme.verifyTime?.(reading.value, limits) ?? verification;
+  if (!time.verified) return { outcome: "not-verified", reason: time.problem };
+  const handshake = source.settings.handshake ?? scheme.handshake;
+  const answer = handshake ? answerChallenge(handshake, reading.value, secrets.current) : null;
+  if (answer !== null) return { outcome: "challenged", answer };
 
   const { deliveryId, eventType } = identityOf(source, scheme, signed, reading.value);
   if (deliveryId !== null && deliveryId.value.length > deliveryIdCharactersMax) {
     return { outcome: "no-delivery-id", reason: "delivery_id_too_long" };
   }
   if (!accepts(source, eventType)) return { outcome: "type-refused", reason: "event_type_not_accepted" };
-  const signedSeconds = verification.timestampSeconds;
+  const signedSeconds = time.timestampSeconds;
   return {
     delivery: {
       id: newId("rcv", clock.nowMs()),
@@ -118,7 +127,7 @@ export function judgeWebhook(judge: Judge, webhook: DecodedWebhook, { source, se
       mayBeRenamed: scheme.namesUnsigned === true || typeof source.settings.deliveryIdFrom === "object",
       eventType: eventType && storable({ ...eventType, value: eventType.value.slice(0, eventTypeCharactersMax) }),
       contentType: contentType?.slice(0, contentTypeCharactersMax) ?? null,
-      headers: keptHeaders(headers),
+      headers: keptHeaders(headers, scheme),
       body,
       payload: fittingPayload(reading.payload, decoded, eventBytesMax),
       signedSeconds,
@@ -127,16 +136,23 @@ export function judgeWebhook(judge: Judge, webhook: DecodedWebhook, { source, se
   };
 }
 
-/** What the scheme says, or the place that the source names instead. */
+/** What the scheme says, or the places that the source names instead. */
 function identityOf(
   { settings }: Source,
   scheme: SignatureScheme,
   signed: SignedRequest,
   value: unknown,
 ): DeliveryIdentity {
-  const identity = scheme.identify(signed, value);
-  const place = settings.deliveryIdFrom;
-  return place === undefined ? identity : { ...identity, deliveryId: claimAt(place, signed, value) };
+  const { deliveryId, eventType } = scheme.identify(signed, value);
+  const { deliveryIdFrom, eventTypeFrom } = settings;
+  const claimed = (place: DeliveryIdPlace): Claim | null => {
+    const claim = claimAt(place, signed, value);
+    return claim && { ...claim, signed: claim.signed && !scheme.signsNothing };
+  };
+  return {
+    deliveryId: deliveryIdFrom ? claimed(deliveryIdFrom) : deliveryId,
+    eventType: eventTypeFrom ? claimed(eventTypeFrom) : eventType,
+  };
 }
 
 function accepts({ eventTypes }: Source, eventType: Claim | null): boolean {

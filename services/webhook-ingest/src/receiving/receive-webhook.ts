@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { AppError } from "@signalbox/core";
-import type { KnownSource, KnownSources } from "../sources/known-sources.ts";
+import { type KnownSource, type KnownSources, knownSource } from "../sources/known-sources.ts";
 import { sourceFrom } from "../sources/source.ts";
 import type { CustomAnswer } from "../sources/source-settings.ts";
 import { decodeBody } from "./decode-body.ts";
@@ -25,11 +25,11 @@ const undecodedAs: Readonly<Record<"coding" | "size" | "malformed", Refused>> = 
 };
 
 /** Stands for a source that is not there. Its secret is nobody's, so nothing is ever verified by it. */
-const nobodysSource: KnownSource = {
-  source: sourceFrom({ name: "", scheme: "hmac", eventTypes: null, forward: false, settings: {} }, "", new Date(0)),
-  secrets: { current: randomBytes(32).toString("hex"), former: [] },
-  readAtMs: 0,
-};
+const nobodysSource = knownSource(
+  sourceFrom({ name: "", scheme: "hmac", eventTypes: null, forward: false, settings: {} }, "", new Date(0)),
+  { current: randomBytes(32).toString("hex"), former: [], verifyToken: null },
+  0,
+);
 
 /** A source that changes more often than this while one webhook is taken is being changed by a loop. */
 const triesMax = 4;

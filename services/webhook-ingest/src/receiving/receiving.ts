@@ -8,6 +8,7 @@ import { startRetention } from "@signalbox/storage";
 import type { Properties } from "../properties.ts";
 import type { KnownSources } from "../sources/known-sources.ts";
 import { createAdmission } from "./admission.ts";
+import { createAnswerHandshake } from "./answer-handshake.ts";
 import { createDeliveryStore } from "./delivery-store.ts";
 import { DeliveryWriter } from "./delivery-writer.ts";
 import { createIngestLimits } from "./ingest-limits.ts";
@@ -41,6 +42,7 @@ export function openReceiving(context: Context, opened: Opened, { knownSources, 
     ["outcome"],
   );
   startTrimming(context, opened);
+  const mayWrite = createMayWrite(accessStates);
   return {
     deliveryStore,
     rejectionStore,
@@ -51,7 +53,7 @@ export function openReceiving(context: Context, opened: Opened, { knownSources, 
       webhookBytesMax,
       toleranceMs: () => configuration.get("webhook-ingest.tolerance"),
       eventBytesMax: configuration.get("events.message.max-bytes"),
-      mayWrite: createMayWrite(accessStates),
+      mayWrite,
     }),
     recordRejection: createRecordRejection({
       rejectionStore,
@@ -61,8 +63,10 @@ export function openReceiving(context: Context, opened: Opened, { knownSources, 
       onDropped: () => dropped.inc(),
     }),
     admission: createAdmission(),
+    answerHandshake: createAnswerHandshake({ knownSources, mayWrite }),
     ingestLimits: createIngestLimits(limiterOf, allowanceOf(configuration)),
     webhookBytesMax,
+    baseUrl: configuration.get("http.base-url"),
     areOpen,
     count: (outcome: string) => outcomes.inc({ outcome }),
   };

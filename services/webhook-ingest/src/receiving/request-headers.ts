@@ -1,15 +1,21 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { masked } from "@signalbox/core";
-import type { SchemeName } from "@signalbox/webhook-signatures";
+import type { SchemeName, SignatureScheme } from "@signalbox/webhook-signatures";
 import type { Source } from "../sources/source.ts";
 import type { Headers } from "./delivery.ts";
 
 const credential = /signature|secret|token|password|authori[sz]ation|credential|cookie|hmac|api-?key/;
 
 /** All headers of a webhook, in lower case, without what proves who sent it: a list is no place for credentials. */
-export function keptHeaders(headers: IncomingHttpHeaders): Headers {
+export function keptHeaders(
+  headers: IncomingHttpHeaders,
+  { proofHeaders = [] }: Pick<SignatureScheme, "proofHeaders">,
+): Headers {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value = ""]) => [name, credential.test(name) ? masked : value]),
+    Object.entries(headers).map(([name, value = ""]) => [
+      name,
+      credential.test(name) || proofHeaders.includes(name) ? masked : value,
+    ]),
   );
 }
 
@@ -35,12 +41,17 @@ const shownByScheme: Readonly<Record<SchemeName, readonly string[]>> = {
     "x-shopify-triggered-at",
   ],
   hmac: ["x-delivery-id", "x-event-type", "x-timestamp"],
+  ed25519: ["x-signature-timestamp"],
+  token: [],
 };
 
 /** The headers that the event carries: those of the scheme, those that the source asks for, and the media type. */
 export function eventHeaders({ scheme, settings }: Source, headers: Headers): Record<string, string> {
   const { deliveryIdHeader, eventTypeHeader, timestampHeader, forwardedHeaders = [] } = settings;
-  const named = [deliveryIdHeader, eventTypeHeader, timestampHeader].filter((name) => name !== undefined);
+  const places = [settings.deliveryIdFrom, settings.eventTypeFrom].flatMap((place) =>
+    typeof place === "object" && "header" in place ? [place.header] : [],
+  );
+  const named = [deliveryIdHeader, eventTypeHeader, timestampHeader, ...places].filter((name) => name !== undefined);
   const shown = ["content-type", ...shownByScheme[scheme], ...named, ...forwardedHeaders];
   return Object.fromEntries(
     [...new Set(shown)].flatMap((name) => {

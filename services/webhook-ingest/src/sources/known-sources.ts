@@ -1,4 +1,5 @@
 import { type Clock, seconds } from "@signalbox/core";
+import { type SignatureScheme, schemeOf } from "@signalbox/webhook-signatures";
 import { LRUCache } from "lru-cache";
 import type { Source } from "./source.ts";
 import type { SourceSecrets, SourceStore } from "./source-store.ts";
@@ -7,7 +8,14 @@ import type { SourceSecrets, SourceStore } from "./source-store.ts";
 export interface KnownSource {
   readonly source: Source;
   readonly secrets: SourceSecrets;
+  /** How its partner signs, made once of its settings. */
+  readonly scheme: SignatureScheme;
   readonly readAtMs: number;
+}
+
+/** A source that was read just now, ready to judge by. */
+export function knownSource(source: Source, secrets: SourceSecrets, readAtMs: number): KnownSource {
+  return { source, secrets, scheme: schemeOf(source.scheme, source.settings), readAtMs };
 }
 
 /**
@@ -46,7 +54,7 @@ export function createKnownSources(sourceStore: Pick<SourceStore, "findWithSecre
       return null;
     }
     absent.delete(id);
-    const copy = { ...found, readAtMs };
+    const copy = knownSource(found.source, found.secrets, readAtMs);
     known.set(id, copy);
     return copy;
   }

@@ -1,8 +1,17 @@
 import { displayName, examples, webhookSchemes } from "@signalbox/contracts";
+import { type Preset, type PresetName, presets } from "@signalbox/webhook-signatures";
 import { z } from "zod";
-import { SettingsBody, SettingsPatchBody } from "./source-settings.ts";
+import type { NewSource } from "./source.ts";
+import { mergeSettings, SettingsBody, SettingsPatchBody } from "./source-settings.ts";
 
+const presetNames = Object.keys(presets) as [PresetName, ...PresetName[]];
 const secret = z.string().min(1).max(1024).describe("What the partner signs with. Write-only.");
+const verifyToken = z
+  .string()
+  .min(8)
+  .max(256)
+  .regex(/^[\x21-\x7e]+$/)
+  .describe("What Meta shows when it asks whether the address is ours. Write-only.");
 const eventTypes = z
   .array(z.string().min(1).max(256))
   .min(1)
@@ -16,11 +25,29 @@ const forward = z.boolean().describe("Whether accepted webhooks go on to the acc
 export const CreateSourceBody = z
   .strictObject({
     name: displayName,
-    scheme: z.enum(webhookSchemes).describe("How the partner signs."),
+    preset: z
+      .enum(presetNames)
+      .describe("A sender whose scheme and settings are known; `settings` beside it go over them.")
+      .optional(),
+    scheme: z.enum(webhookSchemes).describe("How the partner signs; that of the preset where there is one.").optional(),
     secret,
+    verify_token: verifyToken.nullable().default(null),
     event_types: eventTypes.default(null),
     forward: forward.default(true),
     settings: SettingsBody.default({}),
+  })
+  .superRefine(({ preset, scheme, settings, verify_token }, { addIssue }) => {
+    const handshake = settings.handshake ?? (preset && (presets[preset] as Preset).settings.handshake);
+    if (handshake === "meta" && verify_token === null) {
+      const message = "Meta shows a token when it asks whether the address is ours; give it here too.";
+      addIssue({ code: "custom", path: ["verify_token"], message });
+    }
+    const right = preset && presets[preset].scheme;
+    if (preset === undefined && scheme === undefined) {
+      addIssue({ code: "custom", path: ["scheme"], message: "A source has a scheme or a preset." });
+    } else if (right !== undefined && scheme !== undefined && scheme !== right) {
+      addIssue({ code: "custom", path: ["scheme"], message: `The preset ${preset} has the scheme ${right}.` });
+    }
   })
   .meta({ id: "CreateWebhookSource" })
   .register(examples, { example: { name: "Shop", scheme: "hmac", secret: "a secret of the shop" } });
@@ -38,11 +65,21 @@ export const RotateSecretBody = z
   .meta({ id: "RotateWebhookSourceSecret" })
   .register(examples, { example: { secret: "the next secret of the shop", overlap_seconds: 3_600 } });
 
+/** What a new source is made of: the scheme and settings of its preset, with its own settings over them. */
+export function newSourceOf(body: z.output<typeof CreateSourceBody>): NewSource {
+  const { event_types: eventTypes, verify_token, preset, scheme = "hmac", settings, ...rest } = body;
+  const named = { ...rest, eventTypes, verifyToken: verify_token };
+  if (preset === undefined) return { ...named, scheme, settings };
+  const known = presets[preset];
+  return { ...named, scheme: known.scheme, settings: mergeSettings(known.settings, settings) };
+}
+
 /** A merge patch: an absent member stays as it is. The scheme is fixed, because a secret belongs to it. */
 export const UpdateSourceBody = z
   .strictObject({
     name: displayName,
     secret,
+    verify_token: verifyToken.nullable(),
     event_types: eventTypes,
     forward,
     settings: SettingsPatchBody,

@@ -17,7 +17,7 @@ import {
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import { type Source, viewSource } from "./source.ts";
-import { CreateSourceBody, RotateSecretBody, UpdateSourceBody } from "./source-bodies.ts";
+import { CreateSourceBody, newSourceOf, RotateSecretBody, UpdateSourceBody } from "./source-bodies.ts";
 import type { SourceSecretOperations } from "./source-secrets.ts";
 import type { SourceStore } from "./source-store.ts";
 import type { Sources } from "./sources.ts";
@@ -71,8 +71,7 @@ function declareWrites(routes: Routes, { sources, sourceStore }: SourceRoutes): 
     responses: { 201: WebhookSourceResource, 409: "error", 422: "error" },
     idempotent: true,
     create: {
-      run: (tx, { caller, body: { event_types: eventTypes, ...rest } }) =>
-        sources.create(tx, caller, { ...rest, eventTypes }),
+      run: (tx, { caller, body }) => sources.create(tx, caller, newSourceOf(body)),
       answer: answerOfCreate,
     },
   });
@@ -87,8 +86,8 @@ function declareWrites(routes: Routes, { sources, sourceStore }: SourceRoutes): 
     idempotent: true,
     write: {
       ...ownSource(sourceStore),
-      change: (tx, source, { caller, body: { event_types: eventTypes, ...rest } }) =>
-        sources.update(tx, caller, source, { ...rest, eventTypes }),
+      change: (tx, source, { caller, body: { event_types: eventTypes, verify_token: verifyToken, ...rest } }) =>
+        sources.update(tx, caller, source, { ...rest, eventTypes, verifyToken }),
       answer: show,
     },
   });

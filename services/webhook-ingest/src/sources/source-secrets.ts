@@ -37,7 +37,7 @@ export function createSourceSecrets({ sourceStore, knownSources, outbox, clock }
       requireStepUp(caller, clock);
       assertUsable(source.scheme, source.settings, secret);
       const found = await sourceStore.findWithSecrets(source.id, tx);
-      const { current, former } = found?.secrets ?? { current: secret, former: [] };
+      const { current, former, verifyToken } = found?.secrets ?? { current: secret, former: [], verifyToken: null };
       const nowMs = clock.nowMs();
       const live = former.filter(({ endsAtMs }) => endsAtMs > nowMs);
       const kept =
@@ -49,7 +49,7 @@ export function createSourceSecrets({ sourceStore, knownSources, outbox, clock }
         revision: source.revision + 1,
         updatedAt: clock.now(),
       };
-      await sourceStore.save(tx, rotated, { current: secret, former: kept });
+      await sourceStore.save(tx, rotated, { current: secret, former: kept, verifyToken });
       tx.afterCommit(() => knownSources.forget(source.id));
       const change = { action: "webhook_source.rotate_secret", subject: source.id, fields: ["secret"] } as const;
       await outbox.append(tx, [sourceUpdated(rotated, ["secret"]), audited(caller, change)]);

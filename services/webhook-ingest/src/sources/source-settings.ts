@@ -1,14 +1,23 @@
-import { AppError, MiB } from "@signalbox/core";
-import { type DeliveryIdPlace, type HmacOptions, type SchemeName, schemeOf } from "@signalbox/webhook-signatures";
+import { AppError } from "@signalbox/core";
+import {
+  type DeliveryIdPlace,
+  type Handshake,
+  type SchemeName,
+  type SchemeOptions,
+  schemeOf,
+} from "@signalbox/webhook-signatures";
 import { z } from "zod";
+import { settingMembers, settingsOfSchemes } from "./setting-members.ts";
 
-/** What a source is told about its sender, in the order that every view shows it. */
-export type SourceSettings = Partial<HmacOptions & SenderSettings>;
+/** What a source is told about its sender. */
+export type SourceSettings = Partial<SchemeOptions & SenderSettings>;
 
 /** What any scheme can be told. */
 interface SenderSettings {
   /** Where the sender says which delivery it is, instead of where its scheme says so. */
   readonly deliveryIdFrom: DeliveryIdPlace;
+  /** Where it says which type the event has. */
+  readonly eventTypeFrom: Exclude<DeliveryIdPlace, "digest">;
   /** Headers that the event carries besides those of the scheme, in lower case. */
   readonly forwardedHeaders: readonly string[];
   /** For how long content that was received is a repetition whatever its id, where the sender signs no time. */
@@ -21,91 +30,35 @@ interface SenderSettings {
   readonly maxBodyBytes: number;
   /** What the sender wants to hear when its webhook is taken. */
   readonly answer: CustomAnswer;
+  /** The address as the sender has it, which some of them sign. */
+  readonly publicUrl: string;
+  /** How the sender asks whether the address is ours. */
+  readonly handshake: Handshake;
 }
 
 export interface CustomAnswer {
   readonly status: 200 | 202 | 204;
   readonly body?: string | undefined;
-  readonly content_type?: string | undefined;
+  readonly contentType?: string | undefined;
 }
 
-const hmacNames = {
-  algorithm: "algorithm",
-  encoding: "encoding",
-  time: "time",
-  separator: "separator",
-  signatureHeader: "signature_header",
-  previousSignatureHeader: "previous_signature_header",
-  signaturePrefix: "signature_prefix",
-  timestampHeader: "timestamp_header",
-  deliveryIdHeader: "delivery_id_header",
-  eventTypeHeader: "event_type_header",
-} as const satisfies Record<keyof HmacOptions, string>;
-const wireNames = {
-  ...hmacNames,
-  deliveryIdFrom: "delivery_id_from",
-  forwardedHeaders: "forwarded_headers",
-  refuseSameContentSeconds: "refuse_same_content_seconds",
-  signatureOver: "signature_over",
-  toleranceSeconds: "tolerance_seconds",
-  maxBodyBytes: "max_body_bytes",
-  answer: "answer",
-} as const satisfies Record<keyof SourceSettings, string>;
-const names = Object.entries(wireNames) as [keyof SourceSettings, string][];
+const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const names = Object.keys(settingMembers).map((name) => [camelCase(name) as keyof SourceSettings, name] as const);
+/** Those that may be null; any other goes back to its default by null. */
+const nullable: ReadonlySet<string> = new Set(
+  names
+    .filter(([, name]) => settingMembers[name as keyof typeof settingMembers].safeParse(null).success)
+    .map(([key]) => key),
+);
 
-const headerName = z
-  .string()
-  .regex(/^[A-Za-z0-9-]{1,64}$/)
-  .transform((text) => text.toLowerCase());
-/** RFC 6901. */
-const jsonPointer = z
-  .string()
-  .max(256)
-  .regex(/^(?:\/(?:[^~/]|~[01])*)+$/);
-const members = {
-  algorithm: z.enum(["sha256", "sha512"]),
-  encoding: z.enum(["hex", "base64"]),
-  time: z.enum(["header", "pairs", "none"]),
-  separator: z.string().max(8),
-  signature_header: headerName,
-  previous_signature_header: headerName.nullable(),
-  signature_prefix: z.string().max(32),
-  timestamp_header: headerName,
-  delivery_id_header: headerName,
-  event_type_header: headerName,
-  delivery_id_from: z.union([
-    z.literal("digest"),
-    z.strictObject({ header: headerName }),
-    z.strictObject({ pointer: jsonPointer }),
-  ]),
-  forwarded_headers: z.array(headerName).max(20),
-  refuse_same_content_seconds: z.int().min(0).max(86_400),
-  signature_over: z.enum(["wire", "decoded"]),
-  tolerance_seconds: z.int().min(30).max(3_600),
-  max_body_bytes: z
-    .int()
-    .min(1)
-    .max(1 * MiB),
-  answer: z
-    .strictObject({
-      status: z.union([z.literal(200), z.literal(202), z.literal(204)]),
-      body: z.string().max(1_024).optional(),
-      content_type: z
-        .string()
-        .max(128)
-        .regex(/^[\w.+-]+\/[\w.+-]+(?:; ?charset=utf-8)?$/)
-        .optional(),
-    })
-    .refine(({ status, body }) => status !== 204 || body === undefined, { path: ["body"], error: "204 has no body." }),
-};
-const meaning =
-  "How the sender differs from its scheme. Those from `delivery_id_from` on are for every scheme, the others for `hmac` alone.";
+const meaning = "How the sender differs from its scheme. A setting of another scheme is refused.";
 
-export const SettingsBody = z.strictObject(members).partial().transform(fromWire).describe(meaning);
+export const SettingsBody = z.strictObject(settingMembers).partial().transform(fromWire).describe(meaning);
 
-/** A merge patch (RFC 7396): a member that is null goes back to the default, but `previous_signature_header`, which may be null. */
+/** A merge patch (RFC 7396): a member that is null goes back to the default, but one that may be null. */
 export const SettingsPatchBody = z
-  .strictObject(mapValues(members, (member) => member.nullable()))
+  .strictObject(mapValues(settingMembers, (member) => member.nullable()))
   .partial()
   .transform(fromWire)
   .describe(`${meaning} Members that are absent stay; null goes back to the default.`);
@@ -117,7 +70,7 @@ export function mergeSettings(current: SourceSettings, patch: SettingsPatch): So
   const merged = { ...current, ...patch };
   const kept = names.filter(([key]) => {
     const value = merged[key];
-    return value !== undefined && (value !== null || key === "previousSignatureHeader");
+    return value !== undefined && (value !== null || nullable.has(key));
   });
   return Object.fromEntries(kept.map(([key]) => [key, merged[key]]));
 }
@@ -127,20 +80,9 @@ export function viewSourceSettings(settings: SourceSettings): Record<string, unk
   return Object.fromEntries(
     names.flatMap(([key, name]) => {
       const value = settings[key];
-      return value === undefined ? [] : [[name, value]];
+      return value === undefined ? [] : [[name, renamed(value, snakeCase)]];
     }),
   );
-}
-
-/** Settings of `hmac` on another scheme would promise something that is not done. @throws AppError naming each */
-function assertSettingsFit(scheme: SchemeName, settings: SourceSettings): void {
-  if (scheme === "hmac") return;
-  const message = "Only the scheme hmac has this setting.";
-  const details = names.flatMap(([key, name]) =>
-    key in settings && key in hmacNames ? [{ field: `settings.${name}`, code: "not_allowed" as const, message }] : [],
-  );
-  if (details.length > 0)
-    throw new AppError("validation_error", `Some of these settings are not for the scheme ${scheme}.`, { details });
 }
 
 /** Refuses settings and a secret that the scheme could do nothing with. @throws AppError `validation_error` on each */
@@ -154,9 +96,35 @@ export function assertUsable(scheme: SchemeName, settings: SourceSettings, secre
   });
 }
 
+/** Settings of another scheme would promise something that is not done. @throws AppError naming each */
+function assertSettingsFit(scheme: SchemeName, settings: SourceSettings): void {
+  const own = settingsOfSchemes[scheme];
+  const foreign = names.filter(([key, name]) => key in settings && !own?.has(name) && isOfSomeScheme(name));
+  const details = foreign.map(([, name]) => problemOf(name, `The scheme ${scheme} does not have this setting.`));
+  if (settings.algorithm === "sha1" && settings.acceptWeak !== true)
+    details.push(problemOf("algorithm", "SHA-1 is weak; accept_weak must be true for it."));
+  if (details.length > 0)
+    throw new AppError("validation_error", `Some of these settings are not for the scheme ${scheme}.`, { details });
+}
+
+const problemOf = (name: string, message: string) => ({
+  field: `settings.${name}`,
+  code: "not_allowed" as const,
+  message,
+});
+const isOfSomeScheme = (name: string): boolean => Object.values(settingsOfSchemes).some((own) => own?.has(name));
+
 function fromWire<T extends object>(given: T): SourceSettings {
   const values = given as Record<string, unknown>;
-  return Object.fromEntries(names.flatMap(([key, name]) => (name in values ? [[key, values[name]]] : [])));
+  return Object.fromEntries(
+    names.flatMap(([key, name]) => (name in values ? [[key, renamed(values[name], camelCase)]] : [])),
+  );
+}
+
+/** A value with the members of its objects renamed. */
+function renamed(value: unknown, rename: (name: string) => string): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [rename(name), member]));
 }
 
 function mapValues<T extends Record<string, z.ZodType>>(

@@ -29,9 +29,19 @@ const columns = {
 } as const;
 /** What a source shows; its secret is read by itself. */
 const sources = table("sources", columns);
-const sealedSources = table("sources", { ...columns, sealedSecret: "text", sealedFormerSecrets: "text" });
+const sealedSources = table("sources", {
+  ...columns,
+  sealedSecret: "text",
+  sealedFormerSecrets: "text",
+  sealedVerifyToken: "text",
+});
 const saveSource = sources.update("name", "eventTypes", "status", "forward", "settings", "revision", "updatedAt");
-const saveSecrets = sealedSources.update("sealedSecret", "sealedFormerSecrets", "formerSecretsEndAt");
+const saveSecrets = sealedSources.update(
+  "sealedSecret",
+  "sealedFormerSecrets",
+  "sealedVerifyToken",
+  "formerSecretsEndAt",
+);
 
 const select = `select ${sources.columns} from sources`;
 const findSource = sql("source.find", `${select} where id = $1 and account_id = $2`);
@@ -51,11 +61,14 @@ const findWithSecrets = sql("source.find-with-secrets", `select ${sealedSources.
 
 const place = (id: unknown) => ({ service: "webhook-ingest", table: "sources", row: String(id) });
 const placeOfFormer = (id: unknown) => place(`${id} former`);
+const placeOfToken = (id: unknown) => place(`${id} verify token`);
 
 /** What a partner signs with: the secret of today, and the former ones until they end. */
 export interface SourceSecrets {
   readonly current: string;
   readonly former: readonly FormerSecret[];
+  /** What Meta shows when it asks whether the address is ours. */
+  readonly verifyToken: string | null;
 }
 
 interface FormerSecret {
@@ -67,6 +80,7 @@ interface SealedSource extends Source {
   readonly sealedSecret: string;
   /** JSON of the former secrets, sealed as one text; null where there are none. */
   readonly sealedFormerSecrets: string | null;
+  readonly sealedVerifyToken: string | null;
 }
 
 /** The secrets of sources. */
@@ -80,6 +94,11 @@ export const sealedSecrets: readonly SealedColumn[] = [
       place: ([id]: readonly unknown[]) => placeOfFormer(id),
     },
     condition: "sealed_former_secrets is not null",
+  },
+  {
+    ...{ table: "sources", column: "sealed_verify_token", key: ["id"] },
+    place: ([id]: readonly unknown[]) => placeOfToken(id),
+    condition: "sealed_verify_token is not null",
   },
 ];
 
@@ -101,8 +120,8 @@ export function createSourceStore(pool: Pool, sealer: Sealer) {
       await advisoryLock(tx, `sources:${accountId}`);
       return (await tx.query<{ count: number }>(countSources, [accountId])).rows[0]?.count ?? 0;
     },
-    insert: (tx: Tx, source: Source, secret: string) =>
-      sealedSources.insert(tx, { ...source, ...sealed(source.id, { current: secret, former: [] }) }),
+    insert: (tx: Tx, source: Source, secrets: SourceSecrets) =>
+      sealedSources.insert(tx, { ...source, ...sealed(source.id, secrets) }),
     /** Writes what may change of a source, and its secrets where there are new ones. */
     async save(tx: Tx, source: Source, secrets?: SourceSecrets): Promise<void> {
       await saveSource(tx, source);
@@ -116,19 +135,24 @@ export function createSourceStore(pool: Pool, sealer: Sealer) {
     ): Promise<{ source: Source; secrets: SourceSecrets } | null> {
       const [row] = (await from.query<SealedSource>(findWithSecrets, [id])).rows;
       if (row === undefined) return null;
-      const { sealedSecret, sealedFormerSecrets, ...source } = row;
+      const { sealedSecret, sealedFormerSecrets, sealedVerifyToken, ...source } = row;
       const former = sealedFormerSecrets ? sealer.open(sealedFormerSecrets, placeOfFormer(id)).toString("utf8") : "[]";
       return {
         source,
-        secrets: { current: sealer.open(sealedSecret, place(id)).toString("utf8"), former: JSON.parse(former) },
+        secrets: {
+          current: sealer.open(sealedSecret, place(id)).toString("utf8"),
+          former: JSON.parse(former),
+          verifyToken: sealedVerifyToken && sealer.open(sealedVerifyToken, placeOfToken(id)).toString("utf8"),
+        },
       };
     },
   };
 
-  function sealed(id: string, { current, former }: SourceSecrets) {
+  function sealed(id: string, { current, former, verifyToken }: SourceSecrets) {
     return {
       sealedSecret: sealer.seal(current, place(id)),
       sealedFormerSecrets: former.length === 0 ? null : sealer.seal(JSON.stringify(former), placeOfFormer(id)),
+      sealedVerifyToken: verifyToken === null ? null : sealer.seal(verifyToken, placeOfToken(id)),
       formerSecretsEndAt: former.map(({ endsAtMs }) => new Date(endsAtMs)),
     };
   }

@@ -25,12 +25,14 @@ export interface Source {
 /** What an owner gives to create a source. */
 export type NewSource = Pick<Source, "name" | "scheme" | "eventTypes" | "forward" | "settings"> & {
   readonly secret: string;
+  readonly verifyToken: string | null;
 };
 
 /** What an owner may change. Settings are merged into those that are there. */
 export type SourceChange = Patch<Pick<Source, "name" | "eventTypes" | "status" | "forward">> & {
   readonly settings?: SettingsPatch | undefined;
   readonly secret?: string | undefined;
+  readonly verifyToken?: string | null | undefined;
 };
 
 /** The fields that a change may have, as clients know them. */
@@ -43,7 +45,7 @@ export const sourceFieldNames = {
 } as const;
 
 /** The source as it begins. */
-export function sourceFrom(wanted: Omit<NewSource, "secret">, accountId: string, at: Date): Source {
+export function sourceFrom(wanted: Omit<NewSource, "secret" | "verifyToken">, accountId: string, at: Date): Source {
   // Random, not sortable: the id stands in a public URL and should tell nothing.
   const id = randomId("src");
   return {

@@ -15,7 +15,7 @@ import {
   sourceUpdated,
 } from "./source.ts";
 import { assertUsable, mergeSettings } from "./source-settings.ts";
-import type { SourceStore } from "./source-store.ts";
+import type { SourceSecrets, SourceStore } from "./source-store.ts";
 
 interface SourceDependencies {
   readonly sourceStore: SourceStore;
@@ -35,14 +35,14 @@ export function createSources(dependencies: SourceDependencies) {
   const { sourceStore, knownSources, outbox, clock, sourcesMax, areOpen } = dependencies;
   return {
     /** Creates a source. @throws AppError `validation_error` for a secret or settings that do not fit the scheme. */
-    async create(tx: Tx, caller: Caller, { secret, ...wanted }: NewSource) {
+    async create(tx: Tx, caller: Caller, { secret, verifyToken, ...wanted }: NewSource) {
       const { accountId } = caller;
       if (!areOpen()) return { outcome: "switched-off" } as const;
       assertUsable(wanted.scheme, wanted.settings, secret);
       const max = sourcesMax();
       if ((await sourceStore.lockCount(tx, accountId)) >= max) return { outcome: "limit-reached", max } as const;
       const source = sourceFrom(wanted, accountId, clock.now());
-      await sourceStore.insert(tx, source, secret);
+      await sourceStore.insert(tx, source, { current: secret, former: [], verifyToken });
       const entry = audited(caller, { action: "webhook_source.create", subject: source.id });
       await outbox.append(tx, [sourceCreated(source), entry]);
       return { outcome: "created", source } as const;
@@ -56,19 +56,18 @@ export function createSources(dependencies: SourceDependencies) {
       tx: Tx,
       caller: Caller,
       source: Source,
-      { secret, settings = {}, ...fields }: SourceChange,
+      { secret, verifyToken, settings = {}, ...fields }: SourceChange,
     ): Promise<Source> {
       const wanted = { ...patched(source, fields), settings: mergeSettings(source.settings, settings) };
-      const changed = [
-        ...changedMembers(source, wanted, sourceFieldNames),
-        ...(secret === undefined ? [] : ["secret"]),
-      ];
+      const proofs = proofsIn({ secret, verifyToken });
+      const changed = [...changedMembers(source, wanted, sourceFieldNames), ...proofs];
       if (changed.length === 0) return source;
-      if (secret !== undefined) requireStepUp(caller, clock);
-      assertUsable(wanted.scheme, wanted.settings, secret);
+      if (proofs.length > 0) requireStepUp(caller, clock);
+      const former = await formerSecrets(tx, sourceStore, source, { secret, verifyToken, settings });
+      assertUsable(wanted.scheme, wanted.settings, secret ?? former?.current);
       const updated = { ...wanted, revision: source.revision + 1, updatedAt: clock.now() };
       const replaced = secret === undefined ? updated : { ...updated, formerSecretsEndAt: [] };
-      await sourceStore.save(tx, replaced, secret === undefined ? undefined : { current: secret, former: [] });
+      await sourceStore.save(tx, replaced, former && secretsAfter(former, { secret, verifyToken }));
       tx.afterCommit(() => knownSources.forget(source.id));
       const entry = audited(caller, { action: "webhook_source.update", subject: source.id, fields: changed });
       await outbox.append(tx, [sourceUpdated(replaced, changed), entry]);
@@ -91,3 +90,25 @@ export function createSources(dependencies: SourceDependencies) {
     },
   };
 }
+
+type SecretChange = Pick<SourceChange, "secret" | "verifyToken">;
+
+const proofsIn = ({ secret, verifyToken }: SecretChange): string[] => [
+  ...(secret === undefined ? [] : ["secret"]),
+  ...(verifyToken === undefined ? [] : ["verify_token"]),
+];
+
+/** The secrets of now, where one of them changes or how they are read. */
+async function formerSecrets(tx: Tx, sourceStore: SourceStore, { id }: Source, change: SourceChange) {
+  const { secret, verifyToken, settings = {} } = change;
+  const isRead = "secretEncoding" in settings || "tokenFormat" in settings;
+  if (secret === undefined && verifyToken === undefined && !isRead) return undefined;
+  return (await sourceStore.findWithSecrets(id, tx))?.secrets;
+}
+
+/** A new secret ends all that verified before it. */
+const secretsAfter = (now: SourceSecrets, { secret, verifyToken }: SecretChange): SourceSecrets => ({
+  current: secret ?? now.current,
+  former: secret === undefined ? now.former : [],
+  verifyToken: verifyToken === undefined ? now.verifyToken : verifyToken,
+});

@@ -1,0 +1,50 @@
+import { verify as verifyEd25519 } from "node:crypto";
+import { type DigestEncoding, readBase64, readDigest, readHex } from "./digest.ts";
+import { publicKeyOf } from "./ed25519-key.ts";
+import type { SignatureScheme } from "./signature-scheme.ts";
+import { createTemplateScheme, type TemplateOptions } from "./template-scheme.ts";
+
+/** The differences between senders that sign with Ed25519. The defaults are those of Discord. */
+export interface Ed25519Options extends TemplateOptions {
+  readonly encoding: DigestEncoding;
+  /** How the public key, which takes the place of a secret, is written. */
+  readonly secretEncoding: "hex" | "base64";
+}
+
+const ed25519Defaults: Ed25519Options = {
+  encoding: "hex",
+  secretEncoding: "hex",
+  signedContent: "{timestamp}{body}",
+  timeUnit: "s",
+  signatureHeader: "x-signature-ed25519",
+  previousSignatureHeader: null,
+  signaturePrefix: "",
+  signatureSeparator: null,
+  pairs: null,
+  timestampHeader: "x-signature-timestamp",
+  timestampFrom: null,
+  deliveryIdHeader: "x-delivery-id",
+  eventTypeHeader: "x-event-type",
+};
+
+const signatureBytes = 64;
+
+/** A scheme for senders that sign with a private key and publish the other one: over `timestamp` and `body`. */
+export function createEd25519Scheme(overrides: Partial<Ed25519Options> = {}): SignatureScheme {
+  const options: Ed25519Options = { ...ed25519Defaults, ...overrides };
+  const read = options.secretEncoding === "hex" ? readHex : readBase64;
+  const readKey = (secret: string) => publicKeyOf(read(secret));
+  return createTemplateScheme(options, {
+    secretProblem(secret) {
+      if (readKey(secret) !== null) return null;
+      const encoding = options.secretEncoding === "hex" ? "hexadecimal" : "base 64";
+      return `The secret of this scheme is the sender's Ed25519 public key: 32 bytes in ${encoding}.`;
+    },
+    readKey,
+    readSignature: (text) => readDigest(text, options.encoding, signatureBytes),
+    matches: (keys, content, given) => {
+      const message = Buffer.concat(content.map((piece) => (typeof piece === "string" ? Buffer.from(piece) : piece)));
+      return keys.some((key) => given.some((signature) => verifyEd25519(null, message, key, signature)));
+    },
+  });
+}

@@ -1,0 +1,276 @@
+import assert from "node:assert/strict";
+import { createPrivateKey, sign } from "node:crypto";
+import { test } from "node:test";
+import { hmac } from "./digest.ts";
+import { createEd25519Scheme } from "./ed25519-scheme.ts";
+import { createHmacScheme, type HmacOptions } from "./hmac-scheme.ts";
+import { presets } from "./presets/presets.ts";
+import { schemeOf } from "./schemes.ts";
+import type { SignatureScheme, SignedRequest } from "./signature-scheme.ts";
+import { createTokenScheme } from "./token-scheme.ts";
+
+/** A request that verifies, from which every wrong one is made. */
+interface Case {
+  readonly title: string;
+  readonly scheme: SignatureScheme;
+  readonly secret: string;
+  /** The header that holds the signature or the token. */
+  readonly header: string;
+  readonly request: SignedRequest & { readonly headers: Readonly<Record<string, string>> };
+  readonly nowSeconds: number;
+  /** A token covers no body. */
+  readonly coversBody: boolean;
+}
+
+const seconds = 1_700_000_000;
+const url = "https://hub.example/ingest/src_1?tag=7";
+const body = Buffer.from('{"id":"evt_1","type":"order.created"}');
+const textSecret = "a secret with 16 bytes and more";
+const hexSecret = "000102030405060708090a0b0c0d0e0f1011121314151617";
+
+function hmacCase(title: string, options: Partial<HmacOptions>, key: string | Buffer, parts: readonly string[]): Case {
+  const { algorithm = "sha256", encoding = "hex", signaturePrefix = "sha256=", secretEncoding = "utf8" } = options;
+  const signature = hmac(algorithm, key, ...parts).toString(encoding);
+  const headers = {
+    ...(!options.pairs && { "x-timestamp": parts.find((part) => /^(1700000000|2023-)/.test(part)) ?? "" }),
+    "x-delivery-id": "d-1",
+    "x-shop": "shop-1",
+    "x-signature": options.pairs ? `ts=${parts[0]};h1=${signature}` : `${signaturePrefix}${signature}`,
+  };
+  return {
+    title,
+    scheme: createHmacScheme(options),
+    secret: secretEncoding === "utf8" ? textSecret : Buffer.from(key).toString(secretEncoding),
+    header: "x-signature",
+    request: { method: "POST", url, headers, body },
+    nowSeconds: seconds,
+    coversBody: true,
+  };
+}
+
+const text = body.toString();
+const time = String(seconds);
+const binaryKey = Buffer.from(hexSecret, "hex");
+const configured: Case[] = [
+  hmacCase("hmac over time and body", {}, textSecret, [time, ".", text]),
+  hmacCase(
+    "hmac over everything",
+    { signedContent: "{method} {url} {id} {header:X-Shop} {timestamp}\n{body}" },
+    textSecret,
+    [`POST ${url} d-1 shop-1 `, time, `\n${text}`],
+  ),
+  hmacCase("hmac in milliseconds", { timeUnit: "ms", signedContent: "{timestamp}{body}" }, textSecret, [
+    `${time}500`,
+    text,
+  ]),
+  hmacCase("hmac at a date", { timeUnit: "rfc3339", signedContent: "{timestamp}{body}" }, textSecret, [
+    "2023-11-14T22:13:20Z",
+    text,
+  ]),
+  hmacCase("hmac sha512 base64", { algorithm: "sha512", encoding: "base64" }, textSecret, [time, ".", text]),
+  hmacCase("hmac base64url", { encoding: "base64url" }, textSecret, [time, ".", text]),
+  hmacCase("hmac sha1, allowed", { algorithm: "sha1", acceptWeak: true }, textSecret, [time, ".", text]),
+  hmacCase("hmac with a hexadecimal key", { secretEncoding: "hex" }, binaryKey, [time, ".", text]),
+  hmacCase("hmac with a key in base 64", { secretEncoding: "base64" }, binaryKey, [time, ".", text]),
+  hmacCase(
+    "hmac in pairs",
+    { pairs: { timeKey: "ts", signatureKey: "h1", separator: ";" }, signedContent: "{timestamp}:{body}" },
+    textSecret,
+    [time, ":", text],
+  ),
+  ed25519Case(),
+  ...(["plain", "bearer", "basic"] as const).map(tokenCase),
+];
+
+function ed25519Case(): Case {
+  const der = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), Buffer.alloc(32, 7)]);
+  const key = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
+  const { x } = key.export({ format: "jwk" });
+  const signature = sign(null, Buffer.from(`${time}${text}`), key).toString("hex");
+  const headers = { "x-signature-timestamp": time, "x-signature-ed25519": signature };
+  return {
+    ...{ title: "ed25519", scheme: createEd25519Scheme(), header: "x-signature-ed25519", nowSeconds: seconds },
+    secret: Buffer.from(x as string, "base64url").toString("hex"),
+    request: { method: "POST", url, headers, body },
+    coversBody: true,
+  };
+}
+
+function tokenCase(tokenFormat: "plain" | "bearer" | "basic"): Case {
+  const secret = "a-user:a-password-of-its-own";
+  const values = {
+    plain: secret,
+    bearer: `Bearer ${secret}`,
+    basic: `Basic ${Buffer.from(secret).toString("base64")}`,
+  };
+  return {
+    ...{ title: `token ${tokenFormat}`, scheme: createTokenScheme({ tokenHeader: "x-token", tokenFormat }), secret },
+    ...{ header: "x-token", nowSeconds: seconds, coversBody: false },
+    request: { method: "POST", url, headers: { "x-token": values[tokenFormat] }, body },
+  };
+}
+
+const ofPresets = Object.entries(presets).map(([name, { scheme, settings, vector }]): Case => {
+  const header = settings.signatureHeader ?? settings.tokenHeader ?? "x-signature-ed25519";
+  return {
+    ...{ title: `preset ${name}`, scheme: schemeOf(scheme, settings), secret: vector.secret, header },
+    request: { method: "POST", url: vector.url ?? url, headers: vector.headers, body: Buffer.from(vector.body) },
+    nowSeconds: vector.atSeconds,
+    coversBody: scheme !== "token",
+  };
+});
+
+type Request = Case["request"];
+const judge = ({ scheme, secret, nowSeconds }: Case, request: Request, secrets = [secret], now = nowSeconds) => {
+  const verdict = scheme.verify(request, { secrets, nowSeconds: now, toleranceSeconds: 300 });
+  return verdict.verified ? "verified" : verdict.problem;
+};
+
+const withHeader = (request: Request, name: string, value: string): Request => ({
+  ...request,
+  headers: { ...request.headers, [name]: value },
+});
+
+/** The signature itself, without what stands before it in its header. */
+const digestIn = (value: string) => /[A-Za-z0-9+/_-]{27,}={0,2}$/.exec(value)?.[0] ?? value;
+
+/** Every wrong text that one right header can become. */
+function* wrongHeaders(right: string): Generator<readonly [string, string]> {
+  const digest = digestIn(right);
+  const start = right.slice(0, right.length - digest.length);
+  const bytes = Buffer.from(right, "latin1");
+  for (let at = 0; at < bytes.length; at++) {
+    for (const bit of [1, 2, 4, 8, 16, 64]) {
+      const flipped = Buffer.from(bytes);
+      flipped[at] = (flipped[at] as number) ^ bit;
+      // The case of a hexadecimal digit, of a prefix of ours or of "Bearer" says nothing.
+      if (flipped.toString("latin1").toLowerCase() !== right.toLowerCase())
+        yield [`bit ${bit} at ${at}`, flipped.toString("latin1")];
+    }
+  }
+  for (const cut of [1, 2, digest.length / 2, digest.length]) yield [`cut by ${cut}`, right.slice(0, -Math.ceil(cut))];
+  yield ["doubled digest", `${start}${digest}${digest}`];
+  yield ["swapped halves", `${start}${digest.slice(digest.length / 2)}${digest.slice(0, digest.length / 2)}`];
+  yield ["reversed", `${start}${[...digest].reverse().join("")}`];
+  yield ["empty", ""];
+  for (const from of ["hex", "base64", "base64url"] as const) {
+    for (const to of ["hex", "base64", "base64url"] as const) {
+      const other = Buffer.from(digest, from).toString(to);
+      if (other.replace(/=+$/, "") !== digest.replace(/=+$/, "")) yield [`${from} as ${to}`, `${start}${other}`];
+    }
+  }
+}
+
+for (const one of [...configured, ...ofPresets]) {
+  const { title, request, header, secret, scheme, nowSeconds } = one;
+
+  test(`${title}: the request as it was sent is verified`, () => {
+    assert.equal(judge(one, request), "verified");
+    assert.equal(judge(one, request, ["another secret of 16 bytes", secret]), "verified");
+    if (title.startsWith("preset")) return;
+    assert.equal(scheme.secretProblem(secret), null);
+  });
+
+  test(`${title}: nothing that its header can be mistaken for is verified`, () => {
+    const right = request.headers[header] as string;
+    let tried = 0;
+    for (const [what, wrong] of wrongHeaders(right)) {
+      assert.notEqual(judge(one, withHeader(request, header, wrong)), "verified", `${what}: ${wrong}`);
+      tried++;
+    }
+    assert.ok(tried > 50, `${tried} were tried`);
+    const { [header]: _, ...headers } = request.headers;
+    assert.match(judge(one, { ...request, headers }), /_missing$/);
+  });
+
+  test(`${title}: no other secret verifies, an empty one least of all`, () => {
+    for (const wrong of [
+      "",
+      " ",
+      secret.slice(1),
+      secret.slice(0, -1),
+      `${secret}0`,
+      `${secret}${secret}`,
+      "undefined",
+    ]) {
+      assert.notEqual(judge(one, request, [wrong]), "verified", wrong);
+    }
+    assert.notEqual(judge(one, request, []), "verified");
+    assert.notEqual(scheme.secretProblem(""), null);
+  });
+
+  if (one.coversBody) {
+    test(`${title}: one bit anywhere in the body, a part of it or twice of it is not verified`, () => {
+      const { body: right } = request;
+      const others = Array.from({ length: right.length * 8 }, (_, bit) => {
+        const other = Buffer.from(right);
+        other[bit >> 3] = (other[bit >> 3] as number) ^ (1 << (bit & 7));
+        return other;
+      });
+      others.push(Buffer.concat([right, right]), Buffer.from(right.subarray(1)), Buffer.from(right.subarray(0, -1)));
+      others.push(Buffer.alloc(0), Buffer.concat([Buffer.from(" "), right]));
+      for (const other of others) assert.equal(judge(one, { ...request, body: other }), "signature_mismatch");
+    });
+  }
+
+  // A time within the body is judged once the body is read.
+  if (scheme.signsTime && !scheme.verifyTime) {
+    test(`${title}: another time, another unit or another spelling of the time is not verified`, () => {
+      for (const late of [-302, 302]) assert.match(judge(one, request, [secret], nowSeconds + late), /^timestamp_/);
+      for (const [name, value] of Object.entries(request.headers)) {
+        const at = /\d{4}-\d{2}-\d{2}T[\d:]+Z|\d{10,13}(?![0-9a-f])/.exec(value)?.[0];
+        if (at === undefined) continue;
+        for (const other of [
+          `${at}0`,
+          `0${at}`,
+          `+${at}`,
+          `${at}.0`,
+          at.slice(0, -1),
+          `${at}000`,
+          `${Date.parse(at)}`,
+          "0",
+          "",
+        ]) {
+          const changed = value.replace(at, other);
+          assert.notEqual(judge(one, withHeader(request, name, changed)), "verified", changed);
+        }
+      }
+    });
+  }
+}
+
+test("whatever a template signs is covered: another method, address, id or header is not verified", () => {
+  const one = configured[1] as Case;
+  assert.equal(judge(one, { ...one.request, method: "PUT" }), "signature_mismatch");
+  assert.equal(judge(one, { ...one.request, url: `${url}&more=1` }), "signature_mismatch");
+  assert.equal(judge(one, withHeader(one.request, "x-shop", "shop-2")), "signature_mismatch");
+  assert.equal(judge(one, withHeader(one.request, "x-delivery-id", "d-2")), "signature_mismatch");
+  const { "x-shop": _, ...shopless } = one.request.headers;
+  assert.equal(judge(one, { ...one.request, headers: shopless }), "signed_header_missing");
+  const { "x-delivery-id": __, ...nameless } = one.request.headers;
+  assert.equal(judge(one, { ...one.request, headers: nameless }), "delivery_id_missing");
+  assert.deepEqual(one.scheme.identify(one.request, {}).deliveryId, { value: "d-1", signed: true });
+  assert.equal(one.scheme.namesUnsigned, undefined);
+});
+
+test("of several signatures in one header one that is right is enough, and only so many are looked at", () => {
+  const options = { signatureSeparator: ",", signedContent: "{body}" };
+  const right = `sha256=${hmac("sha256", textSecret, body).toString("hex")}`;
+  const wrong = `sha256=${"0".repeat(64)}`;
+  const judged = (value: string) => {
+    const headers = { "x-signature": value };
+    const request = { method: "POST", url, headers, body };
+    const limits = { secrets: [textSecret], nowSeconds: seconds, toleranceSeconds: 300 };
+    return createHmacScheme(options).verify(request, limits).verified;
+  };
+  assert.equal(judged(`${wrong}, ${right}`), true);
+  assert.equal(judged(`${wrong},${wrong}`), false);
+  assert.equal(judged(`${`${wrong},`.repeat(16)}${right}`), false);
+});
+
+test("SHA-1 verifies nothing until somebody says that it may", () => {
+  const { request, secret } = configured[6] as Case;
+  const limits = { secrets: [secret], nowSeconds: seconds, toleranceSeconds: 300 };
+  assert.equal(createHmacScheme({ algorithm: "sha1", acceptWeak: true }).verify(request, limits).verified, true);
+  assert.equal(createHmacScheme({ algorithm: "sha1" }).verify(request, limits).verified, false);
+});

@@ -1,0 +1,163 @@
+import { headerValue, optionalHeader, unsignedHeader } from "./header-value.ts";
+import { signedMember, textAtPointer } from "./payload-member.ts";
+import { type PairNames, readSignaturePairs, type SignatureTexts, signaturesMax } from "./signature-pairs.ts";
+import type {
+  Claim,
+  SignatureProblem,
+  SignatureScheme,
+  SignedRequest,
+  Verification,
+  VerifyOptions,
+} from "./signature-scheme.ts";
+import { type ContentPart, parseSignedContent, signedPieces, signs, signsHeader } from "./signed-content.ts";
+import { readTime, type TimeUnit, timeProblem } from "./signed-time.ts";
+
+/** What senders do differently who sign a text made of parts of the request. */
+export interface TemplateOptions {
+  /** What is signed: text with `{timestamp}`, `{id}`, `{body}`, `{method}`, `{url}` and `{header:…}` in it. */
+  readonly signedContent: string;
+  readonly timeUnit: TimeUnit;
+  readonly signatureHeader: string;
+  /** Carries the old secret's signature while a rotation overlaps. */
+  readonly previousSignatureHeader: string | null;
+  /** The text before each signature in the header. */
+  readonly signaturePrefix: string;
+  /** Stands between several signatures in the header; null where there is one. */
+  readonly signatureSeparator: string | null;
+  /** Where the header holds `t=…,v1=…`: how its members are named; null where it holds signatures alone. */
+  readonly pairs: PairNames | null;
+  readonly timestampHeader: string;
+  /** Where the signed body holds the time (RFC 6901); null where it does not. */
+  readonly timestampFrom: { readonly pointer: string } | null;
+  readonly deliveryIdHeader: string;
+  readonly eventTypeHeader: string;
+}
+
+/** How a signature is made and read. */
+interface Signatures<Key> {
+  readonly secretProblem: (secret: string) => string | null;
+  /** The key that a secret stands for; null for one that cannot be used. */
+  readonly readKey: (secret: string) => Key | null;
+  /** The bytes of a signature; null for what is none. */
+  readonly readSignature: (text: string) => Buffer | null;
+  /** Compares each of the given with each that would be right, in constant time. */
+  readonly matches: (
+    keys: readonly Key[],
+    content: readonly (string | Uint8Array)[],
+    given: readonly Buffer[],
+  ) => boolean;
+}
+
+/** Makes the scheme of senders who sign a text that a template describes. */
+export function createTemplateScheme<Key>(options: TemplateOptions, signatures: Signatures<Key>): SignatureScheme {
+  const parsed = parseSignedContent(options.signedContent);
+  // The edge refuses such a template; one that came in otherwise verifies nothing.
+  const parts = typeof parsed === "string" ? null : parsed;
+  const isSigned = (header: string) => parts !== null && signsHeader(parts, header);
+  const idIsSigned = parts !== null && (signs(parts, "id") || isSigned(options.deliveryIdHeader));
+  const claimed = (request: SignedRequest, header: string, isCovered: boolean): Claim | null => {
+    const claim = unsignedHeader(request, header);
+    return claim && { ...claim, signed: isCovered };
+  };
+  return {
+    mediaTypes: null,
+    ...(!idIsSigned && { namesUnsigned: true as const }),
+    signsTime: parts !== null && (signs(parts, "timestamp") || options.timestampFrom !== null),
+    ...(options.timestampFrom && { verifyTime: verifyTimeAt(options.timestampFrom, options.timeUnit) }),
+    proofHeaders: [options.signatureHeader, options.previousSignatureHeader].filter((name) => name !== null),
+    secretProblem: signatures.secretProblem,
+    verify: (request, limits) =>
+      parts === null
+        ? { verified: false, problem: "signature_mismatch" }
+        : verify(request, limits, { options, parts, signatures }),
+    identify: (request, payload) => ({
+      // The body's id often names the thing it is about, and several deliveries are about one thing.
+      deliveryId: claimed(request, options.deliveryIdHeader, idIsSigned) ?? signedMember(payload, ["id"]),
+      eventType:
+        claimed(request, options.eventTypeHeader, isSigned(options.eventTypeHeader)) ?? signedMember(payload, ["type"]),
+    }),
+  };
+}
+
+const verifyTimeAt =
+  (place: { readonly pointer: string }, unit: TimeUnit) =>
+  (payload: unknown, limits: VerifyOptions): Verification => {
+    const text = textAtPointer(payload, place.pointer);
+    if (text === null) return { verified: false, problem: "timestamp_missing" };
+    const timestampSeconds = readTime(text, unit);
+    if (timestampSeconds === null) return { verified: false, problem: "timestamp_malformed" };
+    const problem = timeProblem(timestampSeconds, limits);
+    return problem ? { verified: false, problem } : { verified: true, timestampSeconds };
+  };
+
+interface Template<Key> {
+  readonly options: TemplateOptions;
+  readonly parts: readonly ContentPart[];
+  readonly signatures: Signatures<Key>;
+}
+
+function verify<Key>(
+  request: SignedRequest,
+  limits: VerifyOptions,
+  { options, parts, signatures }: Template<Key>,
+): Verification {
+  const texts = readTexts(request, options, signs(parts, "timestamp"));
+  if ("problem" in texts) return { verified: false, problem: texts.problem };
+  const given = texts.signatures.map(signatures.readSignature).filter((signature) => signature !== null);
+  if (given.length === 0) return { verified: false, problem: "signature_malformed" };
+  const keys = limits.secrets.map(signatures.readKey).filter((key) => key !== null);
+  if (keys.length === 0) return { verified: false, problem: "secret_unusable" };
+
+  const { timestampText: timestamp, timestampSeconds } = texts;
+  const content = signedPieces(parts, request, { timestamp, idHeader: options.deliveryIdHeader });
+  if ("problem" in content) return { verified: false, problem: content.problem };
+  if (!signatures.matches(keys, content, given)) return { verified: false, problem: "signature_mismatch" };
+  const problem = timestampSeconds === null ? null : timeProblem(timestampSeconds, limits);
+  return problem ? { verified: false, problem } : { verified: true, timestampSeconds };
+}
+
+/** The time, where one is signed, and the signatures, from one header or from two. */
+function readTexts(
+  request: SignedRequest,
+  options: TemplateOptions,
+  signsTime: boolean,
+): SignatureTexts | { readonly problem: SignatureProblem } {
+  const { pairs, timeUnit } = options;
+  const timeIsPaired = signsTime && pairs !== null && pairs.timeKey !== null;
+  const time = signsTime && !timeIsPaired ? timeOf(request, options) : untimed;
+  if ("problem" in time) return time;
+  if (pairs === null) {
+    const signatures = signatureTexts(request, options);
+    return "problem" in signatures ? signatures : { ...time, signatures: signatures.values };
+  }
+  const header = headerValue(request, options.signatureHeader, "signature_missing");
+  if ("problem" in header) return header;
+  const names = timeIsPaired ? pairs : { ...pairs, timeKey: null };
+  const paired = readSignaturePairs(header.value, names, timeUnit);
+  return "problem" in paired || timeIsPaired ? paired : { ...paired, ...time };
+}
+
+type SignedTime = Pick<SignatureTexts, "timestampText" | "timestampSeconds">;
+const untimed: SignedTime = { timestampText: null, timestampSeconds: null };
+
+function timeOf(request: SignedRequest, options: TemplateOptions): SignedTime | { readonly problem: SignatureProblem } {
+  const header = headerValue(request, options.timestampHeader, "timestamp_missing");
+  if ("problem" in header) return header;
+  const timestampSeconds = readTime(header.value, options.timeUnit);
+  if (timestampSeconds === null) return { problem: "timestamp_malformed" };
+  return { timestampText: header.value, timestampSeconds };
+}
+
+function signatureTexts(
+  request: SignedRequest,
+  { signatureHeader, previousSignatureHeader, signaturePrefix: prefix, signatureSeparator: separator }: TemplateOptions,
+): { readonly values: readonly string[] } | { readonly problem: SignatureProblem } {
+  const current = headerValue(request, signatureHeader, "signature_missing");
+  if ("problem" in current) return current;
+  const listed = separator === null ? [current.value] : current.value.split(separator).map((text) => text.trim());
+  const previous = previousSignatureHeader === null ? null : optionalHeader(request, previousSignatureHeader);
+  const values = [...listed.slice(0, signaturesMax), previous]
+    .filter((value) => value?.startsWith(prefix))
+    .map((value) => (value as string).slice(prefix.length));
+  return { values };
+}

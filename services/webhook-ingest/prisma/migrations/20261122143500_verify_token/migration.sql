@@ -1,0 +1,3 @@
+-- signalbox: expand
+ALTER TABLE "sources"
+ADD COLUMN     "sealed_verify_token" TEXT;

@@ -1,0 +1,84 @@
+import { webhookSourceExample } from "@signalbox/contracts";
+import {
+  bytes,
+  createRoutes,
+  type HttpResponse,
+  noContent,
+  type RouteInput,
+  type Routes,
+  refused,
+} from "@signalbox/http";
+import type { HandshakeAnswer } from "@signalbox/webhook-signatures";
+import type { createAnswerHandshake } from "./answer-handshake.ts";
+import type { IngestLimits } from "./ingest-limits.ts";
+import type { RecordRejection } from "./record-rejection.ts";
+
+export interface HandshakeRoutes {
+  readonly answerHandshake: ReturnType<typeof createAnswerHandshake>;
+  readonly ingestLimits: IngestLimits;
+  readonly recordRejection: RecordRejection;
+  /** Whether this deployment takes webhooks of partners. */
+  readonly areOpen: () => boolean;
+}
+
+type Input = RouteInput<null, { readonly source_id: string }, unknown, null>;
+
+const answered = { content: ["text/plain"], example: "1158201444" };
+
+/** Where senders ask whether an address is ours before they post to it. What else they ask looks like an unknown source. */
+export function handshakeRoutes(parts: HandshakeRoutes): Routes {
+  const routes = createRoutes({ exampleIds: { source_id: webhookSourceExample.id } });
+  const shared = {
+    auth: "anonymous",
+    audit: null,
+    rateLimit: "none",
+    ownNegotiation: true,
+    ownQuery: true,
+    responses: { 200: answered, 404: "error", 429: "error" },
+    handle: (input: Input) => answerHandshakeOf(input, parts),
+  } as const;
+  routes.get("/ingest/:source_id", {
+    ...shared,
+    operationId: "webhookHandshake",
+    summary: "Answer a sender that asks whether the address is ours",
+    description: "As Meta (`hub.challenge`) and Dropbox (`challenge`) ask, where the source has that `handshake`.",
+  });
+  routes.options("/ingest/:source_id", {
+    ...shared,
+    operationId: "confirmWebhookOrigin",
+    summary: "Answer a sender of CloudEvents that asks whether it may send",
+    description:
+      "As the CloudEvents specification for webhooks has it, where the source has the `handshake` cloudevents.",
+  });
+  return routes;
+}
+
+async function answerHandshakeOf(input: Input, parts: HandshakeRoutes): Promise<HttpResponse> {
+  const { params, clientAddress } = input;
+  const wait = parts.ingestLimits.secondsToWait(params.source_id, clientAddress);
+  if (wait !== null) {
+    const message = "Too many requests were refused. Try again later.";
+    return refused(429, "rate_limited", { message, retryAfterSeconds: wait });
+  }
+  return (await handshakeIn(input, parts)) ?? refused(404, "not_found");
+}
+
+/** The answer to the question that a request may be; null where it is none, which is counted. */
+export async function handshakeIn(input: Input, parts: HandshakeRoutes): Promise<HttpResponse | null> {
+  const { params, headers, request, clientAddress: address } = input;
+  const { source_id: sourceId } = params;
+  const { method = "GET", url = "" } = request;
+  if (!parts.areOpen()) return null;
+  const query = new URLSearchParams(url.split("?")[1] ?? "");
+  const result = await parts.answerHandshake(sourceId, { method, query, headers });
+  if (result.outcome === "answered") return answerToHandshake(result.answer);
+  parts.ingestLimits.countUnknownSource(address);
+  if (result.outcome === "refused") {
+    parts.recordRejection({ sourceId, reason: "handshake_refused", status: 404, bodyBytes: 0, address });
+  }
+  return null;
+}
+
+export function answerToHandshake({ status, contentType, text, headers = {} }: HandshakeAnswer): HttpResponse {
+  return status === 204 ? noContent({ headers }) : bytes(Buffer.from(text), contentType, { headers });
+}
