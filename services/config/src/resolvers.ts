@@ -1,16 +1,13 @@
-import type { PropertyDeclaration } from "@signalbox/config";
 import { field, mutation, type Resolvers } from "@signalbox/graphql";
 import { z } from "zod";
-import type { Override, OverrideStore } from "./overrides/override-store.ts";
+import type { OverrideStore } from "./overrides/override-store.ts";
 import type { Overrides } from "./overrides/overrides.ts";
-import type { PropertyCatalogue } from "./overrides/property-catalogue.ts";
-import { properties } from "./properties.ts";
-import { type Audience, audienceOf, isFor, type SettingsDependencies, viewSettings } from "./settings.ts";
+import { listProperties, type PropertyListDependencies, viewOverride } from "./overrides/property-list.ts";
+import { audienceOf, type SettingsDependencies, viewSettings } from "./settings.ts";
 
-interface Dependencies extends SettingsDependencies {
+interface Dependencies extends SettingsDependencies, PropertyListDependencies {
   readonly overrides: Overrides;
   readonly overrideStore: OverrideStore;
-  readonly catalogue: PropertyCatalogue;
 }
 
 const reasonLengthMax = 1_000;
@@ -26,7 +23,9 @@ const wanted = {
     .nullable()
     .default(null),
 };
-const SetProperty = z.strictObject({ ...wanted, value: z.unknown() });
+/** Null is a value; a member that is not there is none. */
+const givenValue = z.unknown().refine((value) => value !== undefined, "value must be given; null is a value.");
+const SetProperty = z.strictObject({ ...wanted, value: givenValue });
 const UnsetProperty = z.strictObject(wanted);
 
 /** The fields of configuration, and who may use them. */
@@ -60,27 +59,4 @@ export function resolversOf(dependencies: Dependencies): Resolvers<unknown> {
       }),
     },
   };
-}
-
-/** Every property of this service that the audience sees, with its running value and the override in force. */
-function listProperties({ configuration, catalogue }: Dependencies, inForce: readonly Override[], audience: Audience) {
-  const overrideOf = new Map(inForce.map((override) => [override.name, override]));
-  return Object.entries<PropertyDeclaration>(properties).flatMap(([name, declaration]) => {
-    const found = isFor(audience, declaration.audience) ? configuration.find(name) : null;
-    if (found === null) return [];
-    const { value, source } = found.property;
-    const masked = value === "******";
-    const override = overrideOf.get(name);
-    return [
-      {
-        ...{ name, value: masked ? null : value, masked, source },
-        override: override ? viewOverride(override, catalogue) : null,
-      },
-    ];
-  });
-}
-
-function viewOverride({ name, value, revision, reason, changedAt }: Override, catalogue: PropertyCatalogue) {
-  const shown = catalogue.isMasked(name, value) ? null : value;
-  return { value: shown, revision: String(revision), reason, changedAt };
 }

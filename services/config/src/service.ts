@@ -46,7 +46,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
     }),
     graph: {
       typeDefs: await readFile(schemaFile, "utf8"),
-      resolvers: resolversOf({ configuration, published, overrides, overrideStore, catalogue }),
+      resolvers: resolversOf({ configuration, reports, published, overrides, overrideStore, catalogue }),
       createLoaders: () => ({}),
     },
   });

@@ -43,6 +43,17 @@ export const configAppliedEvent = defineEvent({
     instance: z.string(),
     revision: z.int().describe("The last revision it applied; 0 before any."),
     published: z.record(z.string(), jsonValue).describe("Effective values of the published properties it uses."),
+    values: z
+      .record(
+        z.string(),
+        z.object({
+          value: jsonValue,
+          source: z.string(),
+          pending: z.object({ value: jsonValue, revision: z.int() }).optional(),
+        }),
+      )
+      .optional()
+      .describe("Every property that it has, with what runs and what waits for the next start, masked."),
     pending_restart: z.array(z.string()).describe("Properties whose new value waits for a restart."),
     problems: z
       .array(z.string())
@@ -56,6 +67,7 @@ export const configAppliedEvent = defineEvent({
     instance: "images-7d9f",
     revision: 17,
     published: { "limits.maxPageSize": 50 },
+    values: { "limits.maxPageSize": { value: 50, source: "overrides" } },
     pending_restart: [],
     problems: [],
     loaded_at: "2026-01-02T10:30:00.120Z",

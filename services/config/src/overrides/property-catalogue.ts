@@ -19,7 +19,16 @@ type OverridableSecrecy = "public" | "internal" | "sensitive";
 /** The value that other sources than the overrides give a property here, and whether that source is above them. */
 export type Elsewhere = (name: string) => { readonly value: PropertyScalar; readonly isAbove: boolean } | null;
 
+/** A property and the services that have it; all declare it alike. */
+interface CataloguedProperty {
+  readonly name: string;
+  readonly services: readonly string[];
+  readonly declaration: PropertyDeclaration;
+}
+
 export interface PropertyCatalogue {
+  /** Every property, in the order of their names. */
+  all(): readonly CataloguedProperty[];
   /** Checks that `name` is declared and takes overrides. Throws AppError `not_found` or `validation_error`. */
   overridable(name: string): { readonly secrecy: OverridableSecrecy };
   /** The secrecy of an override that was made; one of a property that takes none any more is `sensitive`. */
@@ -31,6 +40,10 @@ export interface PropertyCatalogue {
   /** Whether a value of this property is only shown as a mask: for what was declared, its name or its looks. */
   isMasked(name: string, value: unknown): boolean;
 }
+
+/** The names under which a property of this service is overridden; the first beats the second. */
+export const addressesOf = (service: string, property: string): string[] =>
+  property.startsWith(`${service}.`) ? [property] : [`${service}.${property}`, property];
 
 /** Reads what may be overridden and how, for all services: config imports none of them. */
 export async function readPropertyCatalogue(): Promise<PropertyCatalogue> {
@@ -51,7 +64,14 @@ export function createPropertyCatalogue(byService: Readonly<Record<string, Prope
     if (found.length === 0) throw new AppError("not_found", `No service has a property ${name}.`, { field: "name" });
     return found;
   }
+  const names = [...new Set(Object.values(byService).flatMap((properties) => Object.keys(properties)))].sort();
+  const catalogued = names.map((name) => {
+    const having = Object.entries(byService).filter(([, properties]) => Object.hasOwn(properties, name));
+    const declaration = having[0]?.[1][name] as PropertyDeclaration;
+    return { name, services: having.map(([service]) => service), declaration };
+  });
   return {
+    all: () => catalogued,
     overridable(name) {
       const declarations = declarationsOf(name);
       const closed = declarations.find(({ secrecy, local }) => secrecy === "secret" || local === true);
@@ -74,16 +94,14 @@ export function createPropertyCatalogue(byService: Readonly<Record<string, Prope
     },
     assertRules(name, overrides, elsewhere) {
       for (const [service, properties] of Object.entries(byService)) {
-        const addressesOf = (property: string) =>
-          property.startsWith(`${service}.`) ? [property] : [`${service}.${property}`, property];
         const read = (property: string) => {
           const given = elsewhere(property);
-          const address = addressesOf(property).find((candidate) => overrides.has(candidate));
+          const address = addressesOf(service, property).find((candidate) => overrides.has(candidate));
           if (address !== undefined && !given?.isAbove) return overrides.get(address) as PropertyScalar;
           return given ? given.value : (properties[property]?.default ?? null);
         };
         const broken = brokenRules(properties, read).find((rule) =>
-          [rule.property, rule.other].some((property) => addressesOf(property).includes(name)),
+          [rule.property, rule.other].some((property) => addressesOf(service, property).includes(name)),
         );
         if (broken) throw refused("value", "invalid_value", `${broken.property} must be ${broken.expected}.`);
       }
