@@ -15,9 +15,14 @@ export const configChangedEvent = defineEvent({
     value: jsonValue,
     revision: z.int().describe("One per change; a reader applies only a higher one."),
     secrecy: z.enum(["public", "internal", "sensitive"]),
-    actor: z.string().describe("Account id of who did it."),
+    actor: z.string().describe("Account id of who did it; `system` where its time was over."),
     reason: z.string().nullable(),
     changed_at: timestamp,
+    together: z
+      .int()
+      .optional()
+      .describe("How many properties the revision changes: they hold at once. Left out where it is one."),
+    expires_at: timestamp.nullable().optional().describe("When the override ends by itself."),
   }),
   example: {
     property: "limits.maxPageSize",
@@ -28,6 +33,7 @@ export const configChangedEvent = defineEvent({
     actor: "acc_5Yb0cPq7TnV2sKxW9mRdLh",
     reason: "Slow lists",
     changed_at: "2026-01-02T10:30:00.000Z",
+    expires_at: null,
   },
 });
 

@@ -31,6 +31,8 @@ export interface PropertyCatalogue {
   all(): readonly CataloguedProperty[];
   /** Checks that `name` is declared and takes overrides. Throws AppError `not_found` or `validation_error`. */
   overridable(name: string): { readonly secrecy: OverridableSecrecy };
+  /** The property that a name overrides, and the services that it reaches. Throws AppError `not_found`. */
+  target(name: string): { property: string; services: readonly string[]; declaration: PropertyDeclaration };
   /** The secrecy of an override that was made; one of a property that takes none any more is `sensitive`. */
   secrecyOf(name: string): OverridableSecrecy;
   /** Throws AppError `validation_error` saying what would be right, when a service that declares `name` would refuse it. */
@@ -59,6 +61,14 @@ export function createPropertyCatalogue(byService: Readonly<Record<string, Prope
       return declaration === undefined ? [] : [declaration];
     });
   }
+  function target(name: string) {
+    const known = catalogued.find((property) => property.name === name);
+    if (known) return { property: name, services: known.services, declaration: known.declaration };
+    const service = Object.keys(byService).find((each) => name.startsWith(`${each}.`)) ?? "";
+    const property = name.slice(service.length + 1);
+    const [declaration] = declarationsOf(name);
+    return { property, services: [service], declaration: declaration as PropertyDeclaration };
+  }
   function declarationsOf(name: string): PropertyDeclaration[] {
     const found = find(name);
     if (found.length === 0) throw new AppError("not_found", `No service has a property ${name}.`, { field: "name" });
@@ -72,6 +82,7 @@ export function createPropertyCatalogue(byService: Readonly<Record<string, Prope
   });
   return {
     all: () => catalogued,
+    target,
     overridable(name) {
       const declarations = declarationsOf(name);
       const closed = declarations.find(({ secrecy, local }) => secrecy === "secret" || local === true);

@@ -51,10 +51,10 @@ export function listProperties(
 
 /** An override as the graph shows it. */
 export function viewOverride(override: Override, catalogue: PropertyCatalogue) {
-  const { name, value, revision, reason, changedAt } = override;
+  const { name, value, revision, reason, changedAt, expiresAt } = override;
   const isMasked = catalogue.isMasked(name, value);
   return {
-    ...{ name, reason, changedAt, masked: isMasked },
+    ...{ name, reason, changedAt, expiresAt, masked: isMasked },
     value: isMasked ? null : value,
     revision: String(revision),
   };
