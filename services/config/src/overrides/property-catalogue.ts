@@ -53,33 +53,7 @@ export async function readPropertyCatalogue(): Promise<PropertyCatalogue> {
 }
 
 export function createPropertyCatalogue(byService: Readonly<Record<string, PropertyDeclarations>>): PropertyCatalogue {
-  /** `account.database.pool.max` is one service's own name for `database.pool.max`, which is every service's default. */
-  function find(name: string): PropertyDeclaration[] {
-    return Object.entries(byService).flatMap(([service, properties]) => {
-      const own = name.startsWith(`${service}.`) ? declared(properties, name.slice(service.length + 1)) : undefined;
-      const declaration = own ?? declared(properties, name);
-      return declaration === undefined ? [] : [declaration];
-    });
-  }
-  function target(name: string) {
-    const known = catalogued.find((property) => property.name === name);
-    if (known) return { property: name, services: known.services, declaration: known.declaration };
-    const service = Object.keys(byService).find((each) => name.startsWith(`${each}.`)) ?? "";
-    const property = name.slice(service.length + 1);
-    const [declaration] = declarationsOf(name);
-    return { property, services: [service], declaration: declaration as PropertyDeclaration };
-  }
-  function declarationsOf(name: string): PropertyDeclaration[] {
-    const found = find(name);
-    if (found.length === 0) throw new AppError("not_found", `No service has a property ${name}.`, { field: "name" });
-    return found;
-  }
-  const names = [...new Set(Object.values(byService).flatMap((properties) => Object.keys(properties)))].sort();
-  const catalogued = names.map((name) => {
-    const having = Object.entries(byService).filter(([, properties]) => Object.hasOwn(properties, name));
-    const declaration = having[0]?.[1][name] as PropertyDeclaration;
-    return { name, services: having.map(([service]) => service), declaration };
-  });
+  const { find, declarationsOf, catalogued, target } = lookUpIn(byService);
   return {
     all: () => catalogued,
     target,
@@ -122,6 +96,38 @@ export function createPropertyCatalogue(byService: Readonly<Record<string, Prope
         (declaration) => !isDeepStrictEqual(mask(name, value as PropertyScalar, declaration), value),
       ),
   };
+}
+
+/** Finds properties by the names that overrides have. */
+function lookUpIn(byService: Readonly<Record<string, PropertyDeclarations>>) {
+  /** `account.database.pool.max` is one service's own name for `database.pool.max`, which is every service's default. */
+  function find(name: string): PropertyDeclaration[] {
+    return Object.entries(byService).flatMap(([service, properties]) => {
+      const own = name.startsWith(`${service}.`) ? declared(properties, name.slice(service.length + 1)) : undefined;
+      const declaration = own ?? declared(properties, name);
+      return declaration === undefined ? [] : [declaration];
+    });
+  }
+  function target(name: string) {
+    const known = catalogued.find((property) => property.name === name);
+    if (known) return { property: name, services: known.services, declaration: known.declaration };
+    const service = Object.keys(byService).find((each) => name.startsWith(`${each}.`)) ?? "";
+    const property = name.slice(service.length + 1);
+    const [declaration] = declarationsOf(name);
+    return { property, services: [service], declaration: declaration as PropertyDeclaration };
+  }
+  function declarationsOf(name: string): PropertyDeclaration[] {
+    const found = find(name);
+    if (found.length === 0) throw new AppError("not_found", `No service has a property ${name}.`, { field: "name" });
+    return found;
+  }
+  const names = [...new Set(Object.values(byService).flatMap((properties) => Object.keys(properties)))].sort();
+  const catalogued = names.map((name) => {
+    const having = Object.entries(byService).filter(([, properties]) => Object.hasOwn(properties, name));
+    const declaration = having[0]?.[1][name] as PropertyDeclaration;
+    return { name, services: having.map(([service]) => service), declaration };
+  });
+  return { find, declarationsOf, catalogued, target };
 }
 
 /** What this process is told by other sources than the overrides: those that are shared say the same to every service. */

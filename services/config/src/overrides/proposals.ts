@@ -99,7 +99,7 @@ export function createProposals({ pool, overrides, outbox, clock }: Dependencies
         tx,
         changes.map(({ name }) => audited(caller, entry("property.approve", name, reason))),
       );
-      return { made, proposal: await close(tx, caller, { ...proposal, state: "approved", revision }) };
+      return { made, proposal: await close(tx, caller, { ...proposal, state: "approved", revision }, clock.now()) };
     },
 
     /** Takes a proposal back. */
@@ -109,19 +109,20 @@ export function createProposals({ pool, overrides, outbox, clock }: Dependencies
         tx,
         proposal.changes.map(({ name }) => audited(caller, entry("property.withdraw", name, null))),
       );
-      return close(tx, caller, { ...proposal, state: "withdrawn" });
+      return close(tx, caller, { ...proposal, state: "withdrawn" }, clock.now());
     },
 
     /** Finds a proposal and keeps others from deciding it. */
     lock: async (tx: Tx, id: string): Promise<Proposal | null> =>
       (await tx.query<Proposal>(lockProposal, [id])).rows[0] ?? null,
   };
+}
 
-  async function close(tx: Tx, caller: Caller, proposal: Proposal): Promise<Proposal> {
-    const decided = { ...proposal, decidedBy: caller.accountId, decidedAt: clock.now() };
-    await decide(tx, decided);
-    return decided;
-  }
+/** Keeps what became of a proposal, and who decided it. */
+async function close(tx: Tx, caller: Caller, proposal: Proposal, now: Date): Promise<Proposal> {
+  const decided = { ...proposal, decidedBy: caller.accountId, decidedAt: now };
+  await decide(tx, decided);
+  return decided;
 }
 
 function assertOpen({ state }: Proposal): void {
