@@ -113,6 +113,17 @@ async function revisionOf({ send, administrator }: World): Promise<string> {
   const { properties } = (await send(administrator, "/graphql", { body: { query } })).json.data;
   return properties.find(({ name }: { name: string }) => name === property)?.override?.revision ?? "0";
 }
+const newestRevision = async ({ send, administrator }: World): Promise<string> =>
+  (await send(administrator, "/api/v1/status/config")).json.revision;
+const changesOf = async (world: World) => [{ name: property, value: 76, expectedRevision: await revisionOf(world) }];
+
+/** A change that somebody else than the administrator has proposed. */
+async function proposed(world: World, by = world.administrator): Promise<string> {
+  const query = `mutation($input: ProposeChangeInput!) { proposeChange(input: $input) { proposal { id } } }`;
+  const variables = { input: { changes: await changesOf(world), reason: "walked" } };
+  const { json } = await world.send(by, "/graphql", { body: { query, variables } });
+  return json.data.proposeChange.proposal.id;
+}
 
 const changeStatus: Recipe = async ({ administrator, person }) => {
   const { id } = await person();
@@ -248,6 +259,26 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   "Mutation.unsetProperty": async (world) => {
     const input = { name: property, expectedRevision: await revisionOf(world) };
     return graph({ headers: world.administrator }, "unsetProperty", "UnsetPropertyInput", input);
+  },
+  "Mutation.setProperties": async (world) => {
+    const input = { changes: await changesOf(world), reason: "walked" };
+    return graph({ headers: world.administrator }, "setProperties", "SetPropertiesInput", input);
+  },
+  "Mutation.rollback": async (world) => {
+    const input = { toRevision: "1", expectedRevision: await newestRevision(world), reason: "walked" };
+    return graph({ headers: world.administrator }, "rollback", "RollbackInput", input);
+  },
+  "Mutation.proposeChange": async (world) => {
+    const input = { changes: await changesOf(world), reason: "walked" };
+    return graph({ headers: world.administrator }, "proposeChange", "ProposeChangeInput", input);
+  },
+  "Mutation.approveChange": async (world) => {
+    const id = await proposed(world, world.secondAdministrator());
+    return graph({ headers: world.administrator }, "approveChange", "ApproveChangeInput", { id });
+  },
+  "Mutation.withdrawChange": async (world) => {
+    const id = await proposed(world);
+    return graph({ headers: world.administrator }, "withdrawChange", "WithdrawChangeInput", { id });
   },
   "Mutation.updateImage": image(({ headers: by }, id) => ({
     by,

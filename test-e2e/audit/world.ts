@@ -33,6 +33,8 @@ export interface World {
   /** Somebody new who has signed in with a browser at the built-in issuer. */
   signIn(): Promise<Headers>;
   readonly administrator: Headers;
+  /** Another administrator, of the trusted issuer. */
+  secondAdministrator(): Headers;
   /** A good token of a login that nobody has used. */
   freshToken(): string;
   /** The code and the path of the link in the newest of `count` mails to the address. */
@@ -83,6 +85,7 @@ export async function openWorld(
     tryTo,
     send,
     administrator: { "x-api-key": system.apiKey },
+    secondAdministrator: () => ({ authorization: `Bearer ${tokenOf({ roles: ["admin"] })}` }),
     freshToken: () => tokenOf({}),
     async person() {
       const address = `${crypto.randomUUID()}@example.org`;

@@ -16,6 +16,7 @@ const withoutRoute = [
   "client.use",
   "token.revoke",
   "webhook_endpoint.disable",
+  "property.expire",
   "audit.limit",
 ];
 

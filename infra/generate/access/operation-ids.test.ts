@@ -5,7 +5,10 @@ import { supergraph } from "../generators/supergraph.ts";
 import { serviceDoors } from "./service-doors.ts";
 
 /** What the graph does and the API does at the management address, which has no document. */
-const onlyInGraph = ["properties", "setProperty", "unsetProperty"];
+const onlyInGraph = [
+  ...["properties", "setProperty", "unsetProperty", "setProperties", "rollback", "propertyHistory"],
+  ...["changeProposals", "proposeChange", "approveChange", "withdrawChange"],
+];
 
 const operations = (await serviceDoors()).flatMap(({ routes }) =>
   routes.map(({ method, path, spec }) => ({ method, id: spec.operationId, route: `${method} ${path}` })),

@@ -2122,6 +2122,13 @@ export interface components {
         };
         /** @description Server settings. Anonymous callers get server, locale and limits. */
         Settings: {
+            /** @description Where this runs; what it runs is for operators. */
+            deployment?: {
+                commit?: string | null;
+                environment: string;
+                region?: string | null;
+                release?: string | null;
+            };
             enabledIntegrations?: string[];
             /** @description Only a true turns dependent behaviour on. */
             features?: {

@@ -50,6 +50,14 @@ export interface PropertyLookup {
   readonly propertySources: readonly { readonly name: string; readonly property?: PropertyEntry }[];
 }
 
+/** What a property runs with, masked where needed. */
+export interface RunningValue {
+  readonly value: PropertyScalar;
+  /** The name of the source that gives the value. */
+  readonly source: string;
+  readonly pending?: PendingValue;
+}
+
 /** The configuration of one service: read once at start, then changed only through its overrides. */
 export interface Configuration<P> {
   readonly service: string;
@@ -68,6 +76,8 @@ export interface Configuration<P> {
   propertySources(shown?: ShownClasses): PropertySource[];
   /** One property with its winner; `null` for a name that is not declared. */
   find(name: string, shown?: ShownClasses): PropertyLookup | null;
+  /** Every declared property with what it runs with, masked, by its bare name. */
+  runningValues(): Readonly<Record<string, RunningValue>>;
   /**
    * Applies the overrides that were there before the service is built: the only ones that reach properties with
    * `reload: "restart"`. One that was read before keeps its value, and is pending.

@@ -9,6 +9,7 @@ import type {
   Problem,
   PropertyLookup,
   PropertySource,
+  RunningValue,
 } from "./configuration.ts";
 import { ConfigurationError } from "./configuration-error.ts";
 import { type View, viewProperty, viewSources, viewValue } from "./management-view.ts";
@@ -120,6 +121,17 @@ class JoinedSources<P extends PropertyDeclarations> implements Configuration<P> 
     const isPending = this.pendingRestart().includes(property);
     const pending = isPending ? this.#pendingOf(property, view) : undefined;
     return viewProperty(property, this.#runningSources(), view, pending);
+  }
+
+  runningValues(): Readonly<Record<string, RunningValue>> {
+    const waiting = new Set(this.pendingRestart());
+    return Object.fromEntries(
+      this.#names.map((name) => {
+        const { value, source, address } = this.#runningOf(name);
+        const pending = waiting.has(name) ? { pending: this.#pendingOf(name, this.#view) } : {};
+        return [name, { value: viewValue(address, value, this.#view), source, ...pending }];
+      }),
+    );
   }
 
   startWith(overrides: OverrideSet): Problem[] {

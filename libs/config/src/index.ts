@@ -7,6 +7,7 @@ export type {
   PropertyEntry,
   PropertyLookup,
   PropertySource,
+  RunningValue,
 } from "./configuration.ts";
 export { ConfigurationError } from "./configuration-error.ts";
 export { environment, setVariable } from "./environment.ts";

@@ -38,6 +38,8 @@ interface Declared<Type extends string, Value> {
   readonly reload: "live" | "restart";
   /** Takes no override from the database: the guard of something that a remote change must not open. */
   readonly local?: true;
+  /** Says that a second operator has to approve a change, where `config.approval` asks for that. */
+  readonly guarded?: true;
   /** One sentence: what changes when the value changes. */
   readonly effect: string;
 }

@@ -13,12 +13,15 @@ const count = (value: number, min: number, max: number, effect: string) =>
 const sizeInBytes = (value: number, max: number, effect: string) =>
   ({ ...published, type: "integer", unit: "bytes", default: value, min: 1024, max, effect }) as const;
 
-const capability = (effect: string) => ({ ...published, type: "boolean", default: true, effect }) as const;
+/** What only callers who have signed in are told of in the settings. */
+const told = { ...published, audience: "account" } as const;
+
+const capability = (effect: string) => ({ ...told, type: "boolean", default: true, effect }) as const;
 
 /** A client may rely on what is announced, so what this version does not serve yet stays false until it does. */
 const laterCapability = (effect: string) =>
   ({
-    ...published,
+    ...told,
     type: "boolean",
     default: false,
     fixed: true,
@@ -29,7 +32,7 @@ const laterCapability = (effect: string) =>
 const featureStates = ["enabled", "disabled", "preview", "deprecated"] as const;
 
 const feature = (state: (typeof featureStates)[number], effect: string) =>
-  ({ ...published, type: "string", default: state, choices: featureStates, effect }) as const;
+  ({ ...told, type: "string", default: state, choices: featureStates, effect }) as const;
 
 export const limitProperties = {
   "limits.maxPageSize": count(100, 1, 1000, "The most items one page of any list or connection may ask for."),

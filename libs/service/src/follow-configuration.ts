@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Configuration } from "@signalbox/config";
-import { draft, publishedProperties } from "@signalbox/contracts";
+import { draft, type EventData, publishedProperties } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
 import { type EventLog, publishEvents } from "@signalbox/events";
 import type { RuntimeProperties, ServiceContext } from "@signalbox/runtime";
@@ -106,6 +106,7 @@ function startReports(context: Context & { readonly eventLog: EventLog }, applie
       ...{ service, instance, revision, problems: [...problems], loaded_at: loadedAt, ...more },
       applied_at: appliedAt.toISOString(),
       published: Object.fromEntries(names.map((name) => [name, configuration.get(name)])),
+      values: configuration.runningValues() as EventData<"config.applied">["values"],
       pending_restart: configuration.pendingRestart(),
     };
     const report = draft("config.applied", { subject: `${service}/${instance}`, accountId: null, data });

@@ -57,6 +57,7 @@ export const properties = defineProperties({
     ...count(72, 720, "hours", "How long the holder of a contact address can object to its replacement or removal."),
     // A thief who is an operator must not make it shorter than a night's sleep.
     min: 24,
+    guarded: true,
   },
   "account.retention-days": count(
     30,
@@ -65,7 +66,11 @@ export const properties = defineProperties({
     "How long a deleted account can be brought back before its personal data is erased and its things go.",
   ),
   // The trace of who shortened it outlives the change by a month.
-  "account.audit.retention-days": { ...count(365, 3650, "days", "How long audit entries are kept."), min: 30 },
+  "account.audit.retention-days": {
+    ...count(365, 3650, "days", "How long audit entries are kept."),
+    min: 30,
+    guarded: true,
+  },
   "mail.url": {
     type: "string",
     default: "log:",

@@ -2,7 +2,7 @@ import type { Configuration } from "@signalbox/config";
 import { examples } from "@signalbox/contracts";
 import type { Runner } from "@signalbox/runtime";
 import { z } from "zod";
-import { type Properties, properties } from "./properties.ts";
+import type { Properties } from "./properties.ts";
 
 /** `/api/v1/env/` (spec, "Environment resource v1"; CONTRACT §4). */
 export const EnvironmentResource = z
@@ -61,10 +61,6 @@ export function viewEnvironment(
 
 /** Every property of this service with its effective value, masked by its class, its name and its looks. */
 function effectiveValues(configuration: Configuration<Properties>): EnvironmentResource["configuration"] {
-  return Object.fromEntries(
-    Object.keys(properties).flatMap((name) => {
-      const found = configuration.find(name);
-      return found === null ? [] : [[name, found.property.value as EnvironmentResource["configuration"][string]]];
-    }),
-  );
+  const values = Object.entries(configuration.runningValues()).map(([name, { value }]) => [name, value] as const);
+  return Object.fromEntries(values) as EnvironmentResource["configuration"];
 }

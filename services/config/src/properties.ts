@@ -9,6 +9,16 @@ export const properties = defineProperties({
   ...principalProperties,
   ...publishedProperties,
   ...serverProperties,
+  "config.approval": {
+    type: "string",
+    default: "off",
+    choices: ["off", "guarded", "all"],
+    secrecy: "internal",
+    audience: "operator",
+    reload: "restart",
+    local: true,
+    effect: "Which changes of properties need a second operator: none, those of guarded properties, or all.",
+  },
 });
 
 export type Properties = typeof properties;

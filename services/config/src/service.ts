@@ -4,9 +4,13 @@ import { stateRepetitionMs } from "@signalbox/events";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { openPrincipals, openService } from "@signalbox/service";
 import { inTransaction } from "@signalbox/storage";
+import { createChangeApproval } from "./overrides/change-approval.ts";
+import { createChangeResults } from "./overrides/change-results.ts";
+import { startExpiry } from "./overrides/expiry.ts";
 import { createOverrideStore } from "./overrides/override-store.ts";
 import { createOverrides } from "./overrides/overrides.ts";
 import { elsewhereOf, readPropertyCatalogue } from "./overrides/property-catalogue.ts";
+import { createProposals } from "./overrides/proposals.ts";
 import type { Properties } from "./properties.ts";
 import { openAppliedReports } from "./published/applied-reports.ts";
 import { createPublishedConfiguration } from "./published/published-configuration.ts";
@@ -18,8 +22,8 @@ const schemaFile = new URL("../schema.graphql", import.meta.url);
 
 /** Serves configuration, settings, environment and status, and keeps the overrides of properties. */
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
-  const { configuration, runner, clock } = context;
-  const { pool, eventLog, outbox, consume, configurationAgeMs, serve } = await openService(context, {
+  const { configuration, runner, log, clock } = context;
+  const { pool, eventLog, outbox, consume, configurationAgeMs, pageLimits, serve } = await openService(context, {
     prismaDirectory,
   });
   const reports = await openAppliedReports(context, eventLog);
@@ -28,6 +32,10 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const overrideStore = createOverrideStore(pool);
   const elsewhere = elsewhereOf(configuration);
   const overrides = createOverrides({ outbox, overrideStore, catalogue, elsewhere, clock });
+  const proposals = createProposals({ pool, overrides, outbox, clock });
+  const approval = createChangeApproval({ configuration, catalogue, clock });
+  const results = createChangeResults({ reports, catalogue, elsewhere });
+  const expiry = startExpiry({ pool, overrides, overrideStore, runner, log, clock });
 
   runner.every("configuration repetition", stateRepetitionMs, () => inTransaction(pool, overrides.repeat));
   consume("accounts", { "account.deleted": ({ subject }, { tx }) => overrides.eraseReasonsOf(tx, subject) });
@@ -42,11 +50,15 @@ export async function createService(context: ServiceContext<Properties>): Promis
       runner,
       startedAt: clock.now(),
       clock,
+      expiry,
       configurationAgeMs,
     }),
     graph: {
       typeDefs: await readFile(schemaFile, "utf8"),
-      resolvers: resolversOf({ configuration, published, overrides, overrideStore, catalogue }),
+      resolvers: resolversOf({
+        ...{ configuration, reports, published, overrides, overrideStore, catalogue },
+        ...{ proposals, approval, results, pageLimits },
+      }),
       createLoaders: () => ({}),
     },
   });

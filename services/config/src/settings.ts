@@ -1,9 +1,9 @@
 import type { Principal } from "@signalbox/auth";
-import type { Configuration } from "@signalbox/config";
+import type { Configuration, PropertyDeclaration } from "@signalbox/config";
 import { examples } from "@signalbox/contracts";
 import { strongEtag } from "@signalbox/http";
 import { z } from "zod";
-import type { Properties } from "./properties.ts";
+import { type Properties, properties } from "./properties.ts";
 import type { PublishedConfiguration } from "./published/published-configuration.ts";
 
 /** `/api/v2/settings/` (spec, "Settings resource v2"; CONTRACT §4). What an anonymous caller sees is what is required. */
@@ -20,6 +20,15 @@ export const SettingsResource = z
     limits: z.object({ pageSize: z.int().positive() }),
     features: z.record(z.string(), z.boolean()).optional().describe("Only a true turns dependent behaviour on."),
     enabledIntegrations: z.array(z.string()).optional(),
+    deployment: z
+      .object({
+        environment: z.string(),
+        release: z.string().nullable().optional(),
+        commit: z.string().nullable().optional(),
+        region: z.string().nullable().optional(),
+      })
+      .optional()
+      .describe("Where this runs; what it runs is for operators."),
   })
   .meta({ id: "Settings", description: "Server settings. Anonymous callers get server, locale and limits." })
   .register(examples, {
@@ -35,6 +44,7 @@ export const SettingsResource = z
       limits: { pageSize: 100 },
       features: { integrations: true },
       enabledIntegrations: ["webhooks"],
+      deployment: { environment: "production" },
     },
   });
 
@@ -53,9 +63,13 @@ export interface SettingsDependencies {
   readonly published: PublishedConfiguration;
 }
 
+/** Tells if somebody of this audience is shown the property. */
+export const sees = (audience: Audience, name: keyof Properties): boolean =>
+  isFor(audience, (properties[name] as PropertyDeclaration).audience);
+
 /**
- * Shows the settings as `principal` (null: anonymous) sees them, with a validator that differs per audience. They are made
- * from the configuration resource, so that the two never disagree.
+ * Shows the settings as `principal` (null: anonymous) sees them, with a validator that differs per audience: each member
+ * for whom its property is declared. They are made from the configuration resource, so that the two never disagree.
  */
 export function viewSettings({ configuration, published }: SettingsDependencies, principal: Principal | null) {
   const audience = audienceOf(principal);
@@ -67,21 +81,27 @@ export function viewSettings({ configuration, published }: SettingsDependencies,
     logoUrl: configuration.get("server.logo-url"),
     color: configuration.get("server.color"),
   };
-  const open: SettingsResource = {
+  const seesFeature = (feature: string) => sees(audience, `features.${feature}` as keyof Properties);
+  const features = Object.entries(config.features).filter(([feature]) => seesFeature(feature));
+  const deployment = deploymentNames
+    .filter((name) => sees(audience, `deployment.${name}`))
+    .map((name) => [name, configuration.get(`deployment.${name}`)]);
+  const resource: SettingsResource = {
     server,
     locale: config.defaults.locale,
     limits: { pageSize: config.limits.maxPageSize },
+    ...(features.length > 0 && {
+      features: Object.fromEntries(features.map(([feature, state]) => [feature, state === "enabled"])),
+    }),
+    ...(seesFeature("integrations") && {
+      enabledIntegrations: config.features.integrations === "enabled" ? ["webhooks"] : [],
+    }),
+    ...(deployment.length > 0 && { deployment: Object.fromEntries(deployment) }),
   };
-  const features = Object.entries(config.features).map(([feature, state]) => [feature, state === "enabled"]);
-  const forAccounts = {
-    features: Object.fromEntries(features),
-    enabledIntegrations: config.features.integrations === "enabled" ? ["webhooks"] : [],
-  };
-  return {
-    resource: audience === "public" ? open : { ...open, ...forAccounts },
-    etag: strongEtag(`${etag}${JSON.stringify(server)}`, `settings-${audience}`),
-  };
+  return { resource, etag: strongEtag(`${etag}${JSON.stringify(server)}`, `settings-${audience}`) };
 }
+
+const deploymentNames = ["environment", "release", "commit", "region"] as const;
 
 export function audienceOf(principal: Principal | null): Audience {
   if (principal === null) return "public";

@@ -1,6 +1,7 @@
 import type { Configuration } from "@signalbox/config";
 import { examples } from "@signalbox/contracts";
 import { z } from "zod";
+import type { Expiry } from "./overrides/expiry.ts";
 import type { Properties } from "./properties.ts";
 import type { AppliedReports } from "./published/applied-reports.ts";
 import type { PublishedConfiguration } from "./published/published-configuration.ts";
@@ -57,6 +58,7 @@ export interface StatusDependencies {
   readonly configuration: Configuration<Properties>;
   readonly reports: AppliedReports;
   readonly published: PublishedConfiguration;
+  readonly expiry: Expiry;
 }
 
 /** Says what every instance has applied, what it refused, and what waits for a restart. */
@@ -64,11 +66,13 @@ export function viewStatus({
   configuration,
   reports,
   published,
+  expiry,
 }: StatusDependencies): z.output<typeof ConfigStatusResource> {
   const alive = reports.alive();
   const { disagreements, changedAt } = published.current();
   const problems = [
     ...alive.flatMap(({ report }) => report.problems),
+    ...expiry.problems(),
     ...disagreements.map((name) => `${name}: the instances run with different values`),
   ];
   return {

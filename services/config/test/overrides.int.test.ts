@@ -28,7 +28,7 @@ test("an override is applied without a restart, says who and why in its event, a
     { ...event?.data, changed_at: "" },
     {
       ...{ property: "server.name", set: true, value: "Harbour", revision: Number(revision), secrecy: "public" },
-      ...{ actor: operator.accountId, reason: "A better name", changed_at: "" },
+      ...{ actor: operator.accountId, reason: "A better name", changed_at: "", expires_at: null },
     },
   );
   const nameNow = async () => (await config.send(null, "/api/v2/settings/")).body.server.name;

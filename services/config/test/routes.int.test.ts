@@ -60,6 +60,7 @@ test("anonymous callers see server, locale and limits of the settings, authentic
     ...open.body,
     features: { integrations: true, reports: false },
     enabledIntegrations: ["webhooks"],
+    deployment: { environment: "development", release: null, commit: null, region: null },
   });
   assert.equal(own.headers.get("cache-control"), "private, max-age=60, stale-while-revalidate=300");
   assert.notEqual(own.headers.get("etag"), open.headers.get("etag"));

@@ -18,6 +18,7 @@ export const properties = defineProperties({
     min: 1_000,
     // A recorded delivery can be replayed for as long.
     max: 600_000,
+    guarded: true,
     secrecy: "internal",
     reload: "live",
     effect: "How far the time a partner signs may differ from ours, both ways; outside it the answer is 401.",

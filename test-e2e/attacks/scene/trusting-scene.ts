@@ -40,7 +40,7 @@ export interface TrustingScene {
   /** A token of whoever sent these headers, with other claims. */
   tokenOf(headers: Headers, claims: object): string;
   /** A good token of a login that nobody has used. */
-  newcomer(): string;
+  newcomer(claims?: object): string;
   readonly administrator: Headers;
   /** May be reached by imports and deliveries. */
   readonly receiver: Receiver;
@@ -133,7 +133,7 @@ function createPeople(issuer: OidcIssuer, send: Client): People {
       assert.ok(sub !== undefined, "a token of somebody whom the scene made");
       return sign({ sub, ...claims });
     },
-    newcomer: () => sign({ sub: crypto.randomUUID() }),
+    newcomer: (claims = {}) => sign({ sub: crypto.randomUUID(), ...claims }),
   };
 }
 
@@ -162,6 +162,7 @@ function worldOf({ send, people, administrator, mailbox, photo, photos, receiver
     person: people.person,
     signIn: () => Promise.reject(new Error("there is no built-in issuer")),
     administrator,
+    secondAdministrator: () => ({ authorization: `Bearer ${people.newcomer({ roles: ["admin"] })}` }),
     freshToken: () => people.newcomer(),
     async mailTo(address, count = 1) {
       const { text } = await eventually(() => mailbox.mailTo(address, count));

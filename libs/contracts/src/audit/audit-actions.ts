@@ -86,6 +86,14 @@ export const auditActions = {
   "webhook_signing_key.rotate": of("webhook_signing_key", "The account was given a new key for `v1a` signatures."),
   "property.set": { ...of("property", "A property was overridden."), keptFor: "actor" },
   "property.unset": { ...of("property", "The override of a property was removed."), keptFor: "actor" },
+  "property.rollback": {
+    ...of("property", "The override of a property was set back to an earlier revision."),
+    keptFor: "actor",
+  },
+  "property.expire": { ...of("property", "The time of an override was over."), keptFor: "actor" },
+  "property.propose": { ...of("property", "A change was proposed to a second operator."), keptFor: "actor" },
+  "property.approve": { ...of("property", "A change that another operator proposed was approved."), keptFor: "actor" },
+  "property.withdraw": { ...of("property", "A proposed change was withdrawn."), keptFor: "actor" },
   "audit.limit": ofAccount(
     "A credential was refused so often that the refusals that follow in this minute are not listed.",
   ),

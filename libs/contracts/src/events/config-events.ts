@@ -15,9 +15,14 @@ export const configChangedEvent = defineEvent({
     value: jsonValue,
     revision: z.int().describe("One per change; a reader applies only a higher one."),
     secrecy: z.enum(["public", "internal", "sensitive"]),
-    actor: z.string().describe("Account id of who did it."),
+    actor: z.string().describe("Account id of who did it; `system` where its time was over."),
     reason: z.string().nullable(),
     changed_at: timestamp,
+    together: z
+      .int()
+      .optional()
+      .describe("How many properties the revision changes: they hold at once. Left out where it is one."),
+    expires_at: timestamp.nullable().optional().describe("When the override ends by itself."),
   }),
   example: {
     property: "limits.maxPageSize",
@@ -28,6 +33,7 @@ export const configChangedEvent = defineEvent({
     actor: "acc_5Yb0cPq7TnV2sKxW9mRdLh",
     reason: "Slow lists",
     changed_at: "2026-01-02T10:30:00.000Z",
+    expires_at: null,
   },
 });
 
@@ -43,6 +49,17 @@ export const configAppliedEvent = defineEvent({
     instance: z.string(),
     revision: z.int().describe("The last revision it applied; 0 before any."),
     published: z.record(z.string(), jsonValue).describe("Effective values of the published properties it uses."),
+    values: z
+      .record(
+        z.string(),
+        z.object({
+          value: jsonValue,
+          source: z.string(),
+          pending: z.object({ value: jsonValue, revision: z.int() }).optional(),
+        }),
+      )
+      .optional()
+      .describe("Every property that it has, with what runs and what waits for the next start, masked."),
     pending_restart: z.array(z.string()).describe("Properties whose new value waits for a restart."),
     problems: z
       .array(z.string())
@@ -56,6 +73,7 @@ export const configAppliedEvent = defineEvent({
     instance: "images-7d9f",
     revision: 17,
     published: { "limits.maxPageSize": 50 },
+    values: { "limits.maxPageSize": { value: 50, source: "overrides" } },
     pending_restart: [],
     problems: [],
     loaded_at: "2026-01-02T10:30:00.120Z",

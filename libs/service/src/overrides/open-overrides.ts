@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { decodeEvent, type EventLog, eventNameOf, type ReceivedRecord } from "@signalbox/events";
 import type { ServiceContext } from "@signalbox/runtime";
+import { createRevisionGathering } from "./gather-revisions.ts";
 import type { ClassifiedChange, ClassifiedOverrides, OverrideCopy } from "./override-copy.ts";
 
 type Context = Pick<ServiceContext<unknown>, "instance" | "log" | "runner" | "health"> & { readonly service: string };
@@ -65,6 +66,7 @@ class FollowedOverrides {
   readonly #keep: (overrides: ClassifiedOverrides) => void;
   readonly #changes = new Map<string, ClassifiedChange>();
   readonly #listeners: (() => void)[] = [];
+  readonly #gathering = createRevisionGathering((changes) => this.#take(changes));
   #revision = 0;
   #kept = none;
   #isCaughtUp = false;
@@ -95,10 +97,26 @@ class FollowedOverrides {
   }
 
   #apply(record: ReceivedRecord): void {
-    const { property, set, value, secrecy, revision } = decodeEvent("config.changed", record).data;
-    if (revision <= (this.#changes.get(property)?.revision ?? 0)) return;
-    this.#changes.set(property, { revision, set, value: set ? value : null, secrecy });
-    this.#revision = Math.max(this.#revision, revision);
+    const { property, set, value, secrecy, revision, together = 1 } = decodeEvent("config.changed", record).data;
+    if (!this.#isNew(property, revision)) return;
+    // Until it has caught up, nobody looks; and the rest of an old revision may be gone from the topic.
+    this.#gathering.add(
+      property,
+      { revision, set, value: set ? value : null, secrecy },
+      this.#isCaughtUp ? together : 1,
+    );
+  }
+
+  #isNew(property: string, revision: number): boolean {
+    return revision > (this.#changes.get(property)?.revision ?? 0);
+  }
+
+  #take(changes: ReadonlyMap<string, ClassifiedChange>): void {
+    for (const [property, change] of changes) {
+      if (!this.#isNew(property, change.revision)) continue;
+      this.#changes.set(property, change);
+      this.#revision = Math.max(this.#revision, change.revision);
+    }
     if (!this.#isCaughtUp) return;
     this.#keep(this.current());
     for (const listener of this.#listeners) listener();

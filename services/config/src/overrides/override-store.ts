@@ -1,4 +1,4 @@
-import { type Pool, sql, type Tx, table } from "@signalbox/storage";
+import { type ListRange, type Pool, sql, type Tx, table } from "@signalbox/storage";
 
 /** An override in force. Revisions count changes over all properties; the value is whatever JSON the property takes. */
 export interface Override {
@@ -8,11 +8,25 @@ export interface Override {
   readonly actor: string;
   readonly reason: string | null;
   readonly changedAt: Date;
+  /** When it ends by itself. */
+  readonly expiresAt: Date | null;
+  /** What comes back then: the revision of the last change that was made to stay; 0 when there was none. */
+  readonly restores: bigint | null;
 }
 
 /** One change: an override set, or (with `set` false and a value of null) removed. */
 export interface Change extends Override {
   readonly set: boolean;
+  readonly credential: string | null;
+  readonly requestId: string | null;
+  /** How many properties the revision changes. */
+  readonly together: number;
+}
+
+/** A change in the history of its property, with what was before. */
+export interface PastChange extends Change {
+  readonly wasSet: boolean;
+  readonly before: unknown;
 }
 
 export type OverrideStore = ReturnType<typeof createOverrideStore>;
@@ -24,18 +38,51 @@ const overrideColumns = {
   actor: "text",
   reason: "text",
   changedAt: "timestamptz",
+  expiresAt: "timestamptz",
+  restores: "int8",
 } as const;
 const overrides = table("property_overrides", overrideColumns);
-const revisions = table("property_revisions", { ...overrideColumns, set: "bool" });
+const revisions = table("property_revisions", {
+  ...overrideColumns,
+  ...{ set: "bool", credential: "text", requestId: "text", together: "int4" },
+});
 
 const listOverrides = sql("overrides.list", `select ${overrides.columns} from property_overrides order by name`);
 const findOverride = sql("overrides.find", `select ${overrides.columns} from property_overrides where name = $1`);
 const removeOverride = sql("overrides.remove", "delete from property_overrides where name = $1");
+const listExpired = sql(
+  "overrides.list-expired",
+  `select ${overrides.columns} from property_overrides where expires_at <= $1 order by name`,
+);
 const nextRevision = sql(
   "overrides.next-revision",
   "update revision_counter set revision = revision + 1 returning revision",
 );
-const lockRevisions = sql("overrides.lock-revisions", "select 1 from revision_counter for update");
+const lockRevisions = sql("overrides.lock-revisions", "select revision from revision_counter for update");
+const findChange = sql(
+  "overrides.find-change",
+  `select ${revisions.columns} from property_revisions where name = $1 and revision = $2`,
+);
+/** The change of each property that was the newest at a revision. */
+const listAt = sql(
+  "overrides.list-at",
+  `select distinct on (name) ${revisions.columns} from property_revisions where revision <= $1 order by name, revision desc`,
+);
+const listSince = sql(
+  "overrides.list-since",
+  `select ${revisions.columns} from property_revisions where revision > $1 order by revision, name limit $2`,
+);
+const findFirstSince = sql(
+  "overrides.find-first-since",
+  "select min(revision) as revision from property_revisions where changed_at >= $1",
+);
+const listHistory = sql(
+  "overrides.history",
+  `select ${revisions.columns}, coalesce("wasSet", false) as "wasSet", before from (
+     select *, lag(set) over w as "wasSet", lag(value) over w as before from property_revisions where name = $1
+     window w as (partition by name order by revision)
+   ) as history where ($2::int8 is null or revision < $2) order by revision desc limit $3`,
+);
 
 const newest = "(select distinct on (name) * from property_revisions order by name, revision desc) as newest";
 const listNewestBefore = sql(
@@ -48,32 +95,51 @@ const listNewestOf = sql(
   `select ${revisions.columns} from ${newest}
    where actor = $1 and reason is not null order by revision`,
 );
-const eraseReasons = ["property_overrides", "property_revisions"].map((name) =>
-  sql(`overrides.erase-reasons ${name}`, `update ${name} set reason = null where actor = $1 and reason is not null`),
+const eraseReasons = [
+  ["property_overrides", "actor"],
+  ["property_revisions", "actor"],
+  ["change_proposals", "author"],
+].map(([name, actor]) =>
+  sql(`overrides.erase-reasons ${name}`, `update ${name} set reason = null where ${actor} = $1 and reason is not null`),
 );
 
 /** The overrides in PostgreSQL. Writes take the transaction that also carries their event. */
 export function createOverrideStore(pool: Pool) {
   return {
     list: async (): Promise<Override[]> => (await pool.query<Override>(listOverrides)).rows,
-    /** The values in force, with the changes of this transaction. */
-    valuesIn: async (tx: Tx): Promise<ReadonlyMap<string, unknown>> => {
+    /** The overrides in force by name, with the changes of this transaction. */
+    listIn: async (tx: Tx): Promise<ReadonlyMap<string, Override>> => {
       const { rows } = await tx.query<Override>(listOverrides);
-      return new Map(rows.map(({ name, value }) => [name, value]));
+      return new Map(rows.map((override) => [override.name, override]));
     },
     find: async (tx: Tx, name: string): Promise<Override | null> =>
       (await tx.query<Override>(findOverride, [name])).rows[0] ?? null,
-    /** Takes the next revision, and with it the lock that makes all changes one after the other. */
-    nextRevision: async (tx: Tx): Promise<bigint> => {
-      const { rows } = await tx.query<{ revision: bigint }>(nextRevision);
-      if (rows[0] === undefined) throw new Error("the revision counter has no row: was the database migrated?");
-      return rows[0].revision;
-    },
+    /** The overrides whose time is over. */
+    listExpired: async (now: Date): Promise<Override[]> => (await pool.query<Override>(listExpired, [now])).rows,
+    /** Makes all changes one after the other until the transaction ends; answers the newest revision. */
+    lock: async (tx: Tx): Promise<bigint> => revisionIn((await tx.query<Counter>(lockRevisions)).rows),
+    /** Takes the next revision, and with it the lock of all changes. */
+    nextRevision: async (tx: Tx): Promise<bigint> => revisionIn((await tx.query<Counter>(nextRevision)).rows),
     /** Puts a change into force and keeps it among all that were ever made. */
     async save(tx: Tx, change: Change): Promise<void> {
       await tx.query(removeOverride, [change.name]);
       if (change.set) await overrides.insert(tx, change);
       await revisions.insert(tx, change);
+    },
+    /** One change of a property. */
+    findChange: async (tx: Tx, name: string, revision: bigint): Promise<Change | null> =>
+      (await tx.query<Change>(findChange, [name, revision])).rows[0] ?? null,
+    /** The change of each property that was the newest at a revision. */
+    listAt: async (tx: Tx, revision: bigint): Promise<Change[]> => (await tx.query<Change>(listAt, [revision])).rows,
+    /** The changes after a revision, oldest first. */
+    listSince: async (revision: bigint, limit: number): Promise<Change[]> =>
+      (await pool.query<Change>(listSince, [revision, limit])).rows,
+    /** The first revision since a time; null when there was none. */
+    firstSince: async (time: Date): Promise<bigint | null> =>
+      (await pool.query<{ revision: bigint | null }>(findFirstSince, [time])).rows[0]?.revision ?? null,
+    /** The changes of a property, newest first, each with what was before. */
+    async history(name: string, { after, limit }: ListRange): Promise<PastChange[]> {
+      return (await pool.query<PastChange>(listHistory, [name, after === null ? null : BigInt(after.id), limit])).rows;
     },
     /** Lists the newest change of each property that has stood since then, and holds up others until the transaction ends. */
     async newestBefore(tx: Tx, time: Date): Promise<Change[]> {
@@ -88,4 +154,11 @@ export function createOverrideStore(pool: Pool) {
       return rows.map((change) => ({ ...change, reason: null }));
     },
   };
+}
+
+type Counter = { readonly revision: bigint };
+
+function revisionIn([row]: readonly Counter[]): bigint {
+  if (row === undefined) throw new Error("the revision counter has no row: was the database migrated?");
+  return row.revision;
 }

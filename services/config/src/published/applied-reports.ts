@@ -30,7 +30,7 @@ const arrivalsMax = 1_000;
 export class AppliedReports {
   readonly #clock: Clock;
   readonly #heard = new Map<string, Heard>();
-  readonly #listeners: (() => void)[] = [];
+  readonly #listeners = new Set<() => void>();
   /** When each of the newest revisions was first heard of, in their order. */
   readonly #arrivals: { readonly revision: number; readonly atMs: number }[] = [];
 
@@ -70,8 +70,10 @@ export class AppliedReports {
     return Math.min(...[...this.#heard.values()].map(({ heardAtMs }) => heardAtMs + staleAfterMs));
   }
 
-  onChange(listener: () => void): void {
-    this.#listeners.push(listener);
+  /** Calls back after each report that says something new; returns the way to stop. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 }
 

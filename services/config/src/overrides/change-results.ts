@@ -1,0 +1,76 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { PropertyScalar } from "@signalbox/config";
+import { masked } from "@signalbox/core";
+import type { AppliedReports } from "../published/applied-reports.ts";
+import type { Elsewhere, PropertyCatalogue } from "./property-catalogue.ts";
+
+interface Dependencies {
+  readonly reports: AppliedReports;
+  readonly catalogue: PropertyCatalogue;
+  readonly elsewhere: Elsewhere;
+}
+
+interface Made {
+  readonly name: string;
+  readonly set: boolean;
+  readonly value: unknown;
+}
+
+/** The sources that beat an override. */
+const above: ReadonlySet<string> = new Set(["command line", "environment"]);
+
+export type ChangeResults = ReturnType<typeof createChangeResults>;
+
+/** Tells what became of changes: what counts now, what stands above them, and who has applied them. */
+export function createChangeResults({ reports, catalogue, elsewhere }: Dependencies) {
+  const aliveOf = (services: readonly string[]) =>
+    reports.alive().flatMap(({ report }) => (services.includes(report.service) ? [report] : []));
+
+  /** Null as the revision is for changes that were not made. */
+  function resultOf({ name, set, value }: Made, revision: bigint | null) {
+    const { property, services, declaration } = catalogue.target(name);
+    const alive = aliveOf(services);
+    const has = (report: (typeof alive)[number]) => revision !== null && BigInt(report.revision) >= revision;
+    const runs = alive.filter((report) => has(report) && !report.pending_restart.includes(property));
+    const shadow = alive
+      .map(({ values }) => values?.[property])
+      .find((running) => running && above.has(running.source));
+    const below = () => elsewhere(name)?.value ?? elsewhere(property)?.value ?? declaration.default;
+    const effective = shadow ? shadow.value : set ? value : below();
+    const isMasked = effective === masked || catalogue.isMasked(name, effective as PropertyScalar);
+    return {
+      ...{ name, value: isMasked ? null : effective, masked: isMasked },
+      shadowedBy: shadow?.source ?? null,
+      appliesAt: declaration.reload === "live" ? "LIVE" : "RESTART",
+      instances: alive.length,
+      applied: runs.length,
+    };
+  }
+
+  return {
+    /**
+     * Answers for each property once every instance that has it knows the revision, or the wait is over. A dry run has no
+     * revision, and nothing to wait for.
+     */
+    async of(made: readonly Made[], revision: bigint | null, waitMs: number) {
+      const services = made.flatMap(({ name }) => catalogue.target(name).services);
+      const isKnown = () => aliveOf(services).every((report) => BigInt(report.revision) >= (revision ?? 0n));
+      if (revision !== null) await waitFor(isKnown, reports, waitMs);
+      return made.map((each) => resultOf(each, revision));
+    },
+  };
+}
+
+/** Waits for the condition, asking again after each report. */
+async function waitFor(holds: () => boolean, reports: AppliedReports, waitMs: number): Promise<void> {
+  if (waitMs === 0 || holds()) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const forget = reports.onChange(() => {
+    if (holds()) resolve();
+  });
+  const timer = new AbortController();
+  const late = sleep(waitMs, undefined, { signal: timer.signal }).catch(() => {});
+  await Promise.race([promise, late]);
+  timer.abort();
+  forget();
+}

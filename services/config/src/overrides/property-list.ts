@@ -1,0 +1,97 @@
+import type { Configuration, PropertyDeclaration } from "@signalbox/config";
+import { masked } from "@signalbox/core";
+import type { Properties } from "../properties.ts";
+import type { AppliedReports } from "../published/applied-reports.ts";
+import { type Audience, isFor } from "../settings.ts";
+import type { Override } from "./override-store.ts";
+import { addressesOf, type PropertyCatalogue } from "./property-catalogue.ts";
+
+export interface PropertyListDependencies {
+  readonly configuration: Configuration<Properties>;
+  readonly reports: AppliedReports;
+  readonly catalogue: PropertyCatalogue;
+}
+
+/** What an instance says it runs with; the value is already masked. */
+interface Running {
+  readonly service: string;
+  readonly instance: string;
+  readonly value: unknown;
+  readonly source: string;
+  readonly pending?: { readonly value: unknown; readonly revision: number } | undefined;
+}
+
+/** Every property of every service that the audience sees, with what runs in each instance and the overrides in force. */
+export function listProperties(
+  { configuration, reports, catalogue }: PropertyListDependencies,
+  inForce: readonly Override[],
+  audience: Audience,
+) {
+  const overrideOf = new Map(inForce.map((override) => [override.name, override]));
+  const own = configuration.runningValues();
+  const runningOf = runningIn(reports);
+  return catalogue
+    .all()
+    .filter(({ declaration }) => isFor(audience, declaration.audience))
+    .map(({ name, services, declaration }) => {
+      const instances = runningOf(name);
+      const addresses = [...new Set(services.flatMap((service) => addressesOf(service, name)))];
+      const overrides = addresses.flatMap((address) => overrideOf.get(address) ?? []);
+      const running = own[name] ?? instances[0];
+      const override = overrides.find((each) => each.name === name);
+      return {
+        ...describe(declaration),
+        ...{ name, services, source: running?.source ?? null, ...shown(running?.value ?? null) },
+        instances: instances.map(viewInstance),
+        override: override ? viewOverride(override, catalogue) : null,
+        overrides: overrides.map((each) => viewOverride(each, catalogue)),
+      };
+    });
+}
+
+/** An override as the graph shows it. */
+export function viewOverride(override: Override, catalogue: PropertyCatalogue) {
+  const { name, value, revision, reason, changedAt, expiresAt } = override;
+  const isMasked = catalogue.isMasked(name, value);
+  return {
+    ...{ name, reason, changedAt, expiresAt, masked: isMasked },
+    value: isMasked ? null : value,
+    revision: String(revision),
+  };
+}
+
+const shown = (value: unknown) => ({ value: value === masked ? null : value, masked: value === masked });
+
+const viewInstance = ({ service, instance, value, source, pending }: Running) => ({
+  ...{ service, instance, source, ...shown(value) },
+  pending: pending ? { ...shown(pending.value), revision: String(pending.revision) } : null,
+});
+
+function describe(declaration: PropertyDeclaration) {
+  const { type, unit = null, secrecy, audience = "operator", reload, local, guarded, effect } = declaration;
+  const { min, max, choices, pattern, maxLength, minItems, maxItems, atMost, oneOf, required, allowsEmpty } =
+    declaration;
+  return {
+    ...{ type, unit, secrecy, audience, reload, effect },
+    overridable: !local && secrecy !== "secret",
+    guarded: guarded === true,
+    bounds: {
+      ...{ min, max, choices, pattern, maxLength, minItems, maxItems, atMost, oneOf },
+      nullable: declaration.default === null && required === undefined,
+      allowsEmpty: allowsEmpty === true,
+    },
+  };
+}
+
+/** What the instances that are alive run with, by property; the oldest name comes first, so that the order stays. */
+function runningIn(reports: AppliedReports): (name: string) => Running[] {
+  const alive = reports
+    .alive()
+    .map(({ report }) => report)
+    .sort((a, b) => `${a.service}/${a.instance}`.localeCompare(`${b.service}/${b.instance}`));
+  return (name) =>
+    alive.flatMap(({ service, instance, values }) => {
+      const running = values?.[name];
+      return running ? [{ service, instance, ...running }] : [];
+    });
+}

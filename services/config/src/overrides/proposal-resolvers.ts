@@ -1,0 +1,82 @@
+import { field, mutation, type SubgraphContext } from "@signalbox/graphql";
+import type { Tx } from "@signalbox/storage";
+import type { ChangeApproval } from "./change-approval.ts";
+import { answerOf, operators } from "./change-resolvers.ts";
+import type { ChangeResults } from "./change-results.ts";
+import * as inputs from "./override-inputs.ts";
+import type { PropertyCatalogue } from "./property-catalogue.ts";
+import type { Proposal, Proposals } from "./proposals.ts";
+
+export interface ProposalResolverDependencies {
+  readonly proposals: Proposals;
+  readonly approval: ChangeApproval;
+  readonly results: ChangeResults;
+  readonly catalogue: PropertyCatalogue;
+}
+
+/** The fields of changes that need a second operator. */
+export function proposalResolvers({ proposals, approval, results, catalogue }: ProposalResolverDependencies) {
+  const shown = { ...operators, payload: "proposal" } as const;
+  return {
+    Query: {
+      changeProposals: field({ scopes: ["config:admin"] }, async () =>
+        (await proposals.list()).map((proposal) => viewProposal(proposal, catalogue)),
+      ),
+    },
+    Mutation: {
+      proposeChange: mutation(
+        { ...shown, audit: "property.propose", input: inputs.ProposeChange },
+        (input, context) => {
+          const wanted = inputs.changeSetOf(input);
+          approval.assertExpiry(wanted);
+          return context.inTransaction(async (tx) =>
+            viewProposal(await proposals.propose(tx, context.caller, wanted), catalogue),
+          );
+        },
+      ),
+      approveChange: mutation(
+        {
+          ...{
+            ...operators,
+            audit: ["property.approve", "property.set", "property.unset"],
+            input: inputs.ApproveChange,
+          },
+          payload: (decided: object | null) => decided ?? { proposal: null, results: [] },
+        },
+        async ({ id, wait_for_ms: waitMs }, context) => {
+          const { proposal, made } = await decide(proposals, context, id, (tx, open) =>
+            proposals.approve(tx, context.caller, open),
+          );
+          const { results: told } = await answerOf(results, made, made, waitMs);
+          return { proposal: viewProposal(proposal, catalogue), results: told };
+        },
+      ),
+      withdrawChange: mutation(
+        { ...shown, audit: "property.withdraw", input: inputs.WithdrawChange },
+        async ({ id }, context) => {
+          const withdrawn = await decide(proposals, context, id, (tx, open) =>
+            proposals.withdraw(tx, context.caller, open),
+          );
+          return viewProposal(withdrawn, catalogue);
+        },
+      ),
+    },
+  };
+}
+
+function decide<Result>(
+  proposals: Proposals,
+  context: SubgraphContext<unknown>,
+  id: string,
+  change: (tx: Tx, proposal: Proposal) => Promise<Result>,
+): Promise<Result> {
+  return context.write({ missing: "There is no such proposal.", find: (tx) => proposals.lock(tx, id), change });
+}
+
+function viewProposal(proposal: Proposal, catalogue: PropertyCatalogue) {
+  const changes = proposal.changes.map(({ name, set, value, expectedRevision }) => {
+    const masked = set && catalogue.isMasked(name, value);
+    return { name, unset: !set, masked, value: masked || !set ? null : value, expectedRevision };
+  });
+  return { ...proposal, changes, revision: proposal.revision === null ? null : String(proposal.revision) };
+}

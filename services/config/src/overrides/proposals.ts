@@ -1,0 +1,136 @@
+import type { Caller } from "@signalbox/auth";
+import { AppError, type Clock, newId } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
+import { audited } from "@signalbox/service";
+import { type Pool, sql, type Tx, table } from "@signalbox/storage";
+import type { Change } from "./override-store.ts";
+import type { ChangeSet, Overrides } from "./overrides.ts";
+import type { WantedChange } from "./plan-changes.ts";
+
+/** Changes that wait for a second operator. */
+export interface Proposal {
+  readonly id: string;
+  readonly changes: readonly StoredChange[];
+  readonly reason: string | null;
+  readonly author: string;
+  readonly createdAt: Date;
+  /** When the changes undo themselves. */
+  readonly expiresAt: Date | null;
+  readonly state: "open" | "approved" | "withdrawn";
+  readonly decidedBy: string | null;
+  readonly decidedAt: Date | null;
+  /** The revision that its approval made. */
+  readonly revision: bigint | null;
+}
+
+interface StoredChange extends Omit<WantedChange, "expectedRevision"> {
+  readonly expectedRevision: string;
+}
+
+const proposals = table("change_proposals", {
+  ...{ id: "text", changes: "jsonb", reason: "text", author: "text", createdAt: "timestamptz" },
+  ...{ expiresAt: "timestamptz", state: "text", decidedBy: "text", decidedAt: "timestamptz", revision: "int8" },
+});
+const lockProposal = sql(
+  "proposals.lock",
+  `select ${proposals.columns} from change_proposals where id = $1 for update`,
+);
+const countOpen = sql(
+  "proposals.count-open",
+  "select count(*)::int as count from change_proposals where state = 'open'",
+);
+const listProposals = sql(
+  "proposals.list",
+  `select ${proposals.columns} from change_proposals order by created_at desc, id desc limit $1`,
+);
+const decide = proposals.update("state", "decidedBy", "decidedAt", "revision");
+
+/** The most that wait at a time: whoever wants more has to decide some. */
+const openMax = 100;
+const listedMax = 200;
+
+interface Dependencies {
+  readonly pool: Pool;
+  readonly overrides: Overrides;
+  readonly outbox: Pick<Outbox, "append">;
+  readonly clock: Clock;
+}
+
+export type Proposals = ReturnType<typeof createProposals>;
+
+/** Changes of properties that one operator proposes and another one approves. */
+export function createProposals({ pool, overrides, outbox, clock }: Dependencies) {
+  return {
+    /** The newest proposals, decided ones too. */
+    list: async (): Promise<Proposal[]> => (await pool.query<Proposal>(listProposals, [listedMax])).rows,
+
+    /** Keeps changes for somebody else to approve. @throws AppError as a change that is made */
+    async propose(tx: Tx, caller: Caller, wanted: ChangeSet): Promise<Proposal> {
+      await overrides.check(tx, wanted);
+      const open = (await tx.query<{ count: number }>(countOpen)).rows[0]?.count ?? 0;
+      if (open >= openMax) throw new AppError("conflict", `There are ${openMax} open proposals. Decide some first.`);
+      const changes = wanted.changes.map((change) => ({
+        ...change,
+        expectedRevision: String(change.expectedRevision),
+      }));
+      const { reason, expiresAt } = wanted;
+      const undecided = { state: "open", decidedBy: null, decidedAt: null, revision: null } as const;
+      const author = caller.accountId;
+      const made = { id: newId("chg"), changes, reason, author, createdAt: clock.now(), expiresAt, ...undecided };
+      await proposals.insert(tx, made);
+      await outbox.append(
+        tx,
+        changes.map(({ name }) => audited(caller, entry("property.propose", name, reason))),
+      );
+      return made;
+    },
+
+    /** Makes the changes of another operator, unless somebody changed one of the properties meanwhile. */
+    async approve(tx: Tx, caller: Caller, proposal: Proposal): Promise<{ proposal: Proposal; made: Change[] }> {
+      assertOpen(proposal);
+      if (proposal.author === caller.accountId) {
+        throw new AppError("forbidden", "A change is approved by another operator than the one who proposed it.");
+      }
+      const { reason, expiresAt } = proposal;
+      const changes = proposal.changes.map((each) => ({ ...each, expectedRevision: BigInt(each.expectedRevision) }));
+      const made = await overrides.change(tx, caller, { changes, reason, expiresAt, fieldOf: () => "id" });
+      const revision = made[0]?.revision ?? null;
+      await outbox.append(
+        tx,
+        changes.map(({ name }) => audited(caller, entry("property.approve", name, reason))),
+      );
+      return { made, proposal: await close(tx, caller, { ...proposal, state: "approved", revision }, clock.now()) };
+    },
+
+    /** Takes a proposal back. */
+    async withdraw(tx: Tx, caller: Caller, proposal: Proposal): Promise<Proposal> {
+      assertOpen(proposal);
+      await outbox.append(
+        tx,
+        proposal.changes.map(({ name }) => audited(caller, entry("property.withdraw", name, null))),
+      );
+      return close(tx, caller, { ...proposal, state: "withdrawn" }, clock.now());
+    },
+
+    /** Finds a proposal and keeps others from deciding it. */
+    lock: async (tx: Tx, id: string): Promise<Proposal | null> =>
+      (await tx.query<Proposal>(lockProposal, [id])).rows[0] ?? null,
+  };
+}
+
+/** Keeps what became of a proposal, and who decided it. */
+async function close(tx: Tx, caller: Caller, proposal: Proposal, now: Date): Promise<Proposal> {
+  const decided = { ...proposal, decidedBy: caller.accountId, decidedAt: now };
+  await decide(tx, decided);
+  return decided;
+}
+
+function assertOpen({ state }: Proposal): void {
+  if (state !== "open") throw new AppError("conflict", `The proposal was ${state} already.`);
+}
+
+const entry = <A extends `property.${"propose" | "approve" | "withdraw"}`>(
+  action: A,
+  subject: string,
+  reason: string | null,
+) => ({ action, subject, fields: ["value"], reason }) as const;

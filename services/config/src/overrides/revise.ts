@@ -1,0 +1,72 @@
+import { type AuditAction, draft, type EventDraft } from "@signalbox/contracts";
+import type { Clock } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
+import { type Actor, audited } from "@signalbox/service";
+import type { Tx } from "@signalbox/storage";
+import type { Change, OverrideStore } from "./override-store.ts";
+import type { Elsewhere, PropertyCatalogue } from "./property-catalogue.ts";
+
+export interface OverrideDependencies {
+  readonly outbox: Pick<Outbox, "append">;
+  readonly overrideStore: OverrideStore;
+  readonly catalogue: PropertyCatalogue;
+  readonly elsewhere: Elsewhere;
+  readonly clock: Clock;
+}
+
+/** What a revision does to one property. */
+export type Revised = Pick<Change, "name" | "set" | "value" | "expiresAt" | "restores">;
+type OverrideAction = Extract<AuditAction, `property.${string}`>;
+
+interface How {
+  readonly by: Actor;
+  readonly reason: string | null;
+  readonly actionOf: (revised: Revised) => OverrideAction;
+  /** In whose audit it is, where that is not the actor's. */
+  readonly auditOf?: (name: string) => string | undefined;
+}
+
+/** Takes the next revision for these changes: rows, events and audit entries in one transaction. */
+export async function revise(
+  tx: Tx,
+  revised: readonly Revised[],
+  { by, reason, actionOf, auditOf }: How,
+  { outbox, overrideStore, catalogue, clock }: OverrideDependencies,
+): Promise<Change[]> {
+  if (revised.length === 0) return [];
+  const revision = await overrideStore.nextRevision(tx);
+  const made = { revision, reason, changedAt: clock.now(), together: revised.length, requestId: by.requestId || null };
+  const actor = by.accountId ?? by.kind;
+  const changes = revised.map((each) => ({ ...each, ...made, actor, credential: by.credential }));
+  const events: EventDraft[] = [];
+  for (const change of changes) {
+    await overrideStore.save(tx, change);
+    const accountId = auditOf?.(change.name);
+    const fields = ["value", `revision ${revision}`];
+    const entry = { action: actionOf(change), subject: change.name, fields, reason };
+    const owner = accountId ?? by.accountId;
+    events.push(changedEvent(change, catalogue));
+    if (owner?.startsWith("acc_")) events.push(audited(by, { ...entry, accountId: owner }));
+  }
+  await outbox.append(tx, events);
+  return changes;
+}
+
+export function changedEvent(change: Change, catalogue: Pick<PropertyCatalogue, "secrecyOf">): EventDraft {
+  return draft("config.changed", {
+    subject: change.name,
+    accountId: null,
+    data: {
+      property: change.name,
+      set: change.set,
+      value: change.value as never,
+      revision: Number(change.revision),
+      secrecy: catalogue.secrecyOf(change.name),
+      actor: change.actor,
+      reason: change.reason,
+      changed_at: change.changedAt.toISOString(),
+      expires_at: change.expiresAt?.toISOString() ?? null,
+      ...(change.together > 1 && { together: change.together }),
+    },
+  });
+}

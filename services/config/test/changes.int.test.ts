@@ -1,0 +1,317 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { openPool, sql } from "@signalbox/storage";
+import { eventually, testPerson } from "@signalbox/testing";
+import { type Harness, startConfig } from "./harness.ts";
+
+let config: Harness;
+let pool: ReturnType<typeof openPool>;
+const [ada, grace] = [testPerson(), testPerson()];
+before(async () => {
+  config = await startConfig();
+  pool = openPool({ ...config.context, url: config.databaseUrl, max: 1, applicationName: "config-tests" });
+});
+after(() => config.close());
+
+const results =
+  "revision results { name value masked shadowedBy appliesAt instances applied } errors { field code message }";
+const documents = {
+  setProperties: `mutation($input: SetPropertiesInput!) { setProperties(input: $input) { ${results} } }`,
+  rollback: `mutation($input: RollbackInput!) { rollback(input: $input) { ${results} } }`,
+  proposeChange: `mutation($input: ProposeChangeInput!) { proposeChange(input: $input) {
+    proposal { id state author changes { name value unset } } errors { field message } } }`,
+  approveChange: `mutation($input: ApproveChangeInput!) { approveChange(input: $input) {
+    proposal { state decidedBy revision } results { name value applied } errors { field message } } }`,
+  withdrawChange: `mutation($input: WithdrawChangeInput!) { withdrawChange(input: $input) {
+    proposal { state } errors { field message } } }`,
+};
+const send = async (name: keyof typeof documents, input: object, who = ada, on = config) => {
+  const { data, errors } = await on.graphql(who, documents[name], { input });
+  return { ...data?.[name], refusal: errors?.[0]?.extensions.code };
+};
+type Given = readonly [name: string, value?: unknown];
+const overrides = async (
+  on = config,
+): Promise<Record<string, { value: unknown; revision: string; expiresAt: string | null }>> => {
+  const { data } = await on.graphql(ada, "{ properties { name overrides { name value revision expiresAt } } }");
+  const all = data.properties.flatMap((each: { overrides: { name: string }[] }) => each.overrides);
+  return Object.fromEntries(all.map((each: { name: string }) => [each.name, each]));
+};
+/** Changes as a caller makes them who has just looked. */
+async function changes(given: readonly Given[], on = config) {
+  const now = await overrides(on);
+  return given.map(([name, value]) => ({
+    ...{ name, expectedRevision: now[name]?.revision ?? "0" },
+    ...(value === undefined ? { unset: true } : { value }),
+  }));
+}
+const change = async (given: readonly Given[], more: object = {}, on = config) =>
+  send("setProperties", { changes: await changes(given, on), reason: "tried out", ...more }, ada, on);
+const valuesNow = async (on = config) =>
+  Object.fromEntries(Object.entries(await overrides(on)).map(([name, { value }]) => [name, value]));
+
+test("changes hold all together, in one revision that every event and the audit name", async () => {
+  const {
+    revision,
+    results: told,
+    errors,
+  } = await change(
+    [
+      ["limits.maxPageSize", 500],
+      ["defaults.pageSize", 300],
+    ],
+    { waitForMs: 10_000 },
+  );
+  assert.deepEqual(errors, []);
+  const instances = { instances: 1, applied: 1, masked: false, shadowedBy: null, appliesAt: "LIVE" };
+  assert.deepEqual(told, [
+    { name: "limits.maxPageSize", value: 500, ...instances },
+    { name: "defaults.pageSize", value: 300, ...instances },
+  ]);
+  for (const name of ["limits.maxPageSize", "defaults.pageSize"]) {
+    const [event] = await config.changesOf(name, 1);
+    assert.deepEqual([event?.data.revision, event?.data.together], [Number(revision), 2]);
+  }
+  const { limits, defaults } = (await config.send(ada, "/api/v1/config/")).body;
+  assert.deepEqual([limits.maxPageSize, defaults.pageSize], [500, 300], "applied is what was waited for");
+  const status = (await config.send(ada, "/api/v1/status/config")).body;
+  assert.equal(status.revision, revision);
+});
+
+test("one wrong change undoes all of them, and every failing member is named", async () => {
+  const before = await overrides();
+  const wrong = await change([
+    ["server.name", "Quay"],
+    ["server.color", "red"],
+  ]);
+  assert.deepEqual([wrong.revision, wrong.errors[0].field], [null, "changes[1].value"]);
+  const twice = await change([
+    ["server.name", "Quay"],
+    ["server.name", "Pier"],
+  ]);
+  assert.equal(twice.errors[0].field, "changes[1].name");
+  const ruleBroken = await change([
+    ["limits.maxPageSize", 10],
+    ["server.name", "Quay"],
+  ]);
+  assert.match(ruleBroken.errors[0].message, /defaults\.pageSize must be at most/);
+  const stale = await send("setProperties", {
+    changes: [
+      { name: "server.name", value: "Quay", expectedRevision: "0" },
+      { name: "limits.maxPageSize", value: 501, expectedRevision: "0" },
+    ],
+    reason: "late",
+  });
+  assert.equal(stale.refusal, "CONFLICT");
+  assert.equal(
+    (await send("setProperties", { changes: await changes([["no.such", 1]]), reason: "x" })).refusal,
+    "NOT_FOUND",
+  );
+  const neither = await send("setProperties", {
+    changes: [{ name: "server.name", expectedRevision: "0" }],
+    reason: "x",
+  });
+  assert.equal(neither.errors[0].field, "changes[0].value");
+  assert.equal((await change([["server.name", "Quay"]], { reason: " " })).errors[0].field, "reason");
+  assert.equal((await change([["server.name", "Quay"]], { waitForMs: 10_001 })).errors[0].field, "waitForMs");
+  assert.deepEqual(await overrides(), before);
+});
+
+test("a dry run judges like the change itself and leaves nothing", async () => {
+  const before = await overrides();
+  const tried = await change(
+    [
+      ["server.name", "Quay"],
+      ["database.pool.max", 7],
+    ],
+    { dryRun: true },
+  );
+  assert.equal(tried.revision, null);
+  assert.deepEqual(
+    tried.results.map(({ value, appliesAt, applied }: Record<string, unknown>) => [value, appliesAt, applied]),
+    [
+      ["Quay", "LIVE", 0],
+      [7, "RESTART", 0],
+    ],
+  );
+  assert.equal((await change([["server.color", "red"]], { dryRun: true })).errors[0].field, "changes[0].value");
+  assert.deepEqual(await overrides(), before);
+});
+
+test("the answer says that a source above stands in the way, and that a restart is needed", async () => {
+  await config.report({
+    ...{ service: "webhook-ingest", instance: "ingest-1" },
+    values: { "webhook-ingest.tolerance": { value: 60_000, source: "command line" } },
+  });
+  const told = await eventually(async () => {
+    const { results: now } = await change(
+      [
+        ["webhook-ingest.tolerance", 30_000],
+        ["auth.principals.cache-max", 500],
+      ],
+      { dryRun: true },
+    );
+    return now[0].instances === 1 && now;
+  });
+  assert.deepEqual([told[0].shadowedBy, told[0].value], ["command line", 60_000]);
+  assert.deepEqual([told[1].shadowedBy, told[1].value, told[1].appliesAt], [null, 500, "RESTART"]);
+});
+
+test("a temporary change undoes itself: what was made to stay before comes back, in one revision", async () => {
+  await change([["server.name", "Harbour"]]);
+  const soon = () => new Date(Date.now() + 60_000).toISOString();
+  const temporary: Given[] = [
+    ["server.name", "Open day"],
+    ["server.color", "#ff0000"],
+  ];
+  await change(temporary, { expiresAt: soon() });
+  await change([["server.name", "Open night"]], { expiresAt: soon() });
+  assert.ok((await overrides())["server.name"]?.expiresAt);
+  await pool.query(sql("test.over", "update property_overrides set expires_at = now() where expires_at is not null"));
+  await eventually(async () => (await valuesNow())["server.name"] === "Harbour");
+  assert.equal((await valuesNow())["server.color"], undefined);
+  const events = await config.changesOf("server.color", 2);
+  assert.deepEqual([events[1]?.data.set, events[1]?.data.actor], [false, "system"]);
+  for (const [expiresAt, given] of [
+    ["2020-01-01T00:00:00Z", "x"],
+    ["2999-01-01T00:00:00Z", "x"],
+    [soon(), undefined],
+  ] as const) {
+    assert.equal((await change([["server.name", given]], { expiresAt })).errors[0].field, "expiresAt");
+  }
+});
+
+test("a temporary change that cannot be undone stays, and the status says why", async () => {
+  const own = await startConfig();
+  try {
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+    await change([["limits.maxPageSize", 900]], { expiresAt }, own);
+    await change([["defaults.pageSize", 800]], {}, own);
+    const ownPool = openPool({ ...own.context, url: own.databaseUrl, max: 1, applicationName: "config-tests" });
+    await ownPool.query(
+      sql("test.over", "update property_overrides set expires_at = now() where expires_at is not null"),
+    );
+    await eventually(async () => {
+      const { validation } = (await own.send(ada, "/api/v1/status/config")).body;
+      return /whose time is over stays: .*defaults\.pageSize/.test(validation.problems.join());
+    });
+    await change([["defaults.pageSize"]], {}, own);
+    await eventually(async () => (await valuesNow(own))["limits.maxPageSize"] === undefined);
+  } finally {
+    await own.close();
+  }
+});
+
+test("a rollback is a new revision that brings back what was, also what was removed since", async () => {
+  const own = await startConfig();
+  try {
+    const { revision: first } = await change(
+      [
+        ["server.name", "One"],
+        ["defaults.pageSize", 30],
+      ],
+      {},
+      own,
+    );
+    await change(
+      [
+        ["server.name", "Two"],
+        ["server.color", "#123456"],
+      ],
+      {},
+      own,
+    );
+    const { revision: last } = await change([["defaults.pageSize"]], {}, own);
+    const late = await send("rollback", { toRevision: first, expectedRevision: first, reason: "back" }, ada, own);
+    assert.equal(late.refusal, "CONFLICT");
+    const back = await send("rollback", { toRevision: first, expectedRevision: last, reason: "back" }, ada, own);
+    assert.deepEqual([back.errors, Number(back.revision)], [[], Number(last) + 1]);
+    assert.deepEqual(await valuesNow(own), { "server.name": "One", "defaults.pageSize": 30 });
+    const again = await send("rollback", { toRevision: first, expectedRevision: back.revision, reason: "x" }, ada, own);
+    assert.deepEqual([again.revision, again.results], [null, []], "nothing differs, so nothing is changed");
+    const zero = await send(
+      "rollback",
+      { toRevision: "0", expectedRevision: back.revision, reason: "start anew" },
+      ada,
+      own,
+    );
+    assert.deepEqual([zero.errors, await valuesNow(own)], [[], {}]);
+    const unknown = await send(
+      "rollback",
+      { toRevision: "99", expectedRevision: zero.revision, reason: "x" },
+      ada,
+      own,
+    );
+    assert.equal(unknown.refusal, "NOT_FOUND");
+  } finally {
+    await own.close();
+  }
+});
+
+test("the history of a property tells old and new, who, with what and why, page by page", async () => {
+  const history = `query($name: String!, $first: Int, $after: String) {
+    propertyHistory(name: $name, first: $first, after: $after) { pageInfo { hasNextPage endCursor } edges { node {
+      revision before { set value masked } after { set value masked } actor credential reason requestId } } } }`;
+  const read = async (variables: object) =>
+    (await config.graphql(ada, history, { name: "server.support-url", ...variables })).data.propertyHistory;
+  await change([["server.support-url", "https://one.example"]], { reason: "first" });
+  await change([["server.support-url", null]], { reason: "second" });
+  await change([["server.support-url"]], { reason: "third" });
+  const { edges, pageInfo } = await read({ first: 2 });
+  const [third, second] = edges.map(({ node }: { node: object }) => node);
+  assert.deepEqual(third.before, { set: true, value: null, masked: false });
+  assert.deepEqual(third.after, { set: false, value: null, masked: false });
+  assert.deepEqual(second.before, { set: true, value: "https://one.example", masked: false });
+  assert.deepEqual(
+    [second.reason, second.actor, second.credential],
+    ["second", ada.accountId, ada.principal.credential.id],
+  );
+  assert.equal(second.requestId, null, "this caller of the subgraph names no request");
+  assert.equal(pageInfo.hasNextPage, true);
+  const rest = await read({ first: 2, after: pageInfo.endCursor });
+  assert.deepEqual(
+    rest.edges.map(({ node }: { node: { reason: string } }) => node.reason),
+    ["first"],
+  );
+  assert.deepEqual(rest.edges[0].node.before, { set: false, value: null, masked: false });
+});
+
+test("a guarded property needs a second operator, who is never the author", async () => {
+  const own = await startConfig({ "config.approval": "guarded" });
+  try {
+    const guarded: Given[] = [["webhook-ingest.tolerance", 60_000]];
+    const alone = await change(guarded, {}, own);
+    assert.match(alone.errors[0].message, /proposes?|propose the change/);
+    assert.deepEqual((await change([["server.name", "Free"]], {}, own)).errors, []);
+    const asked = { changes: await changes(guarded, own), reason: "replays" };
+    const { proposal } = await send("proposeChange", asked, ada, own);
+    assert.deepEqual([proposal.state, proposal.author, proposal.changes[0].value], ["open", ada.accountId, 60_000]);
+    assert.equal((await send("approveChange", { id: proposal.id }, ada, own)).refusal, "FORBIDDEN");
+    const approved = await send("approveChange", { id: proposal.id }, grace, own);
+    assert.deepEqual([approved.proposal.state, approved.proposal.decidedBy], ["approved", grace.accountId]);
+    assert.equal((await valuesNow(own))["webhook-ingest.tolerance"], 60_000);
+    assert.equal((await send("approveChange", { id: proposal.id }, grace, own)).refusal, "CONFLICT");
+    const undo = await send(
+      "rollback",
+      { toRevision: "0", expectedRevision: approved.proposal.revision, reason: "x" },
+      ada,
+      own,
+    );
+    assert.match(undo.errors[0].message, /two operators/, "a rollback is no way round it");
+
+    const stale = (
+      await send("proposeChange", { changes: await changes([["server.name", "Later"]], own), reason: "x" }, ada, own)
+    ).proposal;
+    await change([["server.name", "Sooner"]], {}, own);
+    assert.equal((await send("approveChange", { id: stale.id }, grace, own)).refusal, "CONFLICT");
+    assert.equal((await send("withdrawChange", { id: stale.id }, ada, own)).proposal.state, "withdrawn");
+    assert.equal((await send("approveChange", { id: "chg_none" }, grace, own)).refusal, "NOT_FOUND");
+    const { data } = await own.graphql(ada, "{ changeProposals { id state } }");
+    assert.deepEqual(
+      data.changeProposals.map(({ state }: { state: string }) => state),
+      ["withdrawn", "approved"],
+    );
+  } finally {
+    await own.close();
+  }
+});
