@@ -57,7 +57,6 @@ const overridable = [
   "graphql.limits.cost-window",
   "graphql.limits.depth",
   "graphql.limits.directives",
-  "graphql.limits.mode",
   "graphql.limits.root-fields",
   "graphql.limits.tokens",
   "graphql.subgraph-deadline",

@@ -41,18 +41,18 @@ export const properties = defineProperties({
   "graphql.limits.tokens": limit(4_000, 100_000, "How many tokens a document may have; counted while it is parsed."),
   "graphql.limits.cost": limit(
     5_000,
-    1_000_000,
+    100_000,
     "What an operation may cost: an object 1, a mutation 10, the items of a page as often as `first` says.",
   ),
   "graphql.limits.cost-window": limit(
     50_000,
-    100_000_000,
+    1_000_000,
     "What the operations of one credential may cost in ten seconds.",
     "restart",
   ),
   "graphql.limits.anonymous-cost-window": limit(
     2_000,
-    100_000_000,
+    1_000_000,
     "What the operations of one address without credentials may cost in a minute.",
     "restart",
   ),
@@ -68,7 +68,8 @@ export const properties = defineProperties({
     default: "enforce",
     choices: ["enforce", "measure"],
     secrecy: "internal",
-    reload: "live",
+    reload: "restart",
+    local: true,
     effect:
       "With `measure` the cost of an operation is only told, in headers and in the log, and nothing is refused for it.",
   },

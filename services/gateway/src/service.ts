@@ -25,14 +25,14 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const clients = new Map(subgraphs.map((name) => [name as string, openSubgraphClient(context, name)]));
   const supergraph = await openSupergraph({ clients, accessStates, tracer, clock, metrics, log });
   runner.defer("supergraph", () => supergraph.close());
+  const isEnforced = configuration.get("graphql.limits.mode") === "enforce";
   const costLimits = createCostLimits({
     limiterOf,
     windows: {
       credential: configuration.get("graphql.limits.cost-window"),
       anonymous: configuration.get("graphql.limits.anonymous-cost-window"),
     },
-    costMax: () =>
-      configuration.get("graphql.limits.mode") === "enforce" ? configuration.get("graphql.limits.cost") : null,
+    costMax: isEnforced ? () => configuration.get("graphql.limits.cost") : () => null,
     pageSize: () => Math.min(configuration.get("defaults.pageSize"), configuration.get("limits.maxPageSize")),
   });
   const operations = createOperations({
