@@ -57,6 +57,7 @@ const overridable = [
   "graphql.limits.cost-window",
   "graphql.limits.depth",
   "graphql.limits.directives",
+  "graphql.limits.response",
   "graphql.limits.root-fields",
   "graphql.limits.tokens",
   "graphql.subgraph-deadline",

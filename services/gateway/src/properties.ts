@@ -56,6 +56,35 @@ export const properties = defineProperties({
     "What the operations of one address without credentials may cost in a minute.",
     "restart",
   ),
+  "graphql.limits.response": {
+    type: "integer",
+    default: 16 * MiB,
+    unit: "bytes",
+    min: KiB,
+    max: 64 * MiB,
+    secrecy: "internal",
+    reload: "live",
+    effect: "How large an answer may be; a larger one is `LIMIT_RESPONSE`. One service may give 16 MiB.",
+  },
+  "graphql.documents": {
+    type: "string",
+    default: "apq",
+    choices: ["any", "apq", "trusted"],
+    secrecy: "internal",
+    reload: "restart",
+    local: true,
+    effect:
+      "Which documents are run: `any` text, texts and those sent before by their SHA-256 (`apq`), or those of `graphql.trusted-documents` alone.",
+  },
+  "graphql.trusted-documents": {
+    type: "string",
+    default: null,
+    secrecy: "internal",
+    reload: "restart",
+    local: true,
+    effect:
+      "A path or URL of the manifest for `graphql.documents=trusted`, of Apollo, Relay or GraphQL Code Generator; followed every two seconds.",
+  },
   "graphql.introspection": {
     type: "boolean",
     default: true,

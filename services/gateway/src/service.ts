@@ -1,9 +1,12 @@
 import { internalTokenHeader } from "@signalbox/auth";
+import { ConfigurationError } from "@signalbox/config";
 import { MiB } from "@signalbox/core";
 import { createHttpApp, openApiDocument } from "@signalbox/http";
 import { createInternalClient, type InternalClient } from "@signalbox/net";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { followConfiguration, openAccess, openEdgeLimits, openServiceLog } from "@signalbox/service";
+import { openDocuments } from "./documents/documents.ts";
+import { openTrustedDocuments, type TrustedDocuments } from "./documents/trusted-documents.ts";
 import { createMergedOpenapi, openapiRoutes } from "./openapi/merged-openapi.ts";
 import { createCostLimits } from "./operations/cost-limits.ts";
 import { createOperations } from "./operations/operations.ts";
@@ -36,6 +39,8 @@ export async function createService(context: ServiceContext<Properties>): Promis
     pageSize: () => Math.min(configuration.get("defaults.pageSize"), configuration.get("limits.maxPageSize")),
   });
   const operations = createOperations({
+    documents: openDocuments(configuration.get("graphql.documents"), await openManifest(context)),
+    responseBytesMax: () => configuration.get("graphql.limits.response"),
     costLimits,
     supergraph,
     log,
@@ -60,6 +65,21 @@ export async function createService(context: ServiceContext<Properties>): Promis
     public: createHttpApp({ context, routes, authenticator, rateLimits, openapi }),
     authorizeManagement,
   };
+}
+
+/** The documents that alone are run, where the operator wants that; null where every document is. */
+async function openManifest({
+  configuration,
+  ...context
+}: ServiceContext<Properties>): Promise<TrustedDocuments | null> {
+  if (configuration.get("graphql.documents") !== "trusted") return null;
+  const value = configuration.get("graphql.trusted-documents");
+  const problem = { property: "graphql.trusted-documents", source: "the start", value: value ?? "" };
+  if (value === null)
+    throw new ConfigurationError([{ ...problem, expected: "a manifest for graphql.documents=trusted" }]);
+  return openTrustedDocuments(value, context).catch((error: Error) => {
+    throw new ConfigurationError([{ ...problem, expected: `a manifest that can be read: ${error.message}` }]);
+  });
 }
 
 function openSubgraphClient(

@@ -107,7 +107,7 @@ async function fetchFrom(
     return withoutFlaws(sent, fetched, parts.name);
   } catch (error) {
     const loss = lossOf(error, parts.name, isMutation);
-    const outcome = loss.code === "UNAVAILABLE" ? "unavailable" : "fault";
+    const outcome = loss.code === "UNAVAILABLE" ? "unavailable" : loss.code === "INTERNAL" ? "fault" : "errors";
     return { result: { data: null, errors: lossesOf(fetched, loss) }, outcome };
   }
 }
@@ -191,6 +191,9 @@ const retryAfterSeconds = 2;
 function lossOf(error: unknown, subgraph: string, isMutation: boolean): Loss {
   const isAway = error instanceof Away || (isAppError(error) && error.code === "unavailable");
   const reason = reasonOf(error);
+  if (reason === "UND_ERR_RES_EXCEEDED_MAX_SIZE") {
+    return { code: "LIMIT_RESPONSE", subgraph, reason, outcome: isMutation ? "unknown" : undefined };
+  }
   if (!isAway) return { code: "INTERNAL", subgraph, reason };
   // A connection that was never made has changed nothing.
   const outcome = isMutation && !/ECONNREFUSED|CONNECT_TIMEOUT|ENOTFOUND/.test(reason) ? "unknown" : undefined;
