@@ -49,6 +49,7 @@ const overridable = [
   "events.publish-timeout",
   "features.integrations",
   "features.reports",
+  "graphql.deadline",
   "graphql.document-cache.bytes-max",
   "graphql.introspection",
   "graphql.limits.aliases",

@@ -114,6 +114,16 @@ export const properties = defineProperties({
     reload: "restart",
     effect: "How much memory checked documents may take; those that were not used longest are forgotten.",
   },
+  "graphql.deadline": {
+    type: "integer",
+    default: 15_000,
+    unit: "ms",
+    min: 100,
+    max: 120_000,
+    secrecy: "internal",
+    reload: "restart",
+    effect: "How long one operation may take, with all its fetches; what is missing by then is `UNAVAILABLE`.",
+  },
   "graphql.subgraph-deadline": {
     type: "integer",
     default: 10_000,

@@ -109,10 +109,13 @@ export function publicRoutes(operations: Operations): Routes {
   return routes;
 }
 
-type Input = Pick<RouteInput, "principal" | "requestId" | "clientAddress" | "mediaType" | "headers" | "note">;
+type Input = Pick<
+  RouteInput,
+  "principal" | "requestId" | "clientAddress" | "mediaType" | "headers" | "note" | "signal"
+>;
 
-const askingOf = ({ principal, requestId, clientAddress, headers }: Input) => ({
-  ...{ principal, requestId, clientAddress },
+const askingOf = ({ principal, requestId, clientAddress, headers, signal }: Input) => ({
+  ...{ principal, requestId, clientAddress, signal },
   idempotencyKey: idempotencyKeyOf(headers["idempotency-key"]),
 });
 

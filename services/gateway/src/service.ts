@@ -14,6 +14,8 @@ import type { Properties } from "./properties.ts";
 import { publicRoutes } from "./routes.ts";
 import { openSupergraph } from "./supergraph/open-supergraph.ts";
 
+/** So many fetches from one subgraph are under way at once; others wait, each until its deadline. */
+const fetchesMax = 64;
 /** The services that have a subgraph. Their names are those in the supergraph. */
 const subgraphs = ["account", "images", "config", "webhook-ingest", "webhook-delivery"] as const;
 
@@ -40,6 +42,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   });
   const operations = createOperations({
     documents: openDocuments(configuration.get("graphql.documents"), await openManifest(context)),
+    deadlineMs: configuration.get("graphql.deadline"),
     responseBytesMax: () => configuration.get("graphql.limits.response"),
     costLimits,
     supergraph,
@@ -91,6 +94,7 @@ function openSubgraphClient(
     headers: () => ({ [internalTokenHeader]: configuration.get("internal.token")[0] ?? "" }),
     deadlineMs: configuration.get("graphql.subgraph-deadline"),
     responseBytesMax: 16 * MiB,
+    connections: fetchesMax,
   });
   runner.defer(`${name} client`, () => client.close());
   return client;

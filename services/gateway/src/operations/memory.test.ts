@@ -17,7 +17,8 @@ function heapBytes(): number {
 }
 
 const schema = buildSchema("type Query { sum(of: [Int]): Int }");
-const context = { principal: null, requestId: "r-1", clientAddress: "127.0.0.1", idempotencyKey: null };
+const { signal } = new AbortController();
+const context = { principal: null, signal, requestId: "r-1", clientAddress: "127.0.0.1", idempotencyKey: null };
 const nothingElse = { variables: undefined, operationName: undefined, documentId: null };
 const numbers = "1234567890123456 ".repeat(470);
 
@@ -36,6 +37,7 @@ test("20,000 documents that nobody sends twice leave the heap within 64 MB of wh
     clock: systemClock,
     documents: openDocuments("apq", null),
     responseBytesMax: () => MiB,
+    deadlineMs: 1_000,
     costLimits: { estimate: () => 0, refusal: () => null, charge: () => {} },
     documentCacheBytesMax: 32 * MiB,
     limits: () => ({

@@ -51,6 +51,8 @@ interface Dependencies {
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly costLimits: CostLimits;
+  /** How long an operation may take; what is not there by then is missing in its answer. */
+  readonly deadlineMs: number;
 }
 
 export type Operations = ReturnType<typeof createOperations>;
@@ -58,7 +60,7 @@ export type Operations = ReturnType<typeof createOperations>;
 /** Operations of the graph: parsed, limited, validated, planned and run. */
 export function createOperations(dependencies: Dependencies) {
   const { supergraph, documents, limits, documentCacheBytesMax, responseBytesMax } = dependencies;
-  const { log, metrics, clock, costLimits } = dependencies;
+  const { log, metrics, clock, costLimits, deadlineMs } = dependencies;
   const record = createOperationRecords({ metrics, clock });
   const checked = createDocumentCache({
     bytesMax: documentCacheBytesMax,
@@ -104,8 +106,10 @@ export function createOperations(dependencies: Dependencies) {
       }
       costLimits.charge(asking, estimated);
       const keyed = keyedOperation(asking, { ...request, query: prepared.query }, prepared.operation);
-      const context: OperationContext = { principal, requestId, clientAddress, keyed, fetches };
-      const whole = answerOf(await run({ supergraph, log }, { request, ...prepared }, context), requestId, log);
+      const { signal, release } = endOf(prepared.operation, asking.signal, deadlineMs);
+      const context: OperationContext = { principal, requestId, clientAddress, keyed, fetches, signal };
+      const ran = await run({ supergraph, log }, { request, ...prepared }, context).finally(release);
+      const whole = answerOf(ran, requestId, log);
       const { result, body } = bounded(whole, prepared.operation, responseBytesMax());
       const cost = { estimated, actual: actualCost(prepared.operation, whole.data) };
       const isReplayed = keyed?.isReplayed ?? false;
@@ -120,6 +124,23 @@ type Prepared = Exclude<Chosen, { document: DocumentNode }> | PreparedOperation;
 export interface PreparedOperation extends Extract<Chosen, { document: DocumentNode }> {
   readonly query: string;
   readonly estimated: number;
+}
+
+/**
+ * The end of an operation whatever its subgraphs do: its deadline, and for a query also that nobody waits for it any more. A
+ * mutation that has begun goes on.
+ */
+function endOf({ operation }: OperationDefinitionNode, gone: AbortSignal, deadlineMs: number) {
+  const ending = new AbortController();
+  const onGone = () => ending.abort(gone.reason);
+  const timer = setTimeout(() => ending.abort(new Error("the operation is out of time")), deadlineMs);
+  if (operation === "query") gone.addEventListener("abort", onGone, { once: true });
+  if (operation === "query" && gone.aborted) onGone();
+  const release = () => {
+    clearTimeout(timer);
+    gone.removeEventListener("abort", onGone);
+  };
+  return { signal: ending.signal, release };
 }
 
 const written = (result: FormattedExecutionResult): Buffer => Buffer.from(JSON.stringify(result));
