@@ -1752,11 +1752,14 @@ export interface components {
             }[];
         };
         GraphqlRequest: {
+            /** @description The SHA-256 of a document, or its name in the manifest. */
+            documentId?: string | null;
             extensions?: {
                 [key: string]: unknown;
             } | null;
             operationName?: string | null;
-            query: string;
+            /** @description The document; without it `documentId` or `extensions` names one. */
+            query?: string | null;
             variables?: {
                 [key: string]: unknown;
             } | null;
@@ -7865,11 +7868,14 @@ export interface operations {
     };
     runQuery: {
         parameters: {
-            query: {
-                /** @description A JSON object; ignored. */
+            query?: {
+                /** @description The SHA-256 of a document, or its name in the manifest. */
+                documentId?: string;
+                /** @description A JSON object, whose `persistedQuery` names a document. */
                 extensions?: string;
                 operationName?: string;
-                query: string;
+                /** @description The document; without it `documentId` or `extensions` names one. */
+                query?: string;
                 /** @description A JSON object. */
                 variables?: string;
             };

@@ -8,6 +8,6 @@ export { mutation } from "./mutation.ts";
 export { encodeOperationKey, operationKeyHeader } from "./operation-key.ts";
 export { parseInput, refusalError, toWire } from "./parse-input.ts";
 export { clientAddressHeader, encodePrincipal, principalHeader } from "./principal-header.ts";
-export { type GraphqlRequest, graphqlRequestFrom } from "./read-request.ts";
+export { type RequestMembers, requestMembersFrom } from "./read-request.ts";
 export { createSubgraph, type Resolvers, type SubgraphOptions } from "./subgraph.ts";
 export type { SubgraphContext } from "./subgraph-context.ts";

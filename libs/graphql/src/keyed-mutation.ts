@@ -1,6 +1,5 @@
-import { AppError } from "@signalbox/core";
+import { deserialize, serialize } from "node:v8";
 import type { HttpResponse, IdempotencyClaim, IdempotencyStore } from "@signalbox/http";
-import type { Tx } from "@signalbox/storage";
 import {
   type DocumentNode,
   type FormattedExecutionResult,
@@ -9,6 +8,7 @@ import {
   type SelectionNode,
 } from "graphql";
 import type { OperationKey } from "./operation-key.ts";
+import type { KeyedTransaction } from "./subgraph-context.ts";
 
 interface KeyedMutation {
   readonly document: DocumentNode;
@@ -16,8 +16,8 @@ interface KeyedMutation {
   readonly operationKey: OperationKey;
   readonly accountId: string;
   readonly idempotency: IdempotencyStore;
-  /** Runs a document. `complete` belongs into the transaction of its effect. */
-  readonly run: (document: DocumentNode, complete: (tx: Tx) => Promise<void>) => Promise<FormattedExecutionResult>;
+  /** Runs a document, whose effect is in a transaction under the key. */
+  readonly run: (document: DocumentNode, transaction: KeyedTransaction) => Promise<FormattedExecutionResult>;
 }
 
 /** Tells the gateway that something of the result was kept from an earlier run. It goes no further. */
@@ -25,8 +25,9 @@ export const replayedExtension = "idempotentReplayed";
 
 /**
  * Runs the root fields of a mutation in their order, each once under the operation's `Idempotency-Key`: one that was run before
- * gives the result it had. What a field shows is known after its transaction alone, so the transaction notes that the
- * field was run, and the result is added to the note.
+ * gives the result it had. What a field shows is known after its transaction alone, so the transaction notes what it gave,
+ * and the result is added to the note. Where that did not happen, because the process died, the next attempt makes the
+ * result of the note.
  */
 export async function runKeyedMutation(mutation: KeyedMutation): Promise<FormattedExecutionResult> {
   const { document, operation } = mutation;
@@ -55,17 +56,30 @@ async function runOnce(
     textOf: ({ body }) => (body.kind === "json" ? JSON.stringify(body.value) : ""),
   });
   const kept = await claim.begin(null);
-  if (kept) return replayed(kept);
+  if (kept?.status === runStatus) return asReplay(await run(document, { committed: committedIn(kept) }));
+  if (kept) return asReplay(JSON.parse(textOf(kept)));
   let isRun = false;
-  const result = await run(document, async (tx) => {
-    await claim.complete(tx, { status: 202, body: { kind: "empty" } });
-    tx.afterCommit(() => {
-      isRun = true;
-    });
+  const result = await run(document, {
+    async complete(tx, given) {
+      await claim.complete(tx, { status: runStatus, body: { kind: "json", value: noteOf(given) } });
+      tx.afterCommit(() => {
+        isRun = true;
+      });
+    },
   });
   await keep(claim, result, isRun);
   return result;
 }
+
+/** The status of a record whose effect is there and whose answer is not yet. */
+const runStatus = 202;
+
+/** What a transaction gave, with its dates and bytes. */
+const noteOf = (given: unknown) => ({ given: serialize(given).toString("base64") });
+
+const committedIn = (kept: HttpResponse): { readonly given: unknown } => ({
+  given: deserialize(Buffer.from(JSON.parse(textOf(kept)).given, "base64")),
+});
 
 async function keep(claim: IdempotencyClaim, result: FormattedExecutionResult, isRun: boolean): Promise<void> {
   const answer: HttpResponse = { status: 200, body: { kind: "json", value: result } };
@@ -87,14 +101,12 @@ function refusalIn({ data, errors = [] }: FormattedExecutionResult): "refused" |
   return payloads.some((payload) => (payload?.errors?.length ?? 0) > 0) ? "refused" : null;
 }
 
-function replayed({ body }: HttpResponse): FormattedExecutionResult {
-  if (body.kind === "bytes") {
-    return { ...JSON.parse(Buffer.from(body.bytes).toString()), extensions: { [replayedExtension]: true } };
-  }
-  throw new AppError("conflict", "This was done under the same Idempotency-Key, and its answer was lost.", {
-    field: "Idempotency-Key",
-  });
-}
+const textOf = ({ body }: HttpResponse): string => (body.kind === "bytes" ? Buffer.from(body.bytes).toString() : "");
+
+const asReplay = (result: FormattedExecutionResult): FormattedExecutionResult => ({
+  ...result,
+  extensions: { ...result.extensions, [replayedExtension]: true },
+});
 
 /** The first field has the key itself, so that the same key is no other request of REST either. No key holds a blank. */
 function keyOf({ key, isFirst }: OperationKey, selection: SelectionNode, at: number): string {

@@ -23,13 +23,24 @@ export async function readGraphqlRequest(request: IncomingMessage): Promise<Grap
   return graphqlRequestFrom(parsed(Buffer.concat(chunks).toString("utf8")));
 }
 
+/** The members of a request beside its document, which a gateway knows more forms of. */
+export interface RequestMembers extends Omit<GraphqlRequest, "query"> {
+  readonly query: unknown;
+  readonly documentId: unknown;
+  readonly extensions: Record<string, unknown> | undefined;
+}
+
 /** Checks the members of a request that has been parsed already. @throws AppError `invalid_request` naming the member. */
 export function graphqlRequestFrom(body: unknown): GraphqlRequest {
+  const { query, variables, operationName } = requestMembersFrom(body);
+  if (typeof query === "string") return { query, variables, operationName };
+  throw new AppError("invalid_request", "query must be a string.", { field: "query" });
+}
+
+/** Checks what is beside the document. @throws AppError `invalid_request` naming the member. */
+export function requestMembersFrom(body: unknown): RequestMembers {
   if (!isObject(body)) throw new AppError("invalid_request", "The body must be a JSON object.");
-  const { query, variables, operationName, extensions } = body;
-  if (typeof query !== "string") {
-    throw new AppError("invalid_request", "query must be a string.", { field: "query" });
-  }
+  const { query, documentId, variables, operationName, extensions } = body;
   if (variables !== undefined && variables !== null && !isObject(variables)) {
     throw new AppError("invalid_request", "variables must be an object.", { field: "variables" });
   }
@@ -39,7 +50,12 @@ export function graphqlRequestFrom(body: unknown): GraphqlRequest {
   if (extensions !== undefined && extensions !== null && !isObject(extensions)) {
     throw new AppError("invalid_request", "extensions must be an object.", { field: "extensions" });
   }
-  return { query, variables: variables ?? undefined, operationName: operationName ?? undefined };
+  return {
+    ...{ query, documentId },
+    variables: variables ?? undefined,
+    operationName: operationName ?? undefined,
+    extensions: extensions ?? undefined,
+  };
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -34,11 +34,19 @@ export interface ContextParts<Loaders> {
   readonly pool?: Pool;
 }
 
-/** Makes the context of one request. `complete` is run at the end of each of its transactions. */
+/** The transaction of a mutation that came with an `Idempotency-Key`. */
+export interface KeyedTransaction {
+  /** What it gave when an earlier attempt committed it: it is not run again. */
+  readonly committed?: { readonly given: unknown };
+  /** Called at the end of the transaction with what it gives. */
+  readonly complete?: (tx: Tx, given: unknown) => Promise<void>;
+}
+
+/** Makes the context of one request. */
 export function contextOf<Loaders>(
   request: IncomingMessage,
   { createLoaders, clock, pool }: ContextParts<Loaders>,
-  complete: (tx: Tx) => Promise<void> = async () => {},
+  { committed, complete = async () => {} }: KeyedTransaction = {},
 ): SubgraphContext<Loaders> {
   const principal = decodePrincipal(request.headers[principalHeader]);
   const requestId = String(request.headers["x-request-id"] ?? "");
@@ -50,8 +58,16 @@ export function contextOf<Loaders>(
   };
   const completed = async <T>(tx: Tx, work: Promise<T>): Promise<T> => {
     const result = await work;
-    await complete(tx);
+    await complete(tx, result);
     return result;
+  };
+  const earlier = committed && [committed];
+  /** What the first transaction gave to an earlier attempt; null without one. What came after it is not known. */
+  const takeEarlier = <T>(): { readonly given: T } | null => {
+    if (!earlier) return null;
+    const first = earlier.pop();
+    if (!first) throw answerLost();
+    return first as { readonly given: T };
   };
   return {
     principal,
@@ -63,8 +79,13 @@ export function contextOf<Loaders>(
     clientAddress,
     loaders: createLoaders(principal),
     clock,
-    inTransaction: (work) => inTransaction(database(), (tx) => completed(tx, work(tx)), { key }),
-    async write({ find, missing, change, ...rest }) {
+    async inTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+      const done = takeEarlier<T>();
+      return done ? done.given : inTransaction(database(), (tx) => completed(tx, work(tx)), { key });
+    },
+    async write<Row, Result>({ find, missing, change, ...rest }: ContextWrite<Row, Result>): Promise<Result> {
+      const done = takeEarlier<Result>();
+      if (done) return done.given;
       const changing: typeof change = (tx, row) => completed(tx, change(tx, row));
       const written = await writeRow(database(), { ...rest, key, lock: find, change: changing });
       if (written) return written.result;
@@ -75,3 +96,8 @@ export function contextOf<Loaders>(
 
 /** A field that wants credentials and has none. */
 const unauthenticated = () => new AppError("unauthorized", "Send credentials.");
+
+const answerLost = () =>
+  new AppError("conflict", "This was done under the same Idempotency-Key, and its answer was lost.", {
+    field: "Idempotency-Key",
+  });

@@ -3,7 +3,6 @@ import { buildSubgraphSchema, type GraphQLResolverMap } from "@apollo/subgraph";
 import type { AccessStates } from "@signalbox/auth";
 import { isAppError, MiB } from "@signalbox/core";
 import type { ForbiddenRequest, IdempotencyStore } from "@signalbox/http";
-import type { Tx } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import {
   type DocumentNode,
@@ -24,7 +23,7 @@ import { decodeOperationKey, operationKeyHeader } from "./operation-key.ts";
 import { decodePrincipal, principalHeader } from "./principal-header.ts";
 import { type GraphqlRequest, readGraphqlRequest } from "./read-request.ts";
 import { scalarResolversOf } from "./scalars.ts";
-import { type ContextParts, contextOf, type SubgraphContext } from "./subgraph-context.ts";
+import { type ContextParts, contextOf, type KeyedTransaction, type SubgraphContext } from "./subgraph-context.ts";
 
 /** The resolvers of a subgraph by type and field. Root fields and entities are declared with `field` or its kin. */
 export type Resolvers<Loaders> = Readonly<Record<string, Readonly<Record<string, Resolve<Loaders>>>>>;
@@ -65,7 +64,7 @@ export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): Requ
     const operation = await readGraphqlRequest(request);
     const found = checked(operation.query);
     if ("refusal" in found) return { errors: found.refusal };
-    const runDocument: Run = (document, complete) => run(request, operation, document, complete);
+    const runDocument: Run = (document, keyed) => run(request, operation, document, keyed);
     const selected = getOperationAST(found.document, operation.operationName);
     if (selected?.operation !== "mutation") return runDocument(found.document);
     return mutate(request, { document: found.document, operation: selected }, runDocument, options);
@@ -75,9 +74,9 @@ export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): Requ
     request: IncomingMessage,
     { variables, operationName }: GraphqlRequest,
     document: DocumentNode,
-    complete?: (tx: Tx) => Promise<void>,
+    keyed?: KeyedTransaction,
   ): Promise<FormattedExecutionResult> {
-    const contextValue = contextOf(request, options, complete);
+    const contextValue = contextOf(request, options, keyed);
     const result = await execute({ schema, document, variableValues: variables, operationName, contextValue });
     return withMappedErrors(result, operationName, options.log);
   }
@@ -98,7 +97,7 @@ export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): Requ
   };
 }
 
-type Run = (document: DocumentNode, complete?: (tx: Tx) => Promise<void>) => Promise<FormattedExecutionResult>;
+type Run = (document: DocumentNode, keyed?: KeyedTransaction) => Promise<FormattedExecutionResult>;
 type Mutation = Pick<Parameters<typeof runKeyedMutation>[0], "document" | "operation">;
 
 /** Runs a mutation, once under its `Idempotency-Key` where it has one, and adds the access changes that it made. */

@@ -18,8 +18,13 @@ export interface InternalAnswer {
 }
 
 export interface InternalClient {
-  /** POSTs JSON. @throws AppError `unavailable` when the service does not answer within the deadline. */
-  post(path: string, body: string | Buffer, headers?: Record<string, string>): Promise<InternalAnswer>;
+  /** POSTs JSON. @throws AppError `unavailable` when the service does not answer within the deadline, or the signal aborts. */
+  post(
+    path: string,
+    body: string | Buffer,
+    headers?: Record<string, string>,
+    signal?: AbortSignal,
+  ): Promise<InternalAnswer>;
   /** GETs. @throws AppError `unavailable` as `post` does. */
   get(path: string): Promise<InternalAnswer>;
   close(): Promise<void>;
@@ -39,7 +44,7 @@ export function createInternalClient(options: InternalClientOptions): InternalCl
     bodyTimeout: options.deadlineMs,
     maxResponseSize: options.responseBytesMax,
   });
-  async function exchange(request: Pick<Dispatcher.RequestOptions, "method" | "path" | "body"> & { headers: Headers }) {
+  async function exchange(request: Request) {
     try {
       const answer = await pool.request({
         ...request,
@@ -54,11 +59,20 @@ export function createInternalClient(options: InternalClientOptions): InternalCl
   }
 
   return {
-    post: (path, body, headers = {}) =>
-      exchange({ method: "POST", path, body, headers: { "content-type": "application/json", ...headers } }),
+    post: (path, body, headers = {}, signal) =>
+      exchange({
+        method: "POST",
+        path,
+        body,
+        headers: { "content-type": "application/json", ...headers },
+        signal: signal ?? null,
+      }),
     get: (path) => exchange({ method: "GET", path, headers: {} }),
     close: () => pool.close(),
   };
 }
 
-type Headers = Record<string, string>;
+interface Request extends Pick<Dispatcher.RequestOptions, "method" | "path" | "body"> {
+  readonly headers: Record<string, string>;
+  readonly signal?: AbortSignal | null;
+}

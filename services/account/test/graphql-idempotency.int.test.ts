@@ -3,7 +3,9 @@ import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import { encodeOperationKey, encodePrincipal, operationKeyHeader, principalHeader } from "@signalbox/graphql";
 import { requestFingerprint } from "@signalbox/http";
+import { sql } from "@signalbox/storage";
 import { type Harness, startAccount } from "./harness.ts";
+import { openInside } from "./inside.ts";
 
 let account: Harness;
 let who: { authorization: string };
@@ -50,6 +52,36 @@ test("at the same time it is run once too", async () => {
   for (const { data, errors } of answers) {
     if (errors) assert.equal(errors[0].extensions.code, "CONFLICT");
     else assert.equal(data.createApiKey.apiKey.name, "together");
+  }
+});
+
+test("when the process dies between the change and its answer, the next attempts give the whole answer", async () => {
+  const { pool } = openInside(account);
+  // What a process that has died does not write any more.
+  await pool.query(
+    sql(
+      "test.lose-answers",
+      `create function lose_answer() returns trigger language plpgsql as
+         $$ begin return case when old.status is null then new end; end $$`,
+    ),
+  );
+  await pool.query(
+    sql(
+      "test.lose-answers-of",
+      "create trigger lose_answers before update on signalbox.idempotency for each row execute function lose_answer()",
+    ),
+  );
+  try {
+    const key = randomUUID();
+    const first = await mutate(key, create("lost"));
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const again = await mutate(key, create("lost"));
+      assert.deepEqual([again.errors, again.data], [undefined, first.data]);
+      assert.equal(again.extensions.idempotentReplayed, true);
+    }
+    assert.equal(await countOf("lost"), 1);
+  } finally {
+    await pool.query(sql("test.keep-answers", "drop trigger lose_answers on signalbox.idempotency"));
   }
 });
 

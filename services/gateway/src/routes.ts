@@ -1,6 +1,5 @@
 import { stepUpChallenge } from "@signalbox/auth";
 import { AppError, type ErrorDetail, graphqlExtensions, isAppError, MiB } from "@signalbox/core";
-import { type GraphqlRequest, graphqlRequestFrom } from "@signalbox/graphql";
 import {
   bytes,
   createRoutes,
@@ -13,14 +12,20 @@ import {
 import type { GraphQLFormattedError } from "graphql";
 import { z } from "zod";
 import { errorPageRoutes } from "./docs/error-page.ts";
+import { operationRequestFrom } from "./documents/operation-request.ts";
 import type { Operations, Outcome } from "./operations/operations.ts";
 
 const members = z.record(z.string(), z.unknown());
 
-/** For the documentation (GraphQL over HTTP, "Request" and "Response"); `graphqlRequestFrom` reads the body. */
+/** For the documentation (GraphQL over HTTP, "Request" and "Response"); `operationRequestFrom` reads the body. */
 const GraphqlBody = z
   .object({
-    query: z.string(),
+    query: z
+      .string()
+      .nullable()
+      .optional()
+      .describe("The document; without it `documentId` or `extensions` names one."),
+    documentId: z.string().nullable().optional().describe("The SHA-256 of a document, or its name in the manifest."),
     variables: members.nullable().optional(),
     operationName: z.string().nullable().optional(),
     extensions: members.nullable().optional(),
@@ -75,8 +80,8 @@ export function publicRoutes(operations: Operations): Routes {
     errors,
     handle: (input) =>
       answer(input, async () => {
-        const request = graphqlRequestFrom(parseJsonBody(input.body).value);
-        return operations.execute(request, askingOf(input), { queriesOnly: false });
+        const request = operationRequestFrom(parseJsonBody(input.body).value);
+        return operations.execute(request, askingOf(input), "queries and mutations");
       }),
   });
 
@@ -85,10 +90,11 @@ export function publicRoutes(operations: Operations): Routes {
     summary: "Run a query",
     auth,
     query: z.object({
-      query: z.string(),
+      query: z.string().optional().describe("The document; without it `documentId` or `extensions` names one."),
+      documentId: z.string().optional().describe("The SHA-256 of a document, or its name in the manifest."),
       variables: z.string().optional().describe("A JSON object."),
       operationName: z.string().optional(),
-      extensions: z.string().optional().describe("A JSON object; ignored."),
+      extensions: z.string().optional().describe("A JSON object, whose `persistedQuery` names a document."),
     }),
     responses,
     errors,
@@ -96,30 +102,34 @@ export function publicRoutes(operations: Operations): Routes {
     handle: (input) =>
       answer(input, async () => {
         refuseAmbientCredentials(input);
-        return operations.execute(requestFromQuery(input.query), askingOf(input), { queriesOnly: true });
+        return operations.execute(requestFromQuery(input.query), askingOf(input), "queries");
       }),
   });
   routes.include(errorPageRoutes());
   return routes;
 }
 
-type Input = Pick<RouteInput, "principal" | "requestId" | "clientAddress" | "mediaType" | "headers" | "note">;
+type Input = Pick<
+  RouteInput,
+  "principal" | "requestId" | "clientAddress" | "mediaType" | "headers" | "note" | "signal"
+>;
 
-const askingOf = ({ principal, requestId, clientAddress, headers }: Input) => ({
-  ...{ principal, requestId, clientAddress },
+const askingOf = ({ principal, requestId, clientAddress, headers, signal }: Input) => ({
+  ...{ principal, requestId, clientAddress, signal },
   idempotencyKey: idempotencyKeyOf(headers["idempotency-key"]),
 });
 
 /** Writes a result, or what is wrong with the request, in the media type that was agreed on. */
 async function answer(input: Input, run: () => Promise<Outcome>): Promise<HttpResponse> {
   const { mediaType, requestId } = input;
-  const { status, result, isReplayed, cost, notes } = await run().then(
+  const { status, result, body, isReplayed, cost, notes } = await run().then(
     withStatusOf(mediaType),
     (error: unknown): Outcome => {
       if (!isAppError(error) || error.code !== "invalid_request") throw error;
       const extensions = { ...graphqlExtensions(error), request_id: requestId };
       const notes = { reason: error.code };
-      return { status: 400, result: { errors: [{ message: error.message, extensions }] }, notes };
+      const refusal = { errors: [{ message: error.message, extensions }] };
+      return { status: 400, result: refusal, body: Buffer.from(JSON.stringify(refusal)), notes };
     },
   );
   input.note(notes);
@@ -130,7 +140,7 @@ async function answer(input: Input, run: () => Promise<Outcome>): Promise<HttpRe
     ...(isReplayed === true && { "Idempotent-Replayed": "true" }),
     ...(challenge !== null && { "WWW-Authenticate": challenge }),
   };
-  return bytes(Buffer.from(JSON.stringify(result)), `${mediaType}; charset=utf-8`, { status, headers });
+  return bytes(body, `${mediaType}; charset=utf-8`, { status, headers });
 }
 
 const detailsOf = ({ extensions }: GraphQLFormattedError) => (extensions?.details ?? []) as readonly ErrorDetail[];
@@ -144,16 +154,12 @@ const withStatusOf =
   (outcome: Outcome): Outcome =>
     outcome.status === 400 && mediaType === "application/json" ? { ...outcome, status: 200 } : outcome;
 
-function requestFromQuery(given: {
-  query: string;
-  variables?: string | undefined;
-  operationName?: string | undefined;
-  extensions?: string | undefined;
-}): GraphqlRequest {
-  const { query, operationName } = given;
-  const variables = given.variables === undefined ? undefined : parsed(given.variables);
-  const extensions = given.extensions === undefined ? undefined : parsed(given.extensions);
-  return graphqlRequestFrom({ query, variables, operationName, extensions });
+function requestFromQuery({ variables, extensions, ...given }: Readonly<Record<string, string | undefined>>) {
+  return operationRequestFrom({
+    ...given,
+    variables: variables === undefined ? undefined : parsed(variables),
+    extensions: extensions === undefined ? undefined : parsed(extensions),
+  });
 }
 
 /** A parameter holds JSON by the rules of a body. */

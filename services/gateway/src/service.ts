@@ -1,9 +1,12 @@
 import { internalTokenHeader } from "@signalbox/auth";
+import { ConfigurationError } from "@signalbox/config";
 import { MiB } from "@signalbox/core";
 import { createHttpApp, openApiDocument } from "@signalbox/http";
 import { createInternalClient, type InternalClient } from "@signalbox/net";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { followConfiguration, openAccess, openEdgeLimits, openServiceLog } from "@signalbox/service";
+import { openDocuments } from "./documents/documents.ts";
+import { openTrustedDocuments, type TrustedDocuments } from "./documents/trusted-documents.ts";
 import { createMergedOpenapi, openapiRoutes } from "./openapi/merged-openapi.ts";
 import { createCostLimits } from "./operations/cost-limits.ts";
 import { createOperations } from "./operations/operations.ts";
@@ -11,6 +14,8 @@ import type { Properties } from "./properties.ts";
 import { publicRoutes } from "./routes.ts";
 import { openSupergraph } from "./supergraph/open-supergraph.ts";
 
+/** So many fetches from one subgraph are under way at once; others wait, each until its deadline. */
+const fetchesMax = 64;
 /** The services that have a subgraph. Their names are those in the supergraph. */
 const subgraphs = ["account", "images", "config", "webhook-ingest", "webhook-delivery"] as const;
 
@@ -25,17 +30,20 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const clients = new Map(subgraphs.map((name) => [name as string, openSubgraphClient(context, name)]));
   const supergraph = await openSupergraph({ clients, accessStates, tracer, clock, metrics, log });
   runner.defer("supergraph", () => supergraph.close());
+  const isEnforced = configuration.get("graphql.limits.mode") === "enforce";
   const costLimits = createCostLimits({
     limiterOf,
     windows: {
       credential: configuration.get("graphql.limits.cost-window"),
       anonymous: configuration.get("graphql.limits.anonymous-cost-window"),
     },
-    costMax: () =>
-      configuration.get("graphql.limits.mode") === "enforce" ? configuration.get("graphql.limits.cost") : null,
+    costMax: isEnforced ? () => configuration.get("graphql.limits.cost") : () => null,
     pageSize: () => Math.min(configuration.get("defaults.pageSize"), configuration.get("limits.maxPageSize")),
   });
   const operations = createOperations({
+    documents: openDocuments(configuration.get("graphql.documents"), await openManifest(context)),
+    deadlineMs: configuration.get("graphql.deadline"),
+    responseBytesMax: () => configuration.get("graphql.limits.response"),
     costLimits,
     supergraph,
     log,
@@ -62,6 +70,21 @@ export async function createService(context: ServiceContext<Properties>): Promis
   };
 }
 
+/** The documents that alone are run, where the operator wants that; null where every document is. */
+async function openManifest({
+  configuration,
+  ...context
+}: ServiceContext<Properties>): Promise<TrustedDocuments | null> {
+  if (configuration.get("graphql.documents") !== "trusted") return null;
+  const value = configuration.get("graphql.trusted-documents");
+  const problem = { property: "graphql.trusted-documents", source: "the start", value: value ?? "" };
+  if (value === null)
+    throw new ConfigurationError([{ ...problem, expected: "a manifest for graphql.documents=trusted" }]);
+  return openTrustedDocuments(value, context).catch((error: Error) => {
+    throw new ConfigurationError([{ ...problem, expected: `a manifest that can be read: ${error.message}` }]);
+  });
+}
+
 function openSubgraphClient(
   { configuration, runner }: ServiceContext<Properties>,
   name: (typeof subgraphs)[number],
@@ -71,6 +94,7 @@ function openSubgraphClient(
     headers: () => ({ [internalTokenHeader]: configuration.get("internal.token")[0] ?? "" }),
     deadlineMs: configuration.get("graphql.subgraph-deadline"),
     responseBytesMax: 16 * MiB,
+    connections: fetchesMax,
   });
   runner.defer(`${name} client`, () => client.close());
   return client;

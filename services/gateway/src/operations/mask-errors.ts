@@ -61,6 +61,8 @@ function mask({ message, path, extensions = {} }: GraphQLFormattedError, request
 function sentenceOf(loss: Loss | undefined, missing: unknown): string {
   if (missing !== undefined) return `${missing} more fields are missing for the same reason.`;
   if (loss?.outcome) return "The service did not answer. It is not known whether the change was made.";
+  if (loss?.code === "LIMIT_RESPONSE")
+    return "This part of the answer is too large. Ask for shorter pages or fewer fields.";
   if (loss?.code === "UNAVAILABLE") return "This part of the answer is not available now. Try again.";
   return "This part of the answer could not be made. The fault is ours.";
 }

@@ -5,6 +5,7 @@ import { runInNewContext } from "node:vm";
 import { MiB, systemClock } from "@signalbox/core";
 import { createLogger, createMetrics } from "@signalbox/telemetry";
 import { buildSchema } from "graphql";
+import { openDocuments } from "../documents/documents.ts";
 import { createOperations } from "./operations.ts";
 
 setFlagsFromString("--expose-gc");
@@ -16,7 +17,9 @@ function heapBytes(): number {
 }
 
 const schema = buildSchema("type Query { sum(of: [Int]): Int }");
-const context = { principal: null, requestId: "r-1", clientAddress: "127.0.0.1", idempotencyKey: null };
+const { signal } = new AbortController();
+const context = { principal: null, signal, requestId: "r-1", clientAddress: "127.0.0.1", idempotencyKey: null };
+const nothingElse = { variables: undefined, operationName: undefined, documentId: null };
 const numbers = "1234567890123456 ".repeat(470);
 
 /** 8 KB each and no two alike: one that is never run, one that does not validate, one that does not parse. */
@@ -32,6 +35,9 @@ test("20,000 documents that nobody sends twice leave the heap within 64 MB of wh
     log: createLogger({ service: "gateway", instance: "test", level: "error" }),
     metrics: createMetrics({ service: "gateway" }),
     clock: systemClock,
+    documents: openDocuments("apq", null),
+    responseBytesMax: () => MiB,
+    deadlineMs: 1_000,
     costLimits: { estimate: () => 0, refusal: () => null, charge: () => {} },
     documentCacheBytesMax: 32 * MiB,
     limits: () => ({
@@ -48,13 +54,7 @@ test("20,000 documents that nobody sends twice leave the heap within 64 MB of wh
     // What the first ones leave behind is compiled code.
     if (n === 100) before = heapBytes();
     const request = hostile[n % hostile.length]?.(n) ?? assert.fail();
-    const { status } = await operations.execute(
-      { variables: undefined, operationName: undefined, ...request },
-      context,
-      {
-        queriesOnly: false,
-      },
-    );
+    const { status } = await operations.execute({ ...nothingElse, ...request }, context, "queries and mutations");
     assert.equal(status, 400);
   }
   const grown = heapBytes() - before;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Clock } from "@signalbox/core";
-import { type CheckedDocument, createDocumentCache, type GraphqlRequest, validateDocument } from "@signalbox/graphql";
+import { type Clock, MiB } from "@signalbox/core";
+import { createDocumentCache } from "@signalbox/graphql";
 import { requestFingerprint } from "@signalbox/http";
 import type { Logger, Metrics } from "@signalbox/telemetry";
 import {
@@ -8,29 +8,26 @@ import {
   type ExecutionResult,
   type FormattedExecutionResult,
   GraphQLError,
-  type GraphQLFormattedError,
-  type GraphQLSchema,
-  getOperationAST,
-  getVariableValues,
-  NoSchemaIntrospectionCustomRule,
   type OperationDefinitionNode,
-  parse,
-  specifiedRules,
 } from "graphql";
+import type { Documents } from "../documents/documents.ts";
+import type { OperationRequest } from "../documents/operation-request.ts";
 import type { Supergraph } from "../supergraph/open-supergraph.ts";
 import type { Fetch, KeyedOperation, OperationContext } from "../supergraph/subgraph-data-source.ts";
+import { checkDocument, type DocumentRules } from "./check-document.ts";
+import { type Carried, type Chosen, chooseOperation } from "./choose-operation.ts";
 import type { createCostLimits } from "./cost-limits.ts";
-import { scanDocument } from "./document-scan.ts";
 import { maskErrors } from "./mask-errors.ts";
 import { actualCost } from "./operation-cost.ts";
-import { assertWithinLimits, type OperationLimits } from "./operation-limits.ts";
 import { createOperationRecords } from "./operation-record.ts";
 import { placeErrors } from "./place-errors.ts";
 
-/** A result and the HTTP status it is written with. */
+/** An answer as it is written, and its HTTP status. */
 export interface Outcome {
   readonly status: number;
   readonly result: FormattedExecutionResult;
+  /** The result as JSON. */
+  readonly body: Buffer;
   /** True when a mutation was not run, because the same one was run under its `Idempotency-Key`. */
   readonly isReplayed?: boolean;
   /** Of an operation that could be run. */
@@ -44,109 +41,132 @@ interface Asking extends Omit<OperationContext, "keyed" | "fetches"> {
   readonly idempotencyKey: string | null;
 }
 
-interface DocumentRules extends OperationLimits {
-  readonly tokensMax: number;
-  /** Whether the schema may be asked for. */
-  readonly introspection: boolean;
-}
-
 interface Dependencies {
   readonly supergraph: Supergraph;
+  readonly documents: Documents;
   readonly limits: () => DocumentRules;
   readonly documentCacheBytesMax: number;
+  readonly responseBytesMax: () => number;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly costLimits: CostLimits;
+  /** How long an operation may take; what is not there by then is missing in its answer. */
+  readonly deadlineMs: number;
 }
 
 export type Operations = ReturnType<typeof createOperations>;
 
 /** Operations of the graph: parsed, limited, validated, planned and run. */
 export function createOperations(dependencies: Dependencies) {
-  const { supergraph, limits, documentCacheBytesMax, log, metrics, clock, costLimits } = dependencies;
+  const { supergraph, documents, limits, documentCacheBytesMax, responseBytesMax } = dependencies;
+  const { log, metrics, clock, costLimits, deadlineMs } = dependencies;
   const record = createOperationRecords({ metrics, clock });
   const checked = createDocumentCache({
     bytesMax: documentCacheBytesMax,
     limits,
-    check: (query, current) => check(supergraph.schema, query, current),
+    check: (query, current) => checkDocument(supergraph.schema, query, current),
   });
 
+  /** Finds the operation that a request asks for, without running it. */
+  function prepare(request: OperationRequest, carried: Carried): Prepared {
+    const found = documents.find(request);
+    if ("refusal" in found) return { status: 400, refusal: [found.refusal.toJSON()], operation: null };
+    const chosen = chooseOperation(checked(found.text), supergraph.schema, request, carried);
+    if ("refusal" in chosen) return chosen;
+    documents.remember(request);
+    const estimated = costLimits.estimate({ schema: supergraph.schema, ...chosen });
+    return { ...chosen, query: found.text, estimated };
+  }
+
   return {
+    prepare,
     /** Runs one operation; a failure is part of the result. @throws AppError `rate_limited` when it would cost too much by now. */
-    async execute(
-      request: GraphqlRequest,
-      asking: Asking,
-      { queriesOnly }: { readonly queriesOnly: boolean },
-    ): Promise<Outcome> {
+    async execute(request: OperationRequest, asking: Asking, carried: Carried): Promise<Outcome> {
       const startedMs = clock.steadyMs();
       const { principal, requestId, clientAddress } = asking;
       const fetches: Fetch[] = [];
-      const chosen = choose(checked(request.query), supergraph.schema, request, queriesOnly);
-      const { operation } = chosen;
+      const prepared = prepare(request, carried);
+      const { operation } = prepared;
       const told = (result: FormattedExecutionResult): object =>
         record({ startedMs, operation, fetches, errors: result.errors ?? [], data: result.data });
-      if ("refusal" in chosen) {
-        const result = { errors: chosen.refusal };
-        return { status: chosen.status, result, notes: told(result) };
+      if ("refusal" in prepared) {
+        const result = { errors: prepared.refusal };
+        return { status: prepared.status, result, body: written(result), notes: told(result) };
       }
-      const estimated = costLimits.estimate({ schema: supergraph.schema, ...chosen });
+      const { estimated } = prepared;
       const tooCostly = costLimits.refusal(estimated);
       if (tooCostly) {
         const result = { errors: [tooCostly.toJSON()] };
-        return { status: 400, result, cost: { estimated, actual: 0 }, notes: { ...told(result), cost: estimated } };
+        const [cost, notes] = [
+          { estimated, actual: 0 },
+          { ...told(result), cost: estimated },
+        ];
+        return { status: 400, result, body: written(result), cost, notes };
       }
       costLimits.charge(asking, estimated);
-      const keyed = keyedOperation(asking, request, chosen.operation);
-      const context: OperationContext = { principal, requestId, clientAddress, keyed, fetches };
-      const answer = answerOf(await run({ supergraph, log }, { request, ...chosen }, context), requestId, log);
-      const cost = { estimated, actual: actualCost(chosen.operation, answer.data) };
+      const keyed = keyedOperation(asking, { ...request, query: prepared.query }, prepared.operation);
+      const { signal, release } = endOf(prepared.operation, asking.signal, deadlineMs);
+      const context: OperationContext = { principal, requestId, clientAddress, keyed, fetches, signal };
+      const ran = await run({ supergraph, log }, { request, ...prepared }, context).finally(release);
+      const whole = answerOf(ran, requestId, log);
+      const { result, body } = bounded(whole, prepared.operation, responseBytesMax());
+      const cost = { estimated, actual: actualCost(prepared.operation, whole.data) };
       const isReplayed = keyed?.isReplayed ?? false;
-      return { status: 200, result: answer, isReplayed, cost, notes: { ...told(answer), cost: cost.actual } };
+      return { status: 200, result, body, isReplayed, cost, notes: { ...told(result), cost: cost.actual } };
     },
   };
 }
 
-type CostLimits = ReturnType<typeof createCostLimits>;
+type Prepared = Exclude<Chosen, { document: DocumentNode }> | PreparedOperation;
 
-type Chosen =
-  | {
-      readonly document: DocumentNode;
-      readonly operation: OperationDefinitionNode;
-      readonly variables: Readonly<Record<string, unknown>>;
-    }
-  | {
-      readonly status: 400 | 405;
-      readonly refusal: readonly GraphQLFormattedError[];
-      readonly operation: OperationDefinitionNode | null;
-    };
-
-/** The operation that the request asks for, or why it is not run. */
-function choose(
-  checked: CheckedDocument,
-  schema: GraphQLSchema,
-  { operationName, variables }: GraphqlRequest,
-  queriesOnly: boolean,
-): Chosen {
-  if ("refusal" in checked) return { status: 400, refusal: checked.refusal, operation: null };
-  const operation = getOperationAST(checked.document, operationName) ?? null;
-  if (!operation) return refused(400, operation, [invalid("operationName does not select one operation.")]);
-  const problem = problemOf(operation, queriesOnly);
-  if (problem !== null) return refused(queriesOnly ? 405 : 400, operation, [invalid(problem)]);
-  const declared = operation.variableDefinitions ?? [];
-  const { errors, coerced } = getVariableValues(schema, declared, variables ?? {}, { maxErrors: 20 });
-  if (!errors) return { document: checked.document, operation, variables: coerced };
-  return refused(
-    400,
-    operation,
-    errors.map((error) => invalid(error.message, error)),
-  );
+/** An operation that may be run, with the text of its document and what it may cost. */
+export interface PreparedOperation extends Extract<Chosen, { document: DocumentNode }> {
+  readonly query: string;
+  readonly estimated: number;
 }
+
+/**
+ * The end of an operation whatever its subgraphs do: its deadline, and for a query also that nobody waits for it any more. A
+ * mutation that has begun goes on.
+ */
+function endOf({ operation }: OperationDefinitionNode, gone: AbortSignal, deadlineMs: number) {
+  const ending = new AbortController();
+  const onGone = () => ending.abort(gone.reason);
+  const timer = setTimeout(() => ending.abort(new Error("the operation is out of time")), deadlineMs);
+  if (operation === "query") gone.addEventListener("abort", onGone, { once: true });
+  if (operation === "query" && gone.aborted) onGone();
+  const release = () => {
+    clearTimeout(timer);
+    gone.removeEventListener("abort", onGone);
+  };
+  return { signal: ending.signal, release };
+}
+
+const written = (result: FormattedExecutionResult): Buffer => Buffer.from(JSON.stringify(result));
+
+/** The answer as it is written, or in its place that it is too large. */
+function bounded(
+  result: FormattedExecutionResult,
+  { operation }: OperationDefinitionNode,
+  bytesMax: number,
+): { result: FormattedExecutionResult; body: Buffer } {
+  const body = written(result);
+  if (body.length <= bytesMax) return { result, body };
+  const message = `The answer is larger than ${bytesMax / MiB} MiB. Ask for shorter pages or fewer fields.`;
+  // The change itself stands, and whoever sent it should not believe otherwise.
+  const outcome = operation === "mutation" && { outcome: "done" };
+  const error = new GraphQLError(message, { extensions: { code: "LIMIT_RESPONSE", ...outcome } }).toJSON();
+  const refusal = { errors: [error], data: null };
+  return { result: refusal, body: written(refusal) };
+}
+
+type CostLimits = ReturnType<typeof createCostLimits>;
 
 /** The whole operation is what a key stands for, whichever subgraphs run it. */
 function keyedOperation(
   { principal, idempotencyKey: key }: Asking,
-  { query, variables, operationName }: GraphqlRequest,
+  { query, variables, operationName }: OperationRequest,
   { operation }: OperationDefinitionNode,
 ): KeyedOperation | null {
   if (key === null || principal === null || operation !== "mutation") return null;
@@ -169,18 +189,16 @@ const nullsIn = (extensions: ExecutionResult["extensions"]) =>
     ({ message, path }) => new GraphQLError(message, { path: path ?? null, extensions: { code: "INTERNAL" } }),
   );
 
-interface SelectedOperation {
-  readonly request: GraphqlRequest;
-  readonly document: DocumentNode;
-  readonly operation: OperationDefinitionNode;
+interface SelectedOperation extends PreparedOperation {
+  readonly request: OperationRequest;
 }
 
 async function run(
   { supergraph, log }: Pick<Dependencies, "supergraph" | "log">,
-  { request, document, operation }: SelectedOperation,
+  { request, query, document, operation }: SelectedOperation,
   context: OperationContext,
 ): Promise<ExecutionResult> {
-  const { query, variables, operationName } = request;
+  const { variables, operationName } = request;
   try {
     // The executor's type is Apollo Server's request context; it reads only the members given here.
     return (await supergraph.execute({
@@ -199,60 +217,4 @@ async function run(
     log.error({ error, requestId: context.requestId }, "an operation failed");
     return { data: null, errors: [new GraphQLError("Something went wrong on our side.")] };
   }
-}
-
-function check(
-  schema: GraphQLSchema,
-  query: string,
-  { tokensMax, introspection, ...limits }: DocumentRules,
-): CheckedDocument {
-  try {
-    scanDocument(query, tokensMax);
-    const document = parse(query, { maxTokens: tokensMax, noLocation: true });
-    assertWithinLimits(document, limits);
-    if (introspection) return validateDocument(schema, query, document);
-    return withoutSuggestions(validateDocument(schema, query, document, closedRules));
-  } catch (error) {
-    if (!(error instanceof GraphQLError)) throw error;
-    return { refusal: [refusalOf(error, tokensMax).toJSON()] };
-  }
-}
-
-const closedRules = [...specifiedRules, NoSchemaIntrospectionCustomRule];
-
-/** A schema that nobody may ask for is not told name by name either. */
-function withoutSuggestions(checked: CheckedDocument): CheckedDocument {
-  if ("document" in checked) return checked;
-  const refusal = checked.refusal.map((error) => ({
-    ...error,
-    message: error.message.replace(/ Did you mean .*\?$/s, ""),
-  }));
-  return { refusal };
-}
-
-/** Gives what the parser refuses its code, as a limit or as a fault of the text. */
-function refusalOf(error: GraphQLError, tokensMax: number): GraphQLError {
-  if (error.extensions.code !== undefined) return error;
-  const tooManyTokens = error.message.includes("token limit") || /more (?:than|that) \d+ tokens/.test(error.message);
-  if (!tooManyTokens) return invalid(error.message, error);
-  return new GraphQLError(`This document has more than ${tokensMax} tokens.`, { extensions: { code: "LIMIT_TOKENS" } });
-}
-
-function problemOf(operation: OperationDefinitionNode, queriesOnly: boolean): string | null {
-  if (operation.operation === "subscription") return "Subscriptions need a persistent transport.";
-  if (queriesOnly && operation.operation !== "query") return "GET is for queries; send a mutation with POST.";
-  return null;
-}
-
-function invalid(message: string, from?: GraphQLError): GraphQLError {
-  return new GraphQLError(message, {
-    ...(from?.nodes === undefined ? {} : { nodes: from.nodes }),
-    ...(from?.source === undefined ? {} : { source: from.source }),
-    positions: from?.positions ?? null,
-    extensions: { code: "VALIDATION_FAILED" },
-  });
-}
-
-function refused(status: 400 | 405, operation: OperationDefinitionNode | null, errors: readonly GraphQLError[]) {
-  return { status, operation, refusal: errors.map((error) => error.toJSON()) };
 }

@@ -3,8 +3,8 @@ import { type Fetched, fieldsOf, type Path, rootsOf } from "./fetched-fields.ts"
 
 /** Why a part of the answer is missing. */
 export interface Loss {
-  /** `UNAVAILABLE` may be tried again, `INTERNAL` is a fault. */
-  readonly code: "UNAVAILABLE" | "INTERNAL";
+  /** `UNAVAILABLE` may be tried again, `INTERNAL` is a fault, `LIMIT_RESPONSE` is more than one answer may hold. */
+  readonly code: "UNAVAILABLE" | "INTERNAL" | "LIMIT_RESPONSE";
   readonly subgraph: string;
   /** For the log. */
   readonly reason: string;

@@ -13,6 +13,7 @@ import {
 import type { InternalAnswer, InternalClient } from "@signalbox/net";
 import type { Metrics, Tracer } from "@signalbox/telemetry";
 import { type DocumentNode, type FormattedExecutionResult, type GraphQLSchema, getOperationAST } from "graphql";
+import { Breaker } from "./breaker.ts";
 import type { Fetched } from "./fetched-fields.ts";
 import { type Loss, lossesOf } from "./loss.ts";
 import { removeFlaws } from "./remove-flaws.ts";
@@ -28,6 +29,8 @@ export interface OperationContext {
   readonly keyed: KeyedOperation | null;
   /** What was fetched so far. */
   readonly fetches: Fetch[];
+  /** Aborts when nobody waits for the answer any more, or when its time is over. */
+  readonly signal: AbortSignal;
 }
 
 /** One fetch from a subgraph, and what came of it. */
@@ -71,11 +74,18 @@ export function createSubgraphDataSource(parts: DataSourceParts): GraphQLDataSou
     "Time a fetch from a subgraph takes, by what came of it: ok, errors of its own, unavailable, or a fault.",
     ["subgraph", "outcome"],
   );
+  const breaker = new Breaker(clock);
+  const openness = metrics.gauge(
+    "signalbox_graphql_breaker_open",
+    "1 while nothing is sent to a subgraph, because most of its last fetches failed.",
+    ["subgraph"],
+  );
   return {
     async process(options) {
       const context = options.context as OperationContext;
       const startedMs = clock.steadyMs();
-      const { result, outcome } = await fetchFrom(parts, options, context);
+      const { result, outcome } = await fetchUnlessOpen(breaker, parts, options, context);
+      openness.set({ subgraph: name }, breaker.isOpen ? 1 : 0);
       const durationMs = clock.steadyMs() - startedMs;
       duration.observe({ subgraph: name, outcome }, durationMs / 1000);
       context.fetches.push({ subgraph: name, durationMs: Math.round(durationMs), outcome });
@@ -87,16 +97,43 @@ export function createSubgraphDataSource(parts: DataSourceParts): GraphQLDataSou
 
 type Options = Parameters<GraphQLDataSource["process"]>[0];
 
-async function fetchFrom(
+interface Fetching {
+  readonly result: FormattedExecutionResult;
+  readonly outcome: FetchOutcome;
+}
+
+async function fetchUnlessOpen(
+  breaker: Breaker,
   parts: DataSourceParts,
   options: Options,
   context: OperationContext,
-): Promise<{ result: FormattedExecutionResult; outcome: FetchOutcome }> {
-  const { request } = options;
+): Promise<Fetching> {
+  const end = breaker.enter();
+  if (end === null) {
+    const loss = {
+      code: "UNAVAILABLE",
+      subgraph: parts.name,
+      reason: "its breaker is open",
+      retryAfterSeconds,
+    } as const;
+    return { result: { data: null, errors: lossesOf(fetchedBy(parts, options), loss) }, outcome: "unavailable" };
+  }
+  const fetching = await fetchFrom(parts, options, context);
+  // What ended because the operation did says nothing of the subgraph.
+  if (context.signal.aborted) end("unknown");
+  else end(fetching.outcome === "unavailable" ? "failed" : "answered");
+  return fetching;
+}
+
+function fetchedBy(parts: DataSourceParts, options: Options): Fetched {
   const document = ("document" in options && options.document) as DocumentNode;
-  const variables = (request.variables ?? {}) as Fetched["variables"];
-  const fetched: Fetched = { schema: parts.schema(), document, variables };
-  const isMutation = getOperationAST(document)?.operation === "mutation";
+  return { schema: parts.schema(), document, variables: (options.request.variables ?? {}) as Fetched["variables"] };
+}
+
+async function fetchFrom(parts: DataSourceParts, options: Options, context: OperationContext): Promise<Fetching> {
+  const { request } = options;
+  const fetched = fetchedBy(parts, options);
+  const isMutation = getOperationAST(fetched.document)?.operation === "mutation";
   try {
     const answer = isMutation
       ? await send(parts, request, context, isMutation)
@@ -107,7 +144,7 @@ async function fetchFrom(
     return withoutFlaws(sent, fetched, parts.name);
   } catch (error) {
     const loss = lossOf(error, parts.name, isMutation);
-    const outcome = loss.code === "UNAVAILABLE" ? "unavailable" : "fault";
+    const outcome = loss.code === "UNAVAILABLE" ? "unavailable" : loss.code === "INTERNAL" ? "fault" : "errors";
     return { result: { data: null, errors: lossesOf(fetched, loss) }, outcome };
   }
 }
@@ -115,18 +152,19 @@ async function fetchFrom(
 function send(
   { name, client, tracer }: DataSourceParts,
   { query, variables, operationName }: { query?: string; variables?: object; operationName?: string },
-  { principal, requestId, clientAddress, keyed }: OperationContext,
+  { principal, requestId, clientAddress, keyed, signal }: OperationContext,
   isMutation: boolean,
 ): Promise<InternalAnswer> {
   return tracer.span(`fetch ${name}`, { kind: "client" }, async () => {
     const traceparent = tracer.traceparent();
-    return client.post("/graphql", JSON.stringify({ query, variables, operationName }), {
+    const headers = {
       "x-request-id": requestId,
       [clientAddressHeader]: clientAddress,
       ...(principal === null ? {} : { [principalHeader]: encodePrincipal(principal) }),
       ...(traceparent === undefined ? {} : { traceparent }),
       ...(keyed && isMutation && { [operationKeyHeader]: keyFor(name, keyed) }),
-    });
+    };
+    return client.post("/graphql", JSON.stringify({ query, variables, operationName }), headers, signal);
   });
 }
 
@@ -191,6 +229,9 @@ const retryAfterSeconds = 2;
 function lossOf(error: unknown, subgraph: string, isMutation: boolean): Loss {
   const isAway = error instanceof Away || (isAppError(error) && error.code === "unavailable");
   const reason = reasonOf(error);
+  if (reason === "UND_ERR_RES_EXCEEDED_MAX_SIZE") {
+    return { code: "LIMIT_RESPONSE", subgraph, reason, outcome: isMutation ? "unknown" : undefined };
+  }
   if (!isAway) return { code: "INTERNAL", subgraph, reason };
   // A connection that was never made has changed nothing.
   const outcome = isMutation && !/ECONNREFUSED|CONNECT_TIMEOUT|ENOTFOUND/.test(reason) ? "unknown" : undefined;

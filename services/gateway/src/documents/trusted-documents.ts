@@ -1,0 +1,51 @@
+import { z } from "zod";
+import { type WatchedDependencies, watchSource } from "../watched/watch-source.ts";
+import { digestOf } from "./documents.ts";
+
+/** The documents of a manifest as it is now. */
+export interface TrustedDocuments {
+  /** By the name that the manifest gives it, or by the digest of its text. */
+  textOf(id: string): string | undefined;
+}
+
+const Manifest = z.union([
+  // Of Apollo's `generate-persisted-query-manifest`.
+  z.object({
+    format: z.literal("apollo-persisted-query-manifest"),
+    version: z.literal(1),
+    operations: z.array(z.object({ id: z.string(), body: z.string() })),
+  }),
+  // Of Relay and GraphQL Code Generator.
+  z.record(z.string(), z.string()),
+]);
+
+/** Opens a manifest and follows it. One that cannot be read later leaves the documents as they are. */
+export async function openTrustedDocuments(
+  location: string,
+  dependencies: WatchedDependencies,
+): Promise<TrustedDocuments> {
+  let texts: ReadonlyMap<string, string> = new Map();
+  await watchSource({ name: "trusted documents", location, ...dependencies }, async (content) => {
+    texts = textsOf(content);
+  });
+  return { textOf: (id) => texts.get(id) };
+}
+
+const looksLikeDigest = /^[\da-f]{64}$/;
+
+/** @throws Error for a manifest of no known form, and for one whose digests are not those of its texts. */
+export function textsOf(content: string): ReadonlyMap<string, string> {
+  const manifest = Manifest.safeParse(JSON.parse(content));
+  if (!manifest.success) throw new Error("this is neither a manifest of Apollo nor a map from ids to documents");
+  const { operations } = manifest.data;
+  const entries = Array.isArray(operations)
+    ? operations.map(({ id, body }) => [id, body] as const)
+    : Object.entries(manifest.data as Record<string, string>);
+  const texts = new Map<string, string>();
+  for (const [name, text] of entries) {
+    const [id, digest] = [name.replace(/^sha256:/, ""), digestOf(text)];
+    if (looksLikeDigest.test(id) && id !== digest) throw new Error(`${id} is not the digest of its document`);
+    texts.set(id, text).set(digest, text);
+  }
+  return texts;
+}

@@ -1,0 +1,57 @@
+import { type CheckedDocument, validateDocument } from "@signalbox/graphql";
+import { GraphQLError, type GraphQLSchema, NoSchemaIntrospectionCustomRule, parse, specifiedRules } from "graphql";
+import { scanDocument } from "./document-scan.ts";
+import { assertWithinLimits, type OperationLimits } from "./operation-limits.ts";
+
+export interface DocumentRules extends OperationLimits {
+  readonly tokensMax: number;
+  /** Whether the schema may be asked for. */
+  readonly introspection: boolean;
+}
+
+/** Parses a document, holds it against the limits and validates it. */
+export function checkDocument(
+  schema: GraphQLSchema,
+  query: string,
+  { tokensMax, introspection, ...limits }: DocumentRules,
+): CheckedDocument {
+  try {
+    scanDocument(query, tokensMax);
+    const document = parse(query, { maxTokens: tokensMax, noLocation: true });
+    assertWithinLimits(document, limits);
+    if (introspection) return validateDocument(schema, query, document);
+    return withoutSuggestions(validateDocument(schema, query, document, closedRules));
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error;
+    return { refusal: [refusalOf(error, tokensMax).toJSON()] };
+  }
+}
+
+const closedRules = [...specifiedRules, NoSchemaIntrospectionCustomRule];
+
+/** A schema that nobody may ask for is not told name by name either. */
+function withoutSuggestions(checked: CheckedDocument): CheckedDocument {
+  if ("document" in checked) return checked;
+  const refusal = checked.refusal.map((error) => ({
+    ...error,
+    message: error.message.replace(/ Did you mean .*\?$/s, ""),
+  }));
+  return { refusal };
+}
+
+/** Gives what the parser refuses its code, as a limit or as a fault of the text. */
+function refusalOf(error: GraphQLError, tokensMax: number): GraphQLError {
+  if (error.extensions.code !== undefined) return error;
+  const tooManyTokens = error.message.includes("token limit") || /more (?:than|that) \d+ tokens/.test(error.message);
+  if (!tooManyTokens) return invalid(error.message, error);
+  return new GraphQLError(`This document has more than ${tokensMax} tokens.`, { extensions: { code: "LIMIT_TOKENS" } });
+}
+
+export function invalid(message: string, from?: GraphQLError): GraphQLError {
+  return new GraphQLError(message, {
+    ...(from?.nodes === undefined ? {} : { nodes: from.nodes }),
+    ...(from?.source === undefined ? {} : { source: from.source }),
+    positions: from?.positions ?? null,
+    extensions: { code: "VALIDATION_FAILED" },
+  });
+}

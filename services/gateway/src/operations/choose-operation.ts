@@ -1,0 +1,59 @@
+import type { CheckedDocument, RequestMembers } from "@signalbox/graphql";
+import {
+  type DocumentNode,
+  type GraphQLError,
+  type GraphQLFormattedError,
+  type GraphQLSchema,
+  getOperationAST,
+  getVariableValues,
+  type OperationDefinitionNode,
+} from "graphql";
+import { invalid } from "./check-document.ts";
+
+/** What a transport can carry. */
+export type Carried = "queries" | "queries and mutations" | "everything";
+
+export type Chosen =
+  | {
+      readonly document: DocumentNode;
+      readonly operation: OperationDefinitionNode;
+      readonly variables: Readonly<Record<string, unknown>>;
+    }
+  | {
+      readonly status: 400 | 405;
+      readonly refusal: readonly GraphQLFormattedError[];
+      readonly operation: OperationDefinitionNode | null;
+    };
+
+/** The operation that the request asks for, or why it is not run. */
+export function chooseOperation(
+  checked: CheckedDocument,
+  schema: GraphQLSchema,
+  { operationName, variables }: Pick<RequestMembers, "operationName" | "variables">,
+  carried: Carried,
+): Chosen {
+  if ("refusal" in checked) return { status: 400, refusal: checked.refusal, operation: null };
+  const operation = getOperationAST(checked.document, operationName) ?? null;
+  if (!operation) return refused(400, operation, [invalid("operationName does not select one operation.")]);
+  const problem = problemOf(operation, carried);
+  if (problem !== null) return refused(carried === "queries" ? 405 : 400, operation, [invalid(problem)]);
+  const declared = operation.variableDefinitions ?? [];
+  const { errors, coerced } = getVariableValues(schema, declared, variables ?? {}, { maxErrors: 20 });
+  if (!errors) return { document: checked.document, operation, variables: coerced };
+  return refused(
+    400,
+    operation,
+    errors.map((error) => invalid(error.message, error)),
+  );
+}
+
+function problemOf({ operation }: OperationDefinitionNode, carried: Carried): string | null {
+  if (carried === "everything") return null;
+  if (operation === "subscription") return "Subscriptions need a persistent transport.";
+  if (carried === "queries" && operation !== "query") return "GET is for queries; send a mutation with POST.";
+  return null;
+}
+
+function refused(status: 400 | 405, operation: OperationDefinitionNode | null, errors: readonly GraphQLError[]) {
+  return { status, operation, refusal: errors.map((error) => error.toJSON()) };
+}

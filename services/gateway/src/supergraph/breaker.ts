@@ -1,0 +1,62 @@
+import { type Clock, seconds } from "@signalbox/core";
+
+/** What came of a fetch that was let through; `unknown` where it was called off before that could be told. */
+type FetchEnd = "answered" | "failed" | "unknown";
+
+const windowMs = seconds(10);
+const fetchesMin = 20;
+const failedShare = 0.5;
+const openMs = seconds(5);
+
+/**
+ * Keeps fetches away from a subgraph that does not answer: when half of at least 20 fetches of the last ten seconds have
+ * failed, none is sent for five seconds. Then one is, and what comes of it decides.
+ */
+export class Breaker {
+  readonly #clock: Clock;
+  /** Ends of the last ten seconds, the oldest first. */
+  #ends: { readonly atMs: number; readonly failed: boolean }[] = [];
+  #openUntilMs: number | null = null;
+  #isProbing = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get isOpen(): boolean {
+    return this.#openUntilMs !== null;
+  }
+
+  /** Lets a fetch through, to be told its end; null when it must not be sent. */
+  enter(): ((end: FetchEnd) => void) | null {
+    if (this.#openUntilMs === null) return (end) => this.#count(end);
+    if (this.#isProbing || this.#clock.steadyMs() < this.#openUntilMs) return null;
+    this.#isProbing = true;
+    return (end) => this.#probed(end);
+  }
+
+  #count(end: FetchEnd): void {
+    if (end === "unknown" || this.isOpen) return;
+    const nowMs = this.#clock.steadyMs();
+    this.#ends.push({ atMs: nowMs, failed: end === "failed" });
+    if (end === "answered") {
+      // Its list is only walked when something fails, and must not grow until then.
+      if (this.#ends.length > 10_000) this.#ends = this.#ends.slice(-5_000);
+      return;
+    }
+    this.#ends = this.#ends.filter(({ atMs }) => atMs > nowMs - windowMs);
+    const failed = this.#ends.filter((one) => one.failed).length;
+    if (this.#ends.length >= fetchesMin && failed >= this.#ends.length * failedShare) this.#open();
+  }
+
+  #probed(end: FetchEnd): void {
+    this.#isProbing = false;
+    if (end === "failed") this.#open();
+    else if (end === "answered") this.#openUntilMs = null;
+  }
+
+  #open(): void {
+    this.#ends = [];
+    this.#openUntilMs = this.#clock.steadyMs() + openMs;
+  }
+}
