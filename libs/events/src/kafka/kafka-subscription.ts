@@ -1,24 +1,27 @@
 import type { Clock } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
-import type { Kafka } from "kafkajs";
+import type { Admin, Kafka } from "kafkajs";
 import type { SubscribeOptions, Subscription } from "../event-log.ts";
 import { createLiveness } from "../liveness.ts";
 import { BatchHandler } from "./batch-handler.ts";
 import { GroupSession } from "./group-session.ts";
+import { requireKafkaTopics } from "./kafka-topics.ts";
 import { fetchLimits } from "./kafkajs.ts";
 
 interface Parts {
   readonly kafka: Kafka;
+  readonly admin: () => Promise<Admin>;
   readonly ping: () => Promise<unknown>;
   readonly log: Logger;
   readonly clock: Clock;
 }
 
-/** Joins the group and hands over batches until closed. Rejects when the broker cannot be reached now. */
+/** Joins the group and hands over batches until closed. Rejects when the broker cannot be reached now or lacks a topic. */
 export async function openKafkaSubscription(
-  { kafka, ping, log, clock }: Parts,
+  { kafka, admin, ping, log, clock }: Parts,
   { group, topics, concurrency = 4, sessionTimeoutMs = 15_000, handle, onExpired }: SubscribeOptions,
 ): Promise<Subscription> {
+  await requireKafkaTopics(await admin(), topics); // kafkajs would join without it, and never learn of it
   const consumer = kafka.consumer({
     groupId: group,
     sessionTimeout: sessionTimeoutMs,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Admin } from "kafkajs";
-import type { TopicProblem, TopicSpec } from "../event-log.ts";
+import { type TopicProblem, type TopicSpec, UnknownTopic } from "../event-log.ts";
 import { compactionLagMs } from "../state-topics.ts";
 import { topicResource } from "./kafkajs.ts";
 
@@ -69,6 +69,13 @@ export async function verifyKafkaTopics(admin: Admin, specs: readonly TopicSpec[
     .filter(({ name }) => !known.has(name))
     .map(({ name }) => ({ topic: name, problem: "is missing" }));
   return [...missing, ...(await partitionProblems(admin, present)), ...(await configProblems(admin, present))];
+}
+
+/** Refuses to read what is not there yet. @throws UnknownTopic */
+export async function requireKafkaTopics(admin: Admin, names: readonly string[]): Promise<void> {
+  const known = new Set(await admin.listTopics());
+  const missing = names.find((name) => !known.has(name));
+  if (missing !== undefined) throw new UnknownTopic(missing);
 }
 
 async function partitionProblems(admin: Admin, specs: readonly TopicSpec[]): Promise<TopicProblem[]> {
