@@ -1,6 +1,7 @@
 import type { Admin } from "kafkajs";
 import type { EventLog, EventLogContext } from "../event-log.ts";
 import { publishTimeouts } from "./breakable-producer.ts";
+import { ensureKafkaAccess, verifyKafkaAccess } from "./kafka-access.ts";
 import { openKafkaBroadcast } from "./kafka-broadcast.ts";
 import { kafkaGroups, rewindKafkaGroup } from "./kafka-groups.ts";
 import { kafkaLag } from "./kafka-lag.ts";
@@ -65,6 +66,8 @@ export function createKafkaEventLog(url: string, { clientId, log, clock }: Event
     },
     ensureTopics: async (specs) => ensureKafkaTopics(await admin(), specs),
     verifyTopics: async (specs) => verifyKafkaTopics(await admin(), specs),
+    ensureAccess: async (access) => ensureKafkaAccess(await admin(), access),
+    verifyAccess: async (access) => verifyKafkaAccess(await admin(), access),
     risks: async (topics) => kafkaRisks(await admin(), topics),
     groups: async () => kafkaGroups(await admin()),
     lag: async (group, topics) => kafkaLag(await admin(), clock, group, topics),

@@ -3,6 +3,7 @@ import type { Admin } from "kafkajs";
 import { type TopicProblem, type TopicSpec, UnknownTopic } from "../event-log.ts";
 import { compactionLagMs } from "../state-topics.ts";
 import { topicResource } from "./kafkajs.ts";
+import { settled } from "./settled.ts";
 
 interface ConfigEntry {
   readonly name: string;
@@ -25,7 +26,7 @@ export async function ensureKafkaTopics(admin: Admin, specs: readonly TopicSpec[
       topics: missing.map((spec) => ({
         topic: spec.name,
         numPartitions: spec.partitions,
-        replicationFactor: -1, // the broker's default
+        replicationFactor: spec.replicas ?? -1, // the broker's default
         configEntries: configOf(spec),
       })),
     });
@@ -46,6 +47,7 @@ export async function ensureKafkaTopics(admin: Admin, specs: readonly TopicSpec[
         configEntries: configOf(spec),
       })),
     });
+    await settled(() => configProblems(admin, corrected));
   }
   return verifyKafkaTopics(admin, specs);
 }
@@ -81,10 +83,15 @@ export async function requireKafkaTopics(admin: Admin, names: readonly string[])
 async function partitionProblems(admin: Admin, specs: readonly TopicSpec[]): Promise<TopicProblem[]> {
   if (specs.length === 0) return [];
   const { topics } = await admin.fetchTopicMetadata({ topics: specs.map(({ name }) => name) });
-  return specs.flatMap(({ name, partitions }) => {
-    const has = topics.find((topic) => topic.name === name)?.partitions.length;
-    if (has === partitions) return [];
-    return [{ topic: name, problem: `has ${has} partitions instead of ${partitions}; a change would move keys` }];
+  return specs.flatMap(({ name, partitions, replicas }) => {
+    const has = topics.find((topic) => topic.name === name)?.partitions ?? [];
+    const copies = Math.min(...has.map((partition) => partition.replicas.length));
+    const problems: string[] = [];
+    if (has.length !== partitions)
+      problems.push(`has ${has.length} partitions instead of ${partitions}; a change would move keys`);
+    if (replicas !== undefined && copies !== replicas)
+      problems.push(`has ${copies} copies instead of ${replicas}; kafka-reassign-partitions.sh makes them`);
+    return problems.map((problem) => ({ topic: name, problem }));
   });
 }
 
@@ -111,6 +118,7 @@ function configOf(spec: TopicSpec): ConfigEntry[] {
   const common = [
     { name: "cleanup.policy", value: spec.cleanup },
     { name: "max.message.bytes", value: String(spec.maxMessageBytes) },
+    ...(spec.minInSync === undefined ? [] : [{ name: "min.insync.replicas", value: String(spec.minInSync) }]),
   ];
   if (spec.cleanup === "delete") return [...common, { name: "retention.ms", value: String(spec.retentionMs) }];
   return [
