@@ -38,12 +38,13 @@ export async function openAccess(
   eventLog: EventLog,
   rateLimits: EdgeLimits["rateLimits"],
 ): Promise<Access> {
-  const { configuration, clock } = context;
+  const { configuration, clock, metrics } = context;
   const accessStates = await openStates(context, eventLog);
   const authenticator = createAuthenticator({
     principals: openPrincipals(context),
     accessStates,
     clock,
+    metrics,
     cacheMax: configuration.get("auth.principals.cache-max"),
   });
   const authorizeManagement = createManagementAuthorizer(authenticator, failureCounter(rateLimits));

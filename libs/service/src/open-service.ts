@@ -140,7 +140,7 @@ export async function openService(
     serve({ title, principals, routes, internalRoutes = createRoutes(), graph, mounts, ...rest }) {
       const { onForbidden = createRefusalTeller(context, { pool, outbox }) } = rest;
       const cacheMax = configuration.get("auth.principals.cache-max");
-      const authenticator = createAuthenticator({ principals, accessStates, clock, cacheMax });
+      const authenticator = createAuthenticator({ principals, accessStates, clock, metrics, cacheMax });
       const openapi = { title, version: "1" };
       const edge = { context, pool, authenticator, rateLimits, idempotency, onForbidden };
       const observe = observeSubgraph(context);

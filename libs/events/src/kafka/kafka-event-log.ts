@@ -13,7 +13,7 @@ import { parseKafkaUrl } from "./kafka-url.ts";
 import { createKafka } from "./kafkajs.ts";
 
 /** The event log on Apache Kafka: `kafka://host:port,host:port`. Connects when it is first used. */
-export function createKafkaEventLog(url: string, { clientId, log, clock }: EventLogContext): EventLog {
+export function createKafkaEventLog(url: string, { clientId, log, metrics, clock }: EventLogContext): EventLog {
   const { brokers, security } = parseKafkaUrl(url);
   const kafka = createKafka(brokers, clientId, log, security);
   const openParts: { close(): Promise<void> }[] = [];
@@ -40,7 +40,7 @@ export function createKafkaEventLog(url: string, { clientId, log, clock }: Event
     admin,
   );
   const ping = async () => (await admin()).describeCluster();
-  const parts = { kafka, admin, ping, log, clock };
+  const parts = { kafka, admin, ping, log, metrics, clock };
 
   return {
     kind: "kafka",

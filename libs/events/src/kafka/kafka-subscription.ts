@@ -1,5 +1,5 @@
 import type { Clock } from "@signalbox/core";
-import type { Logger } from "@signalbox/telemetry";
+import type { Logger, Metrics } from "@signalbox/telemetry";
 import type { Admin, Kafka } from "kafkajs";
 import type { SubscribeOptions, Subscription } from "../event-log.ts";
 import { createLiveness } from "../liveness.ts";
@@ -13,12 +13,13 @@ interface Parts {
   readonly admin: () => Promise<Admin>;
   readonly ping: () => Promise<unknown>;
   readonly log: Logger;
+  readonly metrics: Metrics;
   readonly clock: Clock;
 }
 
 /** Joins the group and hands over batches until closed. Rejects when the broker cannot be reached now or lacks a topic. */
 export async function openKafkaSubscription(
-  { kafka, admin, ping, log, clock }: Parts,
+  { kafka, admin, ping, log, metrics, clock }: Parts,
   { group, topics, concurrency = 4, sessionTimeoutMs = 15_000, handle, onExpired }: SubscribeOptions,
 ): Promise<Subscription> {
   await requireKafkaTopics(await admin(), topics); // kafkajs would join without it, and never learn of it
@@ -33,6 +34,8 @@ export async function openKafkaSubscription(
   });
   const closing = new AbortController();
   const closed = Promise.withResolvers<void>();
+  const rebalances = metrics.counter("signalbox_consumer_rebalances_total");
+  consumer.on("consumer.group_join", () => rebalances.inc({ consumer: group }));
   const session = new GroupSession(consumer, { group, sessionTimeoutMs, log, clock, onExpired });
   const batches = new BatchHandler({ group, handle, session, closing: closing.signal, log, clock });
 

@@ -34,7 +34,7 @@ export async function openPostgresEventLog(url: string, context: EventLogContext
   const topics = createTopicDirectory(pool);
   const wakeUps = createWakeUps(pool, url);
   const ping = () => pool.query(one);
-  const parts = { pool, ping, topics, wakeUps, log, clock };
+  const parts = { pool, ping, topics, wakeUps, log, metrics, clock };
   const openParts: { close(): Promise<void> }[] = [];
   let trouble: string | null = null;
 

@@ -12,17 +12,12 @@ export function watchPool(metrics: Metrics, name: string, pool: pg.Pool): void {
 function startWatching(metrics: Metrics): Map<string, pg.Pool> {
   const pools = new Map<string, pg.Pool>();
   watched.set(metrics, pools);
-  metrics.gauge(
-    "signalbox_database_connections",
-    "Database connections by state; waiting counts the statements without one",
-    ["pool", "state"],
-    (gauge) => {
-      for (const [pool, { totalCount, idleCount, waitingCount }] of pools) {
-        gauge.set({ pool, state: "in_use" }, totalCount - idleCount);
-        gauge.set({ pool, state: "idle" }, idleCount);
-        gauge.set({ pool, state: "waiting" }, waitingCount);
-      }
-    },
-  );
+  metrics.gauge("signalbox_database_connections", (gauge) => {
+    for (const [pool, { totalCount, idleCount, waitingCount }] of pools) {
+      gauge.set({ pool, state: "in_use" }, totalCount - idleCount);
+      gauge.set({ pool, state: "idle" }, idleCount);
+      gauge.set({ pool, state: "waiting" }, waitingCount);
+    }
+  });
   return pools;
 }

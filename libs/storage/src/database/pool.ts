@@ -80,11 +80,13 @@ export function openPool(options: PoolOptions): Pool {
   const { connectTimeoutMs = 5_000, waitingMax = options.max * 50 } = options;
   const server = { connectionString: options.url, application_name: applicationName };
   const watch = new SilenceWatch({ patienceMs: 800, probeMs: 1_800, ...options.silence, connection: server, log });
+  const waited = options.metrics.histogram("signalbox_database_wait_seconds");
   const driver = new BoundedPool({
     ...server,
     max: options.max,
     waitingMax,
     watch,
+    onWaited: (waitedMs) => waited.observe({ pool: applicationName }, waitedMs / 1000),
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: 30_000,
     maxLifetimeSeconds: 1_800,

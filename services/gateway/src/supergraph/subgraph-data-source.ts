@@ -66,11 +66,7 @@ interface DataSourceParts {
  */
 export function createSubgraphDataSource(parts: DataSourceParts): GraphQLDataSource<OperationContext> {
   const { name, clock, metrics } = parts;
-  const duration = metrics.histogram(
-    "signalbox_graphql_fetch_seconds",
-    "Time a fetch from a subgraph takes, by what came of it: ok, errors of its own, unavailable, or a fault.",
-    ["subgraph", "outcome"],
-  );
+  const duration = metrics.histogram("signalbox_graphql_fetch_seconds");
   return {
     async process(options) {
       const context = options.context as OperationContext;
