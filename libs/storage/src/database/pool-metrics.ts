@@ -21,3 +21,9 @@ function startWatching(metrics: Metrics): Map<string, pg.Pool> {
   });
   return pools;
 }
+
+/** Publishes how long those waited who found no idle connection. */
+export function watchWaits(metrics: Metrics, pool: string): (waitedMs: number) => void {
+  const waited = metrics.histogram("signalbox_database_wait_seconds");
+  return (waitedMs) => waited.observe({ pool }, waitedMs / 1000);
+}

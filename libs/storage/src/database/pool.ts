@@ -4,7 +4,7 @@ import type { Logger, Metrics } from "@signalbox/telemetry";
 import pg from "pg";
 import { BoundedPool } from "./bounded-pool.ts";
 import { toAppError } from "./errors.ts";
-import { watchPool } from "./pool-metrics.ts";
+import { watchPool, watchWaits } from "./pool-metrics.ts";
 import { send } from "./send.ts";
 import { SilenceWatch } from "./silence-watch.ts";
 import type { Queryable, Rows, Statement } from "./statement.ts";
@@ -80,13 +80,12 @@ export function openPool(options: PoolOptions): Pool {
   const { connectTimeoutMs = 5_000, waitingMax = options.max * 50 } = options;
   const server = { connectionString: options.url, application_name: applicationName };
   const watch = new SilenceWatch({ patienceMs: 800, probeMs: 1_800, ...options.silence, connection: server, log });
-  const waited = options.metrics.histogram("signalbox_database_wait_seconds");
   const driver = new BoundedPool({
     ...server,
     max: options.max,
     waitingMax,
     watch,
-    onWaited: (waitedMs) => waited.observe({ pool: applicationName }, waitedMs / 1000),
+    onWaited: watchWaits(options.metrics, applicationName),
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: 30_000,
     maxLifetimeSeconds: 1_800,
