@@ -56,6 +56,7 @@ async function typed(exporting: boolean): Promise<RequestListener> {
     principals: { resolve: async () => principal },
     accessStates,
     clock: systemClock,
+    metrics,
     cacheMax: 1000,
   });
   return createHttpApp({ context, routes, authenticator, rateLimits: createRateLimits({ context, limiterOf }) });

@@ -5,7 +5,7 @@ import { systemClock } from "@signalbox/core";
 import { openEventLog } from "@signalbox/events";
 import { type ImagePool, openImagePool } from "@signalbox/imaging";
 import type { ProcessHealth, ProcessRunner } from "@signalbox/runtime";
-import { createOverrideCopy, openOverrides, type SharedParts } from "@signalbox/service";
+import { createOverrideCopy, imageJobMetrics, openOverrides, type SharedParts } from "@signalbox/service";
 import { createTracer, type Logger, type Metrics } from "@signalbox/telemetry";
 
 interface Process {
@@ -45,7 +45,7 @@ export async function openSharedParts({
   const [accessStates, overrides, imagePool] = await Promise.all([
     openAccessStates({ ...parts, eventLog }),
     openOverrides(parts, eventLog, { copy, waitMs }),
-    openImagePool({ memoryMax, clock: systemClock, log, runner }),
+    openImagePool({ memoryMax, clock: systemClock, log, runner, onJob: imageJobMetrics(process.metrics) }),
   ]);
   return { eventLog, accessStates, overrides, imagePool, limiters: createRateLimiters(systemClock) };
 }

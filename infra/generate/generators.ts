@@ -3,6 +3,7 @@ import { accessReference } from "./generators/access-reference.ts";
 import { auditReference } from "./generators/audit-reference.ts";
 import { clientTypes } from "./generators/client-types.ts";
 import { errorReference, eventReference } from "./generators/contract-references.ts";
+import { metricsReference } from "./generators/metrics-reference.ts";
 import { prismaClients } from "./generators/prisma-clients.ts";
 import { propertyCatalogue, propertyReference } from "./generators/property-files.ts";
 import { propertyTables } from "./generators/property-tables.ts";
@@ -40,6 +41,7 @@ export const generators: readonly Generator[] = [
   auditReference,
   errorReference,
   eventReference,
+  metricsReference,
   clientTypes,
   nginxConfigurationFile,
 ];

@@ -1,6 +1,12 @@
 import { join, resolve } from "node:path";
 import process from "node:process";
-import { environment, loadConfiguration, type PropertyDeclarations, startOptions } from "@signalbox/config";
+import {
+  type Configuration,
+  environment,
+  loadConfiguration,
+  type PropertyDeclarations,
+  startOptions,
+} from "@signalbox/config";
 import { createLogger, createMetrics } from "@signalbox/telemetry";
 import { withDefaults } from "../embedded/embedded-defaults.ts";
 import { processProperties } from "../embedded/process-properties.ts";
@@ -23,7 +29,7 @@ interface Engine {
 export async function withEngineUrl<T>(
   argv: readonly string[],
   { service, properties, name, database }: Engine,
-  work: (url: string) => Promise<T>,
+  work: (url: string, configuration: Configuration<PropertyDeclarations>) => Promise<T>,
 ): Promise<T> {
   const variables = environment();
   const options = argv.filter((argument) => argument.startsWith("--"));
@@ -38,12 +44,12 @@ export async function withEngineUrl<T>(
     foreignNames: foreignNames(),
   });
   const url = String(configuration.get(name));
-  if (!url.startsWith("embedded:")) return await work(url);
+  if (!url.startsWith("embedded:")) return await work(url, configuration);
 
   const folder = join(resolve(String(configuration.get("embedded.data-directory"))), "postgres");
   const postgres = await startPostgres({ folder, durable: true });
   try {
-    return await work(postgres.url(database));
+    return await work(postgres.url(database), configuration);
   } finally {
     if (!postgres.attached) await postgres.stop();
   }

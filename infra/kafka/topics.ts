@@ -1,17 +1,27 @@
 import process from "node:process";
-import { topics } from "@signalbox/contracts";
+import { topicAccess, topics } from "@signalbox/contracts";
+import { topicSettings } from "@signalbox/events";
 import { withEventLog } from "./open-log.ts";
 
 /**
- * `npm run topics` creates the topics of the catalogue and corrects their settings; `npm run topics -- check` only says
- * what differs. Ends with 1 when something does.
+ * `npm run topics` creates the topics of the catalogue, corrects their settings, and gives each service exactly its rights
+ * where `events.principals` names them; `npm run topics -- check` only says what differs. Ends with 1 when something does.
  */
 const argv = process.argv.slice(2);
 const onlyChecks = argv.includes("check");
 
-const problems = await withEventLog(argv, (eventLog) =>
-  onlyChecks ? eventLog.verifyTopics(topics) : eventLog.ensureTopics(topics),
-);
-for (const { topic, problem } of problems) process.stderr.write(`${topic}: ${problem}\n`);
-if (problems.length === 0) process.stdout.write(`${topics.length} topics are as the catalogue says\n`);
+const { problems, done } = await withEventLog(argv, async (eventLog, configuration) => {
+  const { specs, access } = topicSettings(configuration, { topics, access: topicAccess });
+  const found = await (onlyChecks ? eventLog.verifyTopics(specs) : eventLog.ensureTopics(specs));
+  const rights = access.length === 0 ? [] : await eventLog[onlyChecks ? "verifyAccess" : "ensureAccess"](access);
+  return {
+    problems: [...found.map(({ topic, problem }) => `${topic}: ${problem}`), ...rights],
+    done: [
+      `${specs.length} topics are as the catalogue says`,
+      ...(access.length > 0 ? [`${access.length} services have the rights they need and no others`] : []),
+    ],
+  };
+});
+for (const problem of problems) process.stderr.write(`${problem}\n`);
+if (problems.length === 0) for (const line of done) process.stdout.write(`${line}\n`);
 process.exitCode = problems.length === 0 ? 0 : 1;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createMailbox, createOtlpReceiver } from "@signalbox/testing";
+import { assertMetrics } from "../observe/assert-metrics.ts";
 import { startEnginesSystem } from "../systems/engines-system.ts";
 import { assertOneTrace } from "./assert-trace.ts";
 import { journeyProperties, runJourney } from "./journey.ts";
@@ -24,6 +25,7 @@ test("engines: the same journey with a process per service on Kafka, PostgreSQL,
   await assertEvents(system.eventsUrl, record);
   await assertPlainKafka(system.eventsUrl, record);
   await assertOneTrace(collector, record);
+  await assertMetrics(system);
   const codes = await system.stop();
   assert.deepEqual(new Set(codes.values()), new Set([0]), `every process drains and exits with 0: ${[...codes]}`);
 });

@@ -54,12 +54,14 @@ export async function startEnginesSystem(
   const environment = (name: ServiceName) =>
     environmentOf({
       ...shared,
+      ...(engines.eventsUrlOf && { "events.url": engines.eventsUrlOf(name) }),
       "database.url": engines.databaseUrl(name),
       "http.port": portOf(name, "http"),
       "internal.port": portOf(name, "internal"),
       "management.server.port": portOf(name, "management"),
     });
-  await runCommand("infra/kafka/topics.ts", [`--events.url=${engines.eventsUrl}`]);
+  const principals = engines.eventsUrlOf ? ["--events.principals=User:signalbox-{service}"] : [];
+  await runCommand("infra/kafka/topics.ts", [`--events.url=${engines.eventsUrl}`, ...principals]);
   const processes = new Map(services.map((name) => [name, startServiceProcess(name, environment(name))]));
   opened.defer(async () => {
     await Promise.all([...processes.values()].map(({ current }) => current.kill()));

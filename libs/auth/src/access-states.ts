@@ -65,9 +65,7 @@ export async function openAccessStates(dependencies: Dependencies): Promise<Acce
   });
   runner.defer("access states", () => reader.close());
   health.live("access states", () => reader.liveness());
-  metrics.gauge("signalbox_access_states_age_seconds", "Since the state topic was last read to its end", [], (gauge) =>
-    gauge.set({}, reader.ageMs() / 1000),
-  );
+  metrics.gauge("signalbox_access_states_age_seconds", (gauge) => gauge.set({}, reader.ageMs() / 1000));
   const caughtUp = reader.caughtUp.then(() => {
     isCaughtUp = true;
     startup.done();

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AppError, createManualClock, hours, isAppError, minutes, seconds } from "@signalbox/core";
+import { createMetrics } from "@signalbox/telemetry";
 import { type AccessEntry, createAccessTable } from "./access-states.ts";
 import { createApiKey } from "./api-key.ts";
 import { createAuthenticator } from "./authenticator.ts";
@@ -35,7 +36,8 @@ function given() {
     },
   };
   const accessStates = { ...table, isCaughtUp: () => world.caughtUp, isBehind: () => world.heardMsAgo > 2_000 };
-  return { ...createAuthenticator({ principals, accessStates, clock, cacheMax: 100 }), world };
+  const metrics = createMetrics({ service: "images" });
+  return { ...createAuthenticator({ principals, accessStates, clock, metrics, cacheMax: 100 }), world, metrics };
 }
 
 function principalOf(entry: Pick<AccessEntry, "state" | "epoch">, expiresAt: Date | null = null): Principal {

@@ -1,4 +1,5 @@
 import { AppError, type Clock, isAppError, minutes, seconds } from "@signalbox/core";
+import type { Counter, Metrics } from "@signalbox/telemetry";
 import { LRUCache } from "lru-cache";
 import { type AccessStates, knowledgeAgeMs } from "./access-states.ts";
 import { looksLikeApiKey, parseApiKey } from "./api-key.ts";
@@ -16,6 +17,7 @@ interface Dependencies {
   readonly principals: Pick<PrincipalSource, "resolve">;
   readonly accessStates: Pick<AccessStates, "stateOf" | "isRevoked" | "epochOfCredential" | "isCaughtUp" | "isBehind">;
   readonly clock: Clock;
+  readonly metrics: Metrics;
   /** How many principals are remembered, and as many refused credentials. */
   readonly cacheMax: number;
 }
@@ -56,11 +58,13 @@ class RememberedPrincipals implements Authenticator {
   readonly #principals: Dependencies["principals"];
   readonly #accessStates: Dependencies["accessStates"];
   readonly #clock: Clock;
+  readonly #outcomes: Counter<"outcome">;
   readonly #known: LRUCache<string, Known>;
   readonly #refusedUntilMs: LRUCache<string, number>;
   readonly #inFlight = new Map<string, Promise<Principal>>();
 
-  constructor({ principals, accessStates, clock, cacheMax }: Dependencies) {
+  constructor({ principals, accessStates, clock, metrics, cacheMax }: Dependencies) {
+    this.#outcomes = metrics.counter("signalbox_principals_total");
     this.#principals = principals;
     this.#accessStates = accessStates;
     this.#clock = clock;
@@ -74,7 +78,11 @@ class RememberedPrincipals implements Authenticator {
     if (looksLikeApiKey(credential.value) && !parseApiKey(credential.value)) throw refused();
     const digest = digestCredential(credential);
     const known = this.#known.get(digest);
-    return this.#admit(known && !this.#isStale(known) ? known.principal : await this.#ask(credential, digest));
+    if (known && !this.#isStale(known)) {
+      this.#outcomes.inc({ outcome: "remembered" });
+      return this.#admit(known.principal);
+    }
+    return this.#admit(await this.#ask(credential, digest));
   }
 
   /** Asks one question per credential at a time, however many requests wait for the answer. */
@@ -86,7 +94,10 @@ class RememberedPrincipals implements Authenticator {
   }
 
   async #resolve(credential: PresentedCredential, digest: string): Promise<Principal> {
-    if ((this.#refusedUntilMs.get(digest) ?? 0) > this.#clock.nowMs()) throw refused();
+    if ((this.#refusedUntilMs.get(digest) ?? 0) > this.#clock.nowMs()) {
+      this.#outcomes.inc({ outcome: "refused" });
+      throw refused();
+    }
     try {
       let askedAtMs = this.#clock.steadyMs();
       let principal = await this.#principals.resolve(credential);
@@ -97,10 +108,13 @@ class RememberedPrincipals implements Authenticator {
       }
       const unheardUntilMs = askedAtMs + knowledgeAgeMs;
       this.#remember(digest, principal, { usableMs: refreshAfterMs[principal.credential.kind], unheardUntilMs });
+      this.#outcomes.inc({ outcome: "asked" });
       return principal;
     } catch (error) {
       const known = this.#known.get(digest);
-      if (isAppError(error) && error.code === "unauthorized") {
+      const isRefused = isAppError(error) && error.code === "unauthorized";
+      this.#outcomes.inc({ outcome: isRefused ? "refused" : "away" });
+      if (isRefused) {
         this.#known.delete(digest);
         this.#refusedUntilMs.set(digest, this.#clock.nowMs() + refusalMs);
       } else if (known && isAppError(error) && error.code === "unavailable") {

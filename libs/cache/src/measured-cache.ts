@@ -3,7 +3,7 @@ import type { Cache } from "./cache.ts";
 
 /** Counts every call with what came of it: `hit`, `miss`, `done`, `none`, or `away` when there was no cache to ask. */
 export function measuredCache(cache: Cache, metrics: Metrics): Cache {
-  const calls = metrics.counter("signalbox_cache_calls", "Calls to the cache by outcome", ["call", "outcome"]);
+  const calls = metrics.counter("signalbox_cache_calls_total");
   const count = (call: keyof Cache, outcome: string) =>
     calls.inc({ call, outcome: cache.state === "away" ? "away" : outcome });
 

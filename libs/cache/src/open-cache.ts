@@ -43,7 +43,7 @@ const localBytesMax = MiB;
 /** Opens the cache that the URL names and hands its close to the runner. A Redis that is away is no error, here or later. */
 export async function openCache(options: CacheOptions): Promise<Cache> {
   const { url, runner, log, metrics, clock } = options;
-  const up = metrics.gauge("signalbox_cache_up", "Whether the cache answers");
+  const up = metrics.gauge("signalbox_cache_up");
   if (url === "memory:") {
     up.set({}, 1);
     return measuredCache(createMemoryCache({ bytesMax: options.memoryBytesMax ?? 64 * MiB, clock }), metrics);

@@ -100,5 +100,5 @@ it("counts the calls that had no cache to ask", async () => {
   await engine.kill();
   await eventually(() => cache.state === "away");
   await cache.get("key");
-  assert.match(await context.metrics.text(), /signalbox_cache_calls.*"get".*"away".* 1/);
+  assert.match(await context.metrics.text(), /signalbox_cache_calls_total.*"get".*"away".* 1/);
 });

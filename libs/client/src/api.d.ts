@@ -1278,7 +1278,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Answer a sender that asks whether the address is ours
+         * @description As Meta (`hub.challenge`) and Dropbox (`challenge`) ask, where the source has that `handshake`.
+         */
+        get: operations["webhookHandshake"];
         put?: never;
         /**
          * Receive a webhook from a partner
@@ -1286,7 +1290,11 @@ export interface paths {
          */
         post: operations["receiveWebhook"];
         delete?: never;
-        options?: never;
+        /**
+         * Answer a sender of CloudEvents that asks whether it may send
+         * @description As the CloudEvents specification for webhooks has it, where the source has the `handshake` cloudevents.
+         */
+        options: operations["confirmWebhookOrigin"];
         head?: never;
         patch?: never;
         trace?: never;
@@ -1592,44 +1600,108 @@ export interface components {
             /** @description 1–100 characters, trimmed, one of them visible and none invisible but ZWJ and ZWNJ in words. */
             name: string;
             /**
-             * @description How the partner signs.
+             * @description A sender whose scheme and settings are known; `settings` beside it go over them.
              * @enum {string}
              */
-            scheme: "standard-webhooks" | "stripe" | "github" | "slack" | "shopify" | "hmac";
+            preset?: "calendly" | "discord" | "dropbox" | "gitlab" | "hubspot" | "linear" | "meta" | "paddle" | "pagerduty" | "sentry" | "square" | "telegram" | "typeform" | "zendesk" | "zoom";
+            /**
+             * @description How the partner signs; that of the preset where there is one.
+             * @enum {string}
+             */
+            scheme?: "standard-webhooks" | "stripe" | "github" | "slack" | "shopify" | "hmac" | "ed25519" | "token";
             /** @description What the partner signs with. Write-only. */
             secret: string;
-            /** @description How the sender differs from its scheme. Those from `delivery_id_from` on are for every scheme, the others for `hmac` alone. */
+            /** @description How the sender differs from its scheme. A setting of another scheme is refused. */
             settings?: {
-                /** @enum {string} */
-                algorithm?: "sha256" | "sha512";
+                accept_weak?: boolean;
+                /**
+                 * @description sha1 is taken with `accept_weak` alone.
+                 * @enum {string}
+                 */
+                algorithm?: "sha256" | "sha512" | "sha1";
                 answer?: {
                     body?: string;
                     content_type?: string;
                     status: 200 | 202 | 204;
                 };
+                /** @description Where the sender says which delivery it is, instead of where its scheme does. */
                 delivery_id_from?: "digest" | {
                     header: string;
                 } | {
                     pointer: string;
                 };
                 delivery_id_header?: string;
-                /** @enum {string} */
-                encoding?: "hex" | "base64";
+                /**
+                 * @description How a signature is written.
+                 * @enum {string}
+                 */
+                encoding?: "hex" | "base64" | "base64url";
+                /** @description Where the sender says what type the event has. */
+                event_type_from?: {
+                    header: string;
+                } | {
+                    pointer: string;
+                };
                 event_type_header?: string;
                 forwarded_headers?: string[];
+                /**
+                 * @description How the sender asks whether the address is ours.
+                 * @enum {string}
+                 */
+                handshake?: "meta" | "dropbox" | "microsoft-graph" | "cloudevents" | "slack" | "zoom" | "discord";
                 max_body_bytes?: number;
+                /** @description Where the signature header holds `t=…,v1=…`: how its members are named. */
+                pairs?: {
+                    /**
+                     * @default ,
+                     * @enum {string}
+                     */
+                    separator?: "," | ";" | " " | "&";
+                    signature_key: string;
+                    /** @default null */
+                    time_key?: string | null;
+                } | null;
                 previous_signature_header?: string | null;
+                /**
+                 * Format: uri
+                 * @description The address as the sender has it, where it signs that and it is not `http.base-url` and the source's path.
+                 */
+                public_url?: string;
                 refuse_same_content_seconds?: number;
-                separator?: string;
+                /**
+                 * @description How the secret stands for the bytes of the key.
+                 * @enum {string}
+                 */
+                secret_encoding?: "utf8" | "hex" | "base64";
                 signature_header?: string;
                 /** @enum {string} */
                 signature_over?: "wire" | "decoded";
+                /** @description Stands before each signature in its header. */
                 signature_prefix?: string;
-                /** @enum {string} */
-                time?: "header" | "pairs" | "none";
+                /** @description Stands between several signatures in one header; null where there is one. */
+                signature_separator?: ("," | ";" | " ") | null;
+                /** @description What is signed: text with {timestamp}, {id}, {body}, {method}, {url} and {header:name} in it; {body} must be there. */
+                signed_content?: string;
+                /**
+                 * @description How the signed time is written.
+                 * @enum {string}
+                 */
+                time_unit?: "s" | "ms" | "rfc3339";
+                /** @description Where the body holds the time that is signed, for senders that write it there. */
+                timestamp_from?: {
+                    pointer: string;
+                } | null;
                 timestamp_header?: string;
+                /**
+                 * @description `plain`: the header is the secret; `bearer`: behind `Bearer`; `basic`: the secret is `user:password`.
+                 * @enum {string}
+                 */
+                token_format?: "plain" | "bearer" | "basic";
+                token_header?: string;
                 tolerance_seconds?: number;
             };
+            /** @default null */
+            verify_token?: string | null;
         };
         CustomEvent: {
             /**
@@ -2258,9 +2330,10 @@ export interface components {
             name?: string;
             /** @description What the partner signs with. Write-only. */
             secret?: string;
-            /** @description How the sender differs from its scheme. Those from `delivery_id_from` on are for every scheme, the others for `hmac` alone. Members that are absent stay; null goes back to the default. */
+            /** @description How the sender differs from its scheme. A setting of another scheme is refused. Members that are absent stay; null goes back to the default. */
             settings?: {
-                algorithm?: ("sha256" | "sha512") | null;
+                accept_weak?: boolean | null;
+                algorithm?: ("sha256" | "sha512" | "sha1") | null;
                 answer?: {
                     body?: string;
                     content_type?: string;
@@ -2272,18 +2345,42 @@ export interface components {
                     pointer: string;
                 }) | null;
                 delivery_id_header?: string | null;
-                encoding?: ("hex" | "base64") | null;
+                encoding?: ("hex" | "base64" | "base64url") | null;
+                event_type_from?: ({
+                    header: string;
+                } | {
+                    pointer: string;
+                }) | null;
                 event_type_header?: string | null;
                 forwarded_headers?: string[] | null;
+                handshake?: ("meta" | "dropbox" | "microsoft-graph" | "cloudevents" | "slack" | "zoom" | "discord") | null;
                 max_body_bytes?: number | null;
+                pairs?: ({
+                    /**
+                     * @default ,
+                     * @enum {string}
+                     */
+                    separator?: "," | ";" | " " | "&";
+                    signature_key: string;
+                    /** @default null */
+                    time_key?: string | null;
+                } | null) | null;
                 previous_signature_header?: (string | null) | null;
+                public_url?: string | null;
                 refuse_same_content_seconds?: number | null;
-                separator?: string | null;
+                secret_encoding?: ("utf8" | "hex" | "base64") | null;
                 signature_header?: string | null;
                 signature_over?: ("wire" | "decoded") | null;
                 signature_prefix?: string | null;
-                time?: ("header" | "pairs" | "none") | null;
+                signature_separator?: (("," | ";" | " ") | null) | null;
+                signed_content?: string | null;
+                time_unit?: ("s" | "ms" | "rfc3339") | null;
+                timestamp_from?: ({
+                    pointer: string;
+                } | null) | null;
                 timestamp_header?: string | null;
+                token_format?: ("plain" | "bearer" | "basic") | null;
+                token_header?: string | null;
                 tolerance_seconds?: number | null;
             };
             /**
@@ -2291,6 +2388,7 @@ export interface components {
              * @enum {string}
              */
             status?: "active" | "paused" | "stopped";
+            verify_token?: string | null;
         };
         WebhookAttempt: {
             /** @description False for an attempt whose lease had run out: another with its number was recorded first. */
@@ -2576,7 +2674,7 @@ export interface components {
             /** @description When each secret that was rotated out stops verifying, the last one first. */
             overlaps_end_at?: string[];
             /** @enum {string} */
-            scheme: "standard-webhooks" | "stripe" | "github" | "slack" | "shopify" | "hmac";
+            scheme: "standard-webhooks" | "stripe" | "github" | "slack" | "shopify" | "hmac" | "ed25519" | "token";
             /** @description Settings of the scheme, such as header names for `hmac`. */
             settings: {
                 [key: string]: unknown;
@@ -8583,6 +8681,49 @@ export interface operations {
             504: components["responses"]["GatewayTimeout"];
         };
     };
+    webhookHandshake: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags that the client has; a current one gives 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example src_3kVn7RtY1bQzXw5Lm9PdHc */
+                source_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example 1158201444 */
+                    "text/plain": string;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
     receiveWebhook: {
         parameters: {
             query?: never;
@@ -8641,6 +8782,47 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    confirmWebhookOrigin: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example src_3kVn7RtY1bQzXw5Lm9PdHc */
+                source_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example 1158201444 */
+                    "text/plain": string;
+                };
+            };
+            204: components["responses"]["NoContent"];
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];

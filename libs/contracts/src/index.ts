@@ -62,6 +62,7 @@ export {
 } from "./resources/webhook-endpoint.ts";
 export { WebhookSourceResource, webhookSchemes, webhookSourceExample } from "./resources/webhook-source.ts";
 export { type SubscriptionEvent, subscriptions } from "./subscriptions.ts";
+export { type TopicAccess, topicAccess } from "./topic-access.ts";
 export { deadLetterTopic, topics } from "./topics.ts";
 export { unknownMembers } from "./unknown-members.ts";
 export { matchesEventType, receivedAlias, webhookEventTypes } from "./webhook-event-types.ts";

@@ -103,6 +103,20 @@ export interface TopicSpec {
   readonly cleanup: "delete" | "compact";
   readonly retentionMs: number;
   readonly maxMessageBytes: number;
+  /** Copies of each partition; those that the broker gives by itself when left out. */
+  readonly replicas?: number;
+  /** Copies that have to have a record before it is acknowledged; as `replicas` when left out. */
+  readonly minInSync?: number;
+}
+
+/** What somebody who signs in to the log may do with it. */
+export interface LogAccess {
+  /** As the log names them: `User:signalbox-account`. */
+  readonly principal: string;
+  readonly writes: readonly string[];
+  readonly reads: readonly string[];
+  /** What the names of their groups begin with. */
+  readonly groupPrefix: string;
 }
 
 /** A topic that a reader asks for is not there. Waiting may help: topics are created by a job of the deployment. */
@@ -143,6 +157,10 @@ export interface EventLog {
   /** Creates what is missing and applies policies that may change; returns what it could not bring about. */
   ensureTopics(specs: readonly TopicSpec[]): Promise<TopicProblem[]>;
   verifyTopics(specs: readonly TopicSpec[]): Promise<TopicProblem[]>;
+  /** Gives these principals exactly this access; says what could not be brought about. Others are left as they are. */
+  ensureAccess(access: readonly LogAccess[]): Promise<string[]>;
+  /** Says how the access of these principals differs. */
+  verifyAccess(access: readonly LogAccess[]): Promise<string[]>;
   /** Lists, one sentence each, why records of these topics can be lost although they were acknowledged. */
   risks(topics: readonly string[]): Promise<string[]>;
   /** Names the groups that commit offsets. */

@@ -20,3 +20,4 @@ export { createOutbox, type Outbox } from "./outbox/outbox.ts";
 export { eventsProperties } from "./properties.ts";
 export { PublishError } from "./publish-error.ts";
 export { stateRepetitionMs } from "./state-topics.ts";
+export { topicSettings } from "./topic-settings.ts";

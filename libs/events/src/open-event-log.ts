@@ -6,6 +6,7 @@ import type { EventLog, EventLogContext } from "./event-log.ts";
  */
 export async function openEventLog(url: string, context: EventLogContext): Promise<EventLog> {
   const eventLog = await open(url, context);
+  context.metrics.gauge("signalbox_event_log_up", (gauge) => gauge.set({}, eventLog.health() === null ? 1 : 0));
   context.runner?.defer("event log", () => eventLog.close());
   return eventLog;
 }

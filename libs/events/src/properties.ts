@@ -55,3 +55,38 @@ export const eventsProperties = defineProperties({
     effect: "How long a consumer remembers what it has done; longer than topics and dead letters keep a message.",
   },
 });
+
+/** What the job that creates topics needs beside the URL. */
+export const topicsProperties = defineProperties({
+  "events.topics.replication-factor": {
+    type: "integer",
+    default: null,
+    unit: "copies",
+    min: 1,
+    max: 10,
+    secrecy: "internal",
+    reload: "restart",
+    effect:
+      "Copies that a new topic gets and every topic has to have. Left out, the broker decides and nothing is checked. For `npm run topics`.",
+  },
+  "events.topics.min-insync-replicas": {
+    type: "integer",
+    default: null,
+    unit: "copies",
+    min: 1,
+    max: 10,
+    secrecy: "internal",
+    reload: "restart",
+    effect:
+      "Copies that have to have a record before it is acknowledged, set for every topic. Left out, the broker decides. For `npm run topics`.",
+  },
+  "events.principals": {
+    type: "string",
+    default: null,
+    pattern: "User:.*\\{service\\}.*",
+    secrecy: "internal",
+    reload: "restart",
+    effect:
+      "Who signs in to Kafka for a service: User:signalbox-{service}, or User:CN={service} with certificates. `npm run topics` gives each exactly the rights that it needs. Left out, no rights are touched.",
+  },
+});

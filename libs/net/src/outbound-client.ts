@@ -4,7 +4,7 @@ import { type Clock, seconds } from "@signalbox/core";
 import { createConnectionPool, createPoolsByCertificate } from "./connection-pool.ts";
 import { type ExchangeRequest, exchange } from "./exchange.ts";
 import { type AddressLookup, type ClientCertificate, createGuardedConnector } from "./guarded-connector.ts";
-import { OutboundError } from "./outbound-error.ts";
+import { isOutboundError, OutboundError, type OutboundStage } from "./outbound-error.ts";
 import { redirectedRequest, redirectTarget } from "./redirect.ts";
 import { createTargetPolicy, type TargetPolicy, type TargetProblem } from "./target-policy.ts";
 
@@ -71,6 +71,8 @@ interface OutboundClientOptions {
   readonly connectionsPerOriginMax?: number;
   readonly idleTimeoutMs?: number;
   readonly certificateAuthorities?: readonly string[];
+  /** Told of each exchange how it ended: `answered`, or the stage of its failure. */
+  readonly onEnd?: (outcome: OutboundStage | "answered", durationMs: number) => void;
 }
 
 /** Creates the outbound HTTP client of one use, with its own allow list and its own connections. */
@@ -108,10 +110,17 @@ export function createOutboundClient(options: OutboundClientOptions): OutboundCl
 
   return {
     request(input) {
+      const startedMs = clock.steadyMs();
       const response = follow(input);
       running.add(response);
-      const forget = () => running.delete(response);
-      response.then(forget, forget);
+      const end = (outcome: OutboundStage | "answered") => {
+        running.delete(response);
+        options.onEnd?.(outcome, clock.steadyMs() - startedMs);
+      };
+      response.then(
+        () => end("answered"),
+        (error: unknown) => end(isOutboundError(error) ? error.stage : "request"),
+      );
       return response;
     },
     check: (url, checks) => policy.judgeUrl(url, checks),

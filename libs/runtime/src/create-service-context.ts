@@ -1,6 +1,6 @@
 import type { Configuration, PropertyDeclarations } from "@signalbox/config";
 import { type Clock, randomId, type ServiceName, systemClock } from "@signalbox/core";
-import { createLogger, createMetrics, createTracer, type Logger } from "@signalbox/telemetry";
+import { createLogger, createMetrics, createTracer, type Logger, type Metrics } from "@signalbox/telemetry";
 import type { ProcessHealth } from "./create-health.ts";
 import type { ProcessRunner } from "./create-runner.ts";
 import type { RuntimeProperties } from "./properties.ts";
@@ -28,16 +28,17 @@ export function createServiceContext<P extends PropertyDeclarations & RuntimePro
   common.onChange("log.level", (level) => log.setLevel(level));
 
   const metrics = createMetrics({ service, process: !given.shared });
+  tellBuild(metrics, common);
   const prefix = `${service}/`;
   const workers = () => given.runner.workers().filter(({ name }) => !given.shared || name.startsWith(prefix));
   const counted = new Map<string, number>();
-  metrics.counter("signalbox_worker_restarts_total", "Restarts of a worker.", ["worker"], (counter) => {
+  metrics.counter("signalbox_worker_restarts_total", (counter) => {
     for (const { name, restarts } of workers()) {
       counter.inc({ worker: name }, restarts - (counted.get(name) ?? 0));
       counted.set(name, restarts);
     }
   });
-  metrics.gauge("signalbox_worker_silence_seconds", "Time since a worker last said it moves.", ["worker"], (gauge) => {
+  metrics.gauge("signalbox_worker_silence_seconds", (gauge) => {
     for (const { name, silentMs } of workers()) if (silentMs !== null) gauge.set({ worker: name }, silentMs / 1000);
   });
   return {
@@ -51,6 +52,12 @@ export function createServiceContext<P extends PropertyDeclarations & RuntimePro
     runner: given.shared ? given.runner.scoped(service) : given.runner,
     health: given.shared ? given.health.scoped(service) : given.health,
   };
+}
+
+function tellBuild(metrics: Metrics, configuration: Configuration<RuntimeProperties>): void {
+  const version = configuration.get("deployment.release") ?? "unreleased";
+  const commit = configuration.get("deployment.commit") ?? "unknown";
+  metrics.gauge("signalbox_build_info").set({ version, commit }, 1);
 }
 
 /** Names this start of a service, and gives it the logger that says so on each line. */

@@ -1,5 +1,11 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { type Metrics, mergeMetrics, openMetricsContentType } from "@signalbox/telemetry";
+import {
+  type Metrics,
+  mergeMetrics,
+  openMetricsContentType,
+  prometheusContentType,
+  toPrometheusText,
+} from "@signalbox/telemetry";
 import type { ErrorResponses } from "./error-response.ts";
 import type { Health, Verdict } from "./health.ts";
 import { findProperty, listSources, type ManagedService, type Reader } from "./management-env.ts";
@@ -45,7 +51,7 @@ export function managementRoutes(management: Management): ManagementRoute[] {
     { id: "health", path: /^\/health\/ready$/, answer: verdict("ready") },
     { id: "health", path: /^\/health\/startup$/, answer: verdict("startup") },
     { id: "health", path: /^\/health$/, answer: verdict("ready") },
-    { id: "metrics", path: /^\/metrics$/, answer: () => answerMetrics(management) },
+    { id: "metrics", path: /^\/metrics$/, answer: (_match, request) => answerMetrics(management, request) },
     { id: "info", path: /^\/info$/, answer: async () => json(200, management.info()) },
     {
       id: "env",
@@ -74,10 +80,17 @@ function answerVerdict(verdict: Verdict): ManagementResponse {
   return json(verdict.status === "up" ? 200 : 503, verdict);
 }
 
-async function answerMetrics({ services, processMetrics }: Management): Promise<ManagementResponse> {
+/** OpenMetrics for whoever knows it or says nothing; the older text for who asks for that alone. */
+async function answerMetrics(
+  { services, processMetrics }: Management,
+  { headers: { accept = "*/*" } }: ManagementRequest,
+): Promise<ManagementResponse> {
   const metrics = services.map((service) => service.metrics);
-  const body = await mergeMetrics(processMetrics ? [processMetrics, ...metrics] : metrics);
-  return { status: 200, headers: { "content-type": openMetricsContentType, "cache-control": "no-store" }, body };
+  const text = await mergeMetrics(processMetrics ? [processMetrics, ...metrics] : metrics);
+  const isOlder = accept.includes("text/plain") && !accept.includes("openmetrics");
+  const contentType = isOlder ? prometheusContentType : openMetricsContentType;
+  const headers = { "content-type": contentType, "cache-control": "no-store", vary: "accept" };
+  return { status: 200, headers, body: isOlder ? toPrometheusText(text) : text };
 }
 
 function answerProperty({ services, errorResponse }: Management, encoded: string, who: Reader): ManagementResponse {

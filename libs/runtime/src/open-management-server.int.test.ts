@@ -25,7 +25,7 @@ const services = (["account", "images"] as const).map((service): ManagedService 
     directory: null,
   });
   const metrics = createMetrics({ service });
-  metrics.counter("things_total", "Things.").inc();
+  metrics.counter("signalbox_outbox_published_total").inc({ topic: "things" });
   return { service, configuration: configuration as never, metrics };
 });
 let authorize: AuthorizeManagement | null | undefined;
@@ -77,7 +77,10 @@ test("metrics are OpenMetrics, each sample with its service", async () => {
   const response = await get(`${all}/metrics`);
   assert.equal(response.headers.get("content-type"), "application/openmetrics-text; version=1.0.0; charset=utf-8");
   const text = await response.text();
-  assert.match(text, /things_total{service="account"} 1\nthings_total{service="images"} 1\n/);
+  assert.match(
+    text,
+    /signalbox_outbox_published_total{topic="things",service="account"} 1\n.*topic="things",service="images"} 1\n/,
+  );
   assert.ok(text.endsWith("# EOF\n"));
 });
 

@@ -24,10 +24,10 @@ export async function createService(context: ServiceContext<typeof probeProperti
     log.info({ ended: "ticker" }, "Ended");
   });
 
-  const requests = metrics.counter("probe_requests_total", "Requests to the probe.");
+  const requests = metrics.counter("signalbox_http_limited_total");
   return {
     public: (request, response) => {
-      requests.inc();
+      requests.inc({ limit: "probe" });
       void tracer.span("probe", { kind: "server" }, async () => {
         const waitMs = Number(new URL(request.url ?? "/", "http://probe").searchParams.get("wait") ?? 0);
         const started = clock.steadyMs();

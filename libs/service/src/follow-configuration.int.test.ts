@@ -24,12 +24,12 @@ const properties = defineProperties({
 type Given = NonNullable<Parameters<typeof testContext<typeof properties>>[2]>;
 
 /** A log that can be taken away, and an instance that may follow it. */
-async function setUp(given: Given = {}) {
+async function setUp(given: Given = {}, specs = topics) {
   const database = await testDatabase();
   const proxy = await createTcpProxy({ port: Number(new URL(database.url).port) });
   const context = testContext("images", properties, given);
   const log = await openEventLog(proxy.urlFor(database.url), { ...context, clientId: "follow-tests" });
-  await log.ensureTopics(topics);
+  await log.ensureTopics(specs);
   const reports: ReceivedEvent<"config.applied">[] = [];
   await log.broadcast({
     ...{ service: "follow-tests", instance: "tests", topics: ["signalbox.config-applied.v1"], from: "start" },
@@ -61,6 +61,21 @@ async function setUp(given: Given = {}) {
     },
   };
 }
+
+test("a service that starts before its topics exist waits for them, and then starts", async () => {
+  const { context, log, startupStatus, change, close } = await setUp({ "config.start-wait": 100 }, []);
+  try {
+    await followConfiguration(context, log);
+    assert.equal(await startupStatus(), "down");
+    assert.equal((await context.health.report()).live.status, "up", "no restart creates a topic");
+    await log.ensureTopics(topics);
+    await change("limits.maxPageSize", 50);
+    await eventually(() => context.configuration.get("limits.maxPageSize") === 50);
+    assert.equal(await startupStatus(), "up");
+  } finally {
+    await close();
+  }
+});
 
 test("a service counts as started when the overrides in force are applied, and reports them", async () => {
   const { context, log, reports, startupStatus, change, close } = await setUp();

@@ -30,9 +30,11 @@ const missing = {
  * log goes away later, the last good configuration stays. Answers what it follows.
  */
 export async function followConfiguration(context: Context, eventLog: EventLog): Promise<Overrides> {
-  const { service, configuration, log, health, clock } = context;
+  const { service, configuration, log, metrics, health, clock } = context;
   const startup = health.startup("configuration");
   const overrides = context.overrides ?? (await openOwnOverrides(context, eventLog));
+  metrics.gauge("signalbox_config_revision", (gauge) => gauge.set({}, configuration.revision ?? 0));
+  metrics.gauge("signalbox_config_age_seconds", (gauge) => gauge.set({}, overrides.ageMs() / 1000));
   let changed = Promise.withResolvers<void>();
   let problems: string[] = [];
   let appliedAt = clock.now();

@@ -11,6 +11,7 @@ export {
 } from "./audit/audit-entry.ts";
 export { type AuditRefusals, createAuditRefusals, refusalOf } from "./audit/audit-refusals.ts";
 export { followConfiguration } from "./follow-configuration.ts";
+export { imageJobMetrics } from "./image-job-metrics.ts";
 export { openAccess, openPrincipals } from "./open-access.ts";
 export { libraryMigrations, openDatabase } from "./open-database.ts";
 export { type EdgeLimits, openEdgeLimits } from "./open-edge-limits.ts";

@@ -6,11 +6,7 @@ type Observe = NonNullable<SubgraphOptions<unknown>["observe"]>;
 
 /** Tells of each request to the subgraph by one line, one measurement and a span of the caller's trace. */
 export function observeSubgraph({ log, tracer, metrics, clock }: Context): Observe {
-  const duration = metrics.histogram(
-    "signalbox_subgraph_request_duration_seconds",
-    "Time of a request to the subgraph, by whether its result has errors.",
-    ["outcome"],
-  );
+  const duration = metrics.histogram("signalbox_subgraph_request_duration_seconds");
   return (request, answer) => {
     const parent = tracer.traceparent() === undefined ? request.headers.traceparent?.toString() : undefined;
     return tracer.span("POST subgraph", { kind: "server", parent }, async (span) => {

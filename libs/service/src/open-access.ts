@@ -39,13 +39,14 @@ export async function openAccess(
   eventLog: EventLog,
   rateLimits: EdgeLimits["rateLimits"],
 ): Promise<Access> {
-  const { configuration, clock } = context;
+  const { configuration, clock, metrics } = context;
   const principals = openPrincipals(context);
   const accessStates = followAnnouncements(await openStates(context, eventLog), { principals, runner: context.runner });
   const authenticator = createAuthenticator({
     principals,
     accessStates,
     clock,
+    metrics,
     cacheMax: configuration.get("auth.principals.cache-max"),
   });
   const authorizeManagement = createManagementAuthorizer(authenticator, failureCounter(rateLimits));

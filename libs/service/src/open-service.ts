@@ -146,7 +146,7 @@ export async function openService(
       const { onForbidden = createRefusalTeller(context, { pool, outbox }) } = rest;
       const cacheMax = configuration.get("auth.principals.cache-max");
       const states = followAnnouncements(accessStates, { principals, runner });
-      const authenticator = createAuthenticator({ principals, accessStates: states, clock, cacheMax });
+      const authenticator = createAuthenticator({ principals, accessStates: states, clock, metrics, cacheMax });
       const openapi = { title, version: "1" };
       const edge = { context, pool, authenticator, rateLimits, idempotency, onForbidden };
       const observe = observeSubgraph(context);

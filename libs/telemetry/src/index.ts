@@ -1,3 +1,5 @@
+export type { MetricDeclaration } from "./catalogue/declare-metric.ts";
+export { metricCatalogue } from "./catalogue/metric-catalogue.ts";
 export {
   createLogger,
   type Logger,
@@ -17,6 +19,7 @@ export {
   openMetricsContentType,
 } from "./metrics.ts";
 export type { Outage } from "./outage.ts";
+export { prometheusContentType, toPrometheusText } from "./prometheus-text.ts";
 export type { Attributes, AttributeValue, Span, SpanKind, SpanOptions } from "./span.ts";
 export type { LogDestination } from "./standard-output.ts";
 export { startTelemetry, type Telemetry, type TelemetryOptions } from "./start-telemetry.ts";

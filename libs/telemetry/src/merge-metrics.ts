@@ -1,7 +1,7 @@
 import type { Metrics } from "./metrics.ts";
 
 /** One OpenMetrics text of several services: each metric described once, its samples told apart by the label `service`. */
-export async function mergeMetrics(metrics: readonly Metrics[]): Promise<string> {
+export async function mergeMetrics(metrics: readonly Pick<Metrics, "text">[]): Promise<string> {
   const texts = await Promise.all(metrics.map((one) => one.text()));
   const families = new Map<string, { description: string[]; samples: string[] }>();
   for (const text of texts) {

@@ -1,4 +1,6 @@
 import * as prometheus from "prom-client";
+import type { MetricDeclaration, MetricDeclarations } from "./catalogue/declare-metric.ts";
+import { type MetricCatalogue, metricCatalogue } from "./catalogue/metric-catalogue.ts";
 import { spanEngine } from "./span-engine.ts";
 
 /** The values of a metric's labels. */
@@ -26,29 +28,27 @@ export interface Histogram<L extends string = never> {
   observe(labels: Needs<L>, value: number): void;
 }
 
-/** The metrics of one service. Asking twice for one name gives the same metric, so parts may share it. */
-export interface Metrics {
+/** The names in a catalogue of one type of metric. */
+type NamesOf<C extends MetricDeclarations, T extends MetricDeclaration["type"]> = {
+  [N in keyof C]: C[N]["type"] extends T ? N : never;
+}[keyof C] &
+  string;
+type LabelsOf<C extends MetricDeclarations, N extends keyof C> = C[N]["labels"][number];
+
+/** The metrics of one service, by their names in the catalogue. Asking twice for one name gives the same, so parts may share it. */
+export interface Metrics<C extends MetricDeclarations = MetricCatalogue> {
   readonly service: string;
   /** `collect` runs before each scrape, for values that are cheaper to ask for than to keep. */
-  counter<const L extends string = never>(
-    name: string,
-    help: string,
-    labels?: readonly L[],
-    collect?: (counter: Counter<L>) => void | Promise<void>,
-  ): Counter<L>;
+  counter<N extends NamesOf<C, "counter">>(
+    name: N,
+    collect?: (counter: Counter<LabelsOf<C, N>>) => void | Promise<void>,
+  ): Counter<LabelsOf<C, N>>;
   /** `collect` as for a counter. */
-  gauge<const L extends string = never>(
-    name: string,
-    help: string,
-    labels?: readonly L[],
-    collect?: (gauge: Gauge<L>) => void | Promise<void>,
-  ): Gauge<L>;
-  histogram<const L extends string = never>(
-    name: string,
-    help: string,
-    labels?: readonly L[],
-    buckets?: readonly number[],
-  ): Histogram<L>;
+  gauge<N extends NamesOf<C, "gauge">>(
+    name: N,
+    collect?: (gauge: Gauge<LabelsOf<C, N>>) => void | Promise<void>,
+  ): Gauge<LabelsOf<C, N>>;
+  histogram<N extends NamesOf<C, "histogram">>(name: N): Histogram<LabelsOf<C, N>>;
   /** The OpenMetrics text of this service alone. */
   text(): Promise<string>;
 }
@@ -64,11 +64,12 @@ export interface MetricsOptions {
 /** The content type of a scrape. */
 export const openMetricsContentType: string = prometheus.Registry.OPENMETRICS_CONTENT_TYPE;
 
-/** From half a millisecond to half a minute: what our requests and messages take. */
-const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-
 /** Creates the metrics of a service, in a registry of their own; every sample carries the label `service`. */
-export function createMetrics(options: MetricsOptions): Metrics {
+export function createMetrics(options: MetricsOptions): Metrics;
+export function createMetrics<const C extends MetricDeclarations>(
+  options: MetricsOptions & { readonly catalogue: C },
+): Metrics<C>;
+export function createMetrics(options: MetricsOptions & { readonly catalogue?: MetricDeclarations }): unknown {
   return new RegisteredMetrics(options);
 }
 
@@ -82,47 +83,43 @@ interface Declaration {
   readonly registers: [Registry];
 }
 
-class RegisteredMetrics implements Metrics {
+/** Gauges of Node that are named as counters are: no scraper takes them for either. */
+const misnamed = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
+
+class RegisteredMetrics {
   readonly service: string;
   readonly #registry: Registry = new prometheus.Registry();
+  readonly #catalogue: MetricDeclarations;
   readonly #combinationsMax: number;
   readonly #made = new Map<string, unknown>();
 
-  constructor({ service, combinationsMax = 1000, process = false }: MetricsOptions) {
+  constructor({
+    service,
+    combinationsMax = 1000,
+    process = false,
+    catalogue = metricCatalogue,
+  }: MetricsOptions & { readonly catalogue?: MetricDeclarations }) {
     this.service = service;
+    this.#catalogue = catalogue;
     this.#combinationsMax = combinationsMax;
     this.#registry.setContentType(prometheus.Registry.OPENMETRICS_CONTENT_TYPE);
     this.#registry.setDefaultLabels({ service });
-    if (process) prometheus.collectDefaultMetrics({ register: this.#registry });
+    if (!process) return;
+    prometheus.collectDefaultMetrics({ register: this.#registry });
+    for (const name of misnamed) this.#registry.removeSingleMetric(name);
   }
 
-  counter<const L extends string>(
-    name: string,
-    help: string,
-    labels: readonly L[] = [],
-    collect?: (counter: Counter<L>) => void | Promise<void>,
-  ): Counter<L> {
-    return this.#once(name, help, labels, (declaration, guard) => {
-      const counter = new prometheus.Counter({
-        ...declaration,
-        ...(collect && { collect: () => collect(handle as never) }),
-      });
+  counter(name: string, collect?: (counter: object) => void | Promise<void>): unknown {
+    return this.#once(name, (declaration, guard) => {
+      const counter = new prometheus.Counter({ ...declaration, ...(collect && { collect: () => collect(handle) }) });
       const handle = { inc: (given?: object, by = 1) => counter.inc(guard(given), by) };
       return handle;
     });
   }
 
-  gauge<const L extends string>(
-    name: string,
-    help: string,
-    labels: readonly L[] = [],
-    collect?: (gauge: Gauge<L>) => void | Promise<void>,
-  ): Gauge<L> {
-    return this.#once(name, help, labels, (declaration, guard) => {
-      const gauge = new prometheus.Gauge({
-        ...declaration,
-        ...(collect && { collect: () => collect(handle as never) }),
-      });
+  gauge(name: string, collect?: (gauge: object) => void | Promise<void>): unknown {
+    return this.#once(name, (declaration, guard) => {
+      const gauge = new prometheus.Gauge({ ...declaration, ...(collect && { collect: () => collect(handle) }) });
       const handle = {
         set: (given: object, value: number) => gauge.set(guard(given), value),
         inc: (given?: object, by = 1) => gauge.inc(guard(given), by),
@@ -132,14 +129,10 @@ class RegisteredMetrics implements Metrics {
     });
   }
 
-  histogram<const L extends string>(
-    name: string,
-    help: string,
-    labels: readonly L[] = [],
-    buckets: readonly number[] = secondsBuckets,
-  ): Histogram<L> {
-    return this.#once(name, help, labels, (declaration, guard) => {
-      const histogram = new prometheus.Histogram({ ...declaration, buckets: [...buckets], enableExemplars: true });
+  histogram(name: string): unknown {
+    return this.#once(name, (declaration, guard) => {
+      const buckets = [...(this.#catalogue[name]?.buckets ?? [])];
+      const histogram = new prometheus.Histogram({ ...declaration, buckets, enableExemplars: true });
       const observe = (given: object, value: number) =>
         histogram.observe({ labels: guard(given), value, exemplarLabels: exemplar() } as never);
       return { observe };
@@ -150,30 +143,18 @@ class RegisteredMetrics implements Metrics {
     return this.#registry.metrics();
   }
 
-  #once<M>(
-    name: string,
-    help: string,
-    labels: readonly string[],
-    make: (declaration: Declaration, guard: LabelGuard) => object,
-  ): M {
+  #once(name: string, make: (declaration: Declaration, guard: LabelGuard) => object): unknown {
     const known = this.#made.get(name);
-    if (known !== undefined) return known as M;
-    this.#refuseSecondFamily(name);
+    if (known !== undefined) return known;
+    const declared = this.#catalogue[name];
+    if (!declared) throw new Error(`The metric ${name} is not in the catalogue.`);
+    const { help, labels } = declared;
     const declaration: Declaration = { name, help, labelNames: [...labels], registers: [this.#registry] };
     const metric = make(declaration, createLabelGuard(labels, this.#combinationsMax));
     this.#made.set(name, metric);
-    return metric as M;
-  }
-
-  /** `a_total` is exposed as the family `a` (OpenMetrics 1.0): beside a gauge `a` no scraper would read the text. */
-  #refuseSecondFamily(name: string): void {
-    const family = familyOf(name);
-    const twin = [...this.#made.keys()].find((made) => familyOf(made) === family);
-    if (twin !== undefined) throw new Error(`The metrics ${twin} and ${name} would share the family ${family}.`);
+    return metric;
   }
 }
-
-const familyOf = (name: string): string => name.replace(/_total$/, "");
 
 /** The current trace, where somebody can look it up: one that was sampled and is exported. */
 function exemplar(): object {

@@ -10,7 +10,7 @@ const telemetry = await startTelemetry({
   resourceAttributes: { "team.name": "core" },
 });
 const metrics = createMetrics({ service: "images" });
-const histogram = metrics.histogram("work_seconds", "Time of the work.");
+const histogram = metrics.histogram("signalbox_outbox_publish_seconds");
 const tracer = createTracer("images");
 
 const parent = "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01";

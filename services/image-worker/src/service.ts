@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { createConsumer, createDeadLetters } from "@signalbox/events";
 import { type ImagePool, openImagePool } from "@signalbox/imaging";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
-import { followConfiguration, openServiceLog } from "@signalbox/service";
+import { followConfiguration, imageJobMetrics, openServiceLog } from "@signalbox/service";
 import { openObjectFiles, openObjectStore } from "@signalbox/storage";
 import type { Properties } from "./properties.ts";
 import { answerJob } from "./rendering/answer-job.ts";
@@ -23,11 +23,13 @@ export async function createService(context: Context): Promise<ServiceParts> {
     runner,
     log,
     tracer,
+    metrics,
   });
   const cacheMax = configuration.get("images.originals.cache");
   const objectFiles = await openObjectFiles({ objects, directory: null, cacheMax, runner });
   const memoryMax = configuration.get("images.render.memory-max");
-  const imagePool = context.imagePool ?? (await openImagePool({ memoryMax, clock, log, runner }));
+  const imagePool =
+    context.imagePool ?? (await openImagePool({ memoryMax, clock, log, runner, onJob: imageJobMetrics(metrics) }));
   createConsumer({
     service: "image-worker",
     name: "jobs",

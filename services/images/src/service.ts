@@ -6,7 +6,7 @@ import { exportRoutes } from "@signalbox/http";
 import { type ImageLimits, type ImagePool, openImagePool } from "@signalbox/imaging";
 import { createOutboundClient } from "@signalbox/net";
 import { ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
-import { type OpenedService, openPrincipals, openService } from "@signalbox/service";
+import { imageJobMetrics, type OpenedService, openPrincipals, openService } from "@signalbox/service";
 import { createSealer, openObjectFiles, openObjectStore, prismaAdapter, type Sealer } from "@signalbox/storage";
 import { createBlobStore } from "./blobs/blob-store.ts";
 import { createBlobs } from "./blobs/blobs.ts";
@@ -82,21 +82,24 @@ export async function createService(context: Context): Promise<ServiceParts> {
 /** Opens what is this service's own, and builds its capabilities of it. */
 async function openParts(context: Context, opened: OpenedService, sealer: Sealer) {
   const { pool, outbox, cache, accessStates, pageLimits } = opened;
-  const { configuration, runner, clock, log, tracer } = context;
+  const { configuration, runner, clock, log, tracer, metrics } = context;
   const live = livePropertiesOf(context);
   const [accessKey, secretKey] = [configuration.get("blobs.access-key"), configuration.get("blobs.secret-key")];
   const url = configuration.get("blobs.url");
   const startWaitMs = configuration.get("blobs.start-wait");
-  const objects = await openObjectStore({ url, accessKey, secretKey, startWaitMs, runner, log, tracer });
+  const objects = await openObjectStore({ url, accessKey, secretKey, startWaitMs, runner, log, tracer, metrics });
   const directory = configuration.get("images.upload.directory");
   const cacheMax = configuration.get("images.originals.cache");
   const objectFiles = await openObjectFiles({ objects, directory, cacheMax, runner });
   const stagingDirectory = directory ?? objectFiles.directory;
   const staging = await openStagingArea({ directory: stagingDirectory, bytesMax: live.uploadBytesMax, runner, log });
   const allow = configuration.get("images.import.allow");
-  const outbound = createOutboundClient({ allow, refusePorts: ownPorts, clock });
+  const imported = metrics.histogram("signalbox_outbound_seconds");
+  const onEnd = (outcome: string, durationMs: number) => imported.observe({ outcome }, durationMs / 1000);
+  const outbound = createOutboundClient({ allow, refusePorts: ownPorts, clock, onEnd });
   runner.defer("outbound client", () => outbound.close());
 
+  const memoryMax = configuration.get("images.render.memory-max");
   const baseUrl = configuration.get("http.base-url");
   const view = (image: Image) => viewImage(image, baseUrl);
   const shared = {
@@ -108,8 +111,7 @@ async function openParts(context: Context, opened: OpenedService, sealer: Sealer
     events: createImageEvents(view),
     objectFiles,
     imagePool:
-      context.imagePool ??
-      (await openImagePool({ memoryMax: configuration.get("images.render.memory-max"), clock, log, runner })),
+      context.imagePool ?? (await openImagePool({ memoryMax, clock, log, runner, onJob: imageJobMetrics(metrics) })),
     termsOf: createTermsOf({
       answerMs: () => seconds(configuration.get("limits.requestTimeoutSeconds")),
       waitMaxMs: () => configuration.get("images.render.wait-max"),

@@ -123,7 +123,8 @@ function fanOutTable(fanOut: FanOut, endpoints: Endpoints): { table: ConsumerTab
   return { table: Object.fromEntries([...names, "account.deleted"].map((name) => [name, single])), batchHandler };
 }
 
-function openOutbound({ configuration, clock, runner }: ServiceContext<Properties>) {
+function openOutbound({ configuration, clock, metrics, runner }: ServiceContext<Properties>) {
+  const duration = metrics.histogram("signalbox_outbound_seconds");
   const outbound = createOutboundClient({
     allow: configuration.get("webhook-delivery.outbound.allow"),
     refusePorts: ownPorts,
@@ -132,6 +133,7 @@ function openOutbound({ configuration, clock, runner }: ServiceContext<Propertie
     idleTimeoutMs: seconds(60),
     lookup: createNameLookup({ clock }),
     clock,
+    onEnd: (outcome, durationMs) => duration.observe({ outcome }, durationMs / 1000),
   });
   runner.defer("outbound client", () => outbound.close());
   return outbound;

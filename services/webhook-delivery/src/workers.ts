@@ -29,6 +29,15 @@ const oldestDue = sql(
    where p.status = 'enabled' and p.deleted_at is null and first.due_at < statement_timestamp()`,
 );
 
+/** More than so many need no exact figure. */
+const countedMax = 100_000;
+
+const waiting = sql(
+  "queue.count",
+  `select p.status = 'enabled' and p.deleted_at is null as enabled, count(*)::int as deliveries
+   from (select endpoint_id from delivery_queue limit ${countedMax}) as q join endpoints as p on p.id = q.endpoint_id group by 1`,
+);
+
 /** Starts the long-running parts that are this service's own. */
 export function startWorkers(runner: Runner, dependencies: Dependencies): void {
   const { queueWorker, dayTables, removals, accessStates, wake } = dependencies;
@@ -38,13 +47,20 @@ export function startWorkers(runner: Runner, dependencies: Dependencies): void {
   runner.every("removals", seconds(1), () => removals.removeStep());
   // What was held for an account is in the queue all the time.
   runner.defer("access listener", accessStates.onChange(wake));
-  observeDueAge(dependencies);
+  observeQueue(dependencies);
 }
 
-function observeDueAge({ metrics, pool }: Dependencies): void {
-  const name = "signalbox_webhook_due_age_seconds";
-  metrics.gauge(name, "How long the oldest due delivery has waited", [], async (gauge) => {
+function observeQueue({ metrics, pool }: Dependencies): void {
+  metrics.gauge("signalbox_webhook_due_age_seconds", async (gauge) => {
     const answer = await pool.query<{ age: number }>(oldestDue).catch(() => null);
     gauge.set({}, answer?.rows[0]?.age ?? 0);
+  });
+  // While the database is away the last values stay.
+  metrics.gauge("signalbox_webhook_deliveries", async (gauge) => {
+    const answer = await pool.query<{ enabled: boolean; deliveries: number }>(waiting).catch(() => null);
+    const countOf = (enabled: boolean) => answer?.rows.find((row) => row.enabled === enabled)?.deliveries ?? 0;
+    if (answer === null) return;
+    gauge.set({ state: "pending" }, countOf(true));
+    gauge.set({ state: "held" }, countOf(false));
   });
 }

@@ -1,5 +1,6 @@
 import { catalogue, eventType } from "../catalogue.ts";
 import type { EventDeclaration } from "../define-event.ts";
+import { type TopicAccess, topicAccess } from "../topic-access.ts";
 import { type TopicDeclaration, topics } from "../topics.ts";
 import { eventJsonSchema, type JsonSchema } from "./json-schema.ts";
 
@@ -16,6 +17,9 @@ export function eventsReference(): string {
     "Generated from `libs/contracts`. Every event is delivered at least once and in order per key; a reader applies an event id once.",
     "## Topics",
     `| topic | owner | partitions | cleanup | kept | what |\n|---|---|---|---|---|---|\n${topics.map(topicRow).join("\n")}`,
+    "## Rights",
+    "What each service may write and read where Kafka knows principals (`events.principals`): exactly this, and groups whose names begin with its own.",
+    `| service | writes | reads |\n|---|---|---|\n${topicAccess.map(rightsRow).join("\n")}`,
     "## Catalogue",
     ...catalogue.map(eventSection),
     "",
@@ -25,6 +29,11 @@ export function eventsReference(): string {
 function topicRow(topic: TopicDeclaration): string {
   const kept = topic.cleanup === "compact" ? "newest per key" : `${topic.retentionMs / 86_400_000} days`;
   return `| \`${topic.name}\` | ${topic.owner} | ${topic.partitions} | ${topic.cleanup} | ${kept} | ${topic.description} |`;
+}
+
+function rightsRow({ service, writes, reads }: TopicAccess): string {
+  const list = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(", ");
+  return `| ${service} | ${list(writes)} | ${list(reads)} |`;
 }
 
 function eventSection(event: EventDeclaration): string {

@@ -20,16 +20,8 @@ interface ConsumerMetricsOptions {
 
 /** The metrics of a consumer. Consumers of one service share them; `consumer` tells them apart. */
 export function createConsumerMetrics({ metrics, consumer, lag, pool }: ConsumerMetricsOptions): ConsumerMetrics {
-  const duration = metrics.histogram("signalbox_consumer_seconds", "Time a message takes", [
-    "consumer",
-    "event",
-    "outcome",
-  ]);
-  const expired = metrics.counter(
-    "signalbox_consumer_expired_total",
-    "Messages that expired before they were handled",
-    ["consumer", "topic"],
-  );
+  const duration = metrics.histogram("signalbox_consumer_seconds");
+  const expired = metrics.counter("signalbox_consumer_expired_total");
   watchedConsumers(metrics).push({ consumer, lag, parked: pool && joined(() => parkedDepth(pool, consumer)) });
   return {
     handled: (event, outcome, seconds) => duration.observe({ consumer, event, outcome }, seconds),
@@ -52,21 +44,16 @@ function watchedConsumers(metrics: Metrics): WatchedConsumer[] {
   if (known) return known;
   const consumers: WatchedConsumer[] = [];
   watchedBy.set(metrics, consumers);
-  addLagGauge(metrics, consumers, "messages", "Messages that the consumer has not handled");
-  addLagGauge(metrics, consumers, "seconds", "Age of the oldest message that the consumer has not handled");
-  addParkedGauge(metrics, consumers, "depth", "signalbox_parked_depth", "Messages parked behind a failure");
-  addParkedGauge(metrics, consumers, "age", "signalbox_parked_age_seconds", "Age of the oldest parked message");
+  addLagGauge(metrics, consumers, "messages");
+  addLagGauge(metrics, consumers, "seconds");
+  addParkedGauge(metrics, consumers, "depth", "signalbox_parked_depth");
+  addParkedGauge(metrics, consumers, "age", "signalbox_parked_age_seconds");
   return consumers;
 }
 
 /** The lag is that of the whole group: every instance of a service tells the same. */
-function addLagGauge(
-  metrics: Metrics,
-  consumers: readonly WatchedConsumer[],
-  value: "messages" | "seconds",
-  help: string,
-): void {
-  metrics.gauge(`signalbox_consumer_lag_${value}`, help, ["consumer", "topic"], async (gauge) => {
+function addLagGauge(metrics: Metrics, consumers: readonly WatchedConsumer[], value: "messages" | "seconds"): void {
+  metrics.gauge(`signalbox_consumer_lag_${value}`, async (gauge) => {
     const read = consumers.map(async ({ consumer, lag }) => {
       for (const one of await lag.read()) gauge.set({ consumer, topic: one.topic }, one[value]);
     });
@@ -79,10 +66,9 @@ function addParkedGauge(
   metrics: Metrics,
   consumers: readonly WatchedConsumer[],
   value: "depth" | "age",
-  name: string,
-  help: string,
+  name: "signalbox_parked_depth" | "signalbox_parked_age_seconds",
 ): void {
-  metrics.gauge(name, help, ["consumer"], async (gauge) => {
+  metrics.gauge(name, async (gauge) => {
     const read = consumers.map(async ({ consumer, parked }) => {
       if (parked) gauge.set({ consumer }, (await parked())[value]);
     });

@@ -3,7 +3,8 @@ import { after, before, describe, test } from "node:test";
 import { randomId } from "@signalbox/core";
 import { eventually } from "@signalbox/testing";
 import type { EventLog, ReceivedRecord } from "../event-log.ts";
-import { type LogUnderTest, openLog, record, topicSpec } from "./log-under-test.ts";
+import { openEventLog } from "../open-event-log.ts";
+import { type LogUnderTest, openLog, parts, quietLog, record, topicSpec } from "./log-under-test.ts";
 
 export function describeBroadcasting(underTest: () => LogUnderTest): void {
   describe("broadcast readers", () => {
@@ -111,10 +112,26 @@ export function describeBroadcasting(underTest: () => LogUnderTest): void {
       await reader.ended;
     });
 
-    test("a reader of a topic that does not exist says so", async () => {
-      const { reader } = await listen(randomId("topic"), "start");
-      await assert.rejects(reader.caughtUp, { name: "UnknownTopic" });
-      await reader.close();
+    test("a reader of a topic that does not exist waits until it does, and reads it", async () => {
+      const topic = randomId("topic");
+      const log = { ...quietLog, outage: () => ({ failed: absent, passed: () => {} }) };
+      const told = Promise.withResolvers<string>();
+      function absent(_: string, error: unknown) {
+        told.resolve((error as Error).message);
+      }
+      const own = await openEventLog(underTest().url, { clientId: "contract", ...parts(), log });
+      const values: string[] = [];
+      const reader = await own.broadcast({
+        ...{ service: "images", instance: randomId("instance"), topics: [topic], from: "start" },
+        onRecord: ({ value }) => void values.push(String(value)),
+      });
+      assert.match(await told.promise, /does not exist/);
+      assert.equal(await reader.liveness(), null, "no restart creates a topic");
+      await eventLog.ensureTopics([topicSpec(topic)]);
+      await reader.caughtUp;
+      await eventLog.publish([record(topic, "k", "1")]);
+      await eventually(() => values.includes("1"));
+      await own.close();
     });
   });
 }

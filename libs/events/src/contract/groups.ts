@@ -48,6 +48,15 @@ export function describeGroups(underTest: () => LogUnderTest): void {
       await first.subscription.close();
     });
 
+    test("a topic that does not exist is refused by name, so that its reader tries again", async () => {
+      const topic = randomId("topic");
+      await assert.rejects(collect(eventLog, randomId("group"), topic), { name: "UnknownTopic", topic });
+      await eventLog.ensureTopics([topicSpec(topic)]);
+      const member = await collect(eventLog, randomId("group"), topic);
+      await eventually(() => member.subscription.assignments().length === 6);
+      await member.subscription.close();
+    });
+
     test("a group goes on from its committed offsets", async () => {
       const { topic, group } = await freshTopic();
       await eventLog.publish(numbered(topic, 0, 30));

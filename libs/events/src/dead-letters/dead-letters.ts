@@ -19,7 +19,7 @@ export interface DeadLettersOptions {
 }
 
 export function createDeadLetters({ service, eventLog, log, metrics, clock }: DeadLettersOptions): DeadLetters {
-  const count = metrics.counter("signalbox_dead_letters_total", "Messages given up", ["consumer"]);
+  const count = metrics.counter("signalbox_dead_letters_total");
   return {
     async add(record, reason) {
       await eventLog.publish([deadLetterRecord(deadLetterTopic(service), record, reason, clock.now())]);

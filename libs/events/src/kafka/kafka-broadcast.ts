@@ -84,7 +84,7 @@ class KafkaReader {
     this.#part = `reader of ${options.topics.join(", ")}`;
   }
 
-  /** Reads until it is stopped: an outage is waited out, an error of the owner ends it. */
+  /** Reads until it is stopped: an outage or an absent topic is waited out, an error of the owner ends it. */
   async run(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
@@ -92,7 +92,8 @@ class KafkaReader {
         await this.#read();
       } catch (error) {
         if (signal.aborted) break;
-        if (error instanceof OwnerFailed || error instanceof UnknownTopic) throw error.cause ?? error;
+        if (error instanceof OwnerFailed) throw error.cause;
+        if (error instanceof UnknownTopic) this.#progress.markHeard(); // the broker is well: a job creates topics
         this.#outage.failed(this.#part, error);
         await sleep(retryMs, undefined, { signal }).catch(() => {});
       }

@@ -3,6 +3,7 @@ import type { EventLog, EventLogContext } from "../event-log.ts";
 import type { CreateClient } from "./breakable-client.ts";
 import { publishTimeouts } from "./breakable-producer.ts";
 import { groupSessionMs } from "./group-session-ms.ts";
+import { ensureKafkaAccess, verifyKafkaAccess } from "./kafka-access.ts";
 import { openKafkaBroadcast } from "./kafka-broadcast.ts";
 import { kafkaGroups, rewindKafkaGroup } from "./kafka-groups.ts";
 import { kafkaLag } from "./kafka-lag.ts";
@@ -14,7 +15,7 @@ import { parseKafkaUrl } from "./kafka-url.ts";
 import { createKafka } from "./kafkajs.ts";
 
 /** The event log on Apache Kafka: `kafka://host:port,host:port`. Connects when it is first used. */
-export function createKafkaEventLog(url: string, { clientId, log, clock }: EventLogContext): EventLog {
+export function createKafkaEventLog(url: string, { clientId, log, metrics, clock }: EventLogContext): EventLog {
   const { brokers, security } = parseKafkaUrl(url);
   const kafka = createKafka(brokers, clientId, log, security);
   const openParts: { close(): Promise<void> }[] = [];
@@ -43,7 +44,7 @@ export function createKafkaEventLog(url: string, { clientId, log, clock }: Event
   const createClient: CreateClient = (socketFactory) =>
     createKafka(brokers, clientId, log, { ...security, socketFactory });
   const ping = async () => (await admin()).describeCluster();
-  const parts = { createClient, admin, ping, log, clock };
+  const parts = { createClient, admin, ping, log, metrics, clock };
   let sessionMs: Promise<number> | undefined;
 
   return {
@@ -75,6 +76,8 @@ export function createKafkaEventLog(url: string, { clientId, log, clock }: Event
     },
     ensureTopics: async (specs) => ensureKafkaTopics(await admin(), specs),
     verifyTopics: async (specs) => verifyKafkaTopics(await admin(), specs),
+    ensureAccess: async (access) => ensureKafkaAccess(await admin(), access),
+    verifyAccess: async (access) => verifyKafkaAccess(await admin(), access),
     risks: async (topics) => kafkaRisks(await admin(), topics),
     groups: async () => kafkaGroups(await admin()),
     lag: async (group, topics) => kafkaLag(await admin(), clock, group, topics),

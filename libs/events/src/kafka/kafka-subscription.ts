@@ -1,17 +1,20 @@
 import type { Clock } from "@signalbox/core";
-import type { Logger } from "@signalbox/telemetry";
-import type { EachBatchPayload } from "kafkajs";
+import type { Logger, Metrics } from "@signalbox/telemetry";
+import type { Admin, EachBatchPayload } from "kafkajs";
 import type { SubscribeOptions, Subscription } from "../event-log.ts";
 import { createLiveness } from "../liveness.ts";
 import { BatchHandler } from "./batch-handler.ts";
 import { BreakableClient, type CreateClient } from "./breakable-client.ts";
 import { GroupSession } from "./group-session.ts";
+import { requireKafkaTopics } from "./kafka-topics.ts";
 import { fetchLimits } from "./kafkajs.ts";
 
 interface Parts {
   readonly createClient: CreateClient;
+  readonly admin: () => Promise<Admin>;
   readonly ping: () => Promise<unknown>;
   readonly log: Logger;
+  readonly metrics: Metrics;
   readonly clock: Clock;
 }
 
@@ -19,11 +22,12 @@ interface GroupSessionLength {
   readonly sessionTimeoutMs: number;
 }
 
-/** Joins the group and hands over batches until closed. Rejects when the broker cannot be reached now. */
+/** Joins the group and hands over batches until closed. Rejects when the broker cannot be reached now or lacks a topic. */
 export async function openKafkaSubscription(
-  { createClient, ping, log, clock }: Parts,
+  { createClient, admin, ping, log, metrics, clock }: Parts,
   { group, topics, concurrency = 4, sessionTimeoutMs, handle, onExpired }: SubscribeOptions & GroupSessionLength,
 ): Promise<Subscription> {
+  await requireKafkaTopics(await admin(), topics); // kafkajs would join without it, and never learn of it
   const client = new BreakableClient(createClient);
   const closing = new AbortController();
   const consumer = client.kafka.consumer({
@@ -41,6 +45,8 @@ export async function openKafkaSubscription(
     },
   });
   const closed = Promise.withResolvers<void>();
+  const rebalances = metrics.counter("signalbox_consumer_rebalances_total");
+  consumer.on("consumer.group_join", () => rebalances.inc({ consumer: group }));
   const session = new GroupSession(consumer, { group, sessionTimeoutMs, log, clock, onExpired });
   const batches = new BatchHandler({ group, handle, session, closing: closing.signal, log, clock });
   const inHand = new Set<Promise<void>>();

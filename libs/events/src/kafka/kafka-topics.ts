@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Admin } from "kafkajs";
-import type { TopicProblem, TopicSpec } from "../event-log.ts";
+import { type TopicProblem, type TopicSpec, UnknownTopic } from "../event-log.ts";
 import { compactionLagMs } from "../state-topics.ts";
 import { topicResource } from "./kafkajs.ts";
+import { settled } from "./settled.ts";
 
 interface ConfigEntry {
   readonly name: string;
@@ -25,7 +26,7 @@ export async function ensureKafkaTopics(admin: Admin, specs: readonly TopicSpec[
       topics: missing.map((spec) => ({
         topic: spec.name,
         numPartitions: spec.partitions,
-        replicationFactor: -1, // the broker's default
+        replicationFactor: spec.replicas ?? -1, // the broker's default
         configEntries: configOf(spec),
       })),
     });
@@ -46,6 +47,7 @@ export async function ensureKafkaTopics(admin: Admin, specs: readonly TopicSpec[
         configEntries: configOf(spec),
       })),
     });
+    await settled(() => configProblems(admin, corrected));
   }
   return verifyKafkaTopics(admin, specs);
 }
@@ -71,13 +73,25 @@ export async function verifyKafkaTopics(admin: Admin, specs: readonly TopicSpec[
   return [...missing, ...(await partitionProblems(admin, present)), ...(await configProblems(admin, present))];
 }
 
+/** Refuses to read what is not there yet. @throws UnknownTopic */
+export async function requireKafkaTopics(admin: Admin, names: readonly string[]): Promise<void> {
+  const known = new Set(await admin.listTopics());
+  const missing = names.find((name) => !known.has(name));
+  if (missing !== undefined) throw new UnknownTopic(missing);
+}
+
 async function partitionProblems(admin: Admin, specs: readonly TopicSpec[]): Promise<TopicProblem[]> {
   if (specs.length === 0) return [];
   const { topics } = await admin.fetchTopicMetadata({ topics: specs.map(({ name }) => name) });
-  return specs.flatMap(({ name, partitions }) => {
-    const has = topics.find((topic) => topic.name === name)?.partitions.length;
-    if (has === partitions) return [];
-    return [{ topic: name, problem: `has ${has} partitions instead of ${partitions}; a change would move keys` }];
+  return specs.flatMap(({ name, partitions, replicas }) => {
+    const has = topics.find((topic) => topic.name === name)?.partitions ?? [];
+    const copies = Math.min(...has.map((partition) => partition.replicas.length));
+    const problems: string[] = [];
+    if (has.length !== partitions)
+      problems.push(`has ${has.length} partitions instead of ${partitions}; a change would move keys`);
+    if (replicas !== undefined && copies !== replicas)
+      problems.push(`has ${copies} copies instead of ${replicas}; kafka-reassign-partitions.sh makes them`);
+    return problems.map((problem) => ({ topic: name, problem }));
   });
 }
 
@@ -104,6 +118,7 @@ function configOf(spec: TopicSpec): ConfigEntry[] {
   const common = [
     { name: "cleanup.policy", value: spec.cleanup },
     { name: "max.message.bytes", value: String(spec.maxMessageBytes) },
+    ...(spec.minInSync === undefined ? [] : [{ name: "min.insync.replicas", value: String(spec.minInSync) }]),
   ];
   if (spec.cleanup === "delete") return [...common, { name: "retention.ms", value: String(spec.retentionMs) }];
   return [

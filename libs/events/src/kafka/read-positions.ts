@@ -1,5 +1,6 @@
 import type { Admin, Consumer } from "kafkajs";
-import { type TopicPartition, UnknownTopic } from "../event-log.ts";
+import type { TopicPartition } from "../event-log.ts";
+import { requireKafkaTopics } from "./kafka-topics.ts";
 
 interface Position {
   readonly topic: string;
@@ -19,9 +20,8 @@ export class ReadPositions {
   /** Asks the broker where the partitions begin and end. @throws UnknownTopic */
   static async find(admin: Admin, topics: readonly string[], from: "start" | "end"): Promise<ReadPositions> {
     const found = new ReadPositions();
-    const known = await admin.listTopics();
+    await requireKafkaTopics(admin, topics);
     for (const topic of topics) {
-      if (!known.includes(topic)) throw new UnknownTopic(topic);
       for (const { partition, high, low } of await admin.fetchTopicOffsets(topic)) {
         const end = BigInt(high);
         const next = from === "start" ? BigInt(low) : end;

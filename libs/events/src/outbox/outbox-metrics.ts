@@ -24,13 +24,11 @@ const state = sql(
 );
 
 export function createOutboxMetrics(metrics: Metrics, pool: Pool): OutboxMetrics {
-  const published = metrics.counter("signalbox_outbox_published_total", "Events put on the log", ["topic"]);
-  const failures = metrics.counter("signalbox_outbox_publish_failures_total", "Publishes that failed", ["reason"]);
-  const buried = metrics.counter("signalbox_outbox_dead_total", "Events the log refused for good", ["topic"]);
-  const publishing = metrics.histogram("signalbox_outbox_publish_seconds", "Time one page of events takes");
-  const delay = metrics.histogram("signalbox_outbox_delay_seconds", "Age of an event when it reaches the log", [
-    "topic",
-  ]);
+  const published = metrics.counter("signalbox_outbox_published_total");
+  const failures = metrics.counter("signalbox_outbox_publish_failures_total");
+  const buried = metrics.counter("signalbox_outbox_dead_total");
+  const publishing = metrics.histogram("signalbox_outbox_publish_seconds");
+  const delay = metrics.histogram("signalbox_outbox_delay_seconds");
   watchTables(metrics, pool);
 
   return {
@@ -47,15 +45,17 @@ export function createOutboxMetrics(metrics: Metrics, pool: Pool): OutboxMetrics
   };
 }
 
+type OutboxGauge = "signalbox_outbox_depth" | "signalbox_outbox_age_seconds" | "signalbox_outbox_dead_depth";
+
 /** Asks the database once for all gauges of a scrape. While it is away the last values stay. */
 function watchTables(metrics: Metrics, pool: Pool): void {
   const read = joined(async () => (await pool.query<TableState>(state).catch(() => null))?.rows[0]);
-  const watch = (name: string, help: string, value: keyof TableState) =>
-    metrics.gauge(name, help, [], async (gauge) => {
+  const watch = (name: OutboxGauge, value: keyof TableState) =>
+    metrics.gauge(name, async (gauge) => {
       const found = await read();
       if (found) gauge.set({}, found[value]);
     });
-  watch("signalbox_outbox_depth", "Events that wait in the outbox", "waiting");
-  watch("signalbox_outbox_age_seconds", "Age of the oldest event that waits", "age");
-  watch("signalbox_outbox_dead_depth", "Events the log refused for good that nobody replayed or dropped", "dead");
+  watch("signalbox_outbox_depth", "waiting");
+  watch("signalbox_outbox_age_seconds", "age");
+  watch("signalbox_outbox_dead_depth", "dead");
 }

@@ -83,9 +83,7 @@ class PostgresReader {
 
   /** Reads until it is stopped. An outage is waited out; an error of the owner is not ours to hide. */
   async run(): Promise<void> {
-    await this.#parts.topics.find(this.#options.topics).catch((error: unknown) => {
-      if (error instanceof UnknownTopic) throw error; // anything else shows again in the first read
-    });
+    await this.#untilThere();
     while (!this.#isStopped()) {
       this.#news.reset();
       await this.#readAll();
@@ -95,6 +93,18 @@ class PostgresReader {
 
   stop(): void {
     this.#closing.abort();
+  }
+
+  /** A topic that is absent is waited for: a job of the deployment creates them. */
+  async #untilThere(): Promise<void> {
+    const { topics } = this.#options;
+    await this.#reachable(async () => {
+      await this.#parts.topics.find(topics).catch((error: unknown) => {
+        if (error instanceof UnknownTopic) this.#progress.markHeard();
+        throw error;
+      });
+      return [];
+    });
   }
 
   /** Reads up to the ends of this moment. */

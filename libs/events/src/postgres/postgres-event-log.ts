@@ -14,6 +14,8 @@ const migrations = { library: "event-log", directory: fileURLToPath(new URL("../
 
 const one = sql("log.ping", "select 1");
 
+const withoutPrincipals = "an event log on PostgreSQL knows no principals: leave out events.principals";
+
 /** One for listening, the rest for appends, reads and heartbeats. */
 const connectionsMax = 6;
 
@@ -32,7 +34,7 @@ export async function openPostgresEventLog(url: string, context: EventLogContext
   const topics = createTopicDirectory(pool);
   const wakeUps = createWakeUps(pool, url);
   const ping = () => pool.query(one);
-  const parts = { pool, ping, topics, wakeUps, log, clock };
+  const parts = { pool, ping, topics, wakeUps, log, metrics, clock };
   const openParts: { close(): Promise<void> }[] = [];
   let trouble: string | null = null;
 
@@ -63,6 +65,8 @@ export async function openPostgresEventLog(url: string, context: EventLogContext
     },
     ensureTopics: (specs) => topics.ensure(specs),
     verifyTopics: (specs) => topics.verify(specs),
+    ensureAccess: async () => [withoutPrincipals],
+    verifyAccess: async () => [withoutPrincipals],
     risks: () => unsafeSettings(pool),
     groups: () => postgresGroups(pool),
     lag: (group, names) => postgresLag(pool, group, names),

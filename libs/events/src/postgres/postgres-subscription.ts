@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, randomId } from "@signalbox/core";
 import { createWakeUp } from "@signalbox/runtime";
 import { type Pool, sql } from "@signalbox/storage";
-import type { Logger } from "@signalbox/telemetry";
+import type { Logger, Metrics } from "@signalbox/telemetry";
 import type { SubscribeOptions, Subscription, TopicPartition } from "../event-log.ts";
 import { createLimiter } from "../limiter.ts";
 import { createLiveness } from "../liveness.ts";
@@ -17,6 +17,7 @@ interface Parts {
   readonly topics: TopicDirectory;
   readonly wakeUps: WakeUps;
   readonly log: Logger;
+  readonly metrics: Metrics;
   readonly clock: Clock;
 }
 
@@ -135,7 +136,10 @@ class PostgresSubscription implements Subscription {
     const tended = await this.#membership.tend(this.#held.finished());
     this.#aliveMs = this.#parts.clock.steadyMs();
     this.#parts.log.outage("The event log").passed(`group ${this.#group}`);
-    if (tended.changed) this.#parts.wakeUps.announceMembers();
+    if (tended.changed) {
+      this.#parts.wakeUps.announceMembers();
+      this.#parts.metrics.counter("signalbox_consumer_rebalances_total").inc({ consumer: this.#group });
+    }
     this.#held.follow(tended);
     this.#work.wake();
   }

@@ -1,13 +1,11 @@
 import type { Edge } from "./edge.ts";
 import type { HttpContext } from "./http-context.ts";
+import { trafficOf } from "./traffic.ts";
 
-/** From a cached answer to a slow upstream, in seconds. */
-const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-
-/** Completes what all routes of an app share: its histogram and the live limits, read without a look-up per request. */
+/** Completes what all routes of an app share: its metrics and the live limits, read without a look-up per request. */
 export function createEdge(
   context: HttpContext,
-  parts: Omit<Edge, "context" | "errorDocs" | "duration" | "live">,
+  parts: Omit<Edge, "context" | "errorDocs" | "duration" | "limited" | "traffic" | "live">,
 ): Edge {
   const { configuration, metrics } = context;
   const live = {
@@ -20,11 +18,7 @@ export function createEdge(
   configuration.onChange("limits.maxRequestBytes", (bytes) => {
     live.requestBytesMax = bytes;
   });
-  const duration = metrics.histogram(
-    "http_server_request_duration_seconds",
-    "Time from the first byte of a request being handled to its answer being written.",
-    ["method", "route", "status"],
-    durationBuckets,
-  );
-  return { context, ...parts, errorDocs: configuration.get("http.error-docs"), duration, live };
+  const duration = metrics.histogram("http_server_request_duration_seconds");
+  const measured = { duration, limited: metrics.counter("signalbox_http_limited_total"), traffic: trafficOf(metrics) };
+  return { context, ...parts, errorDocs: configuration.get("http.error-docs"), ...measured, live };
 }

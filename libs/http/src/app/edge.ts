@@ -1,12 +1,13 @@
 import type { Authenticator, Caller } from "@signalbox/auth";
 import type { Pool } from "@signalbox/storage";
-import type { Histogram } from "@signalbox/telemetry";
+import type { Counter, Histogram } from "@signalbox/telemetry";
 import type { IdempotencyStore } from "../idempotency/idempotency-store.ts";
 import type { RateLimitGroups } from "../limits/rate-limit-group.ts";
 import type { ClientAddress } from "../request/client-address.ts";
 import type { Cors } from "../responses/cors.ts";
 import type { Refusal } from "../responses/http-response.ts";
 import type { HttpContext } from "./http-context.ts";
+import type { Traffic } from "./traffic.ts";
 
 /** A request that a known caller was not allowed to make. */
 export interface ForbiddenRequest {
@@ -32,6 +33,8 @@ export interface Edge {
   /** The page that explains the error codes. */
   readonly errorDocs: string;
   readonly duration: Histogram<"method" | "route" | "status">;
+  readonly limited: Counter<"limit">;
+  readonly traffic: Traffic;
   /** Values of live properties, kept current. */
   readonly live: { requestTimeoutMs: number; requestBytesMax: number };
 }

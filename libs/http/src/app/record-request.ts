@@ -13,6 +13,7 @@ export function recordRequest(exchange: Exchange, span: Span): void {
   const status = exchange.response.headersSent ? exchange.status : clientGone;
   const durationMs = clock.steadyMs() - exchange.startedMs;
   edge.duration.observe(labelsOf(route, request.method ?? "", status), durationMs / 1000);
+  edge.traffic.ended(request.socket);
   span.setAttributes({ "http.response.status_code": status });
   const fields = {
     requestId: exchange.requestId,

@@ -27,6 +27,7 @@ export function serve(
 }
 
 async function run(exchange: Exchange, span: Span): Promise<void> {
+  exchange.edge.traffic.inFlight += 1;
   const disarm = armDeadline(exchange, (error) => expire(exchange, error, span));
   const answer = await throughSteps(exchange);
   tellIfForbidden(exchange, answer);

@@ -34,7 +34,9 @@ function take(exchange: Exchange, group: RateLimitGroup | undefined, ...keys: re
   for (const [at, limiter] of limiters.entries()) {
     const { allowed, remaining, resetSeconds } = limiter.take(keys[at] ?? "");
     exchange.rateLimit += (at === 0 ? "" : ", ") + remainderItem(limiter.policy, remaining, resetSeconds);
-    if (!allowed) throw tooMany(resetSeconds);
+    if (allowed) continue;
+    exchange.edge.limited.inc({ limit: limiter.policy.name });
+    throw tooMany(resetSeconds);
   }
 }
 

@@ -20,6 +20,8 @@ export interface ImagePoolOptions {
   readonly log: { warn(fields: object, message: string): void };
   readonly runner: { defer(name: string, close: () => unknown): void };
   readonly idleMs?: number;
+  /** Told of each job what came of it, how long it took with its wait, and how many bytes it made. */
+  readonly onJob?: (job: ImageJob["kind"], outcome: string, durationMs: number, bytesMade: number) => void;
 }
 
 /** Who asks, and how long the answer is good for. */
@@ -116,9 +118,21 @@ export class ImagePool {
    * @throws AppError `rate_limited` at once when it cannot begin or end in time, with the time to come back.
    */
   async run<Job extends ImageJob>(job: Job, terms: JobTerms): Promise<JobOutcome<JobResults[Job["kind"]]>> {
+    const startedMs = this.#options.clock.steadyMs();
+    let ended = { outcome: "refused", bytesMade: 0 };
+    try {
+      const made = await this.#runInTurn(job, terms);
+      ended = { outcome: made.outcome, bytesMade: bytesMadeBy(made) };
+      return made as JobOutcome<JobResults[Job["kind"]]>;
+    } finally {
+      this.#options.onJob?.(job.kind, ended.outcome, this.#options.clock.steadyMs() - startedMs, ended.bytesMade);
+    }
+  }
+
+  async #runInTurn(job: ImageJob, terms: JobTerms): Promise<JobOutcome<JobResults[ImageJob["kind"]]>> {
     const queued = await this.#turnOf(this.#costs.expect(job), terms);
     try {
-      return (await this.#runNow(job, terms)) as JobOutcome<JobResults[Job["kind"]]>;
+      return await this.#runNow(job, terms);
     } finally {
       this.#queue.ended(queued);
       this.#startNext();
@@ -310,4 +324,8 @@ function unavailable(cause: unknown): AppError {
 function busy(waitMs: number): AppError {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
   return new AppError("rate_limited", "Too many images are being made right now.", { retryAfterSeconds });
+}
+
+function bytesMadeBy(made: JobOutcome<JobResults[ImageJob["kind"]]>): number {
+  return made.outcome === "rendered" && "sizeBytes" in made.result ? made.result.sizeBytes : 0;
 }

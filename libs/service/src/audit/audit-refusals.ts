@@ -24,10 +24,7 @@ export type AuditRefusals = ReturnType<typeof createAuditRefusals>;
  */
 export function createAuditRefusals({ write, clock, metrics, log }: AuditRefusalDependencies) {
   const written = new Map<string, Set<string>>();
-  const leftOut = metrics.counter(
-    "signalbox_audit_refusals_left_out",
-    "Refusals that were not written to the audit because the credential had too many of them.",
-  );
+  const leftOut = metrics.counter("signalbox_audit_refusals_left_out_total");
   let minute = 0;
 
   return {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { seconds } from "@signalbox/core";
+import { seconds, systemClock } from "@signalbox/core";
 import pg from "pg";
 import { breaksConnection, databaseAway, markUnsent, tooBusy } from "./errors.ts";
 import { type SilenceWatch, watchedClient } from "./silence-watch.ts";
@@ -8,6 +8,13 @@ type Waiter = (error: Error | undefined, client: pg.PoolClient | undefined, rele
 
 /** A server that no longer answers does not say goodbye either. */
 const goodbyeMs = seconds(2);
+
+interface BoundedPoolOptions {
+  readonly waitingMax: number;
+  readonly watch: SilenceWatch;
+  /** Told how long somebody waited who found no idle connection. */
+  readonly onWaited: (waitedMs: number) => void;
+}
 
 /**
  * pg's pool with corrections that Prisma gets too, because it is handed this very pool. The queue of waiters is
@@ -22,10 +29,12 @@ export class BoundedPool extends pg.Pool {
   readonly #open = new Set<pg.PoolClient>();
   readonly #watch: SilenceWatch;
   readonly #waiting = new Set<(refusal: Error) => void>();
+  readonly #onWaited: (waitedMs: number) => void;
   #lastGone = () => {};
 
-  constructor({ waitingMax, watch, ...options }: pg.PoolConfig & { waitingMax: number; watch: SilenceWatch }) {
+  constructor({ waitingMax, watch, onWaited, ...options }: pg.PoolConfig & BoundedPoolOptions) {
     super({ ...options, Client: watchedClient(watch) });
+    this.#onWaited = onWaited;
     this.#waitingMax = waitingMax;
     this.#watch = watch;
     watch.onSilence(() => this.#breakAll());
@@ -54,8 +63,13 @@ export class BoundedPool extends pg.Pool {
       throw tooBusy(`${this.waitingCount} statements already wait for one of ${this.totalCount} connections`);
     const { promise, resolve, reject } = Promise.withResolvers<pg.PoolClient>();
     this.#waiting.add(reject);
+    const startedMs = this.idleCount === 0 ? systemClock.steadyMs() : null;
     super.connect().then(
-      (client) => (this.#waiting.delete(reject) ? resolve(client) : client.release()),
+      (client) => {
+        if (startedMs !== null) this.#onWaited(systemClock.steadyMs() - startedMs);
+        if (this.#waiting.delete(reject)) resolve(client);
+        else client.release();
+      },
       (error: Error) => void (this.#waiting.delete(reject) && reject(markUnsent(error))),
     );
     this.#watch.duringConnect(promise);

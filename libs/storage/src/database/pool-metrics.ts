@@ -12,17 +12,18 @@ export function watchPool(metrics: Metrics, name: string, pool: pg.Pool): void {
 function startWatching(metrics: Metrics): Map<string, pg.Pool> {
   const pools = new Map<string, pg.Pool>();
   watched.set(metrics, pools);
-  metrics.gauge(
-    "signalbox_database_connections",
-    "Database connections by state; waiting counts the statements without one",
-    ["pool", "state"],
-    (gauge) => {
-      for (const [pool, { totalCount, idleCount, waitingCount }] of pools) {
-        gauge.set({ pool, state: "in_use" }, totalCount - idleCount);
-        gauge.set({ pool, state: "idle" }, idleCount);
-        gauge.set({ pool, state: "waiting" }, waitingCount);
-      }
-    },
-  );
+  metrics.gauge("signalbox_database_connections", (gauge) => {
+    for (const [pool, { totalCount, idleCount, waitingCount }] of pools) {
+      gauge.set({ pool, state: "in_use" }, totalCount - idleCount);
+      gauge.set({ pool, state: "idle" }, idleCount);
+      gauge.set({ pool, state: "waiting" }, waitingCount);
+    }
+  });
   return pools;
+}
+
+/** Publishes how long those waited who found no idle connection. */
+export function watchWaits(metrics: Metrics, pool: string): (waitedMs: number) => void {
+  const waited = metrics.histogram("signalbox_database_wait_seconds");
+  return (waitedMs) => waited.observe({ pool }, waitedMs / 1000);
 }

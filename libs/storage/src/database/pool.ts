@@ -4,7 +4,7 @@ import type { Logger, Metrics } from "@signalbox/telemetry";
 import pg from "pg";
 import { BoundedPool } from "./bounded-pool.ts";
 import { toAppError } from "./errors.ts";
-import { watchPool } from "./pool-metrics.ts";
+import { watchPool, watchWaits } from "./pool-metrics.ts";
 import { send } from "./send.ts";
 import { SilenceWatch } from "./silence-watch.ts";
 import type { Queryable, Rows, Statement } from "./statement.ts";
@@ -85,6 +85,7 @@ export function openPool(options: PoolOptions): Pool {
     max: options.max,
     waitingMax,
     watch,
+    onWaited: watchWaits(options.metrics, applicationName),
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: 30_000,
     maxLifetimeSeconds: 1_800,

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import { systemClock } from "@signalbox/core";
+import { isUnavailable, systemClock } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
-import type { Logger, Tracer } from "@signalbox/telemetry";
+import type { Logger, Metrics, Tracer } from "@signalbox/telemetry";
 import { awaitBucket } from "./await-bucket.ts";
 import { openFileStore } from "./file-store.ts";
 import type { ObjectStore } from "./object-store.ts";
@@ -18,6 +18,7 @@ export interface ObjectStoreOptions {
   readonly log: Logger;
   /** Shows each request in the trace that it belongs to. */
   readonly tracer?: Tracer;
+  readonly metrics?: Metrics;
   readonly timeouts?: S3Timeouts;
   /** How long a server that is away is waited for, and that the bucket is ours to use is made sure of; left out, neither. */
   readonly startWaitMs?: number;
@@ -34,6 +35,7 @@ export async function openObjectStore({
   runner,
   log,
   tracer,
+  metrics,
   ...options
 }: ObjectStoreOptions): Promise<ObjectStore> {
   log.debug({ url }, "opening the object store");
@@ -45,7 +47,29 @@ export async function openObjectStore({
   const connection = connectS3(location, { accessKey, secretKey }, timeouts);
   runner.defer("object store", async () => connection.close());
   if (startWaitMs !== undefined) await awaitBucket(connection, location, { waitMs: startWaitMs, log });
-  return createS3Store(tracer ? withSpans(connection, tracer) : connection);
+  const measured = metrics ? withMetrics(connection, metrics) : connection;
+  return createS3Store(tracer ? withSpans(measured, tracer) : measured);
+}
+
+/** Measures how long the server takes to answer, and whether it does. */
+function withMetrics(connection: S3Connection, metrics: Metrics): S3Connection {
+  const duration = metrics.histogram("signalbox_blob_seconds");
+  return {
+    ...connection,
+    async send(request) {
+      const startedMs = systemClock.steadyMs();
+      const observe = (outcome: string) =>
+        duration.observe({ method: request.method, outcome }, (systemClock.steadyMs() - startedMs) / 1000);
+      try {
+        const answer = await connection.send(request);
+        observe("answered");
+        return answer;
+      } catch (error) {
+        observe(isUnavailable(error) ? "away" : "refused");
+        throw error;
+      }
+    },
+  };
 }
 
 /** Shows each request of a trace in it. Looking after the health of the store belongs to none. */

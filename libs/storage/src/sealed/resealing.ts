@@ -36,9 +36,7 @@ const batch = 200;
 export function startResealing(dependencies: Dependencies, columns: readonly SealedColumn[]): void {
   const { runner, log, metrics } = dependencies;
   let left = Number.NaN;
-  metrics.gauge("signalbox_sealed_with_former_keys", "Texts that only a former sealing key opens", [], (gauge) =>
-    gauge.set({}, left),
-  );
+  metrics.gauge("signalbox_sealed_with_former_keys", (gauge) => gauge.set({}, left));
   const passes = columns.map((column) => createPass(dependencies, column));
   runner.every("resealing", everyMs, async () => {
     const results = [];

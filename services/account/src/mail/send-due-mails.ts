@@ -24,11 +24,8 @@ const retryMsMax = seconds(30);
  * again when its lease is over: at least once, with the same `Message-ID`.
  */
 export function createSendDueMails({ queue, transport, clock, log, metrics, tracer }: Dependencies) {
-  const outcomes = metrics.counter("signalbox_mails_total", "Attempts to send a mail, by what came of them.", [
-    "kind",
-    "outcome",
-  ]);
-  metrics.gauge("signalbox_mail_oldest_seconds", "How long the oldest unsent mail has waited.", [], async (gauge) => {
+  const outcomes = metrics.counter("signalbox_mails_total");
+  metrics.gauge("signalbox_mail_oldest_seconds", async (gauge) => {
     const oldest = await queue.oldest().catch(() => null);
     gauge.set({}, oldest === null ? 0 : (clock.nowMs() - oldest.getTime()) / 1000);
   });

@@ -21,11 +21,7 @@ interface Operation {
 
 /** Counts operations, and gives what the log line of a request says of its operation: a status of 200 tells nothing. */
 export function createOperationRecords({ metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock }) {
-  const duration = metrics.histogram(
-    "signalbox_graphql_operation_seconds",
-    "Time an operation takes, by what came of it: ok, refused before it was run, partial with errors, failed without data.",
-    ["type", "outcome"],
-  );
+  const duration = metrics.histogram("signalbox_graphql_operation_seconds");
   return ({ startedMs, operation, fetches, errors, data }: Operation): object => {
     const type = operation?.operation ?? "unknown";
     const outcome = outcomeOf(errors, data);

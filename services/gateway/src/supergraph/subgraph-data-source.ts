@@ -69,17 +69,9 @@ interface DataSourceParts {
  */
 export function createSubgraphDataSource(parts: DataSourceParts): GraphQLDataSource<OperationContext> {
   const { name, clock, metrics } = parts;
-  const duration = metrics.histogram(
-    "signalbox_graphql_fetch_seconds",
-    "Time a fetch from a subgraph takes, by what came of it: ok, errors of its own, unavailable, or a fault.",
-    ["subgraph", "outcome"],
-  );
+  const duration = metrics.histogram("signalbox_graphql_fetch_seconds");
   const breaker = new Breaker(clock);
-  const openness = metrics.gauge(
-    "signalbox_graphql_breaker_open",
-    "1 while nothing is sent to a subgraph, because most of its last fetches failed.",
-    ["subgraph"],
-  );
+  const openness = metrics.gauge("signalbox_graphql_breaker_open");
   return {
     async process(options) {
       const context = options.context as OperationContext;

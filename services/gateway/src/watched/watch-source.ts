@@ -33,11 +33,7 @@ export async function watchSource(
 ): Promise<void> {
   const { read, close } = readerOf(location);
   runner.defer(name, close);
-  const failures = metrics.counter(
-    "signalbox_graphql_reload_failures_total",
-    "Times that a changed supergraph or manifest was refused, or could not be read; the last good one stays in force.",
-    ["source"],
-  );
+  const failures = metrics.counter("signalbox_graphql_reload_failures_total");
   failures.inc({ source: name }, 0);
   const outage = log.outage("A watched source");
   let seen = await read();

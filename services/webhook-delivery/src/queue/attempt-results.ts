@@ -3,7 +3,7 @@ import { draft, type EventDraft } from "@signalbox/contracts";
 import { type Clock, isUnavailable } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { inTransaction, type Pool } from "@signalbox/storage";
-import type { Histogram, Logger, Metrics } from "@signalbox/telemetry";
+import type { Counter, Histogram, Logger, Metrics } from "@signalbox/telemetry";
 import { type Attempt, viewDelivery } from "../deliveries/delivery.ts";
 import { type Judgement, judgeAttempt } from "../deliveries/judge-attempt.ts";
 import type { EndpointStatus } from "../endpoints/endpoint-status.ts";
@@ -48,17 +48,17 @@ const pauseMsMax = 2_000;
 export class AttemptResults {
   readonly #parts: ResultDependencies;
   readonly #duration: Histogram<"outcome">;
+  readonly #answers: Counter<"answer">;
+  readonly #arrival: Histogram;
   #waiting: Waiting[] = [];
   #timer: NodeJS.Timeout | null = null;
   #recording = 0;
 
   constructor(parts: ResultDependencies) {
     this.#parts = parts;
-    this.#duration = parts.metrics.histogram(
-      "signalbox_webhook_attempt_seconds",
-      "Time of one delivery attempt, by what came of it.",
-      ["outcome"],
-    );
+    this.#duration = parts.metrics.histogram("signalbox_webhook_attempt_seconds");
+    this.#answers = parts.metrics.counter("signalbox_webhook_attempts_total");
+    this.#arrival = parts.metrics.histogram("signalbox_webhook_arrival_seconds");
   }
 
   /** Resolves when the attempt is recorded. */
@@ -152,10 +152,18 @@ export class AttemptResults {
     }
   }
 
+  #measure({ durationMs, status, startedAt }: Attempt, { createdAt }: LeasedDelivery, { outcome }: Judgement): void {
+    this.#duration.observe({ outcome }, durationMs / 1000);
+    this.#answers.inc({ answer: answerClass(status) });
+    if (outcome !== "succeeded") return;
+    const arrivedMs = startedAt.getTime() + durationMs;
+    this.#arrival.observe({}, Math.max(0, arrivedMs - createdAt.getTime()) / 1000);
+  }
+
   #report({ made, judgement, done }: Waiting, recorded: boolean): void {
     const { log, onPostponed } = this.#parts;
     const { attempt, delivery } = made;
-    this.#duration.observe({ outcome: judgement.outcome }, attempt.durationMs / 1000);
+    this.#measure(attempt, delivery, judgement);
     const { id: deliveryId, endpointId, accountId, eventId, eventType } = delivery;
     const { number, status, error: failure, durationMs } = attempt;
     const ids = { deliveryId, endpointId, accountId, eventId, eventType };
@@ -167,6 +175,9 @@ export class AttemptResults {
     done();
   }
 }
+
+/** `2xx` to `5xx`, or `none` where no answer came. */
+const answerClass = (status: number | null): string => (status === null ? "none" : `${Math.floor(status / 100)}xx`);
 
 function resultOf({ made: { delivery, attempt }, judgement }: Waiting): Result {
   switch (judgement.outcome) {

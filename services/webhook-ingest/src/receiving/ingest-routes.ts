@@ -16,7 +16,7 @@ import type { Admission } from "./admission.ts";
 import { answerToHandshake, type HandshakeRoutes, handshakeIn, handshakeRoutes } from "./handshake-routes.ts";
 import type { IngestLimits } from "./ingest-limits.ts";
 import type { Refused } from "./judge-webhook.ts";
-import type { createReceiveWebhook, ReceiveOutcome } from "./receive-webhook.ts";
+import type { createReceiveWebhook, Received } from "./receive-webhook.ts";
 import type { RecordRejection } from "./record-rejection.ts";
 
 export interface IngestRoutes extends HandshakeRoutes {
@@ -30,7 +30,7 @@ export interface IngestRoutes extends HandshakeRoutes {
   /** Whether this deployment takes webhooks of partners. */
   readonly areOpen: () => boolean;
   /** Counts what became of a webhook, by scheme where it is known. */
-  readonly count: (outcome: string) => void;
+  readonly count: (scheme: string, outcome: string) => void;
 }
 
 type Input = RouteInput<null, { readonly source_id: string }, unknown, null>;
@@ -112,8 +112,8 @@ async function take(input: Input, parts: IngestRoutes): Promise<HttpResponse> {
   }
 }
 
-function answerOf(input: Input, parts: IngestRoutes, result: ReceiveOutcome, bodyBytes: number): HttpResponse {
-  parts.count("reason" in result ? result.reason : result.outcome);
+function answerOf(input: Input, parts: IngestRoutes, result: Received, bodyBytes: number): HttpResponse {
+  parts.count(result.scheme, "reason" in result ? result.reason : result.outcome);
   switch (result.outcome) {
     case "received":
     case "repeated":

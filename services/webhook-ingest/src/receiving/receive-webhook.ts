@@ -11,6 +11,9 @@ export type ReceiveOutcome =
   | Exclude<Judgement, { delivery: unknown }>
   | { readonly outcome: "received" | "repeated"; readonly answer: CustomAnswer | undefined };
 
+/** What became of a webhook, and the scheme of its source; `unknown` where there is none. */
+export type Received = ReceiveOutcome & { readonly scheme: string };
+
 interface Dependencies extends Judge {
   readonly webhookBytesMax: () => number;
   readonly knownSources: KnownSources;
@@ -42,7 +45,7 @@ const triesMax = 4;
 export function createReceiveWebhook(dependencies: Dependencies) {
   const { knownSources, deliveryWriter, webhookBytesMax } = dependencies;
 
-  return async function receiveWebhook(received: Webhook): Promise<ReceiveOutcome> {
+  return async function receiveWebhook(received: Webhook): Promise<Received> {
     let source = await knownSources.find(received.sourceId);
     const decoding = await decodeBody(received.body, received.headers["content-encoding"], webhookBytesMax());
     const undecoded = "problem" in decoding ? undecodedAs[decoding.problem] : null;
@@ -59,12 +62,13 @@ export function createReceiveWebhook(dependencies: Dependencies) {
       const judgement = judge(source);
       if ("delivery" in judgement) {
         const outcome = await deliveryWriter.write(judgement.delivery);
-        if (outcome !== "stale") return { outcome, answer: judgement.delivery.source.settings.answer };
+        const { scheme, settings } = judgement.delivery.source;
+        if (outcome !== "stale") return { outcome, answer: settings.answer, scheme };
         source = await knownSources.reread(webhook.sourceId);
         continue;
       }
       const current = await knownSources.current(webhook.sourceId);
-      if (current === source) return judgement;
+      if (current === source) return { ...judgement, scheme: source?.source.scheme ?? "unknown" };
       source = current;
     }
     throw new AppError("unavailable", "The source is being changed. Try again.", { retryAfterSeconds: 1 });

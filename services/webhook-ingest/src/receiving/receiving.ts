@@ -32,15 +32,8 @@ export function openReceiving(context: Context, opened: Opened, { knownSources, 
   const deliveryStore = createDeliveryStore(pool);
   const rejectionStore = createRejectionStore(pool);
   const webhookBytesMax = () => configuration.get("limits.maxWebhookBytes");
-  const dropped = metrics.counter(
-    "signalbox_webhook_rejections_dropped",
-    "Rejections that were counted but not written.",
-  );
-  const outcomes = metrics.counter(
-    "signalbox_webhooks_received_total",
-    "Webhooks of partners, by what became of them.",
-    ["outcome"],
-  );
+  const dropped = metrics.counter("signalbox_webhook_rejections_dropped_total");
+  const outcomes = metrics.counter("signalbox_webhooks_received_total");
   startTrimming(context, opened);
   const mayWrite = createMayWrite(accessStates);
   return {
@@ -68,7 +61,7 @@ export function openReceiving(context: Context, opened: Opened, { knownSources, 
     webhookBytesMax,
     baseUrl: configuration.get("http.base-url"),
     areOpen,
-    count: (outcome: string) => outcomes.inc({ outcome }),
+    count: (scheme: string, outcome: string) => outcomes.inc({ scheme, outcome }),
   };
 }
 

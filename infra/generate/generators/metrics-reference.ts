@@ -1,0 +1,39 @@
+import { type MetricDeclaration, metricCatalogue } from "@signalbox/telemetry";
+import type { Generator } from "../generator.ts";
+
+/** Every metric with its type, unit, labels and buckets. */
+export const metricsReference: Generator = {
+  name: "metrics reference",
+  kind: "committed",
+  folders: async () => [],
+  generate: async () => {
+    const rows = Object.entries<MetricDeclaration>(metricCatalogue)
+      .toSorted(([a], [b]) => a.localeCompare(b))
+      .map(([name, metric]) => rowOf(name, metric));
+    return new Map([["docs/reference/metrics.md", page(rows)]]);
+  },
+};
+
+function rowOf(name: string, { type, help, labels, buckets }: MetricDeclaration): string {
+  const words = (list: readonly (string | number)[]) => list.map((one) => `\`${one}\``).join(" ") || "–";
+  return `| \`${name}\` | ${type} | ${unitOf(name)} | ${words(labels)} | ${words(buckets ?? [])} | ${help} |`;
+}
+
+function unitOf(name: string): string {
+  return ["seconds", "bytes"].find((unit) => name.includes(`_${unit}`)) ?? "count";
+}
+
+function page(rows: readonly string[]): string {
+  return `# Metrics
+
+Generated from \`libs/telemetry/src/catalogue\`: what is not listed cannot be made. Every process tells its metrics at
+\`GET /management/metrics\` of its management server, in OpenMetrics or in the older text of Prometheus. Each sample has the label
+\`service\`; in the embedded mode one process tells those of all services. A metric has at most 1,000 combinations of label values;
+what comes later is counted under \`other\`. Histograms carry the trace of a request as their exemplar where it is exported. Node's
+own \`process_*\` and \`nodejs_*\` (heap, garbage collection, delay of the event loop, file handles) come beside them.
+
+| metric | type | unit | labels | buckets | what it tells |
+|---|---|---|---|---|---|
+${rows.join("\n")}
+`;
+}

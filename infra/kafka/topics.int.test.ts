@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { type EventLog, openEventLog } from "@signalbox/events";
+import { eventually, type GuardedKafka, startGuardedKafka, startProcess, testContext } from "@signalbox/testing";
+
+const services = ["account", "image-worker"] as const;
+const principals = "--events.principals=User:signalbox-{service}";
+
+describe("the topics of a house whose broker knows principals", () => {
+  const { log, metrics, clock, ...context } = testContext("images", {});
+  const opened: EventLog[] = [];
+  let kafka: GuardedKafka;
+  before(async () => {
+    kafka = await startGuardedKafka(services.map((name) => `signalbox-${name}`));
+  });
+  after(async () => {
+    for (const eventLog of opened) await eventLog.close();
+    await context.close();
+    await kafka.close();
+  });
+
+  async function topics(...args: string[]) {
+    const command = startProcess(join(import.meta.dirname, "topics.ts"), [...args, `--events.url=${kafka.url}`]);
+    const { code } = await command.exited;
+    return { code, stdout: command.stdout, stderr: command.stderr };
+  }
+
+  async function as(service: (typeof services)[number]): Promise<EventLog> {
+    const url = kafka.urlOf(`signalbox-${service}`);
+    const eventLog = await openEventLog(url, { clientId: service, log, metrics, clock });
+    opened.push(eventLog);
+    return eventLog;
+  }
+  const record = (topic: string) => [{ topic, key: "account:acc_1", headers: {}, value: Buffer.from("{}") }];
+
+  test("each service gets exactly the rights of the table: only account writes who may act", async () => {
+    const before = await topics("check", principals);
+    assert.equal(before.code, 1);
+    const applied = await topics(principals, "--events.topics.replication-factor=1");
+    assert.equal(applied.code, 0, applied.stderr);
+    assert.match(applied.stdout, /7 services have the rights they need and no others/);
+
+    const [account, worker] = [await as("account"), await as("image-worker")];
+    // What the controller has written, the broker holds people to a moment later.
+    await eventually(() => account.publish(record("signalbox.access.v1")).then(() => true));
+    await eventually(() => worker.publish(record("signalbox.image-rendered.v1")).then(() => true));
+    await assert.rejects(worker.publish(record("signalbox.access.v1")), /[Aa]uthoriz/);
+    await assert.rejects(worker.publish(record("signalbox.audit.v1")), /[Aa]uthoriz/);
+
+    const read: string[] = [];
+    const reader = await worker.broadcast({
+      ...{ service: "image-worker", instance: "test", topics: ["signalbox.access.v1"], from: "start" },
+      onRecord: ({ key }) => void read.push(key),
+    });
+    await reader.caughtUp;
+    assert.deepEqual(read, ["account:acc_1"]);
+    await reader.close();
+    await worker.lag("image-worker.jobs", ["signalbox.image-render.v1"]);
+    await assert.rejects(worker.lag("images.facts", ["signalbox.image-render.v1"]), /[Aa]uthoriz/, "nor its group");
+  });
+
+  test("a right that the table does not give is told, and taken away", async () => {
+    const admin = await as("account").then(() =>
+      openEventLog(kafka.url, { clientId: "operator", log, metrics, clock }),
+    );
+    opened.push(admin);
+    const surplus = { principal: "User:signalbox-image-worker", writes: ["signalbox.access.v1"], reads: [] };
+    await admin.ensureAccess([{ ...surplus, groupPrefix: "everything" }]);
+    const told = await topics("check", principals);
+    assert.match(
+      told.stderr,
+      /User:signalbox-image-worker may write the topic signalbox\.access\.v1, which it does not/,
+    );
+    assert.match(told.stderr, /User:signalbox-image-worker may not read the topic signalbox\.image-render\.v1/);
+    assert.equal((await topics(principals)).code, 0);
+    assert.equal((await topics("check", principals)).code, 0);
+  });
+
+  test("the copies that a house wants are set where a broker can, and told where somebody has to move them", async () => {
+    const told = await topics("--events.topics.replication-factor=3", "--events.topics.min-insync-replicas=2");
+    assert.equal(told.code, 1);
+    assert.match(told.stderr, /signalbox\.access\.v1: has 1 copies instead of 3/);
+    assert.doesNotMatch(told.stderr, /min\.insync/, "set, and verified");
+    const back = await topics("check", "--events.topics.min-insync-replicas=1");
+    assert.match(back.stderr, /signalbox\.access\.v1: min\.insync\.replicas is 2 instead of 1/);
+    assert.equal((await topics("--events.topics.min-insync-replicas=1")).code, 0);
+  });
+});

@@ -1,0 +1,42 @@
+import type { Socket } from "node:net";
+import type { Metrics } from "@signalbox/telemetry";
+
+/** What a service has in hand and what went over its connections, asked for at each scrape. */
+export class Traffic {
+  inFlight = 0;
+  #in = 0;
+  #out = 0;
+  /** Of each connection, what was counted of it. */
+  readonly #counted = new WeakMap<Socket, { in: number; out: number }>();
+
+  constructor(metrics: Metrics) {
+    metrics.gauge("signalbox_http_requests_in_flight", (gauge) => gauge.set({}, this.inFlight));
+    let told = { in: 0, out: 0 };
+    metrics.counter("signalbox_http_bytes_total", (counter) => {
+      const now = { in: this.#in, out: this.#out };
+      counter.inc({ direction: "in" }, now.in - told.in);
+      counter.inc({ direction: "out" }, now.out - told.out);
+      told = now;
+    });
+  }
+
+  /** The request has its answer: what its connection carried since the one before is its own. */
+  ended(socket: Socket): void {
+    this.inFlight -= 1;
+    const before = this.#counted.get(socket);
+    const { bytesRead, bytesWritten } = socket;
+    this.#in += bytesRead - (before?.in ?? 0);
+    this.#out += bytesWritten - (before?.out ?? 0);
+    if (!before) this.#counted.set(socket, { in: bytesRead, out: bytesWritten });
+    else [before.in, before.out] = [bytesRead, bytesWritten];
+  }
+}
+
+const known = new WeakMap<Metrics, Traffic>();
+
+/** The traffic of a service: its public and its internal listener tell it together. */
+export function trafficOf(metrics: Metrics): Traffic {
+  const traffic = known.get(metrics) ?? new Traffic(metrics);
+  known.set(metrics, traffic);
+  return traffic;
+}

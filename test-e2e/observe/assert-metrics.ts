@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { text } from "node:stream/consumers";
+import { metricCatalogue } from "@signalbox/telemetry";
+import type { System } from "../systems/system.ts";
+
+const seriesMax = 1_500;
+
+/** Metrics that a journey without failures does not make: nothing is refused, lost or sealed anew. */
+const onlyInTrouble = [
+  "signalbox_http_limited_total",
+  "signalbox_outbox_publish_failures_total",
+  "signalbox_outbox_dead_total",
+  "signalbox_consumer_expired_total",
+  "signalbox_dead_letters_total",
+  "signalbox_audit_refusals_left_out_total",
+  "signalbox_webhook_rejections_dropped_total",
+  "signalbox_worker_restarts_total",
+];
+
+/**
+ * What the processes tell of a system that was used: the texts pass Prometheus' own check, none of them has more series
+ * than one may have, and every metric of the catalogue is told by somebody.
+ */
+export async function assertMetrics({ managementUrls }: Pick<System, "managementUrls">): Promise<void> {
+  const told = new Set<string>();
+  for (const [service, url] of managementUrls) {
+    const response = await fetch(`${url}/management/metrics`, { headers: { accept: "text/plain" } });
+    assert.equal(response.headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8");
+    const body = await response.text();
+    assert.equal(await promtool(["check", "metrics"], body), "", service);
+    const series = body.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+    assert.ok(series.length <= seriesMax, `${service} tells ${series.length} series`);
+    for (const line of series) told.add(/^[a-z_]+/.exec(line)?.[0] ?? "");
+  }
+  const isTold = (name: string) => told.has(name) || told.has(`${name}_count`);
+  const missing = Object.keys(metricCatalogue).filter((name) => !isTold(name) && !onlyInTrouble.includes(name));
+  assert.deepEqual(missing, [], "metrics that nobody tells");
+}
+
+/** Gives what promtool has to say; nothing when all is well. */
+async function promtool(args: readonly string[], input: string): Promise<string> {
+  const child = spawn("promtool", args, { stdio: ["pipe", "pipe", "pipe"] });
+  child.stdin.end(input);
+  const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  return out + errors;
+}
