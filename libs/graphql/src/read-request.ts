@@ -31,7 +31,7 @@ export interface RequestMembers extends Omit<GraphqlRequest, "query"> {
 }
 
 /** Checks the members of a request that has been parsed already. @throws AppError `invalid_request` naming the member. */
-export function graphqlRequestFrom(body: unknown): GraphqlRequest {
+function graphqlRequestFrom(body: unknown): GraphqlRequest {
   const { query, variables, operationName } = requestMembersFrom(body);
   if (typeof query === "string") return { query, variables, operationName };
   throw new AppError("invalid_request", "query must be a string.", { field: "query" });

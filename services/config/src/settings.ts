@@ -64,7 +64,7 @@ export interface SettingsDependencies {
 }
 
 /** Tells if somebody of this audience is shown the property. */
-export const sees = (audience: Audience, name: keyof Properties): boolean =>
+const sees = (audience: Audience, name: keyof Properties): boolean =>
   isFor(audience, (properties[name] as PropertyDeclaration).audience);
 
 /**

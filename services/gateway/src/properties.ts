@@ -78,10 +78,10 @@ export const properties = defineProperties({
   },
   "graphql.trusted-documents": {
     type: "string",
+    local: true,
     default: null,
     secrecy: "internal",
     reload: "restart",
-    local: true,
     effect:
       "A path or URL of the manifest for `graphql.documents=trusted`, of Apollo, Relay or GraphQL Code Generator; followed every two seconds.",
   },

@@ -1,4 +1,4 @@
-import type { Admin } from "kafkajs";
+import type { Admin, Kafka } from "kafkajs";
 import type { EventLog, EventLogContext } from "../event-log.ts";
 import type { CreateClient } from "./breakable-client.ts";
 import { publishTimeouts } from "./breakable-producer.ts";
@@ -19,23 +19,8 @@ export function createKafkaEventLog(url: string, { clientId, log, metrics, clock
   const { brokers, security } = parseKafkaUrl(url);
   const kafka = createKafka(brokers, clientId, log, security);
   const openParts: { close(): Promise<void> }[] = [];
+  const { admin, disconnect } = connectWhenNeeded(kafka);
   let trouble: string | null = null;
-  let connecting: Promise<Admin> | undefined;
-
-  /** One admin connection, made when needed and again after it failed. */
-  async function admin(): Promise<Admin> {
-    if (!connecting) {
-      const client = kafka.admin({ retry: { retries: 3, initialRetryTime: 100, maxRetryTime: 1_000 } });
-      client.on("admin.disconnect", () => {
-        connecting = undefined;
-      });
-      connecting = client.connect().then(() => client);
-      connecting.catch(() => {
-        connecting = undefined;
-      });
-    }
-    return connecting;
-  }
 
   const publisher = new KafkaPublisher(
     (socketFactory) => createKafka(brokers, clientId, log, { ...security, ...publishTimeouts, socketFactory }),
@@ -86,7 +71,26 @@ export function createKafkaEventLog(url: string, { clientId, log, metrics, clock
     async close() {
       await Promise.allSettled(openParts.splice(0).map((part) => part.close()));
       await publisher.close();
-      await connecting?.then((client) => client.disconnect()).catch(() => {});
+      await disconnect();
     },
+  };
+}
+
+/** One admin connection, made when needed and again after it failed. */
+function connectWhenNeeded(kafka: Kafka) {
+  let connecting: Promise<Admin> | undefined;
+  const forget = () => {
+    connecting = undefined;
+  };
+  return {
+    async admin(): Promise<Admin> {
+      if (connecting) return connecting;
+      const client = kafka.admin({ retry: { retries: 3, initialRetryTime: 100, maxRetryTime: 1_000 } });
+      client.on("admin.disconnect", forget);
+      connecting = client.connect().then(() => client);
+      connecting.catch(forget);
+      return connecting;
+    },
+    disconnect: async () => connecting?.then((client) => client.disconnect()).catch(() => {}),
   };
 }

@@ -12,7 +12,7 @@ export interface MetricDeclaration<T extends MetricType = MetricType, L extends 
 export type MetricDeclarations = Readonly<Record<string, MetricDeclaration>>;
 
 /** From half a millisecond to half a minute: what our requests and messages take. */
-export const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 export function counter<const L extends string = never>(
   help: string,

@@ -101,10 +101,7 @@ export function createAccessAnnouncements({ pool, outbox, clock, accessStates }:
     },
 
     /** Whether a change that was committed is not on the state topic half a second later. */
-    async hasUnannounced(): Promise<boolean> {
-      const { rows } = await pool.query<{ found: boolean }>(findUnannounced, []);
-      return rows[0]?.found === true;
-    },
+    hasUnannounced: () => findLate(pool),
 
     /**
      * Announces every live entry again, once an hour, and forgets those that are over; answers how many were announced. A log
@@ -144,6 +141,11 @@ export function createAccessAnnouncements({ pool, outbox, clock, accessStates }:
     const { id, status: state, accessEpoch: epoch, signedOutAt: notBefore } = account;
     await announce(tx, { kind: "account", id, accountId: id, state, epoch, notBefore });
   }
+}
+
+async function findLate(pool: Pool): Promise<boolean> {
+  const { rows } = await pool.query<{ found: boolean }>(findUnannounced, []);
+  return rows[0]?.found === true;
 }
 
 async function inBatches(pool: Pool, work: (tx: Tx) => Promise<number>): Promise<number> {

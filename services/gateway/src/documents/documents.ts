@@ -1,9 +1,8 @@
-import { createHash } from "node:crypto";
 import { MiB } from "@signalbox/core";
 import { GraphQLError } from "graphql";
 import { LRUCache } from "lru-cache";
 import type { OperationRequest } from "./operation-request.ts";
-import type { TrustedDocuments } from "./trusted-documents.ts";
+import { digestOf, type TrustedDocuments } from "./trusted-documents.ts";
 
 /** Which documents are run: every text, also texts that were sent before by their digest, or those of a manifest alone. */
 export type DocumentMode = "any" | "apq" | "trusted";
@@ -62,8 +61,6 @@ function trustedDocuments(trusted: TrustedDocuments): Documents {
     remember() {},
   };
 }
-
-export const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 const known = (text: string | undefined): Found =>
   text === undefined ? { refusal: refused("PersistedQueryNotFound", "PERSISTED_QUERY_NOT_FOUND") } : { text };

@@ -1,6 +1,6 @@
+import { createHash } from "node:crypto";
 import { z } from "zod";
 import { type WatchedDependencies, watchSource } from "../watched/watch-source.ts";
-import { digestOf } from "./documents.ts";
 
 /** The documents of a manifest as it is now. */
 export interface TrustedDocuments {
@@ -34,7 +34,7 @@ export async function openTrustedDocuments(
 const looksLikeDigest = /^[\da-f]{64}$/;
 
 /** @throws Error for a manifest of no known form, and for one whose digests are not those of its texts. */
-export function textsOf(content: string): ReadonlyMap<string, string> {
+function textsOf(content: string): ReadonlyMap<string, string> {
   const manifest = Manifest.safeParse(JSON.parse(content));
   if (!manifest.success) throw new Error("this is neither a manifest of Apollo nor a map from ids to documents");
   const { operations } = manifest.data;
@@ -49,3 +49,5 @@ export function textsOf(content: string): ReadonlyMap<string, string> {
   }
   return texts;
 }
+
+export const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex");

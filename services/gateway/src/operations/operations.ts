@@ -121,7 +121,7 @@ export function createOperations(dependencies: Dependencies) {
 type Prepared = Exclude<Chosen, { document: DocumentNode }> | PreparedOperation;
 
 /** An operation that may be run, with the text of its document and what it may cost. */
-export interface PreparedOperation extends Extract<Chosen, { document: DocumentNode }> {
+interface PreparedOperation extends Extract<Chosen, { document: DocumentNode }> {
   readonly query: string;
   readonly estimated: number;
 }

@@ -7,7 +7,7 @@ import { decodeBody } from "./decode-body.ts";
 import type { DeliveryWriter } from "./delivery-writer.ts";
 import { type Judge, type Judgement, judgeWebhook, type Refused, type Webhook } from "./judge-webhook.ts";
 
-export type ReceiveOutcome =
+type ReceiveOutcome =
   | Exclude<Judgement, { delivery: unknown }>
   | { readonly outcome: "received" | "repeated"; readonly answer: CustomAnswer | undefined };
 
