@@ -16,6 +16,8 @@ const onlyInTrouble = [
   "signalbox_audit_refusals_left_out_total",
   "signalbox_webhook_rejections_dropped_total",
   "signalbox_worker_restarts_total",
+  // Told where a manifest or supergraph is followed.
+  "signalbox_graphql_reload_failures_total",
 ];
 
 /**
