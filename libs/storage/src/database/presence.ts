@@ -31,22 +31,33 @@ export async function showPresence(session: Session): Promise<number> {
 }
 
 /**
- * Keeps the lock for as long as the process lives. The connection counts against the pool. One that is lost is replaced
- * under another id: what the former one names counts as left behind.
+ * Keeps the lock until the process closes its parts: requests in hand go on while workers already stop, and what they claim
+ * is theirs. The connection counts against the pool. One that is lost is replaced under another id: what the former one
+ * names counts as left behind.
  */
-export function startPresence({ pool, runner }: { pool: Pool; runner: Pick<Runner, "worker"> }): Presence {
+export function startPresence({ pool, runner }: { pool: Pool; runner: Pick<Runner, "worker" | "defer"> }): Presence {
+  const closing = new AbortController();
   let held: number | null = null;
-  runner.worker("presence", (stopping) =>
+  let shown = Promise.resolve();
+  const show = () =>
     inSession(pool, async (session) => {
       held = await showPresence(session);
       try {
-        const end = AbortSignal.any([stopping, session.lost]);
+        const end = AbortSignal.any([closing.signal, session.lost]);
         if (!end.aborted) await once(end, "abort");
       } finally {
         held = null;
       }
-      if (!stopping.aborted) throw databaseAway("the connection that shows that this process lives was lost");
-    }),
-  );
+      if (!closing.signal.aborted) throw databaseAway("the connection that shows that this process lives was lost");
+    });
+  runner.worker("presence", async (stopping) => {
+    shown = show();
+    shown.catch(() => {}); // told to the worker, unless it has stopped
+    await Promise.race([shown, once(stopping, "abort")]);
+  });
+  runner.defer("presence", async () => {
+    closing.abort();
+    await shown.catch(() => {});
+  });
   return { id: () => held };
 }
