@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { sql } from "@signalbox/storage";
 import {
   createReceiver,
   createTcpProxy,
@@ -15,7 +16,7 @@ import {
   testDatabase,
   testPerson,
 } from "@signalbox/testing";
-import { type Harness, sayImageCreated, startDelivery } from "./harness.ts";
+import { endpointsPath, type Harness, sayImageCreated, startDelivery } from "./harness.ts";
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 let databases: TestDatabase[];
@@ -74,6 +75,22 @@ test("a delivery in the hands of a process that is killed is made again by anoth
   const second = receiver.requests[1];
   assert.equal(second?.headers["x-delivery-id"], first.headers["x-delivery-id"]);
   assert.deepEqual(second?.body, first.body);
+});
+
+test("what was leased to a process while it stopped in order is attempted by another, long before its lease is over", async () => {
+  const first = await startDelivery(urls());
+  const endpoint = await first.newEndpoint(who, { url: receiver.url });
+  await first.send(who, "POST", `${endpointsPath}/${endpoint.id}/pause`);
+  await sayImageCreated(urls()["events.url"], who.accountId);
+  const [former] = (await first.pool.query<{ id: number }>(sql("", "select id from delivery_instances"), [])).rows;
+  // As a batch does whose transaction commits when the queue has already been given up.
+  const lease = sql("", "update delivery_queue set leased_by = $1, due_at = now() + interval '1 hour'");
+  await eventually(async () => (await first.pool.query(lease, [former?.id])).rowCount === 1);
+  await first.close();
+
+  made = await startDelivery(urls());
+  await made.send(who, "POST", `${endpointsPath}/${endpoint.id}/resume`);
+  await receiver.waitFor(() => true);
 });
 
 test("a result that cannot be recorded at once is recorded when the database is back, and the delivery not repeated", async () => {

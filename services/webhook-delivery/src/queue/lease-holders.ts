@@ -7,7 +7,6 @@ const adopt = sql(
      insert into delivery_instances (id) values ($2) on conflict do nothing)
    update delivery_queue set leased_by = $2 where leased_by = $1`,
 );
-const leave = sql("queue.leave", "delete from delivery_instances where id = $1");
 const findGone = sql(
   "queue.find-gone",
   `select id from delivery_instances where id <> $1 and ${isGone("id")} limit 16`,
@@ -26,7 +25,6 @@ export function createLeaseHolders(pool: Pool) {
     /** Keeps the leases of this instance, which goes by another name since its connection was lost. */
     adopt: async (former: number, instance: number): Promise<void> =>
       void (await pool.query(adopt, [former, instance])),
-    leave: async (instance: number): Promise<void> => void (await pool.query(leave, [instance])),
 
     /** The instances that no longer show that they live. */
     findGone: async (instance: number): Promise<number[]> =>

@@ -31,16 +31,17 @@ export class QueueWorker {
   /** Endpoints with more in the queue than in memory: new deliveries go behind it, not past it. */
   readonly #behind = new Set<string>();
   #registered: number | null = null;
+  #isStopping = false;
   #missed: ReadonlySet<number> = new Set();
 
   constructor(parts: QueueWorkerDependencies) {
     this.#parts = parts;
   }
 
-  /** The name of this instance in leases; null while it may have none. */
+  /** The name of this instance in leases; null while it may have no new ones. */
   get instance(): number | null {
     const id = this.#parts.presence.id();
-    return id !== null && id === this.#registered ? id : null;
+    return !this.#isStopping && id !== null && id === this.#registered ? id : null;
   }
 
   isBehind(endpointId: string): boolean {
@@ -60,7 +61,7 @@ export class QueueWorker {
 
   /** Leases what is due until the signal aborts; then finishes what is in hand. */
   async run(signal: AbortSignal, beat: () => void): Promise<void> {
-    const { wakeUp, isReady, dispatcher, leaseHolders } = this.#parts;
+    const { wakeUp, isReady, dispatcher } = this.#parts;
     while (!signal.aborted) {
       beat();
       wakeUp.reset();
@@ -71,8 +72,9 @@ export class QueueWorker {
       await wakeUp.wait(signal);
       clearTimeout(timer);
     }
+    this.#isStopping = true;
+    // Its name stays: a batch that is being inserted may still lease to it, and others take over what they find there.
     await dispatcher.stop();
-    if (this.#registered !== null) await leaseHolders.leave(this.#registered);
   }
 
   /** A lease is only taken over from an instance that is written down. */
