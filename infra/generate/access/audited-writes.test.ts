@@ -14,6 +14,7 @@ const withoutRoute = [
   "api_key.use",
   "client.expire",
   "client.use",
+  "image.erase",
   "token.revoke",
   "webhook_endpoint.disable",
   "property.expire",

@@ -1234,6 +1234,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/images/deletions/{image_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the receipt of a deletion
+         * @description What was erased, how many bytes and when, and what stayed because another image of the account needs it.
+         */
+        get: operations["imageDeletion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/images/import": {
         parameters: {
             query?: never;
@@ -1916,6 +1936,31 @@ export interface components {
             visibility: "private" | "public";
             /** @description Pixels of the original, after orientation. */
             width: number;
+        };
+        /** @description What became of the bytes of a deleted image. */
+        ImageDeletion: {
+            /** @description The account that owned it. Opaque. */
+            account_id: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC, with milliseconds.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            deleted_at: string;
+            /** @description When the last byte was gone. */
+            erased_at: string | null;
+            /** @description Of the original and all that was made of it. */
+            erased_bytes: number | null;
+            /** @description The original and all that was made of it. */
+            erased_objects: number | null;
+            /** @description The image. Opaque. */
+            image_id: string;
+            /** @description Why bytes stayed: another image of the account has the same original. */
+            kept: "shared_with_another_image" | null;
+            /** @description Of the original, in lower-case hex. */
+            sha256: string;
+            /** @enum {string} */
+            status: "erasing" | "erased";
         };
         ImageImport: {
             /**
@@ -3271,6 +3316,20 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Image"];
+            };
+        };
+        /** @description Success. */
+        ImageDeletion: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                ETag: components["headers"]["ETag"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ImageDeletion"];
             };
         };
         /** @description Created. */
@@ -8614,6 +8673,37 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    imageDeletion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags that the client has; a current one gives 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example img_01kdzq3f9s4r7v2m8c5x6t0b1n */
+                image_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ImageDeletion"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];

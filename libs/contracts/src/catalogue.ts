@@ -29,6 +29,7 @@ const declarations = [
   image.imageCreatedEvent,
   image.imageUpdatedEvent,
   image.imageDeletedEvent,
+  image.imageErasedEvent,
   image.imageRenditionReadyEvent,
   image.imageProcessingFailedEvent,
   imageRender.imageRenderRequestedEvent,

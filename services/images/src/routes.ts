@@ -1,4 +1,5 @@
 import { createRoutes } from "@signalbox/http";
+import { deletionRoutes } from "./deletions/deletion-routes.ts";
 import { imageRoutes } from "./images/image-routes.ts";
 import { contentRoutes } from "./renditions/content-routes.ts";
 import { originalRoutes } from "./renditions/original-route.ts";
@@ -9,7 +10,8 @@ type Dependencies = Parameters<typeof uploadRoutes>[0] &
   Parameters<typeof imageRoutes>[0] &
   Parameters<typeof contentRoutes>[0] &
   Parameters<typeof originalRoutes>[0] &
-  Parameters<typeof signingRoutes>[0];
+  Parameters<typeof signingRoutes>[0] &
+  Parameters<typeof deletionRoutes>[0];
 
 /** Every public route of the images service. */
 export function publicRoutes(dependencies: Dependencies) {
@@ -19,5 +21,6 @@ export function publicRoutes(dependencies: Dependencies) {
   routes.include(contentRoutes(dependencies));
   routes.include(originalRoutes(dependencies));
   routes.include(signingRoutes(dependencies));
+  routes.include(deletionRoutes(dependencies));
   return routes;
 }

@@ -5,11 +5,13 @@ import { minutes, seconds } from "@signalbox/core";
 import { exportRoutes } from "@signalbox/http";
 import { type ImageLimits, type ImagePool, openImagePool } from "@signalbox/imaging";
 import { createOutboundClient } from "@signalbox/net";
-import { ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
+import { createWakeUp, ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
 import { imageJobMetrics, type OpenedService, openPrincipals, openService } from "@signalbox/service";
 import { createSealer, openObjectFiles, openObjectStore, prismaAdapter, type Sealer } from "@signalbox/storage";
 import { createBlobStore } from "./blobs/blob-store.ts";
 import { createBlobs } from "./blobs/blobs.ts";
+import { createDeletionStore } from "./deletions/deletion-store.ts";
+import { createDeletions } from "./deletions/deletions.ts";
 import { PrismaClient } from "./generated/prisma/client.ts";
 import type { Image } from "./images/image.ts";
 import { createLoaders, resolversOf } from "./images/image-resolvers.ts";
@@ -39,6 +41,8 @@ const schemaFile = new URL("../schema.graphql", import.meta.url);
 type Context = ServiceContext<Properties> & { readonly imagePool?: ImagePool };
 
 const sweepEveryMs = minutes(5);
+/** Well within the minute in which the bytes of a deleted image are gone. */
+const eraseEveryMs = seconds(5);
 const reissueEveryMs = seconds(20);
 
 /** Keeps images: takes them in, describes them, shows them in every size and format, and lets them go. */
@@ -56,6 +60,10 @@ export async function createService(context: Context): Promise<ServiceParts> {
   });
   context.runner.every("sweep blobs", sweepEveryMs, async (signal) =>
     (await blobs.sweep(signal)) > 0 ? "again" : "done",
+  );
+
+  context.runner.every("erase deleted images", parts.eraseWake, async () =>
+    (await parts.deletions.eraseNext()) ? "again" : "done",
   );
 
   context.runner.every(
@@ -102,12 +110,15 @@ async function openParts(context: Context, opened: OpenedService, sealer: Sealer
   const memoryMax = configuration.get("images.render.memory-max");
   const baseUrl = configuration.get("http.base-url");
   const view = (image: Image) => viewImage(image, baseUrl);
+  const eraseWake = createWakeUp(eraseEveryMs);
   const shared = {
+    ...{ eraseWake, eraseSoon: eraseWake.wake },
     ...{ baseUrl, pool, outbox, cache, objects, staging, outbound, clock, log, tracer, view, pageLimits },
     ...live,
     imageStore: createImageStore(pool, new PrismaClient({ adapter: prismaAdapter(pool) })),
     blobStore: createBlobStore(pool),
     renditionStore: createRenditionStore(pool),
+    deletionStore: createDeletionStore(pool),
     events: createImageEvents(view),
     objectFiles,
     imagePool:
@@ -120,17 +131,19 @@ async function openParts(context: Context, opened: OpenedService, sealer: Sealer
     isDeleted: (accountId: string) => accessStates.stateOf(accountId)?.state === "deleted",
   };
   const blobs = createBlobs(shared);
+  const deletions = createDeletions({ ...shared, blobs });
   const signingKeyStore = createSigningKeyStore(pool, sealer);
   const signingKeys = createSigningKeys({ ...shared, signingKeyStore });
   return {
     ...shared,
     blobs,
+    deletions,
     signingKeys,
     signedUrls: createSignedUrls({ ...shared, signingKeys }),
     images: createImages({ ...shared, signingKeyStore }),
     uploads: createUploads({ ...shared, blobs }),
     renditions: createRenditions(shared),
-    variants: createVariants(shared),
+    variants: createVariants({ ...shared, blobs }),
     renderer: new Renderer({ ...shared, kept: createKeptRenditions(shared) }),
   };
 }

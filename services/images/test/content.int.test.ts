@@ -150,7 +150,8 @@ test("many callers of a rendition that nobody made get it from one rendering, an
   const digests = new Set(answers.map(({ bytes }) => createHash("sha256").update(bytes).digest("hex")));
   assert.deepEqual([digests.size, answers[0]?.status], [1, 200]);
   const key = await eventually(
-    async () => (await images.blobKeys()).find((name) => name.startsWith(`renditions/${sha256}/w411-`)) ?? null,
+    async () =>
+      (await images.blobKeys()).find((name) => name.startsWith(`renditions/${who.accountId}/${sha256}/w411-`)) ?? null,
   );
   assert.ok(key.endsWith(".webp"));
   const stored = await images.send(who, "GET", path);
@@ -221,7 +222,8 @@ test("however many forms of an image are asked for, those that stay are at most 
   const who = testPerson();
   const photo = await readFixture("photo.jpg");
   const { id, sha256 } = (await images.upload(who, photo)).body;
-  const stored = async () => (await images.blobKeys()).filter((key) => key.startsWith(`renditions/${sha256}/`));
+  const stored = async () =>
+    (await images.blobKeys()).filter((key) => key.startsWith(`renditions/${who.accountId}/${sha256}/`));
   for (let round = 0; round < 13; round++) {
     const widths = Array.from({ length: 8 }, (_, index) => 20 + round * 8 + index);
     await Promise.all(

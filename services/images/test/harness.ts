@@ -50,6 +50,7 @@ export interface Harness {
   publish(...events: Parameters<typeof publishEvents>[1]): Promise<void>;
   /** What is in the blob store. */
   blobKeys(): Promise<string[]>;
+  putBlob(key: string, bytes: Buffer): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -115,6 +116,7 @@ export async function startImages(
     eventsOf,
     auditOf: audit.eventsOf,
     publish: (...drafts) => publishEvents({ ...context, eventLog, service: "account" }, drafts),
+    putBlob: async (key, bytes) => void (await blobs.put(key, bytes, { size: bytes.length, contentType: "image/png" })),
     async blobKeys() {
       const keys = [];
       for (const prefix of ["originals/", "renditions/"]) {

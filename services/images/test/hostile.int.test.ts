@@ -73,9 +73,9 @@ test("an attempt is known before it is made, so a process that dies of it is cou
     const clock = createManualClock();
     const { pool, blobStore } = inside;
     const renditions = createRenditionStore(pool);
-    const sha256 = "a".repeat(64);
-    await blobStore.touch({ sha256, sizeBytes: 1, mimeType: "image/png" }, clock.now());
-    const begin = (key: string) => renditions.beginAttempt(key, sha256, clock.now());
+    const of = { accountId: "acc_1", sha256: "a".repeat(64) };
+    await blobStore.touch({ ...of, sizeBytes: 1, mimeType: "image/png" }, clock.now());
+    const begin = (key: string) => renditions.beginAttempt(key, of, clock.now());
     assert.deepEqual([await begin("k1"), await begin("k1"), await begin("k1")], [1, 2, null]);
     assert.equal(await renditions.isRefused("k1", clock.now()), true);
     assert.equal(await begin("k2"), 1, "another key is not to blame");
@@ -85,7 +85,7 @@ test("an attempt is known before it is made, so a process that dies of it is cou
     assert.equal(await renditions.isRefused("k1", clock.now()), false);
     assert.equal(await begin("k1"), 1);
     const stored = { name: null, key: "k1", mime_type: "image/png", width: 1, height: 1, size_bytes: 1 };
-    await renditions.save(pool, sha256, stored, clock.now());
+    await renditions.save(pool, of, stored, clock.now());
     assert.equal(await begin("k1"), 1, "what went well begins anew");
   } finally {
     await inside.close();

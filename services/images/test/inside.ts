@@ -5,10 +5,12 @@ import { eventsMigrations } from "@signalbox/events";
 import { inTransaction, migrate, openObjectFiles, openObjectStore, openPool, prismaAdapter } from "@signalbox/storage";
 import { testContext, testDatabase } from "@signalbox/testing";
 import { createBlobStore } from "../src/blobs/blob-store.ts";
+import { createDeletionStore } from "../src/deletions/deletion-store.ts";
 import { PrismaClient } from "../src/generated/prisma/client.ts";
 import { type Image, newImage, type Original } from "../src/images/image.ts";
 import { NewImageFields } from "../src/images/image-fields.ts";
 import { createImageStore } from "../src/images/image-store.ts";
+import { createRenditionStore } from "../src/renditions/rendition-store.ts";
 import { prismaDirectory } from "./harness.ts";
 
 export type Inside = Awaited<ReturnType<typeof openInside>>;
@@ -29,6 +31,8 @@ export async function openInside() {
     pool,
     imageStore,
     blobStore,
+    renditionStore: createRenditionStore(pool),
+    deletionStore: createDeletionStore(pool),
     objects,
     objectFiles: await openObjectFiles({ objects, directory: null, cacheMax: 0, runner }),
     async insert(records: readonly Image[]): Promise<void> {

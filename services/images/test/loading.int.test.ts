@@ -16,7 +16,7 @@ let inside: Inside;
 let served: ServedListener;
 before(async () => {
   inside = await openInside();
-  const { context, pool, imageStore, blobStore } = inside;
+  const { context, pool, imageStore, blobStore, deletionStore } = inside;
   const { log, clock } = context;
   const view = (image: Parameters<typeof viewImage>[0]) => viewImage(image, "https://images.test");
   const events = createImageEvents(view);
@@ -27,6 +27,8 @@ before(async () => {
     imageStore,
     blobStore,
     signingKeyStore,
+    deletionStore,
+    eraseSoon: () => {},
     events,
     clock,
     lostAfterMs: () => 1,
@@ -52,7 +54,7 @@ const urlOf = (id: string) => `https://images.test/images/${id}/content?v=${vers
 test("a hundred images of a query are one statement, and those of others are missing", async () => {
   const { pool, blobStore } = inside;
   const [owner, other] = [testPerson(), testPerson()];
-  await blobStore.touch({ sha256, sizeBytes: 1, mimeType: "image/png" }, new Date());
+  await blobStore.touch({ accountId: owner.accountId, sha256, sizeBytes: 1, mimeType: "image/png" }, new Date());
   const ids = Array.from({ length: 100 }, (_, at) => `img_${String(at).padStart(3, "0")}`);
   const own = ids.slice(0, 98).map((id) => imageRecord({ id, sha256, accountId: owner.accountId }));
   await inside.insert([...own, imageRecord({ id: "img_098", sha256, accountId: other.accountId })]);

@@ -4,7 +4,6 @@ import type { EventDraft } from "@signalbox/contracts";
 import { createManualClock, hours, minutes } from "@signalbox/core";
 
 import { createImageEvents, viewImage } from "../src/images/image-view.ts";
-import { createRenditionStore } from "../src/renditions/rendition-store.ts";
 import { createVariants } from "../src/renditions/variants.ts";
 import { type Inside, imageRecord, openInside } from "./inside.ts";
 
@@ -15,11 +14,11 @@ before(async () => {
 after(() => inside.close());
 
 test("a lost job goes out at growing distances, and an image that is never answered fails with the reason", async () => {
-  const { pool, imageStore, blobStore } = inside;
+  const { pool, imageStore, blobStore, renditionStore, deletionStore } = inside;
   const clock = createManualClock();
   const sent: EventDraft[] = [];
   const variants = createVariants({
-    ...{ pool, imageStore, clock, renditionStore: createRenditionStore(pool) },
+    ...{ pool, imageStore, clock, renditionStore, deletionStore, blobs: { removeStrays: async () => {} } },
     outbox: {
       async append(_tx, drafts) {
         sent.push(...drafts);
@@ -31,7 +30,7 @@ test("a lost job goes out at growing distances, and an image that is never answe
   });
   const [lost, ready] = ["a", "b"].map((name) => name.repeat(64)) as [string, string];
   for (const sha256 of [lost, ready])
-    await blobStore.touch({ sha256, sizeBytes: 1, mimeType: "image/png" }, clock.now());
+    await blobStore.touch({ accountId: "acc_1", sha256, sizeBytes: 1, mimeType: "image/png" }, clock.now());
   const renderDueAt = new Date(clock.nowMs() + minutes(5));
   await inside.insert([
     imageRecord({ id: "img_lost", sha256: lost, createdAt: clock.now(), status: "processing", renderDueAt }),

@@ -51,7 +51,7 @@ test("the job names the variants, the thumbnail first, under the keys that reque
   const named = job.data.renditions.map(({ name, format }) => `${name} ${format}`);
   assert.deepEqual(named, ["thumbnail jpeg", "thumbnail webp", "small jpeg", "medium jpeg", "large jpeg"]);
   assert.deepEqual(job.data.original, {
-    key: `originals/${sha256}`,
+    key: `originals/${who.accountId}/${sha256}`,
     mime_type: "image/jpeg",
     sha256,
     size_bytes: (await readFixture("photo.jpg")).length,

@@ -11,17 +11,22 @@ beforeEach(async () => {
 });
 afterEach(() => inside.close());
 
+const accountId = "acc_1";
 const { signal } = new AbortController();
 
 test("bytes go when the last record has been gone for the grace, renditions with them, and shared bytes stay", async () => {
-  const { pool, objects, objectFiles, blobStore, imageStore } = inside;
+  const { pool, objects, blobStore, imageStore } = inside;
   const clock = createManualClock();
-  const blobs = createBlobs({ pool, blobStore, objects, objectFiles, clock, graceMs: () => hours(1) });
+  const blobs = createBlobs({ ...inside, clock, graceMs: () => hours(1) });
   const [alone, shared] = ["a".repeat(64), "b".repeat(64)];
   const put = (key: string) => objects.put(key, Buffer.from("x"), { size: 1, contentType: "image/png" });
   for (const sha256 of [alone, shared]) {
-    await blobStore.touch({ sha256, sizeBytes: 1, mimeType: "image/png" }, clock.now());
-    for (const key of [`originals/${sha256}`, `renditions/${sha256}/w1.png`, `renditions/${sha256}/w2.png`])
+    await blobStore.touch({ accountId, sha256, sizeBytes: 1, mimeType: "image/png" }, clock.now());
+    for (const key of [
+      `originals/acc_1/${sha256}`,
+      `renditions/acc_1/${sha256}/w1.png`,
+      `renditions/acc_1/${sha256}/w2.png`,
+    ])
       await put(key);
   }
   const createdAt = clock.now();
@@ -36,29 +41,29 @@ test("bytes go when the last record has been gone for the grace, renditions with
   assert.equal(await blobs.sweep(signal), 0, "while records need them");
   await inTransaction(pool, async (tx) => {
     for (const record of records.slice(0, 2)) {
-      await imageStore.remove(tx, record, { deletedBy: "acc_1 key_1", deletedAt: clock.now() });
-      await blobStore.release(tx, [record.sha256], clock.now());
+      await imageStore.remove(tx, record);
+      await blobStore.release(tx, accountId, [record.sha256], clock.now());
     }
   });
   clock.advance(hours(0.5));
   assert.equal(await blobs.sweep(signal), 0, "within the grace");
   clock.advance(hours(1));
   assert.equal(await blobs.sweep(signal), 1);
-  assert.equal(await objects.head(`originals/${alone}`), null);
-  assert.deepEqual((await objects.list(`renditions/${alone}/`, { limit: 9 })).objects, []);
-  assert.ok(await objects.head(`originals/${shared}`));
+  assert.equal(await objects.head(`originals/acc_1/${alone}`), null);
+  assert.deepEqual((await objects.list(`renditions/acc_1/${alone}/`, { limit: 9 })).objects, []);
+  assert.ok(await objects.head(`originals/acc_1/${shared}`));
 });
 
 test("a blob that is about to be used again is not swept, and one that was swept cannot be kept", async () => {
-  const { pool, objects, objectFiles, blobStore } = inside;
+  const { pool, blobStore } = inside;
   const clock = createManualClock();
-  const blobs = createBlobs({ pool, blobStore, objects, objectFiles, clock, graceMs: () => hours(1) });
-  const blob = { sha256: "c".repeat(64), sizeBytes: 1, mimeType: "image/png" };
+  const blobs = createBlobs({ ...inside, clock, graceMs: () => hours(1) });
+  const blob = { accountId, sha256: "c".repeat(64), sizeBytes: 1, mimeType: "image/png" };
   await blobStore.touch(blob, clock.now());
   clock.advance(hours(2));
   await blobStore.touch(blob, clock.now());
   assert.equal(await blobs.sweep(signal), 0);
   clock.advance(hours(2));
   assert.equal(await blobs.sweep(signal), 1);
-  assert.equal(await inTransaction(pool, (tx) => blobStore.keep(tx, blob.sha256)), false);
+  assert.equal(await inTransaction(pool, (tx) => blobStore.keep(tx, blob)), false);
 });

@@ -43,7 +43,7 @@ test("an uploaded photograph is 201 with its record, its place, its event and th
   const created = events.find(({ name }) => name === "image.created");
   assert.deepEqual(created?.data, { ...body, changed: [] });
   assert.deepEqual((await images.send(who, "GET", `/images/${body.id}`)).body, body);
-  assert.ok((await images.blobKeys()).includes(`originals/${body.sha256}`));
+  assert.ok((await images.blobKeys()).includes(`originals/${who.accountId}/${body.sha256}`));
   assert.deepEqual(await waitingFiles(), []);
 });
 
@@ -53,7 +53,7 @@ test("the same file twice makes two records and one blob", async () => {
   const [one, two] = [await images.upload(who, file), await images.upload(who, file)];
   assert.deepEqual([one.status, two.status], [201, 201]);
   assert.notEqual(one.body.id, two.body.id);
-  const key = `originals/${one.body.sha256}`;
+  const key = `originals/${who.accountId}/${one.body.sha256}`;
   assert.equal((await images.blobKeys()).filter((other) => other === key).length, 1);
 });
 

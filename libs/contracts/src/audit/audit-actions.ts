@@ -63,6 +63,7 @@ export const auditActions = {
   "image.create": of("image", "An image was uploaded or imported."),
   "image.update": of("image", "The description or the visibility of an image was changed."),
   "image.delete": of("image", "An image was deleted."),
+  "image.erase": of("image", "The bytes of a deleted image were erased, or kept for another image of the account."),
   "image.rotate_signing_key": ofAccount("The signed URLs of images were given a new key."),
   "webhook_source.create": of("webhook_source", "A source of webhooks was created."),
   "webhook_source.update": of(

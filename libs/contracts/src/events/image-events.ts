@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineEvent } from "../define-event.ts";
 import { changed } from "../resources/fields.ts";
-import { ImageResource, imageExample } from "../resources/image.ts";
+import { ImageDeletionResource, ImageResource, imageDeletionExample, imageExample } from "../resources/image.ts";
 
 const shared = { version: 1, topic: "signalbox.image.v1", subject: "image id", audience: "account" } as const;
 const data = ImageResource.extend({ changed });
@@ -28,6 +28,14 @@ export const imageDeletedEvent = defineEvent({
   description: "The image is gone; the record is shown as it was.",
   data,
   example: { ...imageExample, changed: [] },
+});
+
+export const imageErasedEvent = defineEvent({
+  ...shared,
+  name: "image.erased",
+  description: "The bytes of a deleted image are gone, or stay for another image of the account.",
+  data: ImageDeletionResource.extend({ changed }),
+  example: { ...imageDeletionExample, changed: [] },
 });
 
 export const imageRenditionReadyEvent = defineEvent({

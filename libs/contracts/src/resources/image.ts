@@ -69,3 +69,37 @@ export const imageExample: ImageResource = {
 };
 
 examples.add(ImageResource, { example: imageExample });
+
+/** The receipt of a deletion, as `GET /images/deletions/{image_id}` shows it. */
+export const ImageDeletionResource = z
+  .object({
+    image_id: identifier("The image"),
+    account_id: identifier("The account that owned it"),
+    sha256: z.string().describe("Of the original, in lower-case hex."),
+    status: z.enum(["erasing", "erased"]),
+    deleted_at: timestamp,
+    erased_at: timestamp.nullable().describe("When the last byte was gone."),
+    erased_bytes: z.int().nullable().describe("Of the original and all that was made of it."),
+    erased_objects: z.int().nullable().describe("The original and all that was made of it."),
+    kept: z
+      .literal("shared_with_another_image")
+      .nullable()
+      .describe("Why bytes stayed: another image of the account has the same original."),
+  })
+  .meta({ id: "ImageDeletion", description: "What became of the bytes of a deleted image." });
+
+export type ImageDeletionResource = z.output<typeof ImageDeletionResource>;
+
+export const imageDeletionExample: ImageDeletionResource = {
+  image_id: imageExample.id,
+  account_id: imageExample.account_id,
+  sha256: imageExample.sha256,
+  status: "erased",
+  deleted_at: "2026-01-02T09:00:00.000Z",
+  erased_at: "2026-01-02T09:00:01.000Z",
+  erased_bytes: 1_901_284,
+  erased_objects: 6,
+  kept: null,
+};
+
+examples.add(ImageDeletionResource, { example: imageDeletionExample });

@@ -95,7 +95,7 @@ async function renderOne(
   { objects, objectFiles, imagePool, tracer, signal }: Dependencies,
 ): Promise<RenditionResult | Failure> {
   const rendition = renditionFrom(request, job);
-  const key = renditionKey(job.original.sha256, rendition);
+  const key = renditionKey(nameOf(job.original.key), rendition);
   const { mimeType } = outputTraits[rendition.format];
   const stored = await objects.get(key, { signal });
   if (stored) {
@@ -122,6 +122,9 @@ async function renderOne(
     await rm(target, { force: true });
   }
 }
+
+/** Renditions are beside their original: `originals/<name>` has them under `renditions/<name>/`. */
+const nameOf = (originalKey: string): string => originalKey.slice(originalKey.indexOf("/") + 1);
 
 async function firstBytesOf(path: string): Promise<Buffer> {
   const file = await open(path, "r");

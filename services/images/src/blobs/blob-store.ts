@@ -1,8 +1,8 @@
 import { type Pool, sql, type Tx } from "@signalbox/storage";
+import type { OriginalId } from "./blob-keys.ts";
 
 /** An original's bytes, as they are recorded. */
-export interface Blob {
-  readonly sha256: string;
+export interface Blob extends OriginalId {
   readonly sizeBytes: number;
   readonly mimeType: string;
 }
@@ -11,23 +11,40 @@ export type BlobStore = ReturnType<typeof createBlobStore>;
 
 const touchBlob = sql(
   "blob.touch",
-  `insert into blobs (sha256, size_bytes, mime_type, touched_at) values ($1, $2, $3, $4)
-   on conflict (sha256) do update set touched_at = excluded.touched_at`,
+  `insert into originals (account_id, sha256, size_bytes, mime_type, touched_at) values ($1, $2, $3, $4, $5)
+   on conflict (account_id, sha256) do update set touched_at = excluded.touched_at`,
 );
-const keepBlob = sql("blob.keep", "select 1 from blobs where sha256 = $1 for share");
-const releaseBlobs = sql("blob.release", "update blobs set touched_at = $2 where sha256 = any($1)");
+const keepBlob = sql("blob.keep", "select 1 from originals where account_id = $1 and sha256 = $2 for share");
+const releaseBlobs = sql(
+  "blob.release",
+  "update originals set touched_at = $3 where account_id = $1 and sha256 = any($2)",
+);
+const needed = "exists (select 1 from images i where i.account_id = o.account_id and i.sha256 = o.sha256)";
+// What waits for its erasure is for whoever writes the receipt.
 const listUnused = sql(
   "blob.list-unused",
-  `select sha256 from blobs b where touched_at < $1 and not exists (select 1 from images i where i.sha256 = b.sha256)
+  `select account_id as "accountId", sha256 from originals o where touched_at < $1 and not ${needed}
+     and not exists (select 1 from tombstones t
+       where t.account_id = o.account_id and t.sha256 = o.sha256 and t.erased_at is null)
    order by touched_at limit $2`,
 );
-const lockUnused = sql(
-  "blob.lock-unused",
-  `select sha256 from blobs b where sha256 = $1 and touched_at < $2
-     and not exists (select 1 from images i where i.sha256 = b.sha256)
-   for update`,
+const lockBlob = sql(
+  "blob.lock",
+  `select touched_at as "touchedAt", size_bytes as "sizeBytes", ${needed} as "isNeeded" from originals o
+   where account_id = $1 and sha256 = $2 for update`,
 );
-const deleteBlob = sql("blob.delete", "delete from blobs where sha256 = $1");
+const findNeeded = sql(
+  "blob.find-needed",
+  `select ${needed} as "isNeeded" from originals o where account_id = $1 and sha256 = $2`,
+);
+const deleteBlob = sql("blob.delete", "delete from originals where account_id = $1 and sha256 = $2");
+
+/** A blob that is locked. */
+export interface LockedBlob {
+  readonly touchedAt: Date;
+  readonly sizeBytes: number;
+  readonly isNeeded: boolean;
+}
 
 /**
  * The originals that are stored. A blob is touched before its bytes are written, and kept by the record's transaction: the
@@ -36,19 +53,25 @@ const deleteBlob = sql("blob.delete", "delete from blobs where sha256 = $1");
 export function createBlobStore(pool: Pool) {
   return {
     /** Announces that the bytes are about to be stored or used. */
-    touch: async ({ sha256, sizeBytes, mimeType }: Blob, now: Date): Promise<void> =>
-      void (await pool.query(touchBlob, [sha256, sizeBytes, mimeType, now])),
+    touch: async ({ accountId, sha256, sizeBytes, mimeType }: Blob, now: Date): Promise<void> =>
+      void (await pool.query(touchBlob, [accountId, sha256, sizeBytes, mimeType, now])),
     /** Keeps the blob until the transaction ends; false when it is gone. */
-    keep: async (tx: Tx, sha256: string): Promise<boolean> => (await tx.query(keepBlob, [sha256])).rowCount > 0,
+    keep: async (tx: Tx, { accountId, sha256 }: OriginalId): Promise<boolean> =>
+      (await tx.query(keepBlob, [accountId, sha256])).rowCount > 0,
     /** Starts the grace of blobs that lost a record. */
-    release: async (tx: Tx, sha256s: readonly string[], now: Date): Promise<void> =>
-      void (await tx.query(releaseBlobs, [sha256s, now])),
+    release: async (tx: Tx, accountId: string, sha256s: readonly string[], now: Date): Promise<void> =>
+      void (await tx.query(releaseBlobs, [accountId, sha256s, now])),
     /** Lists blobs that no record has needed since `before`. */
-    listUnused: async (before: Date, limit: number): Promise<string[]> =>
-      (await pool.query<{ sha256: string }>(listUnused, [before, limit])).rows.map(({ sha256 }) => sha256),
-    /** Locks a blob; false when it is gone or a record needs it again. */
-    lockUnused: async (tx: Tx, sha256: string, before: Date): Promise<boolean> =>
-      (await tx.query(lockUnused, [sha256, before])).rowCount > 0,
-    remove: async (tx: Tx, sha256: string): Promise<void> => void (await tx.query(deleteBlob, [sha256])),
+    listUnused: async (before: Date, limit: number): Promise<OriginalId[]> =>
+      (await pool.query<OriginalId>(listUnused, [before, limit])).rows,
+    /** Locks a blob against records that are about to need it; null when it is gone. */
+    async lock(tx: Tx, { accountId, sha256 }: OriginalId): Promise<LockedBlob | null> {
+      // Two statements: the first one waits for the lock, and what it saw of the records is from before that.
+      const { rows } = await tx.query<LockedBlob>(lockBlob, [accountId, sha256]);
+      const { rows: judged } = await tx.query<Pick<LockedBlob, "isNeeded">>(findNeeded, [accountId, sha256]);
+      return rows[0] && judged[0] ? { ...rows[0], ...judged[0] } : null;
+    },
+    remove: async (tx: Tx, { accountId, sha256 }: OriginalId): Promise<void> =>
+      void (await tx.query(deleteBlob, [accountId, sha256])),
   };
 }

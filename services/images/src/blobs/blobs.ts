@@ -1,57 +1,99 @@
 import type { Clock } from "@signalbox/core";
-import { inTransaction, type ObjectFiles, type ObjectStore, type Pool } from "@signalbox/storage";
-import { originalKey, renditionPrefix } from "./blob-keys.ts";
+import { inTransaction, type ObjectFiles, type ObjectStore, type Pool, type Tx } from "@signalbox/storage";
+import type { RenditionStore } from "../renditions/rendition-store.ts";
+import { type OriginalId, originalKey, renditionPrefix } from "./blob-keys.ts";
 import type { Blob, BlobStore } from "./blob-store.ts";
 
 interface Dependencies {
   readonly pool: Pool;
   readonly blobStore: BlobStore;
+  readonly renditionStore: Pick<RenditionStore, "listStored" | "removeOf">;
   readonly objects: ObjectStore;
   readonly objectFiles: ObjectFiles;
   readonly clock: Clock;
   readonly graceMs: () => number;
 }
 
+/** What an erasure took away. */
+export interface Erased {
+  readonly objects: number;
+  readonly bytes: number;
+  /** Another record of the account needs the bytes, so that nothing was taken. */
+  readonly isKept: boolean;
+}
+
 export type Blobs = ReturnType<typeof createBlobs>;
 
 const sweptTogether = 50;
 const page = 500;
+const nothing: Erased = { objects: 0, bytes: 0, isKept: false };
 
-/** The bytes of originals: stored before any record needs them, swept when none has needed them for the grace. */
-export function createBlobs({ pool, blobStore, objects, objectFiles, clock, graceMs }: Dependencies) {
+/** The bytes of originals: stored before any record needs them, erased when none does. */
+export function createBlobs(dependencies: Dependencies) {
+  const { pool, blobStore, objectFiles, clock, graceMs } = dependencies;
   return {
     /** Takes a file into the store under its hash, unless its bytes are there. The record that needs them comes after this. */
     async store(path: string, blob: Blob): Promise<void> {
       const { sha256, sizeBytes: size, mimeType: contentType } = blob;
       await blobStore.touch(blob, clock.now());
-      await objectFiles.put(originalKey(sha256), path, { size, contentType, ifAbsent: true, sha256 });
+      await objectFiles.put(originalKey(blob), path, { size, contentType, ifAbsent: true, sha256 });
     },
 
     /** Removes some unused originals with all their renditions, and tells how many. */
     async sweep(signal: AbortSignal): Promise<number> {
       const before = new Date(clock.nowMs() - graceMs());
       let swept = 0;
-      for (const sha256 of await blobStore.listUnused(before, sweptTogether)) {
+      for (const original of await blobStore.listUnused(before, sweptTogether)) {
         if (signal.aborted) return swept;
         const isGone = await inTransaction(pool, async (tx) => {
-          if (!(await blobStore.lockUnused(tx, sha256, before))) return false;
-          await removeRenditions(objects, sha256);
-          await objects.delete(originalKey(sha256));
-          await blobStore.remove(tx, sha256);
+          const blob = await blobStore.lock(tx, original);
+          if (!blob || blob.isNeeded || blob.touchedAt >= before) return false;
+          await eraseAll(dependencies, tx, original, blob.sizeBytes);
           return true;
         });
         if (isGone) swept++;
       }
       return swept;
     },
+
+    /** Removes an original with all its renditions, unless a record needs it; what is gone already is counted as well. */
+    async erase(tx: Tx, original: OriginalId): Promise<Erased> {
+      const blob = await blobStore.lock(tx, original);
+      if (blob?.isNeeded) return { ...nothing, isKept: true };
+      return eraseAll(dependencies, tx, original, blob?.sizeBytes ?? null);
+    },
+
+    /** Removes what somebody stored of an original that was erased meanwhile. */
+    async removeStrays(tx: Tx, original: OriginalId): Promise<void> {
+      if (!(await blobStore.lock(tx, original))) await eraseAll(dependencies, tx, original, null);
+    },
   };
 }
 
-async function removeRenditions(objects: ObjectStore, sha256: string): Promise<void> {
+/**
+ * Bytes before rows: a crash between the two leaves the rows, by which it is begun again, and by which what went before the
+ * crash is counted too.
+ */
+async function eraseAll(
+  { objects, blobStore, renditionStore }: Dependencies,
+  tx: Tx,
+  original: OriginalId,
+  sizeBytes: number | null,
+): Promise<Erased> {
+  const gone = new Map((await renditionStore.listStored(tx, original)).map(({ key, sizeBytes: size }) => [key, size]));
+  if (sizeBytes !== null) gone.set(originalKey(original), sizeBytes);
+  for await (const { key, size } of renditionsIn(objects, original)) gone.set(key, size);
+  for (const key of gone.keys()) await objects.delete(key);
+  await renditionStore.removeOf(tx, original);
+  await blobStore.remove(tx, original);
+  return { objects: gone.size, bytes: [...gone.values()].reduce((sum, size) => sum + size, 0), isKept: false };
+}
+
+async function* renditionsIn(objects: ObjectStore, original: OriginalId) {
   let after: string | null = null;
   do {
-    const listed = await objects.list(renditionPrefix(sha256), { limit: page, ...(after === null ? {} : { after }) });
-    for (const { key } of listed.objects) await objects.delete(key);
+    const listed = await objects.list(renditionPrefix(original), { limit: page, ...(after === null ? {} : { after }) });
+    yield* listed.objects;
     after = listed.next;
   } while (after !== null);
 }

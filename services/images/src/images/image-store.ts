@@ -12,12 +12,6 @@ export interface ImageFilter {
   readonly createdBefore?: Date | undefined;
 }
 
-interface Deletion {
-  /** Account and credential of the caller. */
-  readonly deletedBy: string;
-  readonly deletedAt: Date;
-}
-
 export type ImageStore = ReturnType<typeof createImageStore>;
 
 const images = table("images", {
@@ -87,15 +81,6 @@ const lockLost = sql(
 );
 const deleteImage = sql("image.delete", "delete from images where id = $1");
 const deleteImages = sql("image.delete-many", "delete from images where id = any($1)");
-const deleteTombstones = sql("image.delete-tombstones-of", "delete from tombstones where account_id = $1");
-const tombstones = table("tombstones", {
-  imageId: "text",
-  accountId: "text",
-  sha256: "text",
-  deletedBy: "text",
-  deletedAt: "timestamptz",
-});
-
 /** Image records in PostgreSQL: prepared statements, and Prisma for lists with their many filters. */
 export function createImageStore(pool: Pool, prisma: PrismaClient) {
   const copies = new RecordCopies((imageId) => first(pool, findImage, [imageId]));
@@ -138,10 +123,9 @@ export function createImageStore(pool: Pool, prisma: PrismaClient) {
       copies.forgetAfter(tx, [image.id]);
     },
 
-    /** Removes a locked record and leaves its tombstone. */
-    async remove(tx: Tx, { id, accountId, sha256 }: Image, deletion: Deletion): Promise<void> {
+    /** Removes a locked record. */
+    async remove(tx: Tx, { id }: Image): Promise<void> {
       await tx.query(deleteImage, [id]);
-      await tombstones.insert(tx, { imageId: id, accountId, sha256, ...deletion });
       copies.forgetAfter(tx, [id]);
     },
 
@@ -150,10 +134,6 @@ export function createImageStore(pool: Pool, prisma: PrismaClient) {
       await tx.query(deleteImages, [imageIds]);
       copies.forgetAfter(tx, imageIds);
     },
-
-    /** Removes what is left of the images that an account deleted: who did it, and what the bytes were. */
-    removeTombstonesOf: async (tx: Tx, accountId: string): Promise<void> =>
-      void (await tx.query(deleteTombstones, [accountId])),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { BlobStore } from "../blobs/blob-store.ts";
+import type { DeletionStore } from "../deletions/deletion-store.ts";
 import { recropped, renderDueAt, renderRequested } from "../renditions/render-job.ts";
 import type { SigningKeyStore } from "../signing/signing-key-store.ts";
 import { changeImage, type Image, newImage, type Original } from "./image.ts";
@@ -13,7 +14,10 @@ import type { ImageEvents } from "./image-view.ts";
 
 interface Dependencies {
   readonly imageStore: ImageStore;
+  readonly deletionStore: DeletionStore;
   readonly blobStore: BlobStore;
+  /** Called when bytes of a deleted image wait to be erased. */
+  readonly eraseSoon: () => void;
   readonly signingKeyStore: Pick<SigningKeyStore, "removeOf">;
   readonly outbox: Pick<Outbox, "append">;
   readonly events: ImageEvents;
@@ -29,14 +33,14 @@ const deletedTogether = 200;
 
 /** Image records: created, changed, deleted. */
 export function createImages(dependencies: Dependencies) {
-  const { imageStore, blobStore, outbox, events, clock, lostAfterMs } = dependencies;
+  const { imageStore, deletionStore, blobStore, outbox, events, clock, lostAfterMs, eraseSoon } = dependencies;
   return {
     /**
      * Creates the record of a stored original, with its event and the job for its named variants.
      * @throws AppError `unavailable` when the bytes were swept meanwhile.
      */
     async create(tx: Tx, caller: Caller, original: Original, fields: NewImageFields): Promise<Image> {
-      const isKept = await blobStore.keep(tx, original.sha256);
+      const isKept = await blobStore.keep(tx, { accountId: caller.accountId, sha256: original.sha256 });
       if (!isKept) throw new AppError("unavailable", "Try again.", { retryAfterSeconds: 1 });
       const now = clock.now();
       const image = newImage(caller.accountId, original, fields, {
@@ -62,12 +66,13 @@ export function createImages(dependencies: Dependencies) {
       return saved;
     },
 
-    /** Deletes the record; its bytes are swept later, when no other record shares them. */
+    /** Deletes the record; its bytes are erased right after, unless another record of the account shares them. */
     async delete(tx: Tx, caller: Caller, image: Image): Promise<void> {
       const now = clock.now();
       const { accountId, credential } = caller;
-      await imageStore.remove(tx, image, { deletedBy: `${accountId} ${credential.id}`, deletedAt: now });
-      await blobStore.release(tx, [image.sha256], now);
+      await imageStore.remove(tx, image);
+      await deletionStore.insert(tx, image, { deletedBy: `${accountId} ${credential.id}`, deletedAt: now });
+      tx.afterCommit(eraseSoon);
       const entry = audited(caller, { action: "image.delete", subject: image.id });
       await outbox.append(tx, [events.deleted(image), entry]);
     },
@@ -78,11 +83,11 @@ export function createImages(dependencies: Dependencies) {
 }
 
 async function deleteAllOf(
-  { imageStore, blobStore, signingKeyStore, outbox, events, clock }: Dependencies,
+  { imageStore, deletionStore, blobStore, signingKeyStore, outbox, events, clock }: Dependencies,
   tx: Tx,
   accountId: string,
 ): Promise<void> {
-  await imageStore.removeTombstonesOf(tx, accountId);
+  await deletionStore.removeOf(tx, accountId);
   await signingKeyStore.removeOf(tx, accountId);
   for (;;) {
     const images = await imageStore.lockSomeOf(tx, accountId, deletedTogether);
@@ -92,7 +97,7 @@ async function deleteAllOf(
       images.map(({ id }) => id),
     );
     const sha256s = images.map(({ sha256 }) => sha256);
-    await blobStore.release(tx, sha256s, clock.now());
+    await blobStore.release(tx, accountId, sha256s, clock.now());
     await outbox.append(tx, images.map(events.deleted));
   }
 }

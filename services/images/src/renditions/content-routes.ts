@@ -11,7 +11,8 @@ import {
   refused,
   stream,
 } from "@signalbox/http";
-import { outputFormats, outputTraits, type Rendition, renditionKey, renditionTag } from "@signalbox/imaging";
+import { outputFormats, outputTraits, type Rendition, renditionTag } from "@signalbox/imaging";
+import { keyOf } from "../blobs/blob-keys.ts";
 import type { Image } from "../images/image.ts";
 import type { ImageStore } from "../images/image-store.ts";
 import { versionOf } from "../images/image-view.ts";
@@ -112,7 +113,7 @@ async function show(dependencies: Dependencies, input: Input, image: Image, reac
     renditions.request(image, later).catch((error: unknown) => log.warn({ error }, "a rendition was not requested"));
   }
 
-  const etag = renditionTag(renditionKey(image.sha256, rendition));
+  const etag = renditionTag(keyOf(image, rendition));
   const about = {
     etag,
     ...contentHeaders({

@@ -2,6 +2,7 @@ import { type Clock, hours } from "@signalbox/core";
 import type { ObjectStore } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import { LRUCache } from "lru-cache";
+import { renditionPrefix } from "../blobs/blob-keys.ts";
 import type { Image } from "../images/image.ts";
 import type { RenditionStore } from "./rendition-store.ts";
 import { type EvictionRule, renditionsToEvict } from "./renditions-to-evict.ts";
@@ -41,12 +42,13 @@ export function createKeptRenditions({ renditionStore, objects, clock, log }: De
     },
 
     /** Counts a rendition that was stored, and lets the longest unseen go when there may be too many. */
-    async added({ sha256, sizeBytes }: Pick<Image, "sha256" | "sizeBytes">): Promise<number> {
-      const count = (made.get(sha256) ?? lookEvery - 1) + 1;
-      made.set(sha256, count % lookEvery);
+    async added(image: Pick<Image, "accountId" | "sha256" | "sizeBytes">): Promise<number> {
+      const prefix = renditionPrefix(image);
+      const count = (made.get(prefix) ?? lookEvery - 1) + 1;
+      made.set(prefix, count % lookEvery);
       if (count < lookEvery) return 0;
-      const rule: EvictionRule = { countMax: countMax - lookEvery, bytesMax: bytesShareMax * sizeBytes };
-      const keys = renditionsToEvict(await renditionStore.listOnDemand(sha256), rule);
+      const rule: EvictionRule = { countMax: countMax - lookEvery, bytesMax: bytesShareMax * image.sizeBytes };
+      const keys = renditionsToEvict(await renditionStore.listOnDemand(image), rule);
       // The row first: a rendition without a row is swept with its original, a row without bytes would be believed.
       await renditionStore.removeMany(keys);
       for (const key of keys) await objects.delete(key);

@@ -34,7 +34,7 @@ export function originalRoutes({ imageStore, objects }: Dependencies) {
       if (isNotModified({ headers }, etag)) return notModified(etag, { cache });
       const part = partOf(headers, etag, image.sizeBytes);
       if (part === "unsatisfiable") return outOfRange(image.sizeBytes);
-      const original = await objects.get(originalKey(image.sha256), part ? { range: part } : {});
+      const original = await objects.get(originalKey(image), part ? { range: part } : {});
       if (!original) return refused(503, "unavailable", { retryAfterSeconds });
       return stream(original.stream, {
         ...{ etag, cache, status: part ? 206 : 200, contentType: "application/octet-stream" },

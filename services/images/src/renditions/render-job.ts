@@ -1,7 +1,7 @@
 import { draft } from "@signalbox/contracts";
 import { hours, newId } from "@signalbox/core";
-import { canonicalRendition, keptFormat, namedBoxes, type Rendition, renditionKey } from "@signalbox/imaging";
-import { originalKey } from "../blobs/blob-keys.ts";
+import { canonicalRendition, keptFormat, namedBoxes, type Rendition } from "@signalbox/imaging";
+import { keyOf, originalKey } from "../blobs/blob-keys.ts";
 import { factsOf, type Image } from "../images/image.ts";
 
 interface Job {
@@ -72,11 +72,11 @@ function jobFor(image: Image, job: Job, wanted: readonly Wanted[]) {
       job_id: job.id,
       image_id: id,
       attempt: job.attempt,
-      original: { key: originalKey(sha256), mime_type: mimeType, sha256, size_bytes: sizeBytes },
+      original: { key: originalKey(image), mime_type: mimeType, sha256, size_bytes: sizeBytes },
       focal_point: focalPoint,
       renditions: wanted.map(({ name, rendition }) => {
         const { focalPoint: _point, ...box } = rendition;
-        return { name, key: renditionKey(sha256, rendition), ...box };
+        return { name, key: keyOf(image, rendition), ...box };
       }),
       placeholder: image.placeholder === null,
     },

@@ -11,11 +11,10 @@ import {
   planGeometry,
   type RenderedFile,
   type Rendition,
-  renditionKey,
 } from "@signalbox/imaging";
 import type { ObjectFiles, ObjectStore, Pool } from "@signalbox/storage";
 import type { Logger, Tracer } from "@signalbox/telemetry";
-import { originalKey } from "../blobs/blob-keys.ts";
+import { keyOf, originalKey } from "../blobs/blob-keys.ts";
 import { factsOf, type Image } from "../images/image.ts";
 import type { BytePart } from "./byte-range.ts";
 import type { KeptRenditions } from "./kept-renditions.ts";
@@ -78,7 +77,7 @@ export class Renderer {
    */
   async obtain(image: Image, rendition: Rendition, terms: JobTerms): Promise<RenditionContent> {
     const { memory, objects } = this.#parts;
-    const key = renditionKey(image.sha256, rendition);
+    const key = keyOf(image, rendition);
     const remembered = memory.get(key);
     if (remembered) return { kind: "bytes", bytes: remembered };
     if (!this.#underWay.has(key)) {
@@ -164,14 +163,14 @@ export class Renderer {
     let attempt = 0;
     // Not before: what only waits for its turn when this process is killed did no harm.
     const beforeHandOver = async () => {
-      attempt = (await renditionStore.beginAttempt(key, image.sha256, clock.now())) ?? refuseForNow();
+      attempt = (await renditionStore.beginAttempt(key, image, clock.now())) ?? refuseForNow();
     };
     const takeBack = () => (attempt > 0 ? renditionStore.endAttempt(key) : undefined);
     const path = objectFiles.newPath();
     const [facts, limits] = [factsOf(image), imageLimits()];
     const made = await objectFiles
       .withFile(
-        originalKey(image.sha256),
+        originalKey(image),
         (source) =>
           tracer.span("render image", { attributes: { "image.format": rendition.format } }, () =>
             imagePool.run(
@@ -202,12 +201,14 @@ export class Renderer {
   }
 
   async #keep({ key, image, rendition }: Wanted, file: RenderedFile, path: string): Promise<void> {
-    const { pool, objectFiles, renditionStore, kept, cache, clock } = this.#parts;
+    const { pool, objects, objectFiles, renditionStore, kept, cache, clock } = this.#parts;
     const { mimeType } = outputTraits[rendition.format];
     const { width, height, sizeBytes } = file;
     await objectFiles.put(key, path, { size: sizeBytes, contentType: mimeType, isExpendable: true });
     const stored = { name: null, key, mime_type: mimeType, width, height, size_bytes: sizeBytes };
-    await renditionStore.save(pool, image.sha256, stored, clock.now());
+    const isKept = await renditionStore.save(pool, image, stored, clock.now());
+    // The image was deleted and its bytes erased while this was made.
+    if (!isKept) return objects.delete(key);
     await cache.set(`made:${key}`, "1", { expiresInMs: toldMs });
     await kept.added(image);
   }

@@ -1,6 +1,7 @@
 import type { RenditionResult } from "@signalbox/contracts";
 import { minutes } from "@signalbox/core";
 import { type Pool, type Queryable, sql, type Tx } from "@signalbox/storage";
+import type { OriginalId } from "../blobs/blob-keys.ts";
 
 /** A key that ended two processes is not handed to a third one for an hour. */
 const attemptsMax = 2;
@@ -9,28 +10,30 @@ const refusedMs = minutes(60);
 const refused = (since: string) => `attempts >= ${attemptsMax} and attempted_at > ${since}`;
 const saveStored = sql(
   "rendition.save-stored",
-  `insert into renditions (key, sha256, mime_type, width, height, size_bytes, named, requested_at, stored_at, seen_at)
-   select $1, $2, $3, $4, $5, $6, $7, $8, $8, $8 where exists (select 1 from blobs where sha256 = $2)
+  `insert into renditions
+     (key, account_id, sha256, mime_type, width, height, size_bytes, named, requested_at, stored_at, seen_at)
+   select $1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $9
+     from originals where account_id = $2 and sha256 = $3 for share
    on conflict (key) do update set mime_type = excluded.mime_type, width = excluded.width, height = excluded.height,
      size_bytes = excluded.size_bytes, named = renditions.named or excluded.named, stored_at = excluded.stored_at,
      seen_at = excluded.seen_at, attempts = 0`,
 );
 const claimRequest = sql(
   "rendition.claim-request",
-  `insert into renditions (key, sha256, job_id, requested_at) values ($1, $2, $3, $4)
+  `insert into renditions (key, account_id, sha256, job_id, requested_at) values ($1, $2, $3, $4, $5)
    on conflict (key) do update set requested_at = excluded.requested_at, job_id = excluded.job_id
-     where renditions.stored_at is null and renditions.requested_at < $5`,
+     where renditions.stored_at is null and renditions.requested_at < $6`,
 );
 const findStored = sql("rendition.find-stored", "select 1 from renditions where key = $1 and stored_at is not null");
 const findRefused = sql("rendition.find-refused", `select 1 from renditions where key = $1 and ${refused("$2")}`);
 // A request of the worker is not in its way: the row of an attempt was requested never.
 const beginAttempt = sql(
   "rendition.begin-attempt",
-  `insert into renditions (key, sha256, requested_at, attempts, attempted_at)
-   select $1, $2, 'epoch', 1, $3 where exists (select 1 from blobs where sha256 = $2)
+  `insert into renditions (key, account_id, sha256, requested_at, attempts, attempted_at)
+   select $1, $2, $3, 'epoch', 1, $4 from originals where account_id = $2 and sha256 = $3
    on conflict (key) do update set attempted_at = excluded.attempted_at,
-     attempts = case when renditions.attempted_at > $4 then renditions.attempts + 1 else 1 end
-     where not (renditions.attempts >= ${attemptsMax} and renditions.attempted_at > $4)
+     attempts = case when renditions.attempted_at > $5 then renditions.attempts + 1 else 1 end
+     where not (renditions.attempts >= ${attemptsMax} and renditions.attempted_at > $5)
    returning attempts`,
 );
 const endAttempt = sql(
@@ -45,11 +48,24 @@ const markSeen = sql("rendition.mark-seen", "update renditions set seen_at = $2 
 const listOnDemand = sql(
   "rendition.list-on-demand",
   `select key, size_bytes as "sizeBytes", seen_at as "seenAt" from renditions
-   where sha256 = $1 and not named and stored_at is not null`,
+   where account_id = $1 and sha256 = $2 and not named and stored_at is not null`,
 );
+const listStored = sql(
+  "rendition.list-stored",
+  `select key, size_bytes as "sizeBytes" from renditions where account_id = $1 and sha256 = $2 and stored_at is not null`,
+);
+const removeOf = sql("rendition.remove-of", "delete from renditions where account_id = $1 and sha256 = $2");
 const removeMany = sql("rendition.remove-many", "delete from renditions where key = any($1)");
 
 type ResultOfJob = Pick<RenditionResult, "name" | "key" | "mime_type" | "width" | "height" | "size_bytes">;
+
+interface RenditionClaim {
+  readonly key: string;
+  readonly of: OriginalId;
+  readonly jobId: string;
+  readonly now: Date;
+  readonly staleBefore: Date;
+}
 
 /** A rendition that was stored because somebody asked for it. */
 export interface OnDemandRendition {
@@ -68,32 +84,26 @@ export function createRenditionStore(pool: Pool) {
     isRefused: async (key: string, now: Date): Promise<boolean> =>
       (await pool.query(findRefused, [key, refusedSince(now)])).rowCount > 0,
 
-    /** Notes a stored rendition; nothing when its original is already swept. */
-    async save(db: Queryable, sha256: string, stored: ResultOfJob, now: Date): Promise<void> {
+    /** Notes a stored rendition; false when its original is gone, and it has to go too. */
+    async save(db: Queryable, of: OriginalId, stored: ResultOfJob, now: Date): Promise<boolean> {
       const { name, key, mime_type, width, height, size_bytes } = stored;
-      await db.query(saveStored, [key, sha256, mime_type, width, height, size_bytes, name !== null, now]);
+      const values = [key, of.accountId, of.sha256, mime_type, width, height, size_bytes, name !== null, now];
+      return (await db.query(saveStored, values)).rowCount > 0;
     },
 
     /** Claims the request of a rendition; false when somebody has asked since `staleBefore`, or when it is stored. */
-    async claimRequest(
-      tx: Tx,
-      {
-        key,
-        sha256,
-        jobId,
-        now,
-        staleBefore,
-      }: { key: string; sha256: string; jobId: string; now: Date; staleBefore: Date },
-    ): Promise<boolean> {
-      return (await tx.query(claimRequest, [key, sha256, jobId, now, staleBefore])).rowCount > 0;
+    async claimRequest(tx: Tx, { key, of, jobId, now, staleBefore }: RenditionClaim): Promise<boolean> {
+      const values = [key, of.accountId, of.sha256, jobId, now, staleBefore];
+      return (await tx.query(claimRequest, values)).rowCount > 0;
     },
 
     /**
      * Notes that the rendition is about to be made, before it is handed over: a process that does not survive it can say
      * nothing afterwards. Gives how often that was tried since it last went well, or null when it may not be tried again yet.
      */
-    async beginAttempt(key: string, sha256: string, now: Date): Promise<number | null> {
-      const { rows } = await pool.query<{ attempts: number }>(beginAttempt, [key, sha256, now, refusedSince(now)]);
+    async beginAttempt(key: string, of: OriginalId, now: Date): Promise<number | null> {
+      const values = [key, of.accountId, of.sha256, now, refusedSince(now)];
+      const { rows } = await pool.query<{ attempts: number }>(beginAttempt, values);
       return rows[0]?.attempts ?? null;
     },
 
@@ -106,8 +116,18 @@ export function createRenditionStore(pool: Pool) {
 
     markSeen: async (key: string, now: Date): Promise<void> => void (await pool.query(markSeen, [key, now])),
 
-    listOnDemand: async (sha256: string): Promise<OnDemandRendition[]> =>
-      (await pool.query<OnDemandRendition>(listOnDemand, [sha256])).rows,
+    listOnDemand: async ({ accountId, sha256 }: OriginalId): Promise<OnDemandRendition[]> =>
+      (await pool.query<OnDemandRendition>(listOnDemand, [accountId, sha256])).rows,
+
+    /** Lists every rendition of an original that is stored. */
+    listStored: async (
+      tx: Tx,
+      { accountId, sha256 }: OriginalId,
+    ): Promise<Pick<OnDemandRendition, "key" | "sizeBytes">[]> =>
+      (await tx.query<Pick<OnDemandRendition, "key" | "sizeBytes">>(listStored, [accountId, sha256])).rows,
+
+    removeOf: async (tx: Tx, { accountId, sha256 }: OriginalId): Promise<void> =>
+      void (await tx.query(removeOf, [accountId, sha256])),
 
     removeMany: async (keys: readonly string[]): Promise<void> => void (await pool.query(removeMany, [keys])),
   };

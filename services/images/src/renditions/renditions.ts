@@ -1,8 +1,9 @@
 import { type Clock, minutes, newId, seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
-import { type Rendition, renditionKey } from "@signalbox/imaging";
+import type { Rendition } from "@signalbox/imaging";
 import { inTransaction, type Pool } from "@signalbox/storage";
 import { LRUCache } from "lru-cache";
+import { keyOf } from "../blobs/blob-keys.ts";
 import type { Image } from "../images/image.ts";
 import { chooseRendition, type RenditionChoice } from "./choose-rendition.ts";
 import type { ContentQuery } from "./content-query.ts";
@@ -41,7 +42,7 @@ export function createRenditions(dependencies: Dependencies) {
       const choice = chooseRendition(image, request, dependencies.avifPixelsMax());
       const awaited = awaitedOf(choice);
       if (awaited === null) return choice;
-      const key = renditionKey(image.sha256, awaited);
+      const key = keyOf(image, awaited);
       const isStored = known.has(key) || (await renditionStore.isStored(key));
       if (isStored) known.set(key, true);
       return isStored ? chooseRendition(image, request, Number.POSITIVE_INFINITY) : choice;
@@ -49,17 +50,17 @@ export function createRenditions(dependencies: Dependencies) {
 
     /** Tells if the rendition ended the processes that should make it, and is not tried again for a while. */
     isRefused: (image: Image, rendition: Rendition): Promise<boolean> =>
-      renditionStore.isRefused(renditionKey(image.sha256, rendition), clock.now()),
+      renditionStore.isRefused(keyOf(image, rendition), clock.now()),
 
     /** Asks the worker for a rendition, once however many callers want it. */
     async request(image: Image, rendition: Rendition): Promise<void> {
-      const key = renditionKey(image.sha256, rendition);
+      const key = keyOf(image, rendition);
       const now = clock.now();
       const staleBefore = new Date(now.getTime() - staleAfterMs);
       if ((requested.get(key) ?? 0) > staleBefore.getTime()) return;
       const jobId = newId("job");
       await inTransaction(pool, async (tx) => {
-        const isFirst = await renditionStore.claimRequest(tx, { key, sha256: image.sha256, jobId, now, staleBefore });
+        const isFirst = await renditionStore.claimRequest(tx, { key, of: image, jobId, now, staleBefore });
         if (isFirst) await outbox.append(tx, [singleRenderRequested(image, jobId, rendition)]);
       });
       requested.set(key, now.getTime());

@@ -1,6 +1,8 @@
 import { type Clock, newId } from "@signalbox/core";
 import type { Outbox, ReceivedEvent } from "@signalbox/events";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
+import type { Blobs } from "../blobs/blobs.ts";
+import type { DeletionStore } from "../deletions/deletion-store.ts";
 import type { Image } from "../images/image.ts";
 import type { ImageStore } from "../images/image-store.ts";
 import type { ImageEvents } from "../images/image-view.ts";
@@ -10,6 +12,8 @@ import type { RenditionStore } from "./rendition-store.ts";
 interface Dependencies {
   readonly pool: Pool;
   readonly imageStore: ImageStore;
+  readonly deletionStore: Pick<DeletionStore, "find">;
+  readonly blobs: Pick<Blobs, "removeStrays">;
   readonly renditionStore: RenditionStore;
   readonly outbox: Pick<Outbox, "append">;
   readonly events: ImageEvents;
@@ -47,9 +51,9 @@ export function createVariants(dependencies: Dependencies) {
      */
     async settle(tx: Tx, result: ReceivedEvent<"image.rendered">["data"]): Promise<void> {
       const image = await imageStore.lock(tx, result.image_id);
-      if (!image) return;
+      if (!image) return removeLate(dependencies, tx, result.image_id);
       const now = clock.now();
-      for (const stored of result.renditions) await renditionStore.save(tx, image.sha256, stored, now);
+      for (const stored of result.renditions) await renditionStore.save(tx, image, stored, now);
       if (result.outcome === "failed") await renditionStore.refuseJob(tx, result.job_id, now);
       if (image.status !== "processing" || result.job_id !== image.renderJobId) return;
 
@@ -84,4 +88,10 @@ export function createVariants(dependencies: Dependencies) {
         return lost.length;
       }),
   };
+}
+
+/** What the worker stored after the image was deleted has to go as well. */
+async function removeLate({ deletionStore, blobs }: Dependencies, tx: Tx, imageId: string): Promise<void> {
+  const deletion = await deletionStore.find(imageId);
+  if (deletion) await blobs.removeStrays(tx, deletion);
 }

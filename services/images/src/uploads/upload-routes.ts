@@ -110,7 +110,7 @@ async function create(
   input: Input<unknown>,
   { fields, ...arrived }: ArrivedFile & { readonly fields: NewImageFields },
 ): Promise<HttpResponse> {
-  const stored = await uploads.store(arrived, termsOf(input));
+  const stored = await uploads.store(input.principal.accountId, arrived, termsOf(input));
   if (stored.outcome !== "stored") return refusalOf(stored);
   return input.inTransaction(async (tx) => {
     const image = await images.create(tx, input.caller, stored.original, fields);

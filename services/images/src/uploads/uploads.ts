@@ -30,7 +30,7 @@ export function createUploads({ blobs, imagePool, imageLimits, acceptedTypes, tr
     fetch: (sourceUrl: string, signal: AbortSignal) => fetchFile(source, sourceUrl, signal),
 
     /** Judges a file and stores its bytes, so that a record of it may be created. Does not discard the file. */
-    async store({ file, filename }: ArrivedFile, terms: JobTerms): Promise<StoreOutcome> {
+    async store(accountId: string, { file, filename }: ArrivedFile, terms: JobTerms): Promise<StoreOutcome> {
       const { path, bytes: sizeBytes, sha256 } = file;
       const inspection = await tracer.span("read image", { attributes: { "image.bytes": sizeBytes } }, () =>
         inspectImage(imagePool, file, imageLimits(), terms),
@@ -43,7 +43,7 @@ export function createUploads({ blobs, imagePool, imageLimits, acceptedTypes, tr
         return { outcome: "not-accepted", mimeType, advice };
       }
       const original = { filename: readFilename(filename, mimeType), sha256, sizeBytes, facts, placeholder };
-      await blobs.store(path, { sha256, sizeBytes, mimeType });
+      await blobs.store(path, { accountId, sha256, sizeBytes, mimeType });
       return { outcome: "stored", original };
     },
   };

@@ -1,0 +1,70 @@
+import { type Pool, sql, type Tx, table } from "@signalbox/storage";
+import type { OriginalId } from "../blobs/blob-keys.ts";
+import type { Erased } from "../blobs/blobs.ts";
+
+/** That an image was, whose it was, and what became of its bytes. */
+export interface Deletion extends OriginalId {
+  readonly imageId: string;
+  /** Account and credential of the caller. */
+  readonly deletedBy: string | null;
+  readonly deletedAt: Date;
+  /** When the last byte was gone, and what went; null until then. */
+  readonly erasedAt: Date | null;
+  readonly erasedBytes: bigint | null;
+  readonly erasedObjects: number | null;
+  /** Another record of the account needs the same bytes, so that they stayed. */
+  readonly isOriginalKept: boolean | null;
+}
+
+export type DeletionStore = ReturnType<typeof createDeletionStore>;
+
+const tombstones = table("tombstones", {
+  imageId: "text",
+  accountId: "text",
+  sha256: "text",
+  deletedBy: "text",
+  deletedAt: "timestamptz",
+  erasedAt: "timestamptz",
+  erasedBytes: "int8",
+  erasedObjects: "int4",
+  isOriginalKept: "bool",
+});
+const select = `select ${tombstones.columns} from tombstones`;
+const findDeletion = sql("deletion.find", `${select} where image_id = $1`);
+const lockNext = sql(
+  "deletion.lock-next",
+  `${select} where erased_at is null order by deleted_at limit 1 for update skip locked`,
+);
+const saveErased = sql(
+  "deletion.save-erased",
+  `update tombstones set erased_at = $2, erased_bytes = $3, erased_objects = $4, is_original_kept = $5
+   where image_id = $1`,
+);
+const removeOf = sql("deletion.remove-of", "delete from tombstones where account_id = $1");
+const untouched = { erasedAt: null, erasedBytes: null, erasedObjects: null, isOriginalKept: null };
+
+/** What is left of deleted images until the purge of their account. */
+export function createDeletionStore(pool: Pool) {
+  return {
+    async find(imageId: string): Promise<Deletion | null> {
+      return (await pool.query<Deletion>(findDeletion, [imageId])).rows[0] ?? null;
+    },
+
+    insert: (
+      tx: Tx,
+      { id: imageId, accountId, sha256 }: OriginalId & { readonly id: string },
+      by: Pick<Deletion, "deletedBy" | "deletedAt">,
+    ) => tombstones.insert(tx, { imageId, accountId, sha256, ...by, ...untouched }),
+
+    /** Locks the longest waiting deletion whose bytes are not erased; others may be at work on the rest. */
+    async lockNext(tx: Tx): Promise<Deletion | null> {
+      return (await tx.query<Deletion>(lockNext, [])).rows[0] ?? null;
+    },
+
+    async saveErased(tx: Tx, { imageId }: Deletion, { bytes, objects, isKept }: Erased, now: Date): Promise<void> {
+      await tx.query(saveErased, [imageId, now, bytes, objects, isKept]);
+    },
+
+    removeOf: async (tx: Tx, accountId: string): Promise<void> => void (await tx.query(removeOf, [accountId])),
+  };
+}
