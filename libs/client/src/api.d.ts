@@ -846,6 +846,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhooks/endpoints/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event now, and see what comes back
+         * @description Posts `webhook_endpoint.test` with the endpoint as its data, once, whatever the status of the endpoint. The answer is the attempt, also of one that failed.
+         */
+        post: operations["testWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/webhooks/event-types": {
         parameters: {
             query?: never;
@@ -2438,6 +2458,8 @@ export interface components {
         WebhookAttempt: {
             /** @description False for an attempt whose lease had run out: another with its number was recorded first. */
             counted: boolean;
+            /** @description What followed from it. */
+            decision: ("succeeded" | "retry" | "exhausted" | "gone" | "held") | null;
             /** @description The delivery. Opaque. */
             delivery_id: string;
             duration_ms: number;
@@ -2447,10 +2469,31 @@ export interface components {
             error: string | null;
             /** @description The attempt. Opaque. */
             id: string;
+            /** @description When the next attempt was due then; null when there was none. */
+            next_attempt_at: string | null;
             /** @description 1 for the first. */
             number: number;
-            /** @description The first bytes of the answer. */
+            /** @description How far it came when no answer came: `resolve`, `connect`, `tls` and so on. */
+            phase: string | null;
+            /** @description Milliseconds of each step; null for one that was not needed, as on a connection that was there. */
+            phases: {
+                body: number | null;
+                connect: number | null;
+                first_byte: number | null;
+                resolve: number | null;
+                send: number | null;
+                tls: number | null;
+            } | null;
+            /** @description As they were sent; the values of secret ones are masked. */
+            request_headers: {
+                [key: string]: string;
+            } | null;
+            /** @description The first 16 KiB of the answer, decoded. */
             response: string | null;
+            /** @description The first 4 KiB. */
+            response_headers: {
+                [key: string]: string;
+            } | null;
             /**
              * Format: date-time
              * @description RFC 3339, UTC, with milliseconds.
@@ -3801,6 +3844,20 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Success. */
+        WebhookAttempt: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                ETag: components["headers"]["ETag"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WebhookAttempt"];
             };
         };
         /** @description Success. */
@@ -6606,9 +6663,27 @@ export interface operations {
                      *           "number": 1,
                      *           "started_at": "2026-01-01T09:00:00.000Z",
                      *           "duration_ms": 84,
+                     *           "phases": {
+                     *             "resolve": 2.1,
+                     *             "connect": 8.4,
+                     *             "tls": 19.2,
+                     *             "send": 0.3,
+                     *             "first_byte": 53.5,
+                     *             "body": 0.5
+                     *           },
                      *           "status": 503,
-                     *           "error": "status",
+                     *           "error": null,
+                     *           "phase": null,
+                     *           "request_headers": {
+                     *             "content-type": "application/json",
+                     *             "Authorization": "***"
+                     *           },
+                     *           "response_headers": {
+                     *             "retry-after": "60"
+                     *           },
                      *           "response": "down for maintenance",
+                     *           "decision": "retry",
+                     *           "next_attempt_at": "2026-01-01T09:01:00.000Z",
                      *           "counted": true
                      *         }
                      *       ],
@@ -7192,6 +7267,34 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    testWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example whe_01kdzq5a7m2n4p6q8r0s1t3v5w */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["WebhookAttempt"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];

@@ -4,7 +4,7 @@ import { LRUCache } from "lru-cache";
 import { Agent, type buildConnector, Client, type Dispatcher, Pool } from "undici";
 import { AnswerGuard } from "./answer-guard.ts";
 import type { CarriedHandler, Carrier } from "./exchange.ts";
-import type { ClientCertificate } from "./guarded-connector.ts";
+import { type ClientCertificate, connectionTimingOf } from "./guarded-connector.ts";
 
 interface ConnectionPoolOptions {
   readonly connect: buildConnector.connector;
@@ -89,13 +89,14 @@ class NamedClient extends Client {
 }
 
 function createNamedClient(origin: URL, settings: object): Dispatcher {
-  const carrier: Carrier = { remoteAddress: undefined, guard: undefined };
+  const carrier: Carrier = { remoteAddress: undefined, guard: undefined, opened: undefined };
   const { connect, ...rest } = settings as Client.Options & { connect: buildConnector.connector };
   const named: buildConnector.connector = (target, callback) =>
     connect(target, (...outcome) => {
       const socket = outcome[1] as Socket | null;
       carrier.remoteAddress = socket?.remoteAddress;
       carrier.guard = socket ? new AnswerGuard(socket) : undefined;
+      carrier.opened = socket ? connectionTimingOf(socket) : undefined;
       callback(...outcome);
     });
   return new NamedClient(origin, { ...rest, connect: named }, carrier);

@@ -4,6 +4,7 @@ import type { Clock } from "@signalbox/core";
 import type { Dispatcher } from "undici";
 import type { AnswerGuard } from "./answer-guard.ts";
 import { BoundedBody } from "./bounded-body.ts";
+import type { ConnectionTiming } from "./guarded-connector.ts";
 import {
   connectionCode,
   type OutboundCode,
@@ -43,12 +44,16 @@ export interface ExchangeResponse {
   /** Since the exchange began: until the request was on a connection, and until the status line came. */
   readonly sentAfterMs: number;
   readonly firstByteAfterMs: number;
+  /** Where this exchange was the first on its connection: what making it took. */
+  readonly opened: ConnectionTiming | null;
 }
 
 /** The connection of an exchange: where it leads to, and what guards its answers; see `connection-pool.ts`. */
 export interface Carrier {
   remoteAddress: string | undefined;
   guard: AnswerGuard | undefined;
+  /** For the first exchange on it. */
+  opened: ConnectionTiming | undefined;
 }
 
 /** The handler of an exchange, which the pool tells of the connection that carries it. */
@@ -84,6 +89,7 @@ class Exchange implements CarriedHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #head = { status: 0, headers: {} as IncomingHttpHeaders };
   #sentAfterMs = 0;
+  #opened: ConnectionTiming | null = null;
   #firstByteAfterMs = 0;
 
   constructor(request: ExchangeRequest, clock: Clock) {
@@ -120,7 +126,14 @@ class Exchange implements CarriedHandler {
       this.#phase = "request";
       this.carrier?.guard?.expectAnswer();
       this.#sentAfterMs = this.#clock.steadyMs() - this.#startedAtMs;
+      this.#takeTiming();
     }
+  }
+
+  #takeTiming(): void {
+    if (this.carrier?.opened === undefined) return;
+    this.#opened = this.carrier.opened;
+    this.carrier.opened = undefined;
   }
 
   // Reading.
@@ -226,6 +239,7 @@ class Exchange implements CarriedHandler {
       remoteAddress: this.carrier?.remoteAddress,
       sentAfterMs: this.#sentAfterMs,
       firstByteAfterMs: this.#firstByteAfterMs,
+      opened: this.#opened,
     });
   }
 

@@ -24,6 +24,19 @@ interface GuardedConnectorOptions {
   readonly clientCertificate?: ClientCertificate | undefined;
 }
 
+/** How long the steps of making a connection took, in milliseconds. */
+export interface ConnectionTiming {
+  readonly resolveMs: number;
+  readonly connectMs: number;
+  /** Null without TLS. */
+  readonly tlsMs: number | null;
+}
+
+const timings = new WeakMap<Socket, ConnectionTiming>();
+
+/** How long it took to make this connection. */
+export const connectionTimingOf = (socket: Socket): ConnectionTiming | undefined => timings.get(socket);
+
 /**
  * The connector that every connection of a client is made by. Literal addresses never reach a resolver, so they are
  * judged here; names are judged inside the socket's own lookup, so that a second answer of a rebinding resolver is judged
@@ -57,17 +70,28 @@ export function createGuardedConnector(options: GuardedConnectorOptions): buildC
     }
 
     let connected = false;
+    const startedMs = performance.now();
+    let [resolvedMs, connectedMs] = [startedMs, startedMs];
     // The declared type hides it, but the connector returns its socket: the only way to tell TCP from TLS failures.
     const socket = connectorOf(port)(target, (error, established) => {
       if (error) return callback(stagedError(error, hostname, connected, target.protocol), null);
       const remoteAddress = established?.remoteAddress ?? "";
       const verdict = policy.judgeAddress(remoteAddress, port);
-      if (!verdict) return callback(null, established as Socket);
+      if (!verdict && established) {
+        const tlsMs = target.protocol === "https:" ? performance.now() - connectedMs : null;
+        timings.set(established, { resolveMs: resolvedMs - startedMs, connectMs: connectedMs - resolvedMs, tlsMs });
+        return callback(null, established);
+      }
+      if (!verdict) return callback(new OutboundError("connect", "No connection.", { code: "failed" }), null);
       established?.destroy();
       callback(new OutboundError("forbidden", verdict.message, { code: verdict.code, remoteAddress }), null);
     }) as unknown as Socket;
+    socket.once("lookup", () => {
+      resolvedMs = performance.now();
+    });
     socket.once("connect", () => {
       connected = true;
+      connectedMs = performance.now();
     });
   };
 }

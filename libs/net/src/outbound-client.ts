@@ -3,7 +3,12 @@ import type { Writable } from "node:stream";
 import { type Clock, seconds } from "@signalbox/core";
 import { createConnectionPool, createPoolsByCertificate } from "./connection-pool.ts";
 import { type ExchangeRequest, exchange } from "./exchange.ts";
-import { type AddressLookup, type ClientCertificate, createGuardedConnector } from "./guarded-connector.ts";
+import {
+  type AddressLookup,
+  type ClientCertificate,
+  type ConnectionTiming,
+  createGuardedConnector,
+} from "./guarded-connector.ts";
 import { isOutboundError, OutboundError, type OutboundStage } from "./outbound-error.ts";
 import { redirectedRequest, redirectTarget } from "./redirect.ts";
 import { createTargetPolicy, type TargetPolicy, type TargetProblem } from "./target-policy.ts";
@@ -41,6 +46,15 @@ export interface OutboundRequest {
   readonly bodyTo?: Writable;
 }
 
+/** Milliseconds since the exchange began; of several hops, those of the last one. */
+interface ExchangeTiming {
+  readonly totalMs: number;
+  readonly sentAfterMs: number;
+  readonly firstByteAfterMs: number;
+  /** What making the connection took; null where it was there. */
+  readonly opened: ConnectionTiming | null;
+}
+
 interface OutboundResponse {
   readonly url: string;
   readonly status: number;
@@ -48,7 +62,7 @@ interface OutboundResponse {
   readonly body: Buffer;
   readonly truncated: boolean;
   readonly remoteAddress: string | undefined;
-  readonly timing: { readonly totalMs: number; readonly sentAfterMs: number; readonly firstByteAfterMs: number };
+  readonly timing: ExchangeTiming;
 }
 
 export interface OutboundClient {
@@ -97,8 +111,8 @@ export function createOutboundClient(options: OutboundClientOptions): OutboundCl
       const response = await exchange(pools.of(input.clientCertificate), hop, clock);
       const next = hop.followsRedirects ? redirectTarget(hop.url, response) : null;
       if (!next) {
-        const { status, headers, body, truncated, remoteAddress, sentAfterMs, firstByteAfterMs } = response;
-        const timing = { totalMs: clock.steadyMs() - startedAtMs, sentAfterMs, firstByteAfterMs };
+        const { status, headers, body, truncated, remoteAddress, sentAfterMs, firstByteAfterMs, opened } = response;
+        const timing = { totalMs: clock.steadyMs() - startedAtMs, sentAfterMs, firstByteAfterMs, opened };
         return { url: hop.url.href, status, headers, body, truncated, remoteAddress, timing };
       }
       if (redirectsLeft === 0) {

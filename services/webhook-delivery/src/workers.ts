@@ -43,6 +43,7 @@ export function startWorkers(runner: Runner, dependencies: Dependencies): void {
   const { queueWorker, dayTables, removals, accessStates, wake } = dependencies;
   runner.worker("deliveries", (signal, beat) => queueWorker.run(signal, beat));
   runner.every("leases of the dead", takeOverEveryMs, () => queueWorker.takeOver());
+  runner.every("probes", seconds(2), () => queueWorker.probe());
   runner.every("day tables", hours(1), () => dayTables.keep());
   runner.every("removals", seconds(1), () => removals.removeStep());
   // What was held for an account is in the queue all the time.

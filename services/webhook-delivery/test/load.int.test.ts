@@ -26,9 +26,10 @@ async function fill(accountId: string, endpointId: string, count: number): Promi
   await run("analyze");
 }
 
-test("a claim reads what it takes, however much is due behind an endpoint", async () => {
+test("a claim reads what it takes, however much is due behind an endpoint", async (t) => {
   const who = testPerson();
   const receiver = await createReceiver();
+  t.after(() => receiver.close());
   const { id } = await delivery.newEndpoint(who, { url: receiver.url });
   await delivery.send(who, "POST", `/api/v1/webhooks/endpoints/${id}/pause`);
   await fill(who.accountId, id, 20_000);
@@ -44,7 +45,6 @@ test("a claim reads what it takes, however much is due behind an endpoint", asyn
   await eventually(async () =>
     /signalbox_webhook_due_age_seconds\{[^}]*\} 0\n/.test(await delivery.context.metrics.text()),
   );
-  await receiver.close();
 });
 
 /** The very statement of the queue, caught on its way to the database. */

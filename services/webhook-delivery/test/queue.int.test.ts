@@ -269,10 +269,12 @@ test("results that are sent again because their answer was lost are recorded onc
   const leased = { ...ids, id: made.deliveryId, createdAt: made.createdAt, leasedUntil: new Date() } as LeasedDelivery;
   const attempt = {
     ...{ ...ids, id: made.id, deliveryId: made.deliveryId, number: 1, counted: true, startedAt: made.startedAt },
-    ...{ durationMs: 1, status: 200, error: null, response: null },
+    ...{ durationMs: 1, status: 200, error: null, response: null, phase: null, decision: null, nextAttemptAt: null },
+    exchange: null,
   };
-  const result = { delivery: leased, attempt, status: "succeeded", delayMs: null } as const;
-  assert.deepEqual(await recordResults(delivery.pool, [result]), new Set());
+  const result = { delivery: leased, attempt, status: "succeeded", used: 1, delayMs: null, failed: false } as const;
+  const limits = { failedShare: 0.95, failingAfterMs: 1, disableAfterMs: 1 };
+  assert.deepEqual(await recordResults(delivery.pool, [result], limits), { won: new Set(), ailing: [] });
   assert.equal((await read()).length, 1);
 });
 

@@ -80,7 +80,10 @@ export const auditActions = {
   "webhook_endpoint.pause": of("webhook_endpoint", "An endpoint was paused."),
   "webhook_endpoint.resume": of("webhook_endpoint", "A paused endpoint was resumed."),
   "webhook_endpoint.enable": of("webhook_endpoint", "A disabled endpoint was enabled."),
-  "webhook_endpoint.disable": of("webhook_endpoint", "An endpoint was disabled because its receiver is gone."),
+  "webhook_endpoint.disable": of(
+    "webhook_endpoint",
+    "An endpoint was disabled because its receiver is gone, asked for it, or failed for long.",
+  ),
   "webhook_endpoint.rotate_secret": of("webhook_endpoint", "An endpoint was given a new secret."),
   "webhook_endpoint.reveal_secret": of("webhook_endpoint", "The secret of an endpoint was shown."),
   "webhook_endpoint.delete": of("webhook_endpoint", "An endpoint was deleted with its deliveries."),

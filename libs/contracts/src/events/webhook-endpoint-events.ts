@@ -46,8 +46,9 @@ export const webhookEndpointFailingEvent = defineEvent({
 export const webhookEndpointDisabledEvent = defineEvent({
   ...shared,
   name: "webhook_endpoint.disabled",
-  description: "An endpoint answered 410 or failed for too long. Its deliveries are held, not dropped.",
-  data: data.extend({ reason: z.enum(["gone", "failing", "owner"]) }),
+  description:
+    "An endpoint answered 410, asked for it with a header, or failed for too long. Its deliveries are held, not dropped.",
+  data: data.extend({ reason: z.enum(["gone", "receiver", "failing"]) }),
   example: {
     ...webhookEndpointExample,
     status: "disabled",

@@ -1,7 +1,5 @@
 import {
   examples,
-  identifier,
-  timestamp,
   WebhookDeliveryResource,
   webhookDeliveryExample,
   webhookDeliveryStatuses,
@@ -22,6 +20,7 @@ import {
 } from "@signalbox/http";
 import { z } from "zod";
 import type { DeliveryQueue } from "../queue/delivery-queue.ts";
+import { AttemptResource, viewAttempt } from "./attempt-resource.ts";
 import { type Attempt, viewDelivery } from "./delivery.ts";
 import type { DeliveryStore } from "./delivery-store.ts";
 
@@ -33,37 +32,6 @@ export interface DeliveryRoutes {
   readonly wake: () => void;
   readonly pageLimits: PageLimits;
 }
-
-const AttemptResource = z
-  .object({
-    id: identifier("The attempt"),
-    delivery_id: identifier("The delivery"),
-    endpoint_id: identifier("The endpoint"),
-    number: z.int().describe("1 for the first."),
-    started_at: timestamp,
-    duration_ms: z.int(),
-    status: z.int().nullable().describe("HTTP status; null when no answer came."),
-    error: z.string().nullable().describe("Why no answer came, in a stable word."),
-    response: z.string().nullable().describe("The first bytes of the answer."),
-    counted: z
-      .boolean()
-      .describe("False for an attempt whose lease had run out: another with its number was recorded first."),
-  })
-  .meta({ id: "WebhookAttempt" })
-  .register(examples, {
-    example: {
-      id: "wha_01kdzq7c9p4r6s8t0v2w5x7y1z",
-      delivery_id: webhookDeliveryExample.id,
-      endpoint_id: webhookDeliveryExample.endpoint_id,
-      number: 1,
-      started_at: webhookDeliveryExample.created_at,
-      duration_ms: 84,
-      status: 503,
-      error: "status",
-      response: "down for maintenance",
-      counted: true,
-    },
-  });
 
 const EventTypeResource = z
   .object({ name: z.string(), description: z.string(), example: z.unknown() })
@@ -178,16 +146,3 @@ function declareAttempts(routes: Routes, { deliveryStore, pageLimits }: Delivery
     },
   });
 }
-
-const viewAttempt = (attempt: Attempt) => ({
-  id: attempt.id,
-  delivery_id: attempt.deliveryId,
-  endpoint_id: attempt.endpointId,
-  number: attempt.number,
-  started_at: attempt.startedAt.toISOString(),
-  duration_ms: attempt.durationMs,
-  status: attempt.status,
-  error: attempt.error,
-  response: attempt.response,
-  counted: attempt.counted,
-});

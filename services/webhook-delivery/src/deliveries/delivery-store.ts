@@ -27,6 +27,10 @@ const attempts = table("delivery_attempts", {
   error: "text",
   response: "text",
   counted: "bool",
+  phase: "text",
+  decision: "text",
+  nextAttemptAt: "timestamptz",
+  exchange: "jsonb",
 });
 
 const endpointsOf = `(select id, status from endpoints

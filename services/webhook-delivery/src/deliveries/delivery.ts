@@ -31,7 +31,25 @@ export interface Attempt {
   readonly response: string | null;
   /** False for one that came too late: another attempt with its number was recorded first. */
   readonly counted: boolean;
+  /** How far it came when no answer was brought. */
+  readonly phase: string | null;
+  readonly decision: AttemptDecision | null;
+  readonly nextAttemptAt: Date | null;
+  readonly exchange: Exchange | null;
 }
+
+export const attemptDecisions = ["succeeded", "retry", "exhausted", "gone", "held"] as const;
+export type AttemptDecision = (typeof attemptDecisions)[number];
+
+/** The headers of an attempt, its owner's secrets masked, and how many milliseconds each step took. */
+export interface Exchange {
+  readonly requestHeaders: Readonly<Record<string, string>>;
+  readonly responseHeaders: Readonly<Record<string, string>>;
+  readonly phases: Readonly<Record<AttemptPhase, number | null>> | null;
+}
+
+export const attemptPhases = ["resolve", "connect", "tls", "send", "first_byte", "body"] as const;
+export type AttemptPhase = (typeof attemptPhases)[number];
 
 /** The delivery as its owner sees it. */
 export function viewDelivery(delivery: Delivery): WebhookDeliveryResource {

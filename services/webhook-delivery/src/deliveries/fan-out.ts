@@ -132,7 +132,13 @@ function begin(
       endpoint,
       deliveries.map(({ id, event: { id: eventId, type: eventType, accountId, body, traceparent, createdAt } }) => ({
         ...{ id, endpointId: endpoint.id, accountId, eventId, eventType, body, traceparent, createdAt },
-        ...{ attempts: 0, wasExhausted: false, dueAt: createdAt.toISOString(), leasedUntil },
+        ...{
+          purpose: "delivery" as const,
+          attempts: 0,
+          wasExhausted: false,
+          dueAt: createdAt.toISOString(),
+          leasedUntil,
+        },
       })),
     );
   }

@@ -2,14 +2,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hours, seconds } from "@signalbox/core";
 import fc from "fast-check";
-import { defaultScheduleMs, judgeAttempt, retryAfterMs } from "./judge-attempt.ts";
+import { controlOf, defaultScheduleMs, disableReason, judgeAttempt, retryAfterMs } from "./judge-attempt.ts";
 
 const answered = (status: number, retryAfter: number | null = null) => ({
   status,
   error: null,
   retryAfterMs: retryAfter,
+  control: null,
 });
-const failed = { status: null, error: "ECONNREFUSED", retryAfterMs: null };
+const failed = { status: null, error: "ECONNREFUSED", retryAfterMs: null, control: null };
 
 test("any 2xx acknowledges, on any attempt", () => {
   for (const status of [200, 201, 202, 204, 299]) {
@@ -79,4 +80,22 @@ test("Retry-After is read in the older forms of a date too, and of two the later
 test("a schedule of zeros waits a second between two attempts", () => {
   assert.deepEqual(judgeAttempt(failed, 1, [0, 0, 0]), { outcome: "retry", delayMs: 1_000 });
   assert.deepEqual(judgeAttempt(failed, 1, [0, 0, 0], 0, 0), { outcome: "retry", delayMs: 0 });
+});
+
+test("a receiver ends a message or an endpoint with a header, and an acknowledgement stays one", () => {
+  const said = (status: number, control: "abort-message" | "disable") => ({ ...answered(status), control });
+  assert.equal(judgeAttempt(said(503, "abort-message"), 1).outcome, "exhausted");
+  assert.equal(judgeAttempt(said(503, "disable"), 1).outcome, "gone");
+  assert.equal(judgeAttempt(said(200, "disable"), 1).outcome, "succeeded");
+  assert.equal(judgeAttempt(said(200, "abort-message"), 1).outcome, "succeeded");
+  assert.deepEqual(
+    [said(200, "disable"), said(500, "disable"), answered(410), said(500, "abort-message"), answered(500)].map(
+      disableReason,
+    ),
+    ["receiver", "receiver", "gone", null, null],
+  );
+  assert.deepEqual(
+    ["abort-message", " Disable ", "abort-message, disable", ["x", "abort-message"], "stop", undefined].map(controlOf),
+    ["abort-message", "disable", "disable", "abort-message", null, null],
+  );
 });

@@ -6,14 +6,21 @@ export interface AttemptResult {
   readonly error: string | null;
   /** What the receiver asked for with `Retry-After`, in milliseconds from now; null when it asked for nothing. */
   readonly retryAfterMs: number | null;
+  /** What the receiver said with the header `webhook-delivery`. */
+  readonly control: DeliveryControl | null;
 }
+
+/** What a receiver may ask for: none of this message any more, or of all that would come. */
+export type DeliveryControl = "abort-message" | "disable";
 
 export type Judgement =
   | { readonly outcome: "succeeded" }
   | { readonly outcome: "retry"; readonly delayMs: number }
   | { readonly outcome: "exhausted" }
-  /** 410: the receiver says that this endpoint will never want anything again. */
-  | { readonly outcome: "gone" };
+  /** The receiver says that this endpoint wants nothing any more. */
+  | { readonly outcome: "gone" }
+  /** A probe of a disabled endpoint failed, which costs the delivery nothing. */
+  | { readonly outcome: "held" };
 
 /** Delays before each attempt, the first included (CONTRACT §6; the example of Standard Webhooks): 75 hours in all. */
 export const defaultScheduleMs: readonly number[] = [
@@ -49,7 +56,8 @@ export function judgeAttempt(
 ): Judgement {
   const { status } = result;
   if (status !== null && status >= 200 && status < 300) return { outcome: "succeeded" };
-  if (status === 410) return { outcome: "gone" };
+  if (disableReason(result) !== null) return { outcome: "gone" };
+  if (result.control === "abort-message") return { outcome: "exhausted" };
   const scheduledMs = scheduleMs[number];
   const isRefused = status !== null && status >= 300 && status < 500 && !transientStatuses.has(status);
   if (scheduledMs === undefined || (isRefused && number >= refusedAttemptsMax)) return { outcome: "exhausted" };
@@ -57,6 +65,20 @@ export function judgeAttempt(
   const askedMs = Math.min(result.retryAfterMs ?? 0, retryAfterMsMax);
   return { outcome: "retry", delayMs: Math.round(Math.max(waitMs, askedMs)) };
 }
+
+/** Why the endpoint is to be disabled; null where nothing says so. */
+export function disableReason({ status, control }: AttemptResult): "gone" | "receiver" | null {
+  if (status === 410) return "gone";
+  return control === "disable" ? "receiver" : null;
+}
+
+/** Reads the header `webhook-delivery`; what is not known says nothing. */
+export function controlOf(header: string | string[] | undefined): DeliveryControl | null {
+  const words = [header ?? []].flat().flatMap((text) => text.split(",").map((word) => word.trim().toLowerCase()));
+  return controls.find((control) => words.includes(control)) ?? null;
+}
+
+const controls: readonly DeliveryControl[] = ["disable", "abort-message"];
 
 /** Reads `Retry-After` (RFC 9110 §10.2.3), seconds or a date; of several the latest. Null for none or rubbish. */
 export function retryAfterMs(header: string | string[] | undefined, nowMs: number): number | null {

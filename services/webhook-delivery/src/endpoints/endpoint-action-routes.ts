@@ -1,6 +1,9 @@
 import { WebhookEndpointResource, webhookEndpointExample } from "@signalbox/contracts";
+import { seconds } from "@signalbox/core";
 import { createRoutes, type HttpResponse, noContent, ok, type Routes, refused } from "@signalbox/http";
 import { z } from "zod";
+import { AttemptResource, viewAttempt } from "../deliveries/attempt-resource.ts";
+import type { TestEndpoint } from "../queue/test-endpoint.ts";
 import { viewEndpoint } from "./endpoint.ts";
 import { EndpointWithSecret, OverlapBody, secretExample } from "./endpoint-bodies.ts";
 import { endpointsPath, ownEndpoint, showEndpoint } from "./endpoint-routes.ts";
@@ -12,7 +15,11 @@ export interface EndpointActionRoutes {
   readonly endpointSecrets: EndpointSecrets;
   readonly endpointStatus: EndpointStatus;
   readonly endpointStore: EndpointStore;
+  readonly testEndpoint: TestEndpoint;
 }
+
+/** The longest attempt, and its record. */
+const testDeadlineMs = seconds(40);
 
 const write = { scopes: ["webhooks:write"] } as const;
 /** A secret opens the door to forged deliveries: whoever wants one has to prove who they are. */
@@ -32,7 +39,28 @@ export function endpointActionRoutes(parts: EndpointActionRoutes): Routes {
   const routes = createRoutes({ exampleIds: { id: webhookEndpointExample.id } });
   declareStatus(routes, parts);
   declareSecrets(routes, parts);
+  declareTest(routes, parts);
   return routes;
+}
+
+function declareTest(routes: Routes, { endpointStore, testEndpoint }: EndpointActionRoutes): void {
+  routes.post(`${endpointsPath}/:id/test`, {
+    operationId: "testWebhookEndpoint",
+    summary: "Send a test event now, and see what comes back",
+    description:
+      "Posts `webhook_endpoint.test` with the endpoint as its data, once, whatever the status of the endpoint. The answer is the attempt, also of one that failed.",
+    auth: write,
+    // The attempt is the record.
+    audit: null,
+    responses: { 200: AttemptResource, 404: "error", 503: "error" },
+    deadlineMs: testDeadlineMs,
+    async handle({ caller, params }) {
+      const endpoint = await endpointStore.find(caller.accountId, params.id);
+      if (endpoint === null) return refused(404, "not_found");
+      const attempt = await testEndpoint(endpoint);
+      return attempt ? ok(viewAttempt(attempt)) : refused(503, "unavailable");
+    },
+  });
 }
 
 function declareStatus(routes: Routes, { endpointStatus, endpointStore }: EndpointActionRoutes): void {

@@ -4,8 +4,9 @@ import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { type Actor, audited, systemActor } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
-import { type Endpoint, endpointDisabled, endpointEnabled, endpointUpdated } from "./endpoint.ts";
+import { type DisabledReason, type Endpoint, endpointDisabled, endpointEnabled, endpointUpdated } from "./endpoint.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
+import { forgetFailures } from "./health-store.ts";
 
 interface StatusDependencies {
   readonly endpointStore: EndpointStore;
@@ -44,18 +45,29 @@ export function createEndpointStatus(dependencies: StatusDependencies) {
     /** Enables a disabled endpoint, held deliveries first. */
     async enable(tx: Tx, caller: Caller, endpoint: Endpoint): Promise<StatusOutcome> {
       if (endpoint.status === "enabled") return { outcome: "changed", endpoint };
-      const entry = { by: caller, action: "webhook_endpoint.enable" } as const;
-      return save(dependencies, tx, endpoint, { status: "enabled", disabledReason: null }, entry, endpointEnabled);
+      return enable(dependencies, tx, endpoint, caller);
     },
 
-    /** Disables an endpoint whose receiver says that it will never want anything again. */
-    async disable(tx: Tx, endpoint: Endpoint): Promise<StatusOutcome> {
+    /** Enables an endpoint that was disabled because it failed: a probe has succeeded. */
+    async recover(tx: Tx, endpoint: Endpoint): Promise<void> {
+      if (endpoint.status !== "disabled" || endpoint.disabledReason !== "failing") return;
+      await enable(dependencies, tx, endpoint, systemActor("delivery"));
+    },
+
+    /** Disables an endpoint whose receiver wants nothing any more, or has failed for long. */
+    async disable(tx: Tx, endpoint: Endpoint, reason: DisabledReason): Promise<StatusOutcome> {
       if (endpoint.status === "disabled") return { outcome: "changed", endpoint };
-      const gone = { status: "disabled", disabledReason: "gone" } as const;
+      const change = { status: "disabled", disabledReason: reason } as const;
       const entry = { by: systemActor("delivery"), action: "webhook_endpoint.disable" } as const;
-      return save(dependencies, tx, endpoint, gone, entry, (disabled) => endpointDisabled(disabled, "gone"));
+      return save(dependencies, tx, endpoint, change, entry, (disabled) => endpointDisabled(disabled, reason));
     },
   };
+}
+
+async function enable(parts: StatusDependencies, tx: Tx, endpoint: Endpoint, by: Caller | Actor) {
+  await forgetFailures(tx, endpoint.id);
+  const entry = { by, action: "webhook_endpoint.enable" } as const;
+  return save(parts, tx, endpoint, { status: "enabled", disabledReason: null }, entry, endpointEnabled);
 }
 
 const updated = (endpoint: Endpoint): EventDraft => endpointUpdated(endpoint, ["status"]);

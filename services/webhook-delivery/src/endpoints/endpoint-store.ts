@@ -48,6 +48,7 @@ const listEndpoints = sql(
   `${select} where account_id = $1 and deleted_at is null and ${newestFirst(2)}`,
 );
 const lockEndpoint = sql("endpoint.lock", `${findEndpoint.text} for update`);
+const lockEndpointById = sql("endpoint.lock-by-id", `${select} where id = $1 and deleted_at is null for update`);
 const lockEndpoints = sql(
   "endpoint.lock-all",
   `${select} where account_id = $1 and deleted_at is null order by id for update`,
@@ -87,6 +88,7 @@ export function createEndpointStore(pool: Pool, opening: Opening) {
     findMany: (accountId: string, ids: readonly string[]) => rowsOf(pool, findEndpoints, [ids, accountId]),
     list: (accountId: string, range: ListRange) => rowsOf(pool, listEndpoints, [accountId, ...rangeValues(range)]),
     lock: (tx: Tx, accountId: string, id: string) => rowOf(tx, lockEndpoint, [id, accountId]),
+    lockById: (tx: Tx, id: string) => rowOf(tx, lockEndpointById, [id]),
     lockAllOf: (tx: Tx, accountId: string) => rowsOf(tx, lockEndpoints, [accountId]),
     /** Counts the account's endpoints, and keeps others from adding one until the transaction ends. */
     async lockCount(tx: Tx, accountId: string): Promise<number> {

@@ -86,7 +86,15 @@ export const endpointEnabled = (endpoint: Endpoint) =>
   about("webhook_endpoint.enabled", endpoint, ["status", "disabled_reason"]);
 export const endpointDeleted = (endpoint: Endpoint) => about("webhook_endpoint.deleted", endpoint, []);
 
-export function endpointDisabled(endpoint: Endpoint, reason: "gone" | "failing" | "owner") {
+export function endpointFailing(endpoint: Endpoint, since: Date) {
+  const data = { ...viewEndpoint(endpoint), changed: [], failing_since: since.toISOString() };
+  return draft("webhook_endpoint.failing", { subject: endpoint.id, accountId: endpoint.accountId, data });
+}
+
+/** Why an endpoint is disabled: its receiver answered 410, said so with a header, or failed for long. */
+export type DisabledReason = "gone" | "receiver" | "failing";
+
+export function endpointDisabled(endpoint: Endpoint, reason: DisabledReason) {
   const data = { ...viewEndpoint(endpoint), changed: ["status", "disabled_reason"], reason };
   return draft("webhook_endpoint.disabled", { subject: endpoint.id, accountId: endpoint.accountId, data });
 }

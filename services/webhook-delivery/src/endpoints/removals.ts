@@ -39,7 +39,8 @@ const removeAttempts = sql(
 );
 const removeSecrets = sql(
   "removal.secrets",
-  `with settings as (delete from endpoint_credentials where endpoint_id = $1)
+  `with settings as (delete from endpoint_credentials where endpoint_id = $1),
+   health as (delete from endpoint_health where endpoint_id = $1)
    delete from endpoint_secrets where endpoint_id = $1`,
 );
 const removeEndpoint = sql("removal.endpoint", "delete from endpoints where id = $1 and deleted_at is not null");

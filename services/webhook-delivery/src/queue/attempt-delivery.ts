@@ -2,11 +2,12 @@ import { type Clock, newId } from "@signalbox/core";
 import { isOutboundError, type OutboundClient } from "@signalbox/net";
 import { deliveryHeaders } from "@signalbox/webhook-signatures";
 import type { Attempt } from "../deliveries/delivery.ts";
-import { type AttemptResult, retryAfterMs } from "../deliveries/judge-attempt.ts";
+import { type AttemptResult, controlOf, retryAfterMs } from "../deliveries/judge-attempt.ts";
 import { originalOf } from "../deliveries/original-body.ts";
 import type { LiveSecret, SigningEndpoint } from "../endpoints/signing-endpoint.ts";
 import type { LeasedDelivery } from "./delivery-queue.ts";
 import { responseBytesMax, responseText } from "./response-text.ts";
+import { masked, phasesOf, shownHeaders } from "./shown-exchange.ts";
 
 export interface AttemptDependencies {
   readonly outbound: OutboundClient;
@@ -37,7 +38,7 @@ export async function attemptDelivery(
   const startedAt = clock.now();
   const startedMs = clock.steadyMs();
   const message = messageOf(delivery, endpoint, startedAt);
-  const { result, response } =
+  const { result, response, phase, exchange } =
     typeof message === "string" ? unsent(message) : await post(dependencies, endpoint, message);
   const attempt: Attempt = {
     id: newId("wha", startedAt.getTime()),
@@ -51,6 +52,10 @@ export async function attemptDelivery(
     error: result.error,
     response,
     counted: true,
+    phase,
+    decision: null,
+    nextAttemptAt: null,
+    exchange,
   };
   return { attempt, result };
 }
@@ -92,23 +97,22 @@ function headersOf(...given: readonly Readonly<Record<string, string>>[]): Recor
   return Object.fromEntries(byName.values());
 }
 
-interface Answered {
-  readonly result: AttemptResult;
-  readonly response: string | null;
-}
+type Answered = Pick<Attempt, "response" | "phase" | "exchange"> & { readonly result: AttemptResult };
 
 const unsent = (error: string): Answered => ({
-  result: { status: null, error, retryAfterMs: null },
-  response: null,
+  result: { status: null, error, retryAfterMs: null, control: null },
+  ...{ response: null, phase: null, exchange: null },
 });
 
 async function post(
   { outbound, clock, timeoutMs }: AttemptDependencies,
-  { url, settings, certificate }: SigningEndpoint,
+  endpoint: SigningEndpoint,
   { headers: sent, body: posted }: Message,
 ): Promise<Answered> {
+  const { url, settings, certificate } = endpoint;
+  const requestHeaders = masked(sent, endpoint);
   try {
-    const { status, headers, body } = await outbound.request({
+    const { status, headers, body, timing } = await outbound.request({
       url,
       method: "POST",
       headers: sent,
@@ -124,11 +128,14 @@ async function post(
     });
     const retryAfter = retryAfterMs(headers["retry-after"], clock.nowMs());
     return {
-      result: { status, error: null, retryAfterMs: retryAfter },
+      result: { status, error: null, retryAfterMs: retryAfter, control: controlOf(headers["webhook-delivery"]) },
       response: await responseText(body, headers["content-encoding"]),
+      phase: null,
+      exchange: { requestHeaders, responseHeaders: shownHeaders(headers), phases: phasesOf(timing) },
     };
   } catch (error) {
     if (!isOutboundError(error)) throw error;
-    return unsent(error.code);
+    const phase = error.stage === "deadline" ? (error.during ?? null) : error.stage;
+    return { ...unsent(error.code), phase, exchange: { requestHeaders, responseHeaders: {}, phases: null } };
   }
 }

@@ -2,21 +2,24 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { draft, type EventDraft } from "@signalbox/contracts";
 import { type Clock, isUnavailable } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
-import { inTransaction, type Pool } from "@signalbox/storage";
+import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { Counter, Histogram, Logger, Metrics } from "@signalbox/telemetry";
 import { type Attempt, viewDelivery } from "../deliveries/delivery.ts";
-import { type Judgement, judgeAttempt } from "../deliveries/judge-attempt.ts";
+import { disableReason, type Judgement, judgeAttempt } from "../deliveries/judge-attempt.ts";
+import type { Endpoint } from "../endpoints/endpoint.ts";
+import type { EndpointHealth } from "../endpoints/endpoint-health.ts";
 import type { EndpointStatus } from "../endpoints/endpoint-status.ts";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
 import type { SigningEndpoint } from "../endpoints/signing-endpoint.ts";
 import type { Attempted } from "./attempt-delivery.ts";
 import type { LeasedDelivery } from "./delivery-queue.ts";
-import { parkDelivery, type Result, recordResults } from "./record-results.ts";
+import { parkDelivery, type Recorded, type Result, recordResults } from "./record-results.ts";
 
 export interface ResultDependencies {
   readonly pool: Pool;
   readonly endpointStore: Pick<EndpointStore, "lock">;
-  readonly endpointStatus: Pick<EndpointStatus, "disable">;
+  readonly endpointStatus: Pick<EndpointStatus, "disable" | "recover">;
+  readonly endpointHealth: Pick<EndpointHealth, "judge" | "limits">;
   readonly outbox: Outbox;
   readonly clock: Clock;
   readonly log: Logger;
@@ -63,8 +66,7 @@ export class AttemptResults {
 
   /** Resolves when the attempt is recorded. */
   add(made: MadeAttempt): Promise<void> {
-    const scheduleMs = made.endpoint.settings.retry_schedule_seconds?.map((seconds) => seconds * 1000);
-    const judgement = judgeAttempt(made.result, made.attempt.number, scheduleMs, Math.random(), this.#parts.delayMsMin);
+    const judgement = judgementOf(made, this.#parts.delayMsMin);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.push({ made, judgement, done: resolve });
     if (this.#waiting.length >= batchMax) this.#flush();
@@ -86,9 +88,9 @@ export class AttemptResults {
 
   /** Writes the batch. One that cannot be written is halved until what spoils it is alone; that is set aside. */
   async #record(batch: readonly Waiting[]): Promise<void> {
-    let won: ReadonlySet<string>;
+    let recorded: Recorded;
     try {
-      won = await this.#untilBack(() => this.#write(batch));
+      recorded = await this.#untilBack(() => this.#write(batch));
     } catch (error) {
       const [first] = batch;
       if (first !== undefined && batch.length === 1) return this.#setAside(first, error);
@@ -96,7 +98,8 @@ export class AttemptResults {
       await this.#record(batch.slice(0, middle));
       return this.#record(batch.slice(middle));
     }
-    for (const one of batch) this.#report(one, won.has(one.made.delivery.id));
+    for (const one of batch) this.#report(one, recorded.won.has(one.made.delivery.id));
+    if (recorded.ailing.length > 0) void this.#parts.endpointHealth.judge(recorded.ailing);
   }
 
   /** Tries again for as long as the database is away; every other failure is the caller's. */
@@ -126,29 +129,38 @@ export class AttemptResults {
     done();
   }
 
-  /** One statement where nobody has to be told; answers the deliveries whose lease still held. */
-  async #write(batch: readonly Waiting[]): Promise<ReadonlySet<string>> {
-    const { pool } = this.#parts;
+  /** One statement where nobody has to be told. */
+  async #write(batch: readonly Waiting[]): Promise<Recorded> {
+    const { pool, endpointStore, endpointHealth } = this.#parts;
     const results = batch.map(resultOf);
-    if (!batch.some(isTold)) return recordResults(pool, results);
+    const limits = endpointHealth.limits();
+    const told = batch.filter(isTold);
+    if (told.length === 0) return recordResults(pool, results, limits);
     return inTransaction(pool, async (tx) => {
-      const won = await recordResults(tx, results);
-      for (const one of batch) {
-        if (isTold(one) && won.has(one.made.delivery.id)) await this.#tell(tx, one);
+      // Endpoints before what is counted of them, as everywhere: two who lock them the other way round wait for each other.
+      const changed = new Map(
+        told.filter(changesEndpoint).map(({ made }) => [made.endpoint.id, made.endpoint.accountId]),
+      );
+      const endpoints = new Map<string, Endpoint | null>();
+      for (const [id, accountId] of [...changed].toSorted()) {
+        endpoints.set(id, await endpointStore.lock(tx, accountId, id));
       }
-      return won;
+      const recorded = await recordResults(tx, results, limits);
+      for (const one of told) {
+        if (!recorded.won.has(one.made.delivery.id)) continue;
+        await this.#tell(tx, one);
+        await this.#changeEndpoint(tx, one, endpoints.get(one.made.endpoint.id) ?? null);
+      }
+      return recorded;
     });
   }
 
-  async #tell(tx: Parameters<EndpointStatus["disable"]>[0], { made, judgement }: Waiting): Promise<void> {
-    const { endpointStore, endpointStatus, outbox } = this.#parts;
-    const { delivery, attempt } = made;
-    if (judgement.outcome === "gone") {
-      const endpoint = await endpointStore.lock(tx, delivery.accountId, delivery.endpointId);
-      if (endpoint) await endpointStatus.disable(tx, endpoint);
-    } else {
-      const name = judgement.outcome === "succeeded" ? "recovered" : "exhausted";
-      await outbox.append(tx, [outcomeEvent(name, delivery, attempt)]);
+  async #tell(tx: Tx, { made: { delivery, attempt }, judgement: { outcome } }: Waiting): Promise<void> {
+    const { outbox } = this.#parts;
+    if (isOperatorEvent(delivery)) return;
+    if (outcome === "exhausted") await outbox.append(tx, [outcomeEvent("exhausted", delivery, attempt)]);
+    if (outcome === "succeeded" && delivery.wasExhausted) {
+      await outbox.append(tx, [outcomeEvent("recovered", delivery, attempt)]);
     }
   }
 
@@ -158,6 +170,14 @@ export class AttemptResults {
     if (outcome !== "succeeded") return;
     const arrivedMs = startedAt.getTime() + durationMs;
     this.#arrival.observe({}, Math.max(0, arrivedMs - createdAt.getTime()) / 1000);
+  }
+
+  async #changeEndpoint(tx: Tx, one: Waiting, endpoint: Endpoint | null): Promise<void> {
+    if (endpoint === null || !changesEndpoint(one)) return;
+    const { endpointStatus } = this.#parts;
+    const reason = disableReason(one.made.result);
+    if (reason !== null) await endpointStatus.disable(tx, endpoint, reason);
+    else await endpointStatus.recover(tx, endpoint);
   }
 
   #report({ made, judgement, done }: Waiting, recorded: boolean): void {
@@ -179,25 +199,48 @@ export class AttemptResults {
 /** `2xx` to `5xx`, or `none` where no answer came. */
 const answerClass = (status: number | null): string => (status === null ? "none" : `${Math.floor(status / 100)}xx`);
 
+function judgementOf({ delivery, endpoint, attempt, result }: MadeAttempt, delayMsMin: number): Judgement {
+  const schedule = delivery.purpose === "test" ? [0] : endpoint.settings.retry_schedule_seconds;
+  const scheduleMs = schedule?.map((seconds) => seconds * 1000);
+  const judgement = judgeAttempt(result, attempt.number, scheduleMs, Math.random(), delayMsMin);
+  if (judgement.outcome === "succeeded") return judgement;
+  if (delivery.purpose === "probe") return { outcome: "held" };
+  return delivery.purpose === "test" ? { outcome: "exhausted" } : judgement;
+}
+
 function resultOf({ made: { delivery, attempt }, judgement }: Waiting): Result {
-  switch (judgement.outcome) {
+  const { outcome } = judgement;
+  const succeeded = outcome === "succeeded";
+  const shared = {
+    delivery,
+    attempt: { ...attempt, decision: outcome },
+    used: outcome === "held" ? delivery.attempts : attempt.number,
+    failed: delivery.purpose === "test" ? null : !succeeded,
+  };
+  switch (outcome) {
     case "succeeded":
-      return { delivery, attempt, status: "succeeded", delayMs: null };
-    case "retry":
-      return { delivery, attempt, status: "pending", delayMs: judgement.delayMs };
     case "exhausted":
-      return { delivery, attempt, status: "exhausted", delayMs: null };
+      return { ...shared, status: outcome, delayMs: null };
+    case "retry":
+      return { ...shared, status: "pending", delayMs: judgement.delayMs };
     case "gone":
+    case "held":
       // Not dropped: the endpoint may be enabled again.
-      return { delivery, attempt, status: "pending", delayMs: 0 };
+      return { ...shared, status: "pending", delayMs: 0 };
   }
 }
 
-function isTold({ made, judgement }: Waiting): boolean {
-  const { outcome } = judgement;
-  if (outcome === "gone") return true;
-  const isNews = outcome === "exhausted" || (outcome === "succeeded" && made.delivery.wasExhausted);
-  return isNews && !isOperatorEvent(made.delivery);
+function isTold(one: Waiting): boolean {
+  const { outcome } = one.judgement;
+  if (changesEndpoint(one)) return true;
+  const isNews = outcome === "exhausted" || (outcome === "succeeded" && one.made.delivery.wasExhausted);
+  return isNews && !isOperatorEvent(one.made.delivery);
+}
+
+/** Whether the receiver ended the endpoint, or a probe has shown that it works again. */
+function changesEndpoint({ made: { delivery, result }, judgement }: Waiting): boolean {
+  if (delivery.purpose === "test") return false;
+  return disableReason(result) !== null || (delivery.purpose === "probe" && judgement.outcome === "succeeded");
 }
 
 /** What failed to be told about webhooks is not told about again, or one dead receiver would never fall silent. */

@@ -16,6 +16,8 @@ export interface LeasedDelivery {
   readonly attempts: number;
   /** Whether it had been given up before it was retried. */
   readonly wasExhausted: boolean;
+  /** A probe asks whether a disabled endpoint works again; a test is for its owner to see. */
+  readonly purpose: "delivery" | "probe" | "test";
   /** When it became due, for the database: its place in the queue, should it be handed back. */
   readonly dueAt: string;
   /** Also the fence: whoever takes the delivery over writes another time. */
@@ -47,12 +49,10 @@ const waiting = sql(
 );
 
 /** Takes from each endpoint what there is room for, the oldest first: the cost is that of what is taken. */
-const claim = sql(
-  "queue.claim",
-  `with taken as materialized (
+const claimText = (isProbe: boolean): string => `with taken as materialized (
      select q.* from unnest($1::text[], $2::int[]) as lane (endpoint_id, room) cross join lateral (
        select ctid as place, due_at, delivery_id from delivery_queue
-       where endpoint_id = lane.endpoint_id and due_at <= statement_timestamp()
+       where endpoint_id = lane.endpoint_id and ${isProbe ? "leased_by is null" : "due_at <= statement_timestamp()"}
        order by due_at, delivery_id limit lane.room for update skip locked) as q
    ), leased as (
      update delivery_queue as q
@@ -62,7 +62,7 @@ const claim = sql(
    )
    select d.id, d.endpoint_id as "endpointId", d.account_id as "accountId", d.event_id as "eventId",
      d.event_type as "eventType", e.body, e.traceparent, d.created_at as "createdAt", d.attempts,
-     d.exhausted_at is not null as "wasExhausted",
+     d.exhausted_at is not null as "wasExhausted", ${isProbe ? "'probe'" : "'delivery'"} as purpose,
      taken.due_at::text as "dueAt", leased.leased_until as "leasedUntil"
    from leased join taken using (delivery_id)
    cross join lateral (
@@ -70,8 +70,10 @@ const claim = sql(
    cross join lateral (
      select body, traceparent from webhook_events
      where account_id = d.account_id and created_at = d.created_at and id = d.event_id offset 0) as e
-   order by taken.due_at, d.id`,
-);
+   order by taken.due_at, d.id`;
+const claim = sql("queue.claim", claimText(false));
+/** Takes one that is not due yet, too. */
+const claimProbe = sql("queue.claim-probe", claimText(true));
 
 /** Not prepared, for the same reason as `recordResults`. */
 const handBack = sql(
@@ -114,6 +116,14 @@ export function createDeliveryQueue(pool: Pool) {
     ): Promise<LeasedDelivery[]> {
       const values = [[...rooms.keys()], [...rooms.values()], leaseMs, instance];
       return (await pool.query<LeasedDelivery>(claim, values)).rows;
+    },
+
+    /** Leases the oldest delivery of an endpoint that is not enabled, also one that is not due yet. */
+    async claimProbe(
+      endpointId: string,
+      { leaseMs, instance }: { readonly leaseMs: number; readonly instance: number },
+    ): Promise<LeasedDelivery[]> {
+      return (await pool.query<LeasedDelivery>(claimProbe, [[endpointId], [1], leaseMs, instance])).rows;
     },
 
     /** Makes a delivery, whose row the caller holds, due now: one that is over, or one that waits for its next attempt. */

@@ -4,15 +4,19 @@ import type { ServiceContext, WakeUp } from "@signalbox/runtime";
 import type { OpenedService } from "@signalbox/service";
 import { createFanOut } from "../deliveries/fan-out.ts";
 import { createEndpointDirectory } from "../endpoints/endpoint-directory.ts";
+import { createEndpointHealth } from "../endpoints/endpoint-health.ts";
 import type { EndpointStatus } from "../endpoints/endpoint-status.ts";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
+import type { HealthLimits } from "../endpoints/judge-health.ts";
+import type { SigningEndpoint } from "../endpoints/signing-endpoint.ts";
 import type { Properties } from "../properties.ts";
 import { attemptDelivery } from "./attempt-delivery.ts";
 import { AttemptResults } from "./attempt-results.ts";
-import { createDeliveryQueue } from "./delivery-queue.ts";
+import { createDeliveryQueue, type LeasedDelivery } from "./delivery-queue.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { createLeaseHolders } from "./lease-holders.ts";
 import { QueueWorker } from "./queue-worker.ts";
+import { createEndpointTest } from "./test-endpoint.ts";
 
 interface EngineDependencies {
   readonly endpointStore: EndpointStore;
@@ -46,16 +50,21 @@ export function openEngine(
   const shared = { pool, outbox, clock, log, metrics, leaseMs, deliveryQueue, directory, isReady, mayWrite };
 
   const delayMsMin = configuration.get("webhook-delivery.attempts.delay-min");
-  const results = new AttemptResults({ ...shared, endpointStore, endpointStatus, delayMsMin, onPostponed });
+  const limits = () => healthLimits(configuration);
+  const endpointHealth = createEndpointHealth({ ...shared, endpointStore, endpointStatus, limits });
+  const results = new AttemptResults({
+    ...{ ...shared, endpointStore, endpointStatus, endpointHealth, delayMsMin, onPostponed },
+  });
+  const attempt = (delivery: LeasedDelivery, endpoint: SigningEndpoint) =>
+    tracer.withTraceparent(delivery.traceparent ?? undefined, () =>
+      tracer.span("webhook attempt", { kind: "client" }, () =>
+        attemptDelivery({ outbound, clock, timeoutMs }, delivery, endpoint),
+      ),
+    );
   const dispatcher = new Dispatcher({
     ...shared,
     results,
-    attempt: (delivery, endpoint) =>
-      tracer.withTraceparent(delivery.traceparent ?? undefined, () =>
-        tracer.span("webhook attempt", { kind: "client" }, () =>
-          attemptDelivery({ outbound, clock, timeoutMs }, delivery, endpoint),
-        ),
-      ),
+    attempt,
     attemptMsMax: () => Math.max(timeoutMs(), ownTimeoutMsMax),
     inFlightMax: configuration.get("webhook-delivery.attempts.in-flight-max"),
     inFlightMaxPerEndpoint: configuration.get("webhook-delivery.attempts.in-flight-max-per-endpoint"),
@@ -67,11 +76,23 @@ export function openEngine(
     ...shared,
     leaseHolders: createLeaseHolders(pool),
     dispatcher,
+    endpointHealth,
     presence,
     wakeUp,
   });
   const fanOut = createFanOut({ ...shared, dispatcher, queueWorker });
-  return { queueWorker, deliveryQueue, fanOut };
+  const testEndpoint = createEndpointTest({ ...shared, queueWorker, results, attempt });
+  return { queueWorker, deliveryQueue, fanOut, testEndpoint };
+}
+
+function healthLimits(configuration: ServiceContext<Properties>["configuration"]): HealthLimits {
+  return {
+    failingAfterMs: configuration.get("webhook-delivery.failing.after"),
+    failuresMin: configuration.get("webhook-delivery.failing.failures-min"),
+    disableAfterMs: configuration.get("webhook-delivery.failing.disable-after"),
+    disableFailuresMin: configuration.get("webhook-delivery.failing.disable-failures-min"),
+    failedShare: configuration.get("webhook-delivery.failing.percent") / 100,
+  };
 }
 
 /** A lease that ends under an attempt lets another instance make it a second time. */

@@ -2,6 +2,7 @@ import type { WakeUp } from "@signalbox/runtime";
 import type { Presence } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import type { EndpointDirectory } from "../endpoints/endpoint-directory.ts";
+import type { EndpointHealth } from "../endpoints/endpoint-health.ts";
 import type { DeliveryQueue, LeasedDelivery, WaitingEndpoint } from "./delivery-queue.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import type { LeaseHolders } from "./lease-holders.ts";
@@ -11,6 +12,7 @@ export interface QueueWorkerDependencies {
   readonly leaseHolders: LeaseHolders;
   readonly dispatcher: Dispatcher;
   readonly directory: EndpointDirectory;
+  readonly endpointHealth: Pick<EndpointHealth, "takeProbes">;
   readonly presence: Presence;
   /** Tells whether the account may act now; the deliveries of one that may not wait. */
   readonly mayWrite: (accountId: string) => boolean;
@@ -101,6 +103,17 @@ export class QueueWorker {
     const deliveries = await leaseHolders.takeOver(again);
     log.info({ deliveries }, "deliveries of instances that have gone are attempted by others");
     wakeUp.wake();
+  }
+
+  /** Attempts the oldest delivery of each endpoint that was disabled because it failed, once an hour. */
+  async probe(): Promise<void> {
+    const { endpointHealth, deliveryQueue, directory, dispatcher, leaseMs, mayWrite, isReady } = this.#parts;
+    const { instance } = this;
+    if (instance === null || !isReady() || dispatcher.room === 0) return;
+    for (const { id, accountId, revision } of await endpointHealth.takeProbes()) {
+      const endpoint = mayWrite(accountId) ? await directory.find(accountId, id, revision) : null;
+      if (endpoint) dispatcher.add(endpoint, await deliveryQueue.claimProbe(id, { leaseMs, instance }));
+    }
   }
 
   /** Answers how long until something is due; nothing when there may be more at once. */

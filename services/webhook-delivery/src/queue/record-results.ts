@@ -1,5 +1,6 @@
 import { columnsOf, type Queryable, sql } from "@signalbox/storage";
 import type { Attempt } from "../deliveries/delivery.ts";
+import type { HealthLimits } from "../endpoints/judge-health.ts";
 import type { LeasedDelivery } from "./delivery-queue.ts";
 
 /** An attempt, and what follows from it. */
@@ -7,8 +8,20 @@ export interface Result {
   readonly delivery: LeasedDelivery;
   readonly attempt: Attempt;
   readonly status: "pending" | "succeeded" | "exhausted";
+  /** How many attempts the delivery has used up. */
+  readonly used: number;
   /** How long after now the next attempt is due; null when there is none. */
   readonly delayMs: number | null;
+  /** What it says about the endpoint; null where it says nothing, as a test does. */
+  readonly failed: boolean | null;
+}
+
+/** What a batch of results has led to. */
+export interface Recorded {
+  /** The deliveries whose lease still held. */
+  readonly won: ReadonlySet<string>;
+  /** Endpoints that have failed for some time: somebody has to look at them. */
+  readonly ailing: readonly string[];
 }
 
 /**
@@ -17,15 +30,18 @@ export interface Result {
  *
  * Writes what came of attempts. One whose lease is another's by now changes nothing, but is shown. What is over leaves the
  * queue; what goes on gets its next time, by the clock of the database. May be sent again when its answer was lost: what
- * was written stays as it is.
+ * was written stays as it is. Failures of an endpoint are counted from the first one on, and with them its successes, until
+ * these are more than one in so many; where none has failed nothing is written.
  */
 const record = sql(
   "",
   `with given as materialized (
      select * from unnest($1::text[], $2::timestamptz[], $3::text[], $4::timestamptz[], $5::text[], $6::int[], $7::int[],
-       $8::int[], $9::text[], $10::timestamptz[], $11::text[], $12::text[], $13::int[], $14::text[])
+       $8::int[], $9::text[], $10::timestamptz[], $11::text[], $12::text[], $13::int[], $14::text[], $15::int[],
+       $16::bool[], $17::text[], $18::text[], $19::text[])
        as given (id, created_at, endpoint_id, leased_until, status, delay_ms, number,
-         http_status, error, started_at, attempt_id, account_id, duration_ms, response)
+         http_status, error, started_at, attempt_id, account_id, duration_ms, response, used, failed, phase, decision,
+         exchange)
    ), ended as (
      delete from delivery_queue as q using given
      where delay_ms is null and q.endpoint_id = given.endpoint_id and q.due_at = given.leased_until
@@ -39,23 +55,50 @@ const record = sql(
      returning q.delivery_id as id
    ), won as materialized (select id from ended union all select id from postponed),
    changed as (
-     update deliveries as d set status = given.status, attempts = number, last_status = http_status, last_error = error,
+     update deliveries as d set status = given.status, attempts = used, last_status = http_status, last_error = error,
        last_attempt_at = started_at, next_attempt_at = statement_timestamp() + delay_ms * interval '1 ms',
        exhausted_at = case when given.status = 'exhausted' then statement_timestamp() else exhausted_at end
-     from given join won using (id) where d.id = given.id and d.created_at = given.created_at and d.created_at between $15 and $16
+     from given join won using (id) where d.id = given.id and d.created_at = given.created_at and d.created_at between $20 and $21
    ), logged as (
      insert into delivery_attempts (id, delivery_id, endpoint_id, account_id, number, started_at, duration_ms, status,
-       error, response, counted)
+       error, response, counted, phase, decision, next_attempt_at, exchange)
      select attempt_id, id, endpoint_id, account_id, number, started_at, duration_ms, http_status, error, response,
-       won.id is not null
+       won.id is not null, phase, decision, statement_timestamp() + delay_ms * interval '1 ms', exchange::jsonb
      from given left join won using (id)
      on conflict do nothing
+   ), counts as (
+     select endpoint_id, min(started_at) filter (where failed) as since, count(*) filter (where failed) as failures,
+       count(*) filter (where not failed) as successes
+     from given join won using (id) where failed is not null group by endpoint_id
+   ), health as (
+     insert into endpoint_health as h (endpoint_id, failing_since, failures, successes)
+     select endpoint_id, since, failures, successes from counts
+     where failures > 0 or exists (
+       select from endpoint_health x where x.endpoint_id = counts.endpoint_id and failing_since is not null)
+     order by endpoint_id
+     on conflict (endpoint_id) do update set (failing_since, failures, successes, told_at) = (
+       select case when fails then coalesce(h.failing_since, excluded.failing_since) end,
+         case when fails then h.failures + excluded.failures else 0 end,
+         case when fails then h.successes + excluded.successes else 0 end,
+         case when fails then h.told_at end
+       from (select h.failures + excluded.failures
+         >= $22::float8 * (h.failures + excluded.failures + h.successes + excluded.successes) as fails) as sum)
+     returning endpoint_id, failing_since, told_at
    )
-   select id from won`,
+   select array(select id from won) as won, array(
+     select endpoint_id from health
+     where failing_since <= statement_timestamp() - case when told_at is null then $23::float8 else $24::float8 end
+       * interval '1 ms') as ailing`,
 );
 
-/** Writes results; answers the ids of those whose lease still held. */
-export async function recordResults(db: Queryable, results: readonly Result[]): Promise<ReadonlySet<string>> {
+export type RecordLimits = Pick<HealthLimits, "failedShare" | "failingAfterMs" | "disableAfterMs">;
+
+/** Writes results. */
+export async function recordResults(
+  db: Queryable,
+  results: readonly Result[],
+  { failedShare, failingAfterMs, disableAfterMs }: RecordLimits,
+): Promise<Recorded> {
   const columns = columnsOf(results, [
     ({ delivery }) => delivery.id,
     ({ delivery }) => delivery.createdAt,
@@ -71,10 +114,17 @@ export async function recordResults(db: Queryable, results: readonly Result[]): 
     ({ delivery }) => delivery.accountId,
     ({ attempt }) => attempt.durationMs,
     ({ attempt }) => attempt.response,
+    ({ used }) => used,
+    ({ failed }) => failed,
+    ({ attempt }) => attempt.phase,
+    ({ attempt }) => attempt.decision,
+    ({ attempt }) => attempt.exchange && JSON.stringify(attempt.exchange),
   ]);
   const times = results.map(({ delivery }) => delivery.createdAt.getTime());
   const days = [new Date(Math.min(...times)), new Date(Math.max(...times))];
-  return new Set((await db.query<{ id: string }>(record, [...columns, ...days])).rows.map(({ id }) => id));
+  const values = [...columns, ...days, failedShare, failingAfterMs, disableAfterMs];
+  const [recorded] = (await db.query<{ won: string[]; ailing: string[] }>(record, values)).rows;
+  return { won: new Set(recorded?.won), ailing: recorded?.ailing ?? [] };
 }
 
 const park = sql(

@@ -1,0 +1,76 @@
+import { examples, identifier, timestamp, webhookDeliveryExample } from "@signalbox/contracts";
+import { z } from "zod";
+import { type Attempt, attemptDecisions, attemptPhases } from "./delivery.ts";
+
+const milliseconds = z.number().nullable();
+const headers = z.record(z.string(), z.string()).nullable();
+
+/** One POST and what came of it. */
+export const AttemptResource = z
+  .object({
+    id: identifier("The attempt"),
+    delivery_id: identifier("The delivery"),
+    endpoint_id: identifier("The endpoint"),
+    number: z.int().describe("1 for the first."),
+    started_at: timestamp,
+    duration_ms: z.int(),
+    phases: z
+      .object(Object.fromEntries(attemptPhases.map((phase) => [phase, milliseconds])))
+      .nullable()
+      .describe("Milliseconds of each step; null for one that was not needed, as on a connection that was there."),
+    status: z.int().nullable().describe("HTTP status; null when no answer came."),
+    error: z.string().nullable().describe("Why no answer came, in a stable word."),
+    phase: z
+      .string()
+      .nullable()
+      .describe("How far it came when no answer came: `resolve`, `connect`, `tls` and so on."),
+    request_headers: headers.describe("As they were sent; the values of secret ones are masked."),
+    response_headers: headers.describe("The first 4 KiB."),
+    response: z.string().nullable().describe("The first 16 KiB of the answer, decoded."),
+    decision: z.enum(attemptDecisions).nullable().describe("What followed from it."),
+    next_attempt_at: timestamp.nullable().describe("When the next attempt was due then; null when there was none."),
+    counted: z
+      .boolean()
+      .describe("False for an attempt whose lease had run out: another with its number was recorded first."),
+  })
+  .meta({ id: "WebhookAttempt" })
+  .register(examples, {
+    example: {
+      id: "wha_01kdzq7c9p4r6s8t0v2w5x7y1z",
+      delivery_id: webhookDeliveryExample.id,
+      endpoint_id: webhookDeliveryExample.endpoint_id,
+      number: 1,
+      started_at: webhookDeliveryExample.created_at,
+      duration_ms: 84,
+      phases: { resolve: 2.1, connect: 8.4, tls: 19.2, send: 0.3, first_byte: 53.5, body: 0.5 },
+      status: 503,
+      error: null,
+      phase: null,
+      request_headers: { "content-type": "application/json", Authorization: "***" },
+      response_headers: { "retry-after": "60" },
+      response: "down for maintenance",
+      decision: "retry",
+      next_attempt_at: "2026-01-01T09:01:00.000Z",
+      counted: true,
+    },
+  });
+
+/** The attempt as its owner sees it. */
+export const viewAttempt = (attempt: Attempt) => ({
+  id: attempt.id,
+  delivery_id: attempt.deliveryId,
+  endpoint_id: attempt.endpointId,
+  number: attempt.number,
+  started_at: attempt.startedAt.toISOString(),
+  duration_ms: attempt.durationMs,
+  phases: attempt.exchange?.phases ?? null,
+  status: attempt.status,
+  error: attempt.error,
+  phase: attempt.phase,
+  request_headers: attempt.exchange?.requestHeaders ?? null,
+  response_headers: attempt.exchange?.responseHeaders ?? null,
+  response: attempt.response,
+  decision: attempt.decision,
+  next_attempt_at: attempt.nextAttemptAt?.toISOString() ?? null,
+  counted: attempt.counted,
+});

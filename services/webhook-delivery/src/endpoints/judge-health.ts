@@ -1,0 +1,27 @@
+/** The attempts at an endpoint since it began to fail. */
+export interface FailingWindow {
+  readonly failingSince: Date;
+  readonly failures: number;
+  readonly successes: number;
+  /** Whether its owner was told. */
+  readonly told: boolean;
+}
+
+/** From when on an endpoint counts as failing, and is disabled. Both need so many failures: time alone says little. */
+export interface HealthLimits {
+  readonly failingAfterMs: number;
+  readonly failuresMin: number;
+  readonly disableAfterMs: number;
+  readonly disableFailuresMin: number;
+  /** The part of all attempts in the window that has to have failed, from 0 to 1. */
+  readonly failedShare: number;
+}
+
+/** Decides what follows for an endpoint that fails: its owner is told once, and much later it is disabled. */
+export function judgeHealth(window: FailingWindow, nowMs: number, limits: HealthLimits): "tell" | "disable" | null {
+  const { failures, successes, told } = window;
+  const forMs = nowMs - window.failingSince.getTime();
+  if (failures < limits.failedShare * (failures + successes)) return null;
+  if (forMs >= limits.disableAfterMs && failures >= limits.disableFailuresMin) return "disable";
+  return !told && forMs >= limits.failingAfterMs && failures >= limits.failuresMin ? "tell" : null;
+}

@@ -1,0 +1,49 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { OutboundClient } from "@signalbox/net";
+import type { AttemptPhase } from "../deliveries/delivery.ts";
+import type { SigningEndpoint } from "../endpoints/signing-endpoint.ts";
+
+type Timing = Awaited<ReturnType<OutboundClient["request"]>>["timing"];
+
+const headersBytesMax = 4_096;
+
+/** The headers as they were sent, without the values that their owner keeps secret. */
+export function masked(sent: Readonly<Record<string, string>>, { settings }: SigningEndpoint): Record<string, string> {
+  const secret = new Set(settings.headers.flatMap(({ name, secret }) => (secret ? [name.toLowerCase()] : [])));
+  return Object.fromEntries(
+    Object.entries(sent).map(([name, value]) => [name, secret.has(name.toLowerCase()) ? "***" : value]),
+  );
+}
+
+/** The headers of an answer, as many as fit into 4 KiB. PostgreSQL stores no U+0000 in a text. */
+export function shownHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const shown: Record<string, string> = {};
+  let left = headersBytesMax;
+  for (const [name, value] of Object.entries(headers)) {
+    const text = [value ?? []].flat().join(", ").replaceAll("\0", "\ufffd");
+    left -= name.length + Buffer.byteLength(text);
+    if (left < 0) break;
+    shown[name] = text;
+  }
+  return shown;
+}
+
+/** How long each step took. On a connection that was there already nothing was resolved, connected or agreed on. */
+export function phasesOf({
+  totalMs,
+  sentAfterMs,
+  firstByteAfterMs,
+  opened,
+}: Timing): Record<AttemptPhase, number | null> {
+  const making = opened === null ? 0 : opened.resolveMs + opened.connectMs + (opened.tlsMs ?? 0);
+  return {
+    resolve: rounded(opened?.resolveMs),
+    connect: rounded(opened?.connectMs),
+    tls: rounded(opened?.tlsMs),
+    send: rounded(Math.max(0, sentAfterMs - making)),
+    first_byte: rounded(firstByteAfterMs - sentAfterMs),
+    body: rounded(totalMs - firstByteAfterMs),
+  };
+}
+
+const rounded = (ms: number | null | undefined): number | null => (ms == null ? null : Math.round(ms * 10) / 10);

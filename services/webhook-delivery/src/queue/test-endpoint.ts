@@ -1,0 +1,71 @@
+import { type Clock, newId } from "@signalbox/core";
+import { inTransaction, type Pool } from "@signalbox/storage";
+import type { Attempt } from "../deliveries/delivery.ts";
+import { deliveryIdOf } from "../deliveries/delivery-id.ts";
+import { type Endpoint, viewEndpoint } from "../endpoints/endpoint.ts";
+import type { EndpointDirectory } from "../endpoints/endpoint-directory.ts";
+import type { AttemptResults } from "./attempt-results.ts";
+import type { DispatcherDependencies } from "./dispatcher.ts";
+import { insertDeliveries, type NewEvent } from "./insert-deliveries.ts";
+import type { QueueWorker } from "./queue-worker.ts";
+
+interface TestDependencies {
+  readonly pool: Pool;
+  readonly directory: EndpointDirectory;
+  readonly queueWorker: Pick<QueueWorker, "instance">;
+  readonly results: Pick<AttemptResults, "add">;
+  readonly attempt: DispatcherDependencies["attempt"];
+  readonly clock: Clock;
+  readonly leaseMs: number;
+}
+
+export type TestEndpoint = ReturnType<typeof createEndpointTest>;
+
+/**
+ * Sends the event `webhook_endpoint.test` to an endpoint now, whatever its status, and answers with the attempt. It is in
+ * the log like every other, is made once, and says nothing about the endpoint's health. Null where nothing can be sent now.
+ */
+export function createEndpointTest({
+  pool,
+  directory,
+  queueWorker,
+  results,
+  attempt,
+  clock,
+  leaseMs,
+}: TestDependencies) {
+  return async (endpoint: Endpoint): Promise<Attempt | null> => {
+    const { instance } = queueWorker;
+    const signing = await directory.find(endpoint.accountId, endpoint.id, endpoint.revision);
+    if (instance === null || signing === null) return null;
+    const event = testEvent(endpoint, clock.now());
+    const id = deliveryIdOf(event.id, event.createdAt, endpoint.id);
+    const planned = { id, event, endpointId: endpoint.id, leased: true, delayMs: 0 };
+    const { leasedUntil } = await inTransaction(pool, (tx) =>
+      insertDeliveries(tx, [], [planned], { leaseMs, instance }),
+    );
+    const { id: eventId, type: eventType, accountId, body, traceparent, createdAt } = event;
+    const delivery = {
+      ...{ id, endpointId: endpoint.id, accountId, eventId, eventType, body, traceparent, createdAt, leasedUntil },
+      ...{ purpose: "test" as const, attempts: 0, wasExhausted: false, dueAt: createdAt.toISOString() },
+    };
+    const made = await attempt(delivery, signing);
+    await results.add({ ...made, delivery, endpoint: signing });
+    return {
+      ...made.attempt,
+      decision: made.result.status !== null && isSuccess(made.result.status) ? "succeeded" : "exhausted",
+    };
+  };
+}
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+
+function testEvent(endpoint: Endpoint, at: Date): NewEvent {
+  const [id, type] = [newId("evt", at.getTime()), "webhook_endpoint.test"];
+  const envelope = {
+    ...{ id, type, created_at: at.toISOString(), data: viewEndpoint(endpoint) },
+    ...{ api_version: "v1", account_id: endpoint.accountId },
+  };
+  const body = Buffer.from(JSON.stringify(envelope));
+  return { id, accountId: endpoint.accountId, type, body, traceparent: null, createdAt: at };
+}
