@@ -218,6 +218,12 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   "POST /api/v1/webhooks/endpoints/{id}/secret/reveal": endpoint((person, path) =>
     rest(person, "POST", `${path}/secret/reveal`),
   ),
+  "POST /api/v1/webhooks/replays": endpoint((person, path) =>
+    rest(person, "POST", "/api/v1/webhooks/replays", {
+      endpoint_id: path.split("/").at(-1),
+      from: "2026-01-01T00:00:00Z",
+    }),
+  ),
   "POST /api/v1/webhooks/keys/rotate": fresh((person) => rest(person, "POST", "/api/v1/webhooks/keys/rotate")),
   "Mutation.updateAccount": fresh((person) =>
     graph(person, "updateAccount", "UpdateAccountInput", { displayName: "Eve" }),

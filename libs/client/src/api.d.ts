@@ -964,6 +964,61 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhooks/replays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List replays, newest first */
+        get: operations["webhookReplays"];
+        put?: never;
+        /**
+         * Deliver once more what was delivered, given up or parked
+         * @description Up to 1,000,000 deliveries of one endpoint, from the oldest on, under their own ids. With `dry_run` they are only counted. One replay of an endpoint runs at a time.
+         */
+        post: operations["startWebhookReplay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/replays/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a replay: how far it is */
+        get: operations["webhookReplay"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/replays/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End a replay; what is in the queue by now goes out */
+        post: operations["cancelWebhookReplay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/webhooks/sources": {
         parameters: {
             query?: never;
@@ -2345,6 +2400,38 @@ export interface components {
              */
             last_used_at: string;
         };
+        StartWebhookReplay: {
+            /**
+             * @description Only counts.
+             * @default false
+             */
+            dry_run?: boolean;
+            endpoint_id: string;
+            /** @default [] */
+            event_ids?: string[];
+            /** @default [] */
+            event_types?: string[];
+            /**
+             * Format: date-time
+             * @description Deliveries of events of this time or later.
+             */
+            from: string;
+            /**
+             * @description Deliveries in a second.
+             * @default null
+             */
+            rate?: number | null;
+            /**
+             * @description Left out, every delivery that is over.
+             * @enum {string}
+             */
+            status?: "succeeded" | "exhausted" | "parked";
+            /**
+             * Format: date-time
+             * @description Deliveries of events before this time; now when left out.
+             */
+            to?: string;
+        };
         StepUp: {
             /**
              * Format: date-time
@@ -2724,6 +2811,47 @@ export interface components {
             rejected_at: string;
             /** @description What the partner was answered. */
             status: number;
+        };
+        WebhookReplay: {
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC, with milliseconds.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            created_at: string;
+            ended_at: string | null;
+            /** @description The endpoint. Opaque. */
+            endpoint_id: string;
+            /** @description Empty for all. */
+            event_ids: string[];
+            /** @description Empty for all. */
+            event_types: string[];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC, with milliseconds.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            from: string;
+            /** @description The replay, sent as `X-Replay-Id`. Opaque. */
+            id: string;
+            /** @description Deliveries in a second; null for as many as the endpoint takes. */
+            rate: number | null;
+            /** @description Deliveries that have been put into the queue so far. */
+            replayed: number;
+            /** @enum {string} */
+            status: "running" | "done" | "cancelled";
+            statuses: ("succeeded" | "exhausted" | "parked")[];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC, with milliseconds.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            to: string;
+            /** @description Deliveries that were wanted when it began. */
+            total: number;
+        };
+        WebhookReplayCount: {
+            count: number;
         };
         WebhookSigningKey: {
             /**
@@ -3955,6 +4083,46 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["WebhookEvent"];
+            };
+        };
+        /** @description Success. */
+        WebhookReplay: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                ETag: components["headers"]["ETag"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WebhookReplay"];
+            };
+        };
+        /** @description Taken; done later. */
+        WebhookReplayAccepted: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WebhookReplay"];
+            };
+        };
+        /** @description Success. */
+        WebhookReplayCount: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                ETag: components["headers"]["ETag"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WebhookReplayCount"];
             };
         };
         /** @description Success. */
@@ -6628,8 +6796,14 @@ export interface operations {
                 cursor?: string;
                 delivery_id?: string;
                 endpoint_id?: string;
+                /** @description Of this time or later. */
+                from?: string;
                 /** @description Items on the page. */
                 limit?: number;
+                /** @description Not together with `delivery_id`. */
+                result?: "succeeded" | "failed";
+                /** @description Before this time. */
+                to?: string;
             };
             header?: {
                 /** @description Entity tags that the client has; a current one gives 304. */
@@ -6717,9 +6891,16 @@ export interface operations {
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
                 endpoint_id?: string;
+                event_id?: string;
+                /** @description Of this time or later. */
+                from?: string;
                 /** @description Items on the page. */
                 limit?: number;
                 status?: "pending" | "held" | "parked" | "succeeded" | "exhausted";
+                /** @description Before this time. */
+                to?: string;
+                /** @description The name of an event, or a prefix that ends in `*`. */
+                type?: string;
             };
             header?: {
                 /** @description Entity tags that the client has; a current one gives 304. */
@@ -7572,6 +7753,183 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    webhookReplays: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description Items on the page. */
+                limit?: number;
+            };
+            header?: {
+                /** @description Entity tags that the client has; a current one gives 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "whr_01kdzq7c9p4r6s8t0v2w5x7y1z",
+                     *           "endpoint_id": "whe_01kdzq5a7m2n4p6q8r0s1t3v5w",
+                     *           "statuses": [
+                     *             "exhausted"
+                     *           ],
+                     *           "event_types": [
+                     *             "order.*"
+                     *           ],
+                     *           "event_ids": [],
+                     *           "from": "2026-01-01T09:00:00.000Z",
+                     *           "to": "2026-01-01T11:00:00.000Z",
+                     *           "rate": 50,
+                     *           "status": "running",
+                     *           "total": 12000,
+                     *           "replayed": 350,
+                     *           "created_at": "2026-01-01T12:00:00.000Z",
+                     *           "ended_at": null
+                     *         }
+                     *       ],
+                     *       "has_more": false
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example false */
+                        has_more: boolean;
+                        items: components["schemas"]["WebhookReplay"][];
+                        /** @description Opaque; send it as `cursor` to get the next page. */
+                        next_cursor?: string;
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    startWebhookReplay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request is done once in 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartWebhookReplay"];
+            };
+        };
+        responses: {
+            200: components["responses"]["WebhookReplayCount"];
+            202: components["responses"]["WebhookReplayAccepted"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    webhookReplay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags that the client has; a current one gives 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example whr_01kdzq7c9p4r6s8t0v2w5x7y1z */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["WebhookReplay"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    cancelWebhookReplay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request is done once in 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example whr_01kdzq7c9p4r6s8t0v2w5x7y1z */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["WebhookReplay"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];

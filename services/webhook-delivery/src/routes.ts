@@ -3,11 +3,12 @@ import { type DeliveryRoutes, deliveryRoutes } from "./deliveries/delivery-route
 import { type EndpointActionRoutes, endpointActionRoutes } from "./endpoints/endpoint-action-routes.ts";
 import { type EndpointRoutes, endpointRoutes } from "./endpoints/endpoint-routes.ts";
 import { type EventRoutes, eventRoutes } from "./events/event-routes.ts";
+import { type ReplayRoutes, replayRoutes } from "./replays/replay-routes.ts";
 import { type SigningKeyRoutes, signingKeyRoutes } from "./signing-keys/signing-key-routes.ts";
 
 /** Everything this service answers over HTTP. */
 export function createServiceRoutes(
-  parts: EndpointRoutes & EndpointActionRoutes & DeliveryRoutes & EventRoutes & SigningKeyRoutes,
+  parts: EndpointRoutes & EndpointActionRoutes & DeliveryRoutes & EventRoutes & SigningKeyRoutes & ReplayRoutes,
 ): Routes {
   const routes = createRoutes();
   routes.include(endpointRoutes(parts));
@@ -15,5 +16,6 @@ export function createServiceRoutes(
   routes.include(deliveryRoutes(parts));
   routes.include(eventRoutes(parts));
   routes.include(signingKeyRoutes(parts));
+  routes.include(replayRoutes(parts));
   return routes;
 }

@@ -25,6 +25,8 @@ import { createEvents } from "./events/events.ts";
 import type { Properties } from "./properties.ts";
 import { openEngine } from "./queue/open-engine.ts";
 import { idleMsMax } from "./queue/queue-worker.ts";
+import { createReplayStore, replayRetention } from "./replays/replay-store.ts";
+import { createReplays } from "./replays/replays.ts";
 import { createServiceRoutes } from "./routes.ts";
 import { createSigningKeyStore } from "./signing-keys/signing-key-store.ts";
 import { createSigningKeys } from "./signing-keys/signing-keys.ts";
@@ -43,9 +45,10 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const mayWrite = (accountId: string) => mayAccess(accessStates.stateOf(accountId)?.state ?? "active", "write");
   const endpointStore = createEndpointStore(pool, openingWith(sealer));
   const secretStore = createSecretStore(sealer);
+  const replayStore = createReplayStore(pool);
   const signingKeyStore = createSigningKeyStore(pool, sealer);
   const shared = {
-    ...{ pool, endpointStore, secretStore, signingKeyStore, outbox, clock, mayWrite, wakeUp },
+    ...{ pool, endpointStore, secretStore, signingKeyStore, replayStore, outbox, clock, mayWrite, wakeUp },
     removals: createRemovals(pool),
     outbound: openOutbound(context),
     wake: wakeUp.wake,
@@ -59,8 +62,9 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const dayTables = createDayTables({ ...shared, retentionMs });
   // Before the first event comes: what finds no table of its day has to be moved later.
   await dayTables.keep();
-  startRetention({ runner, pool, clock }, [publishedRetention(retentionMs)]);
-  startWorkers(runner, { ...context, ...shared, ...engine, dayTables, accessStates });
+  startRetention({ runner, pool, clock }, [publishedRetention(retentionMs), replayRetention(retentionMs)]);
+  const replays = createReplays(shared);
+  startWorkers(runner, { ...context, ...shared, ...engine, replays, dayTables, accessStates });
 
   const deliveryStore = createDeliveryStore(shared);
   const eventStore = createEventStore(pool);
@@ -76,6 +80,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
       deliveryStore,
       eventStore,
       events,
+      replays,
       pageLimits,
     }),
     internalRoutes: exportRoutes({ item: WebhookEndpointResource, list: endpointStore.list, view: viewEndpoint }),

@@ -86,6 +86,7 @@ export const auditActions = {
   ),
   "webhook_endpoint.rotate_secret": of("webhook_endpoint", "An endpoint was given a new secret."),
   "webhook_endpoint.reveal_secret": of("webhook_endpoint", "The secret of an endpoint was shown."),
+  "webhook_endpoint.replay": of("webhook_endpoint", "Deliveries of an endpoint were made once more."),
   "webhook_endpoint.delete": of("webhook_endpoint", "An endpoint was deleted with its deliveries."),
   "webhook_signing_key.rotate": of("webhook_signing_key", "The account was given a new key for `v1a` signatures."),
   "property.set": { ...of("property", "A property was overridden."), keptFor: "actor" },

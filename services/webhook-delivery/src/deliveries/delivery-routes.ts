@@ -46,6 +46,14 @@ for (const example of subscribable.slice(0, 1)) examples.add(EventTypeResource, 
 const placeOfType = ({ name }: { readonly name: string }) => ({ at: new Date(0), id: name });
 
 const read = { scopes: ["webhooks:read"] } as const;
+const time = z.iso
+  .datetime()
+  .transform((text) => new Date(text))
+  .optional();
+const timeParameters = {
+  from: time.describe("Of this time or later."),
+  to: time.describe("Before this time."),
+};
 const base = "/api/v1/webhooks";
 
 /** What was delivered, what was tried, and what there is to subscribe to. */
@@ -81,10 +89,15 @@ function declareDeliveries(routes: Routes, { deliveryStore, pageLimits }: Delive
       ...pageParameters(pageLimits),
       endpoint_id: z.string().optional(),
       status: z.enum(webhookDeliveryStatuses).optional(),
+      type: z.string().max(200).optional().describe("The name of an event, or a prefix that ends in `*`."),
+      event_id: z.string().max(128).optional(),
+      ...timeParameters,
     }),
     responses: { 200: pageOf(WebhookDeliveryResource) },
-    handle: ({ caller, query: { endpoint_id: endpointId, status, ...page } }) =>
-      listPage(page, (range) => deliveryStore.list(caller.accountId, { endpointId, status }, range), viewDelivery),
+    handle: ({ caller, query: { endpoint_id: endpointId, event_id: eventId, status, type, from, to, ...page } }) => {
+      const filter = { endpointId, eventId, status, type, from, to };
+      return listPage(page, (range) => deliveryStore.list(caller.accountId, filter, range), viewDelivery);
+    },
   });
 
   routes.get(`${base}/deliveries/:id`, {
@@ -132,10 +145,12 @@ function declareAttempts(routes: Routes, { deliveryStore, pageLimits }: Delivery
       ...pageParameters(pageLimits),
       endpoint_id: z.string().optional(),
       delivery_id: z.string().optional(),
+      result: z.enum(["succeeded", "failed"]).optional().describe("Not together with `delivery_id`."),
+      ...timeParameters,
     }),
     responses: { 200: pageOf(AttemptResource) },
-    handle({ caller, query: { endpoint_id: endpointId, delivery_id: deliveryId, ...page } }) {
-      const filter = { endpointId, deliveryId };
+    handle({ caller, query: { endpoint_id: endpointId, delivery_id: deliveryId, result, from, to, ...page } }) {
+      const filter = { endpointId, deliveryId, from, to, succeeded: result && result === "succeeded" };
       const position = ({ startedAt: at, id }: Attempt) => ({ at, id });
       return listPage(
         page,

@@ -50,6 +50,8 @@ const listDeliveries = sql(
      select ${deliveries.columns}, d.status as stored from deliveries as d
      where endpoint_id = p.id and ($3::text is null or d.status = $3)
        and ($4::text is null or ($4 = 'held') = (p.status <> 'enabled' or $5))
+       and ($9::text is null or event_type = $9) and ($10::text is null or starts_with(event_type, $10))
+       and ($11::text is null or event_id = $11) and created_at >= $12 and created_at < $13
        and created_at <= $6 and ${newestFirst(6)}) as d
    cross join lateral (select d.*, case when stored = 'pending' and (p.status <> 'enabled' or $5) then 'held'
      else stored end as status) as found
@@ -59,6 +61,7 @@ const listAttempts = sql(
   "attempt.list",
   `select found.* from ${endpointsOf} cross join lateral (
      select ${attempts.columns} from delivery_attempts where endpoint_id = p.id and started_at <= $3
+       and started_at >= $6 and started_at < $7 and ($8::bool is null or $8 = (status between 200 and 299) is true)
        and ${newestFirst(3, "started_at")}) as found
    order by found."startedAt" desc, found.id desc limit $5`,
 );
@@ -72,7 +75,17 @@ export interface ListFilter {
   readonly endpointId?: string | undefined;
   readonly status?: string | undefined;
   readonly deliveryId?: string | undefined;
+  /** A name, or a prefix that ends in `*`. */
+  readonly type?: string | undefined;
+  readonly eventId?: string | undefined;
+  readonly from?: Date | undefined;
+  readonly to?: Date | undefined;
+  /** Of attempts: those that were acknowledged, or the others. */
+  readonly succeeded?: boolean | undefined;
 }
+
+const beginning = new Date(0);
+const endOfTime = new Date("9999-12-31T00:00:00.000Z");
 
 interface StoreDependencies {
   readonly pool: Pool;
@@ -96,19 +109,23 @@ export function createDeliveryStore({ pool, mayWrite }: StoreDependencies) {
       const values = [accountId, id, createdAt, !mayWrite(accountId)];
       return (await tx.query<Delivery>(lockDelivery, values)).rows[0] ?? null;
     },
-    async list(accountId: string, { endpointId, status }: ListFilter, range: ListRange): Promise<Delivery[]> {
+    async list(accountId: string, wanted: ListFilter, range: ListRange): Promise<Delivery[]> {
+      const { endpointId, status, type, eventId, from = beginning, to = endOfTime } = wanted;
       const isOpen = status === "held" || status === "pending";
       const stored = isOpen ? "pending" : (status ?? null);
       const filter = [endpointId ?? null, stored, isOpen ? status : null, !mayWrite(accountId)];
-      return (await pool.query<Delivery>(listDeliveries, [accountId, ...filter, ...rangeValues(range)])).rows;
+      const isPrefix = type?.endsWith("*") ?? false;
+      const names = [isPrefix ? null : (type ?? null), isPrefix ? type?.slice(0, -1) : null];
+      const values = [accountId, ...filter, ...rangeValues(range), ...names, eventId ?? null, from, to];
+      return (await pool.query<Delivery>(listDeliveries, values)).rows;
     },
     async listAttempts(
       accountId: string,
-      { endpointId, deliveryId }: ListFilter,
+      { endpointId, deliveryId, from = beginning, to = endOfTime, succeeded }: ListFilter,
       range: ListRange,
     ): Promise<Attempt[]> {
       if (deliveryId === undefined) {
-        const values = [accountId, endpointId ?? null, ...rangeValues(range)];
+        const values = [accountId, endpointId ?? null, ...rangeValues(range), from, to, succeeded ?? null];
         return (await pool.query<Attempt>(listAttempts, values)).rows;
       }
       const { rows } = await pool.query<Attempt>(listAttemptsOfDelivery, [

@@ -136,6 +136,7 @@ function begin(
           purpose: "delivery" as const,
           attempts: 0,
           wasExhausted: false,
+          replayId: null,
           dueAt: createdAt.toISOString(),
           leasedUntil,
         },

@@ -5,6 +5,7 @@ import type { OutboundClient } from "@signalbox/net";
 import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { createEndpointSecret } from "@signalbox/webhook-signatures";
+import type { ReplayStore } from "../replays/replay-store.ts";
 import type { SigningKeys } from "../signing-keys/signing-keys.ts";
 import {
   type Endpoint,
@@ -24,6 +25,7 @@ import type { SecretStore } from "./secret-store.ts";
 interface EndpointDependencies {
   readonly endpointStore: EndpointStore;
   readonly secretStore: Pick<SecretStore, "insert" | "saveCredentials">;
+  readonly replayStore: Pick<ReplayStore, "removeAllOf">;
   readonly outbox: Outbox;
   readonly clock: Clock;
   readonly outbound: Pick<OutboundClient, "check">;
@@ -39,8 +41,18 @@ export type Endpoints = ReturnType<typeof createEndpoints>;
 
 /** The endpoints of an account: created, updated, deleted. */
 export function createEndpoints(dependencies: EndpointDependencies) {
-  const { endpointStore, secretStore, removals, signingKeys, outbox, clock, outbound, endpointsMax, mayRegister } =
-    dependencies;
+  const {
+    endpointStore,
+    secretStore,
+    removals,
+    signingKeys,
+    replayStore,
+    outbox,
+    clock,
+    outbound,
+    endpointsMax,
+    mayRegister,
+  } = dependencies;
   return {
     /** Creates an endpoint, which gets the events committed from now on. Its secret is shown this once. */
     async create(tx: Tx, caller: Caller, wanted: NewEndpoint) {
@@ -79,6 +91,7 @@ export function createEndpoints(dependencies: EndpointDependencies) {
       for (const { id } of owned) await endpointStore.remove(tx, id, clock.now());
       await removals.purge(tx, accountId);
       await signingKeys.removeAllOf(tx, accountId);
+      await replayStore.removeAllOf(tx, accountId);
       if (owned.length > 0) await outbox.append(tx, owned.map(endpointDeleted));
     },
   };

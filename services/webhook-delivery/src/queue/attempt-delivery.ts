@@ -84,7 +84,8 @@ function messageOf(delivery: LeasedDelivery, endpoint: SigningEndpoint, at: Date
     privateKeys: live(endpoint.signingKeys),
     like: settings.signatures.filter((signature) => signature !== "v1a"),
   });
-  return { body, headers: headersOf(envelopeHeaders, headers, own, signed) };
+  const replay: Record<string, string> = delivery.replayId === null ? {} : { "X-Replay-Id": delivery.replayId };
+  return { body, headers: headersOf(envelopeHeaders, headers, own, signed, replay) };
 }
 
 const envelopeHeaders = { "content-type": "application/json", "user-agent": "Signalbox" };

@@ -18,6 +18,8 @@ export interface LeasedDelivery {
   readonly wasExhausted: boolean;
   /** A probe asks whether a disabled endpoint works again; a test is for its owner to see. */
   readonly purpose: "delivery" | "probe" | "test";
+  /** The replay that asked for it. */
+  readonly replayId: string | null;
   /** When it became due, for the database: its place in the queue, should it be handed back. */
   readonly dueAt: string;
   /** Also the fence: whoever takes the delivery over writes another time. */
@@ -58,11 +60,11 @@ const claimText = (isProbe: boolean): string => `with taken as materialized (
      update delivery_queue as q
      set due_at = date_trunc('milliseconds', statement_timestamp()) + $3::int * interval '1 ms', leased_by = $4
      where ctid = any (array(select place from taken))
-     returning delivery_id, created_at, due_at as leased_until
+     returning delivery_id, created_at, due_at as leased_until, replay_id
    )
    select d.id, d.endpoint_id as "endpointId", d.account_id as "accountId", d.event_id as "eventId",
      d.event_type as "eventType", e.body, e.traceparent, d.created_at as "createdAt", d.attempts,
-     d.exhausted_at is not null as "wasExhausted", ${isProbe ? "'probe'" : "'delivery'"} as purpose,
+     d.exhausted_at is not null as "wasExhausted", ${isProbe ? "'probe'" : "'delivery'"} as purpose, leased.replay_id as "replayId",
      taken.due_at::text as "dueAt", leased.leased_until as "leasedUntil"
    from leased join taken using (delivery_id)
    cross join lateral (

@@ -47,7 +47,7 @@ export function createEndpointTest({
     const { id: eventId, type: eventType, accountId, body, traceparent, createdAt } = event;
     const delivery = {
       ...{ id, endpointId: endpoint.id, accountId, eventId, eventType, body, traceparent, createdAt, leasedUntil },
-      ...{ purpose: "test" as const, attempts: 0, wasExhausted: false, dueAt: createdAt.toISOString() },
+      ...{ purpose: "test" as const, attempts: 0, wasExhausted: false, replayId: null, dueAt: createdAt.toISOString() },
     };
     const made = await attempt(delivery, signing);
     await results.add({ ...made, delivery, endpoint: signing });

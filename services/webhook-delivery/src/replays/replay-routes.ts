@@ -1,0 +1,184 @@
+import { examples, identifier, timestamp } from "@signalbox/contracts";
+import type { Clock } from "@signalbox/core";
+import type { PageLimits } from "@signalbox/graphql";
+import {
+  accepted,
+  createRoutes,
+  type HttpResponse,
+  listPage,
+  ok,
+  pageOf,
+  pageParameters,
+  type Routes,
+  refused,
+} from "@signalbox/http";
+import { z } from "zod";
+import { deliveriesMax, type Replay, type ReplayFilter, replayedStatuses, replayStatuses } from "./replay.ts";
+import type { ReplayStore } from "./replay-store.ts";
+import type { ReplayOutcome, Replays } from "./replays.ts";
+
+export interface ReplayRoutes {
+  readonly replays: Replays;
+  readonly replayStore: Pick<ReplayStore, "find" | "list" | "lock">;
+  readonly clock: Clock;
+  readonly pageLimits: PageLimits;
+}
+
+const example = {
+  id: "whr_01kdzq7c9p4r6s8t0v2w5x7y1z",
+  endpoint_id: "whe_01kdzq5a7m2n4p6q8r0s1t3v5w",
+  statuses: ["exhausted" as const],
+  event_types: ["order.*"],
+  event_ids: [],
+  from: "2026-01-01T09:00:00.000Z",
+  to: "2026-01-01T11:00:00.000Z",
+  rate: 50,
+  status: "running" as const,
+  total: 12_000,
+  replayed: 350,
+  created_at: "2026-01-01T12:00:00.000Z",
+  ended_at: null,
+};
+
+const ReplayResource = z
+  .object({
+    id: identifier("The replay, sent as `X-Replay-Id`"),
+    endpoint_id: identifier("The endpoint"),
+    statuses: z.array(z.enum(replayedStatuses)),
+    event_types: z.array(z.string()).describe("Empty for all."),
+    event_ids: z.array(z.string()).describe("Empty for all."),
+    from: timestamp,
+    to: timestamp,
+    rate: z.int().nullable().describe("Deliveries in a second; null for as many as the endpoint takes."),
+    status: z.enum(replayStatuses),
+    total: z.int().describe("Deliveries that were wanted when it began."),
+    replayed: z.int().describe("Deliveries that have been put into the queue so far."),
+    created_at: timestamp,
+    ended_at: timestamp.nullable(),
+  })
+  .meta({ id: "WebhookReplay" })
+  .register(examples, { example });
+
+const CountedResource = z
+  .object({ count: z.int() })
+  .meta({ id: "WebhookReplayCount" })
+  .register(examples, { example: { count: 12_000 } });
+
+const time = z.iso.datetime().transform((text) => new Date(text));
+
+/** What a replay is made of; the graph takes the same. */
+export const StartReplayBody = z
+  .strictObject({
+    endpoint_id: z.string().min(1).max(64),
+    status: z.enum(replayedStatuses).optional().describe("Left out, every delivery that is over."),
+    event_types: z.array(z.string().min(1).max(200)).max(50).default([]),
+    event_ids: z.array(z.string().min(1).max(128)).max(1_000).default([]),
+    from: time.describe("Deliveries of events of this time or later."),
+    to: time.optional().describe("Deliveries of events before this time; now when left out."),
+    rate: z.int().min(1).max(1_000).nullable().default(null).describe("Deliveries in a second."),
+    dry_run: z.boolean().default(false).describe("Only counts."),
+  })
+  .meta({ id: "StartWebhookReplay" })
+  .register(examples, {
+    example: { endpoint_id: example.endpoint_id, status: "exhausted", from: example.from, to: example.to, rate: 50 },
+  });
+
+/** The deliveries that a body asks for; never those of events to come. */
+export function filterOf(body: z.output<typeof StartReplayBody>, now: Date): ReplayFilter {
+  const { endpoint_id: endpointId, status, event_types: eventTypes, event_ids: eventIds, from: fromTime, to } = body;
+  const toTime = to === undefined || to > now ? now : to;
+  return { endpointId, statuses: status ? [status] : replayedStatuses, eventTypes, eventIds, fromTime, toTime };
+}
+
+const read = { scopes: ["webhooks:read"] } as const;
+const write = { scopes: ["webhooks:write"] } as const;
+const base = "/api/v1/webhooks/replays";
+
+/** Deliveries once more. */
+export function replayRoutes({ replays, replayStore, clock, pageLimits }: ReplayRoutes): Routes {
+  const routes = createRoutes({ exampleIds: { id: example.id } });
+
+  routes.post(base, {
+    operationId: "startWebhookReplay",
+    summary: "Deliver once more what was delivered, given up or parked",
+    description: `Up to ${deliveriesMax.toLocaleString("en")} deliveries of one endpoint, from the oldest on, under their own ids. With \`dry_run\` they are only counted. One replay of an endpoint runs at a time.`,
+    auth: write,
+    audit: "webhook_endpoint.replay",
+    body: StartReplayBody,
+    responses: { 200: CountedResource, 202: ReplayResource, 404: "error", 409: "error", 422: "error" },
+    idempotent: true,
+    create: {
+      run: (tx, { caller, body }) => replays.start(tx, caller, filterOf(body, clock.now()), body.rate, body.dry_run),
+      answer: answerOfStart,
+    },
+  });
+
+  routes.get(base, {
+    operationId: "webhookReplays",
+    summary: "List replays, newest first",
+    auth: read,
+    query: z.object(pageParameters(pageLimits)),
+    responses: { 200: pageOf(ReplayResource) },
+    handle: ({ caller, query }) => listPage(query, (range) => replayStore.list(caller.accountId, range), viewReplay),
+  });
+
+  routes.get(`${base}/:id`, {
+    operationId: "webhookReplay",
+    summary: "Read a replay: how far it is",
+    auth: read,
+    responses: { 200: ReplayResource, 404: "error" },
+    async handle({ caller, params }) {
+      const replay = await replayStore.find(caller.accountId, params.id);
+      return replay ? ok(viewReplay(replay)) : refused(404, "not_found");
+    },
+  });
+
+  routes.post(`${base}/:id/cancel`, {
+    operationId: "cancelWebhookReplay",
+    summary: "End a replay; what is in the queue by now goes out",
+    auth: write,
+    // The replay is the record.
+    audit: null,
+    responses: { 200: ReplayResource, 404: "error" },
+    idempotent: true,
+    write: {
+      find: (tx, { caller, params }) => replayStore.lock(tx, caller.accountId, params.id),
+      change: (tx, replay) => replays.cancel(tx, replay),
+      answer: (replay) => ok(viewReplay(replay)),
+    },
+  });
+  return routes;
+}
+
+const viewReplay = (replay: Replay) => ({
+  id: replay.id,
+  endpoint_id: replay.endpointId,
+  statuses: [...replay.statuses],
+  event_types: [...replay.eventTypes],
+  event_ids: [...replay.eventIds],
+  from: replay.fromTime.toISOString(),
+  to: replay.toTime.toISOString(),
+  rate: replay.rate,
+  status: replay.status,
+  total: replay.total,
+  replayed: replay.replayed,
+  created_at: replay.createdAt.toISOString(),
+  ended_at: replay.endedAt?.toISOString() ?? null,
+});
+
+function answerOfStart(result: ReplayOutcome): HttpResponse {
+  switch (result.outcome) {
+    case "started":
+      return accepted(viewReplay(result.replay));
+    case "counted":
+      return ok({ count: result.count });
+    case "no-endpoint":
+      return refused(404, "not_found");
+    case "running":
+      return refused(409, "conflict", { message: "A replay of this endpoint is running: wait for it, or cancel it." });
+    case "too-many": {
+      const message = `More than ${deliveriesMax} deliveries are wanted: narrow the time.`;
+      return refused(422, "validation_error", { message, details: [{ field: "from", code: "too_big", message }] });
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import {
+  type ListRange,
+  newestFirst,
+  type Pool,
+  type Queryable,
+  type RetentionRule,
+  rangeValues,
+  sql,
+  type Tx,
+  table,
+} from "@signalbox/storage";
+import { deliveriesMax, type Replay, type ReplayFilter } from "./replay.ts";
+
+const replays = table("replays", {
+  id: "text",
+  accountId: "text",
+  endpointId: "text",
+  statuses: "text[]",
+  eventTypes: "text[]",
+  eventIds: "text[]",
+  fromTime: "timestamptz",
+  toTime: "timestamptz",
+  rate: "int4",
+  status: "text",
+  total: "int4",
+  replayed: "int4",
+  placeTime: "timestamptz",
+  placeId: "text",
+  dueAt: "timestamptz",
+  createdAt: "timestamptz",
+  endedAt: "timestamptz",
+});
+const saveReplay = replays.update("status", "replayed", "placeTime", "placeId", "dueAt", "endedAt");
+const select = `select ${replays.columns} from replays`;
+const findReplay = sql("replay.find", `${select} where id = $1 and account_id = $2`);
+const lockReplay = sql("replay.lock", `${findReplay.text} for update`);
+const listReplays = sql("replay.list", `${select} where account_id = $1 and ${newestFirst(2)}`);
+const findRunning = sql(
+  "replay.running",
+  "select 1 from replays where endpoint_id = $1 and status = 'running' limit 1",
+);
+const lockDue = sql(
+  "replay.lock-due",
+  `${select} where status = 'running' and due_at <= $1 order by due_at limit 1 for update skip locked`,
+);
+const removeReplays = sql("replay.remove-all", "delete from replays where account_id = $1");
+
+/** The wanted deliveries; the values are those of `wantedValues`. */
+const wanted = `endpoint_id = $1 and status = any($2::text[]) and created_at >= $3 and created_at < $4
+  and (cardinality($5::text[]) = 0 or exists (
+    select from unnest($5::text[]) as f (filter)
+    where case when right(filter, 1) = '*' then starts_with(event_type, left(filter, -1)) else event_type = filter end))
+  and (cardinality($6::text[]) = 0 or event_id = any($6::text[]))`;
+const countWanted = sql(
+  "",
+  `select count(*)::int as count from (
+     select 1 from deliveries where ${wanted} limit ${deliveriesMax + 1}) as found`,
+);
+/** What waits is not put into the queue a second time, and a retention that comes between takes what it takes. */
+const queueNext = sql(
+  "",
+  `with chosen as materialized (
+     select id, created_at, row_number() over (order by created_at, id) as place from (
+       select id, created_at from deliveries where ${wanted} and (created_at, id) > ($7, $8)
+       order by created_at, id limit $9) as next
+   ), changed as (
+     update deliveries as d set status = 'pending', next_attempt_at = statement_timestamp()
+     from chosen where d.id = chosen.id and d.created_at = chosen.created_at and d.status = any($2::text[])
+     returning d.id
+   ), queued as (
+     insert into delivery_queue (endpoint_id, due_at, delivery_id, created_at, replay_id)
+     select $1, statement_timestamp() + place * $10::int * interval '1 microsecond', id, created_at, $11
+     from chosen join changed using (id)
+   )
+   select count(*)::int as count, max(created_at) as "placeTime",
+     (select id from chosen order by place desc limit 1) as "placeId" from chosen`,
+);
+const countQueued = sql(
+  "replay.count-queued",
+  "select count(*)::int as count from (select 1 from delivery_queue where endpoint_id = $1 limit $2) as found",
+);
+
+const wantedValues = ({ endpointId, statuses, fromTime, toTime, eventTypes, eventIds }: ReplayFilter) => [
+  ...[endpointId, statuses, fromTime, toTime, eventTypes, eventIds],
+];
+
+/** Replays in PostgreSQL. */
+export function createReplayStore(pool: Pool) {
+  const rowOf = async (from: Queryable, ...query: Parameters<Queryable["query"]>): Promise<Replay | null> =>
+    (await from.query<Replay>(...query)).rows[0] ?? null;
+  return {
+    find: (accountId: string, id: string) => rowOf(pool, findReplay, [id, accountId]),
+    list: async (accountId: string, range: ListRange): Promise<Replay[]> =>
+      (await pool.query<Replay>(listReplays, [accountId, ...rangeValues(range)])).rows,
+    lock: (tx: Tx, accountId: string, id: string) => rowOf(tx, lockReplay, [id, accountId]),
+    /** A running replay whose next step is due, for one of those who ask. */
+    lockDue: (tx: Tx, now: Date) => rowOf(tx, lockDue, [now]),
+    isRunning: async (tx: Tx, endpointId: string): Promise<boolean> =>
+      (await tx.query(findRunning, [endpointId])).rows.length > 0,
+    insert: (tx: Tx, replay: Replay): Promise<void> => replays.insert(tx, { ...replay, dueAt: replay.createdAt }),
+    save: async (tx: Tx, replay: Replay & { readonly dueAt: Date }): Promise<void> =>
+      void (await saveReplay(tx, replay)),
+    removeAllOf: async (tx: Tx, accountId: string): Promise<void> => void (await tx.query(removeReplays, [accountId])),
+
+    /** How many deliveries are wanted; one more than the most stands for any more. */
+    countWanted: async (db: Queryable, filter: ReplayFilter): Promise<number> =>
+      (await db.query<{ count: number }>(countWanted, wantedValues(filter))).rows[0]?.count ?? 0,
+    /** How much waits for the endpoint, up to `most`. */
+    countQueued: async (tx: Tx, endpointId: string, most: number): Promise<number> =>
+      (await tx.query<{ count: number }>(countQueued, [endpointId, most])).rows[0]?.count ?? 0,
+    /** Puts the next deliveries into the queue, one due so many microseconds after the other; answers how far it came. */
+    async queueNext(tx: Tx, replay: Replay, limit: number, apartUs: number) {
+      const values = [...wantedValues(replay), replay.placeTime, replay.placeId, limit, apartUs, replay.id];
+      const [row] = (await tx.query<QueuedStep>(queueNext, values)).rows;
+      return row ?? { count: 0, placeTime: null, placeId: null };
+    },
+  };
+}
+
+interface QueuedStep {
+  readonly count: number;
+  readonly placeTime: Date | null;
+  readonly placeId: string | null;
+}
+
+/** Its deliveries are gone by then. */
+export const replayRetention = (keepMs: () => number): RetentionRule => ({
+  name: "trim replays",
+  table: "replays",
+  column: "created_at",
+  keepMs,
+});
+
+export type ReplayStore = ReturnType<typeof createReplayStore>;

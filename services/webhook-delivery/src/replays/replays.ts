@@ -1,0 +1,99 @@
+import type { Caller } from "@signalbox/auth";
+import { type Clock, newId, seconds } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
+import { audited } from "@signalbox/service";
+import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
+import type { EndpointStore } from "../endpoints/endpoint-store.ts";
+import { deliveriesMax, type Replay, type ReplayFilter } from "./replay.ts";
+import type { ReplayStore } from "./replay-store.ts";
+
+interface ReplayDependencies {
+  readonly pool: Pool;
+  readonly replayStore: ReplayStore;
+  readonly endpointStore: Pick<EndpointStore, "lock">;
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+  /** Tells the worker that something is due. */
+  readonly wake: () => void;
+}
+
+export type ReplayOutcome =
+  | { readonly outcome: "started"; readonly replay: Replay }
+  | { readonly outcome: "counted"; readonly count: number }
+  | { readonly outcome: "no-endpoint" | "running" | "too-many" };
+
+/** More than this waiting for an endpoint, and a replay waits: what is queued goes out although it is cancelled. */
+const queuedMax = 1_000;
+/** Without a rate, so many in one transaction. */
+const stepMax = 500;
+const stepMs = seconds(1);
+
+export type Replays = ReturnType<typeof createReplays>;
+
+/** Deliveries that are made once more: a step at a time, each one transaction, so that it goes on wherever it was cut off. */
+export function createReplays({ pool, replayStore, endpointStore, outbox, clock, wake }: ReplayDependencies) {
+  return {
+    /** Begins a replay of what is wanted, or counts it. */
+    async start(
+      tx: Tx,
+      caller: Caller,
+      filter: ReplayFilter,
+      rate: number | null,
+      dryRun: boolean,
+    ): Promise<ReplayOutcome> {
+      const { accountId } = caller;
+      const endpoint = await endpointStore.lock(tx, accountId, filter.endpointId);
+      if (endpoint === null) return { outcome: "no-endpoint" };
+      const total = await replayStore.countWanted(tx, filter);
+      if (dryRun) return { outcome: "counted", count: Math.min(total, deliveriesMax) };
+      if (total > deliveriesMax) return { outcome: "too-many" };
+      if (await replayStore.isRunning(tx, endpoint.id)) return { outcome: "running" };
+      const at = clock.now();
+      const replay: Replay = {
+        ...{ ...filter, id: newId("whr", at.getTime()), accountId, rate, status: "running", total, replayed: 0 },
+        ...{ placeTime: filter.fromTime, placeId: "", createdAt: at, endedAt: null },
+      };
+      await replayStore.insert(tx, replay);
+      await outbox.append(tx, [audited(caller, { action: "webhook_endpoint.replay", subject: endpoint.id })]);
+      return { outcome: "started", replay };
+    },
+
+    /** Ends a replay; what is in the queue by now goes out. One that is over stays as it is. */
+    async cancel(tx: Tx, replay: Replay): Promise<Replay> {
+      if (replay.status !== "running") return replay;
+      const cancelled = { ...replay, status: "cancelled", endedAt: clock.now() } as const;
+      await replayStore.save(tx, { ...cancelled, dueAt: clock.now() });
+      return cancelled;
+    },
+
+    /** Takes a step of a replay that is due; answers "again" while there may be another. */
+    async step(): Promise<"again" | "done"> {
+      return inTransaction(pool, async (tx) => {
+        const now = clock.now();
+        const replay = await replayStore.lockDue(tx, now);
+        if (replay === null) return "done";
+        const room = queuedMax - (await replayStore.countQueued(tx, replay.endpointId, queuedMax));
+        const limit = Math.min(room, replay.rate ?? stepMax);
+        const next = new Date(now.getTime() + stepMs);
+        if (limit <= 0) {
+          await replayStore.save(tx, { ...replay, dueAt: next });
+          return "again";
+        }
+        const apartUs = replay.rate === null ? 1 : Math.floor(1_000_000 / replay.rate);
+        const { count, placeTime, placeId } = await replayStore.queueNext(tx, replay, limit, apartUs);
+        const isOver = count < limit;
+        await replayStore.save(tx, {
+          ...replay,
+          status: isOver ? "done" : "running",
+          replayed: replay.replayed + count,
+          placeTime: placeTime ?? replay.placeTime,
+          placeId: placeId ?? replay.placeId,
+          endedAt: isOver ? now : null,
+          dueAt: replay.rate === null ? now : next,
+        });
+        tx.afterCommit(wake);
+        return "again";
+      });
+    },
+  };
+}
