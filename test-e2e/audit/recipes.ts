@@ -196,6 +196,9 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   "POST /api/v1/webhooks/sources/{id}/secret/rotate": source((person, path) =>
     rest(person, "POST", `${path}/secret/rotate`, { secret: `whsec_${randomBytes(24).toString("base64")}` }),
   ),
+  "POST /api/v1/webhooks/sources/{id}/rotate-url": source((person, path) =>
+    rest(person, "POST", `${path}/rotate-url`, { overlap_seconds: 60 }),
+  ),
   "DELETE /api/v1/webhooks/sources/{id}": source((person, path) => rest(person, "DELETE", path)),
   "POST /api/v1/webhooks/endpoints": fresh((person) => rest(person, "POST", endpoints, newEndpoint)),
   "PATCH /api/v1/webhooks/endpoints/{id}": endpoint((person, path) =>

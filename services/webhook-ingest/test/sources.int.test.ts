@@ -37,6 +37,7 @@ test("a new source is shown with every field, found again, and announced", async
       status: "active",
       forward: true,
       ingest_path: "",
+      former_ingest_paths: [],
       settings: {},
       overlaps_end_at: [],
       created_at: "",

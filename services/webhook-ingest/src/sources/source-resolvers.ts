@@ -25,7 +25,7 @@ export function resolversOf({ sourceStore, pageLimits }: SourceFields): Resolver
     },
     WebhookSource: {
       __resolveReference: field(read, ({ id }: { readonly id: string }, _, { loaders }) => loaders.source(id)),
-      ingestPath: ({ id }: Source) => ingestPathOf(id),
+      ingestPath: ingestPathOf,
     },
   };
 }
