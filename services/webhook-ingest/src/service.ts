@@ -46,7 +46,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
     internalRoutes: exportRoutes({ item: WebhookSourceResource, list: sourceStore.list, view: viewSource }),
     graph: {
       typeDefs: await readFile(schemaFile, "utf8"),
-      resolvers: resolversOf({ sourceStore, pageLimits }),
+      resolvers: resolversOf({ sources, sourceSecrets, sourceAddresses, sourceStore, pageLimits }),
       createLoaders: sourceLoaders(sourceStore),
     },
   });

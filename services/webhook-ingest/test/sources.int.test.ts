@@ -283,7 +283,7 @@ test("a hundred sources of a query are one statement, and those of others are nu
   const typeDefs = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
   const graph = {
     typeDefs,
-    resolvers: resolversOf({ sourceStore, pageLimits }),
+    resolvers: resolversOf({ sourceStore, pageLimits } as Parameters<typeof resolversOf>[0]),
     createLoaders: sourceLoaders(sourceStore),
   };
   const served = await serveListener(createSubgraph({ ...graph, clock, log }));
