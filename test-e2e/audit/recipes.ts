@@ -89,6 +89,13 @@ const source = (make: (person: Person, path: string) => Attempt): Recipe =>
     return make(person, `${sources}/${id}`);
   });
 
+/** A mutation of a source that is there. */
+const sourceGraph = (call: (id: string) => string): Recipe =>
+  fresh(async ({ headers: by }, { send }) => {
+    const { id } = (await send(by, sources, { body: newSource })).json;
+    return { by, path: "/graphql", request: { body: { query: `mutation { ${call(id)} { errors { message } } }` } } };
+  });
+
 const endpoints = "/api/v1/webhooks/endpoints";
 const newEndpoint = { url: "https://hooks.example.org/a", event_types: ["account.updated"] };
 const endpoint = (make: (person: Person, path: string) => Attempt, before: readonly string[] = []): Recipe =>
@@ -196,7 +203,21 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   "POST /api/v1/webhooks/sources/{id}/secret/rotate": source((person, path) =>
     rest(person, "POST", `${path}/secret/rotate`, { secret: `whsec_${randomBytes(24).toString("base64")}` }),
   ),
+  "POST /api/v1/webhooks/sources/{id}/rotate-url": source((person, path) =>
+    rest(person, "POST", `${path}/rotate-url`, { overlap_seconds: 60 }),
+  ),
   "DELETE /api/v1/webhooks/sources/{id}": source((person, path) => rest(person, "DELETE", path)),
+  "Mutation.createWebhookSource": fresh((person) =>
+    graph(person, "createWebhookSource", "CreateWebhookSourceInput", newSource),
+  ),
+  "Mutation.updateWebhookSource": sourceGraph((id) => `updateWebhookSource(id: "${id}", input: { name: "Store" })`),
+  "Mutation.rotateWebhookSourceSecret": sourceGraph(
+    (id) => `rotateWebhookSourceSecret(id: "${id}", input: { secret: "${newSource.secret}" })`,
+  ),
+  "Mutation.rotateWebhookSourceUrl": sourceGraph(
+    (id) => `rotateWebhookSourceUrl(id: "${id}", input: { overlapSeconds: 60 })`,
+  ),
+  "Mutation.deleteWebhookSource": sourceGraph((id) => `deleteWebhookSource(id: "${id}")`),
   "POST /api/v1/webhooks/endpoints": fresh((person) => rest(person, "POST", endpoints, newEndpoint)),
   "PATCH /api/v1/webhooks/endpoints/{id}": endpoint((person, path) =>
     rest(person, "PATCH", path, { url: "https://hooks.example.org/b" }),

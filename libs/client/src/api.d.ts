@@ -1124,6 +1124,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhooks/sources/{id}/rotate-url": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a source another address
+         * @description Until the overlap ends, a day unless told otherwise, webhooks that come to the present address are taken too. At most three addresses are taken at once.
+         */
+        post: operations["rotateWebhookSourceUrl"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/webhooks/sources/{id}/secret/rotate": {
         parameters: {
             query?: never;
@@ -2281,6 +2301,13 @@ export interface components {
             /** @description What the partner signs with. Write-only. */
             secret: string;
         };
+        RotateWebhookSourceUrl: {
+            /**
+             * @description How long webhooks that come to the present address are still taken.
+             * @default 86400
+             */
+            overlap_seconds?: number;
+        };
         SentCode: {
             /**
              * Format: date-time
@@ -2880,6 +2907,16 @@ export interface components {
             created_at: string;
             /** @description Types that are accepted; null accepts every type. */
             event_types: string[] | null;
+            /** @description Where it posted to before, as long as that is taken, the last one first. */
+            former_ingest_paths?: {
+                /**
+                 * Format: date-time
+                 * @description RFC 3339, UTC, with milliseconds.
+                 * @example 2026-01-01T00:00:00.000Z
+                 */
+                ends_at: string;
+                ingest_path: string;
+            }[];
             /** @description Whether accepted webhooks go on to the account's endpoints. */
             forward: boolean;
             /** @description The source. Opaque. */
@@ -7979,6 +8016,7 @@ export interface operations {
                      *           "status": "active",
                      *           "forward": true,
                      *           "ingest_path": "/ingest/src_3kVn7RtY1bQzXw5Lm9PdHc",
+                     *           "former_ingest_paths": [],
                      *           "settings": {
                      *             "signature_header": "X-Signature"
                      *           },
@@ -8372,6 +8410,45 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    rotateWebhookSourceUrl: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request is done once in 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example src_3kVn7RtY1bQzXw5Lm9PdHc */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RotateWebhookSourceUrl"];
+            };
+        };
+        responses: {
+            200: components["responses"]["WebhookSource"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];

@@ -11,6 +11,8 @@ import { createServiceRoutes } from "./routes.ts";
 import { startForgettingRemovedSources } from "./sources/forget-removed-sources.ts";
 import { createKnownSources } from "./sources/known-sources.ts";
 import { viewSource } from "./sources/source.ts";
+import { createSourceAddresses } from "./sources/source-addresses.ts";
+import { createSourceIdAt } from "./sources/source-id-at.ts";
 import { resolversOf, sourceLoaders } from "./sources/source-resolvers.ts";
 import { createSourceSecrets } from "./sources/source-secrets.ts";
 import { createSourceStore, sealedSecrets } from "./sources/source-store.ts";
@@ -27,22 +29,24 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const { pool, outbox, pageLimits, consume, serve } = opened;
   const sourceStore = createSourceStore(pool, sealer);
   const knownSources = createKnownSources(sourceStore, clock);
+  const sourceIdAt = createSourceIdAt(sourceStore, clock);
   const sourcesMax = () => configuration.get("webhook-ingest.sources.max");
   const areOpen = () => configuration.get("features.integrations") !== "disabled";
   const sources = createSources({ sourceStore, knownSources, outbox, clock, sourcesMax, areOpen });
   const sourceSecrets = createSourceSecrets({ sourceStore, knownSources, outbox, clock });
-  const receiving = openReceiving(context, opened, { knownSources, areOpen });
+  const sourceAddresses = createSourceAddresses({ sourceStore, knownSources, outbox, clock });
+  const receiving = openReceiving(context, opened, { knownSources, sourceIdAt, areOpen });
   startForgettingRemovedSources({ runner, pool });
   consume("accounts", { "account.deleted": ({ subject }, { tx }) => sources.deleteAllOf(tx, subject) });
 
   return serve({
     title: "Signalbox webhook ingest",
     principals: openPrincipals(context),
-    routes: createServiceRoutes({ sources, sourceSecrets, sourceStore, pageLimits, ...receiving }),
+    routes: createServiceRoutes({ sources, sourceSecrets, sourceAddresses, sourceStore, pageLimits, ...receiving }),
     internalRoutes: exportRoutes({ item: WebhookSourceResource, list: sourceStore.list, view: viewSource }),
     graph: {
       typeDefs: await readFile(schemaFile, "utf8"),
-      resolvers: resolversOf({ sourceStore, pageLimits }),
+      resolvers: resolversOf({ sources, sourceSecrets, sourceAddresses, sourceStore, pageLimits }),
       createLoaders: sourceLoaders(sourceStore),
     },
   });

@@ -37,6 +37,7 @@ test("a new source is shown with every field, found again, and announced", async
       status: "active",
       forward: true,
       ingest_path: "",
+      former_ingest_paths: [],
       settings: {},
       overlaps_end_at: [],
       created_at: "",
@@ -282,7 +283,7 @@ test("a hundred sources of a query are one statement, and those of others are nu
   const typeDefs = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
   const graph = {
     typeDefs,
-    resolvers: resolversOf({ sourceStore, pageLimits }),
+    resolvers: resolversOf({ sourceStore, pageLimits } as Parameters<typeof resolversOf>[0]),
     createLoaders: sourceLoaders(sourceStore),
   };
   const served = await serveListener(createSubgraph({ ...graph, clock, log }));

@@ -71,6 +71,7 @@ export const auditActions = {
     "A source was changed; `secret` among the fields says that it has another one.",
   ),
   "webhook_source.rotate_secret": of("webhook_source", "A source was given its partner's next secret."),
+  "webhook_source.rotate_url": of("webhook_source", "A source was given another address."),
   "webhook_source.delete": of("webhook_source", "A source was deleted with what it received."),
   "webhook_endpoint.create": of("webhook_endpoint", "An endpoint was created."),
   "webhook_endpoint.update": of(

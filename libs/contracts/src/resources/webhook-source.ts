@@ -18,6 +18,10 @@ export const WebhookSourceResource = z
     status: z.enum(webhookSourceStatuses),
     forward: z.boolean().describe("Whether accepted webhooks go on to the account's endpoints."),
     ingest_path: z.string().describe("Where the partner posts to."),
+    former_ingest_paths: z
+      .array(z.object({ ingest_path: z.string(), ends_at: timestamp }))
+      .optional()
+      .describe("Where it posted to before, as long as that is taken, the last one first."),
     settings: z.record(z.string(), jsonValue).describe("Settings of the scheme, such as header names for `hmac`."),
     overlaps_end_at: z
       .array(timestamp)
@@ -38,6 +42,7 @@ export const webhookSourceExample: WebhookSourceResource = {
   status: "active",
   forward: true,
   ingest_path: "/ingest/src_3kVn7RtY1bQzXw5Lm9PdHc",
+  former_ingest_paths: [],
   settings: { signature_header: "X-Signature" },
   overlaps_end_at: [],
   created_at: "2026-01-01T09:00:00.000Z",

@@ -9,6 +9,7 @@ import {
   refused,
 } from "@signalbox/http";
 import type { HandshakeAnswer } from "@signalbox/webhook-signatures";
+import type { SourceIdAt } from "../sources/source-id-at.ts";
 import type { createAnswerHandshake } from "./answer-handshake.ts";
 import type { IngestLimits } from "./ingest-limits.ts";
 import type { RecordRejection } from "./record-rejection.ts";
@@ -17,6 +18,7 @@ export interface HandshakeRoutes {
   readonly answerHandshake: ReturnType<typeof createAnswerHandshake>;
   readonly ingestLimits: IngestLimits;
   readonly recordRejection: RecordRejection;
+  readonly sourceIdAt: SourceIdAt;
   /** Whether this deployment takes webhooks of partners. */
   readonly areOpen: () => boolean;
 }
@@ -70,7 +72,8 @@ export async function handshakeIn(input: Input, parts: HandshakeRoutes): Promise
   const { method = "GET", url = "" } = request;
   if (!parts.areOpen()) return null;
   const query = new URLSearchParams(url.split("?")[1] ?? "");
-  const result = await parts.answerHandshake(sourceId, { method, query, headers });
+  const asked = { sourceId: await parts.sourceIdAt(sourceId), address: sourceId };
+  const result = await parts.answerHandshake(asked, { method, query, headers });
   if (result.outcome === "answered") return answerToHandshake(result.answer);
   parts.ingestLimits.countUnknownSource(address);
   if (result.outcome === "refused") {

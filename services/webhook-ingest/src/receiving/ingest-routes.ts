@@ -86,21 +86,29 @@ export function ingestRoutes(parts: IngestRoutes): Routes {
 /** Refuses by the head what can be refused by it, then reads the body in the place that the source has for it. */
 async function take(input: Input, parts: IngestRoutes): Promise<HttpResponse> {
   const { params, headers, request, clientAddress } = input;
-  const { source_id: sourceId } = params;
+  const { source_id: address } = params;
   if (!parts.areOpen()) return later("Integrations are switched off.");
-  const wait = parts.ingestLimits.secondsToWait(sourceId, clientAddress);
+  const wait = parts.ingestLimits.secondsToWait(address, clientAddress);
   if (wait !== null) return tooMany(wait, "Too many requests were refused. Try again later.");
   if (request.url?.includes("validationToken=")) {
     const answer = await handshakeIn(input, parts);
     if (answer) return answer;
   }
   const bytesMax = parts.webhookBytesMax();
-  const place = parts.admission.enter(sourceId, Math.min(Number(headers["content-length"] ?? bytesMax), bytesMax));
+  const place = parts.admission.enter(address, Math.min(Number(headers["content-length"] ?? bytesMax), bytesMax));
   if (place === null) return tooMany(1, "This source has too much in hand right now.");
   try {
     const body = await readBody(request, bytesMax, "payload_too_large", pace);
     const { method = "POST", url = "" } = request;
-    const result = await parts.receiveWebhook({ sourceId, method, url: `${parts.baseUrl}${url}`, headers, body });
+    const sourceId = await parts.sourceIdAt(address);
+    const result = await parts.receiveWebhook({
+      sourceId,
+      address,
+      method,
+      url: `${parts.baseUrl}${url}`,
+      headers,
+      body,
+    });
     return answerOf(input, parts, result, body.length);
   } catch (error) {
     if (isAppError(error) && error.code === "payload_too_large") {

@@ -22,6 +22,8 @@ import { keptHeaders } from "./request-headers.ts";
 /** A webhook as it came: the raw bytes, before anything read them. */
 export interface Webhook {
   readonly sourceId: string;
+  /** The last part of the path that it was posted to. */
+  readonly address: string;
   readonly method: string;
   /** The whole address that it was posted to. */
   readonly url: string;

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { AppError } from "@signalbox/core";
 import { type KnownSource, type KnownSources, knownSource } from "../sources/known-sources.ts";
-import { sourceFrom } from "../sources/source.ts";
+import { isLiveAddress, sourceFrom } from "../sources/source.ts";
 import type { CustomAnswer } from "../sources/source-settings.ts";
 import { decodeBody } from "./decode-body.ts";
 import type { DeliveryWriter } from "./delivery-writer.ts";
@@ -51,7 +51,7 @@ export function createReceiveWebhook(dependencies: Dependencies) {
     const undecoded = "problem" in decoding ? undecodedAs[decoding.problem] : null;
     const webhook = { ...received, decoded: "body" in decoding ? decoding.body : received.body };
     const judge = (known: KnownSource | null): Judgement => {
-      if (known === null) {
+      if (known === null || !isLiveAddress(known.source, webhook.address, dependencies.clock.nowMs())) {
         // Takes the time of a source that is there: an id must not be told by how long its refusal takes.
         judgeWebhook(dependencies, webhook, nobodysSource);
         return { outcome: "unknown-source" };

@@ -7,13 +7,14 @@ import type { OpenedService } from "@signalbox/service";
 import { startRetention } from "@signalbox/storage";
 import type { Properties } from "../properties.ts";
 import type { KnownSources } from "../sources/known-sources.ts";
+import type { SourceIdAt } from "../sources/source-id-at.ts";
 import { createAdmission } from "./admission.ts";
 import { createAnswerHandshake } from "./answer-handshake.ts";
 import { createDeliveryStore } from "./delivery-store.ts";
 import { DeliveryWriter } from "./delivery-writer.ts";
 import { createIngestLimits } from "./ingest-limits.ts";
 import { createReceiveWebhook } from "./receive-webhook.ts";
-import { createRecordRejection } from "./record-rejection.ts";
+import { createRecordRejection, type RecordRejection } from "./record-rejection.ts";
 import { createRejectionStore } from "./rejection-store.ts";
 
 type Context = Pick<ServiceContext<Properties>, "configuration" | "runner" | "clock" | "log" | "metrics">;
@@ -21,12 +22,13 @@ type Opened = Pick<OpenedService, "pool" | "outbox" | "accessStates" | "limiterO
 
 interface Doors {
   readonly knownSources: KnownSources;
+  readonly sourceIdAt: SourceIdAt;
   /** Whether this deployment takes webhooks of partners. */
   readonly areOpen: () => boolean;
 }
 
 /** What receives webhooks, wired: the parts of its routes and the workers behind them. */
-export function openReceiving(context: Context, opened: Opened, { knownSources, areOpen }: Doors) {
+export function openReceiving(context: Context, opened: Opened, { knownSources, sourceIdAt, areOpen }: Doors) {
   const { configuration, clock, log, metrics } = context;
   const { pool, outbox, accessStates, limiterOf } = opened;
   const deliveryStore = createDeliveryStore(pool);
@@ -48,7 +50,7 @@ export function openReceiving(context: Context, opened: Opened, { knownSources, 
       eventBytesMax: configuration.get("events.message.max-bytes"),
       mayWrite,
     }),
-    recordRejection: createRecordRejection({
+    recordRejection: atItsSource(sourceIdAt, {
       rejectionStore,
       clock,
       log,
@@ -56,12 +58,25 @@ export function openReceiving(context: Context, opened: Opened, { knownSources, 
       onDropped: () => dropped.inc(),
     }),
     admission: createAdmission(),
-    answerHandshake: createAnswerHandshake({ knownSources, mayWrite }),
+    answerHandshake: createAnswerHandshake({ knownSources, mayWrite, clock }),
+    sourceIdAt,
     ingestLimits: createIngestLimits(limiterOf, allowanceOf(configuration)),
     webhookBytesMax,
     baseUrl: configuration.get("http.base-url"),
     areOpen,
     count: (scheme: string, outcome: string) => outcomes.inc({ scheme, outcome }),
+  };
+}
+
+/** A rejection is its source's, whichever of its addresses the webhook came to. */
+function atItsSource(
+  sourceIdAt: SourceIdAt,
+  dependencies: Parameters<typeof createRecordRejection>[0],
+): RecordRejection {
+  const record = createRecordRejection(dependencies);
+  return (rejection, ...rest) => {
+    const recordAt = (sourceId: string) => record({ ...rejection, sourceId }, ...rest);
+    void sourceIdAt(rejection.sourceId).then(recordAt, () => recordAt(rejection.sourceId));
   };
 }
 

@@ -65,6 +65,18 @@ export const RotateSecretBody = z
   .meta({ id: "RotateWebhookSourceSecret" })
   .register(examples, { example: { secret: "the next secret of the shop", overlap_seconds: 3_600 } });
 
+export const RotateUrlBody = z
+  .strictObject({
+    overlap_seconds: z
+      .int()
+      .min(0)
+      .max(86_400)
+      .default(86_400)
+      .describe("How long webhooks that come to the present address are still taken."),
+  })
+  .meta({ id: "RotateWebhookSourceUrl" })
+  .register(examples, { example: { overlap_seconds: 3_600 } });
+
 /** What a new source is made of: the scheme and settings of its preset, with its own settings over them. */
 export function newSourceOf(body: z.output<typeof CreateSourceBody>): NewSource {
   const { event_types: eventTypes, verify_token, preset, scheme = "hmac", settings, ...rest } = body;

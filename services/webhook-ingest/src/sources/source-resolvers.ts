@@ -1,22 +1,24 @@
 import type { Principal } from "@signalbox/auth";
 import { connectionField, createLoader, field, type Load, type PageLimits, type Resolvers } from "@signalbox/graphql";
-import { ingestPathOf, type Source } from "./source.ts";
+import { ingestPathOf, type Source, viewSource } from "./source.ts";
+import { type SourceMutations, sourceMutations } from "./source-mutations.ts";
 import type { SourceStore } from "./source-store.ts";
 
 interface Loaders {
   readonly source: Load<Source>;
 }
 
-interface SourceFields {
-  readonly sourceStore: SourceStore;
+interface SourceFields extends SourceMutations {
   readonly pageLimits: PageLimits;
 }
 
 const read = { scopes: ["webhooks:read"] } as const;
 
 /** The sources of an account in the graph. */
-export function resolversOf({ sourceStore, pageLimits }: SourceFields): Resolvers<Loaders> {
+export function resolversOf({ pageLimits, ...operations }: SourceFields): Resolvers<Loaders> {
+  const { sourceStore } = operations;
   return {
+    Mutation: sourceMutations(operations),
     Account: {
       webhookSources: connectionField(
         { ...read, ownOnly: true },
@@ -25,7 +27,13 @@ export function resolversOf({ sourceStore, pageLimits }: SourceFields): Resolver
     },
     WebhookSource: {
       __resolveReference: field(read, ({ id }: { readonly id: string }, _, { loaders }) => loaders.source(id)),
-      ingestPath: ({ id }: Source) => ingestPathOf(id),
+      ingestPath: ingestPathOf,
+      overlapsEndAt: ({ formerSecretsEndAt }: Source) => formerSecretsEndAt,
+      formerIngestPaths: (source: Source) =>
+        viewSource(source).former_ingest_paths?.map(({ ingest_path: ingestPath, ends_at: endsAt }) => ({
+          ingestPath,
+          endsAt,
+        })),
     },
   };
 }

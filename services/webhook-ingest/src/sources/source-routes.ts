@@ -12,12 +12,15 @@ import {
   pageParameters,
   type Routes,
   refused,
+  refusedWith,
   strongEtag,
 } from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import { type Source, viewSource } from "./source.ts";
-import { CreateSourceBody, newSourceOf, RotateSecretBody, UpdateSourceBody } from "./source-bodies.ts";
+import type { SourceAddresses } from "./source-addresses.ts";
+import { CreateSourceBody, newSourceOf, RotateSecretBody, RotateUrlBody, UpdateSourceBody } from "./source-bodies.ts";
+import { refusedCreation, tooManyAddresses, tooManySecrets } from "./source-refusals.ts";
 import type { SourceSecretOperations } from "./source-secrets.ts";
 import type { SourceStore } from "./source-store.ts";
 import type { Sources } from "./sources.ts";
@@ -25,6 +28,7 @@ import type { Sources } from "./sources.ts";
 export interface SourceRoutes {
   readonly sources: Sources;
   readonly sourceSecrets: SourceSecretOperations;
+  readonly sourceAddresses: SourceAddresses;
   readonly sourceStore: SourceStore;
   readonly pageLimits: PageLimits;
 }
@@ -39,6 +43,7 @@ export function sourceRoutes(parts: SourceRoutes): Routes {
   declareReads(routes, parts);
   declareWrites(routes, parts);
   declareSecrets(routes, parts);
+  declareAddresses(routes, parts);
   return routes;
 }
 
@@ -121,11 +126,27 @@ function declareSecrets(routes: Routes, { sourceSecrets, sourceStore }: SourceRo
       ...ownSource(sourceStore),
       change: (tx, source, { caller, body: { secret, overlap_seconds: overlapSeconds } }) =>
         sourceSecrets.rotate(tx, caller, source, { secret, overlapSeconds }),
-      answer: (result) => {
-        if (result.outcome === "rotated") return show(result.source);
-        const message = `A source has at most ${result.max} secrets at once; wait until one ends, or replace them.`;
-        return refused(409, "conflict", { message, details: [{ field: "secret", code: "too_many", message }] });
-      },
+      answer: (result) => (result.outcome === "rotated" ? show(result.source) : refusedWith(tooManySecrets(result))),
+    },
+  });
+}
+
+function declareAddresses(routes: Routes, { sourceAddresses, sourceStore }: SourceRoutes): void {
+  routes.post(`${path}/:id/rotate-url`, {
+    operationId: "rotateWebhookSourceUrl",
+    summary: "Give a source another address",
+    description:
+      "Until the overlap ends, a day unless told otherwise, webhooks that come to the present address are taken too. At most " +
+      "three addresses are taken at once.",
+    auth: write,
+    audit: "webhook_source.rotate_url",
+    body: RotateUrlBody,
+    responses: { 200: WebhookSourceResource, 404: "error", 409: "error", 422: "error" },
+    idempotent: true,
+    write: {
+      ...ownSource(sourceStore),
+      change: (tx, source, { caller, body }) => sourceAddresses.rotate(tx, caller, source, body.overlap_seconds),
+      answer: (result) => (result.outcome === "rotated" ? show(result.source) : refusedWith(tooManyAddresses(result))),
     },
   });
 }
@@ -148,10 +169,7 @@ function answerOfCreate(result: Awaited<ReturnType<Sources["create"]>>): HttpRes
       return created(`${path}/${source.id}`, viewSource(source), { etag: etagOf(source) });
     }
     case "switched-off":
-      return refused(403, "forbidden", { message: "Integrations are switched off." });
-    case "limit-reached": {
-      const message = `The account has ${result.max} sources; delete one that is not needed.`;
-      return refused(409, "conflict", { message, details: [{ field: "sources", code: "too_many", message }] });
-    }
+    case "limit-reached":
+      return refusedWith(refusedCreation(result));
   }
 }

@@ -23,6 +23,9 @@ const columns = {
   forward: "bool",
   settings: "jsonb",
   formerSecretsEndAt: "timestamptz[]",
+  address: "text",
+  formerAddresses: "text[]",
+  formerAddressesEndAt: "timestamptz[]",
   revision: "int4",
   createdAt: "timestamptz",
   updatedAt: "timestamptz",
@@ -36,6 +39,7 @@ const sealedSources = table("sources", {
   sealedVerifyToken: "text",
 });
 const saveSource = sources.update("name", "eventTypes", "status", "forward", "settings", "revision", "updatedAt");
+const saveAddresses = sources.update("address", "formerAddresses", "formerAddressesEndAt", "revision", "updatedAt");
 const saveSecrets = sealedSources.update(
   "sealedSecret",
   "sealedFormerSecrets",
@@ -58,6 +62,8 @@ const removeSource = sql(
    insert into removed_sources (id, removed_at) select id, clock_timestamp() from gone`,
 );
 const findWithSecrets = sql("source.find-with-secrets", `select ${sealedSources.columns} from sources where id = $1`);
+
+const findIdAt = sql("source.find-id-at", "select id from sources where address = $1 or former_addresses @> array[$1]");
 
 const place = (id: unknown) => ({ service: "webhook-ingest", table: "sources", row: String(id) });
 const placeOfFormer = (id: unknown) => place(`${id} former`);
@@ -127,6 +133,10 @@ export function createSourceStore(pool: Pool, sealer: Sealer) {
       await saveSource(tx, source);
       if (secrets) await saveSecrets(tx, { id: source.id, ...sealed(source.id, secrets) });
     },
+    saveAddresses,
+    /** The source that has, or had, an address which is not its id. */
+    findIdAt: async (address: string): Promise<string | null> =>
+      (await pool.query<{ id: string }>(findIdAt, [address])).rows[0]?.id ?? null,
     remove: async (tx: Tx, id: string): Promise<void> => void (await tx.query(removeSource, [id])),
     /** For ingest: the sender knows the id alone. */
     async findWithSecrets(

@@ -17,6 +17,11 @@ export interface Source {
   readonly settings: SourceSettings;
   /** When each secret ends that was rotated out and still verifies, the last one first. */
   readonly formerSecretsEndAt: readonly Date[];
+  /** The last part of the path that the partner posts to; null while it is the id. */
+  readonly address: string | null;
+  /** Addresses that were rotated out, the last one first, with the moments until which each is taken. */
+  readonly formerAddresses: readonly string[];
+  readonly formerAddressesEndAt: readonly Date[];
   readonly revision: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -54,14 +59,30 @@ export function sourceFrom(wanted: Omit<NewSource, "secret" | "verifyToken">, ac
     accountId,
     status: "active",
     formerSecretsEndAt: [],
+    address: null,
+    formerAddresses: [],
+    formerAddressesEndAt: [],
     revision: 1,
     createdAt: at,
     updatedAt: at,
   };
 }
 
+/** Tells the ids of sources from addresses that took their place, which begin with another word. */
+export const isSourceId = (text: string): boolean => text.startsWith("src_");
+
+/** The last part of the path that the partner posts to. */
+export const addressOf = ({ id, address }: Pick<Source, "id" | "address">): string => address ?? id;
+
+/** Tells if webhooks that come to an address are taken. */
+export function isLiveAddress(source: Source, address: string, nowMs: number): boolean {
+  if (address === addressOf(source)) return true;
+  const endsAt = source.formerAddressesEndAt[source.formerAddresses.indexOf(address)];
+  return endsAt !== undefined && endsAt.getTime() > nowMs;
+}
+
 /** Where the partner posts to. */
-export const ingestPathOf = (id: string): string => `/ingest/${id}`;
+export const ingestPathOf = (source: Pick<Source, "id" | "address">): string => `/ingest/${addressOf(source)}`;
 
 /** The source as its owner sees it, on every edge and in every event. */
 export function viewSource(source: Source): WebhookSourceResource {
@@ -72,7 +93,11 @@ export function viewSource(source: Source): WebhookSourceResource {
     event_types: source.eventTypes === null ? null : [...source.eventTypes],
     status: source.status,
     forward: source.forward,
-    ingest_path: ingestPathOf(source.id),
+    ingest_path: ingestPathOf(source),
+    former_ingest_paths: source.formerAddresses.map((address, index) => ({
+      ingest_path: `/ingest/${address}`,
+      ends_at: (source.formerAddressesEndAt[index] ?? source.updatedAt).toISOString(),
+    })),
     settings: viewSourceSettings(source.settings),
     overlaps_end_at: source.formerSecretsEndAt.map((at) => at.toISOString()),
     created_at: source.createdAt.toISOString(),

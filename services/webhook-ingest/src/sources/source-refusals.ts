@@ -1,0 +1,28 @@
+import type { Refusal } from "@signalbox/http";
+
+interface LimitReached {
+  readonly max: number;
+}
+
+const tooMany = (field: string, message: string): Refusal => ({
+  code: "conflict",
+  message,
+  details: [{ field, code: "too_many", message }],
+});
+
+/** Why a source is not created. */
+export function refusedCreation(
+  result: { outcome: "switched-off" } | ({ outcome: "limit-reached" } & LimitReached),
+): Refusal {
+  return result.outcome === "switched-off"
+    ? { code: "forbidden", message: "Integrations are switched off." }
+    : tooMany("sources", `The account has ${result.max} sources; delete one that is not needed.`);
+}
+
+/** Why a source gets no other secret now. */
+export const tooManySecrets = ({ max }: LimitReached): Refusal =>
+  tooMany("secret", `A source has at most ${max} secrets at once; wait until one ends, or replace them.`);
+
+/** Why a source gets no other address now. */
+export const tooManyAddresses = ({ max }: LimitReached): Refusal =>
+  tooMany("ingest_path", `A source has at most ${max} addresses at once; wait until one ends.`);
