@@ -8,6 +8,7 @@ import { serviceDoors } from "./service-doors.ts";
 const onlyInGraph = [
   ...["properties", "setProperty", "unsetProperty", "setProperties", "rollback", "propertyHistory"],
   ...["changeProposals", "proposeChange", "approveChange", "withdrawChange"],
+  ...["flags", "setFlag", "archiveFlag"],
 ];
 
 const operations = (await serviceDoors()).flatMap(({ routes }) =>

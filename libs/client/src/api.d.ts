@@ -1453,6 +1453,8 @@ export interface components {
             }[];
             /** @description Where values come from, highest precedence first. */
             sources: string[];
+            /** @description Flags whose day is over: somebody should decide about them. */
+            stale_flags: string[];
             /**
              * @description `degraded` when an instance refused a value or the instances disagree.
              * @enum {string}
