@@ -12,7 +12,7 @@ export interface Flags {
   onChange(listener: () => void): void;
 }
 
-export function createFlags({ flags: set, onChange }: Pick<Overrides, "flags" | "onChange">, clock: Clock): Flags {
+export function openFlags({ flags: set, onChange }: Pick<Overrides, "flags" | "onChange">, clock: Clock): Flags {
   return { set, onChange, evaluate: (key, principal) => set.evaluate(key, flagContextOf(principal), clock.nowMs()) };
 }
 

@@ -39,7 +39,7 @@ import {
 } from "@signalbox/storage";
 import { createRefusalTeller } from "./audit/audit-refusals.ts";
 import type { commonProperties } from "./common-properties.ts";
-import { createFlags, type Flags } from "./flags.ts";
+import { type Flags, openFlags } from "./flags.ts";
 import { followConfiguration } from "./follow-configuration.ts";
 import { observeSubgraph } from "./observe-subgraph.ts";
 import { openStates } from "./open-access.ts";
@@ -132,7 +132,7 @@ export async function openService(
     cache,
     limiterOf,
     presence,
-    flags: createFlags(overrides, clock),
+    flags: openFlags(overrides, clock),
     configurationAgeMs: () => overrides.ageMs(),
     pageLimits: pageLimitsOf(configuration),
     consume(name, table, batchHandler) {

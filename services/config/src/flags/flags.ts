@@ -31,38 +31,8 @@ const flagsMax = 1_000;
 export type FlagOperations = ReturnType<typeof createFlags>;
 
 /** The flags: set whole, archived, announced to every service. */
-export function createFlags({ outbox, flagStore, overrideStore, clock }: Dependencies) {
-  async function change(
-    tx: Tx,
-    caller: Caller,
-    key: string,
-    definition: FlagDefinition | null,
-    reason: string,
-  ): Promise<FlagChange> {
-    const { accountId: actor, credential, requestId } = caller;
-    const revision = await overrideStore.nextRevision(tx);
-    const by = { actor, credential: credential.id, requestId: requestId || null };
-    const made = { key, definition, revision, reason, changedAt: clock.now(), ...by };
-    await flagStore.save(tx, made);
-    const action = definition === null ? "flag.archive" : "flag.set";
-    const fields = definition === null ? [] : ["definition", `revision ${revision}`];
-    await outbox.append(tx, [changedEvent(made), audited(caller, { action, subject: key, fields, reason })]);
-    return made;
-  }
-
-  /** Finds the flag and keeps all others from changing. @throws AppError `conflict` */
-  async function lock(
-    tx: Tx,
-    key: string,
-    expectedRevision: bigint,
-  ): Promise<{ known: Flag | undefined; all: Flag[] }> {
-    await overrideStore.lock(tx);
-    const all = await flagStore.listIn(tx);
-    const known = all.find((flag) => flag.key === key);
-    const now = known?.revision ?? 0n;
-    if (now === expectedRevision) return { known, all };
-    throw new AppError("conflict", `The flag ${key} is at revision ${now}.`, { field: "expectedRevision" });
-  }
+export function createFlags(dependencies: Dependencies) {
+  const { outbox, flagStore, overrideStore, clock } = dependencies;
 
   return {
     /** Sets a flag whole; with `dryRun` only judges it. @throws AppError `validation_error` with all that is wrong, `conflict` */
@@ -72,7 +42,7 @@ export function createFlags({ outbox, flagStore, overrideStore, clock }: Depende
       flag: FlagDraft,
       { expectedRevision, reason, dryRun }: Wanted & { readonly dryRun: boolean },
     ): Promise<Flag | null> {
-      const { known, all } = await lock(tx, flag.key, expectedRevision);
+      const { known, all } = await lock(tx, flag.key, expectedRevision, dependencies);
       if (!known && all.length >= flagsMax)
         throw new AppError("conflict", `There are ${flagsMax} flags. Archive some first.`);
       const definition = FlagDefinition.parse({
@@ -86,16 +56,16 @@ export function createFlags({ outbox, flagStore, overrideStore, clock }: Depende
         ...neededVariants(definition, others),
       ]);
       if (dryRun) return null;
-      return { ...(await change(tx, caller, flag.key, definition, reason)), definition };
+      return { ...(await change(tx, caller, flag.key, definition, reason, dependencies)), definition };
     },
 
     /** Takes a flag away: whoever still asks for it gets the default of the code. @throws AppError `not_found`, `conflict` */
     async archive(tx: Tx, caller: Caller, key: string, { expectedRevision, reason }: Wanted): Promise<void> {
-      const { known, all } = await lock(tx, key, expectedRevision);
+      const { known, all } = await lock(tx, key, expectedRevision, dependencies);
       if (!known) throw new AppError("not_found", `There is no flag ${key}.`);
       const needing = all.filter(({ definition }) => definition.prerequisites.some(({ flag }) => flag === key));
       refuse(needing.map((flag) => ({ field: "key", message: `${flag.key} depends on ${key}.` })));
-      await change(tx, caller, key, null, reason);
+      await change(tx, caller, key, null, reason, dependencies);
     },
 
     /** Announces the newest change of each flag again, once it has stood for a while, as is done for properties. */
@@ -112,6 +82,41 @@ export function createFlags({ outbox, flagStore, overrideStore, clock }: Depende
       if (events.length > 0) await outbox.append(tx, events);
     },
   };
+}
+
+/** Takes the next revision for a flag: rows, event and audit entry in one transaction. */
+async function change(
+  tx: Tx,
+  caller: Caller,
+  key: string,
+  definition: FlagDefinition | null,
+  reason: string,
+  { outbox, flagStore, overrideStore, clock }: Dependencies,
+): Promise<FlagChange> {
+  const { accountId: actor, credential, requestId } = caller;
+  const revision = await overrideStore.nextRevision(tx);
+  const by = { actor, credential: credential.id, requestId: requestId || null };
+  const made = { key, definition, revision, reason, changedAt: clock.now(), ...by };
+  await flagStore.save(tx, made);
+  const action = definition === null ? "flag.archive" : "flag.set";
+  const fields = definition === null ? [] : ["definition", `revision ${revision}`];
+  await outbox.append(tx, [changedEvent(made), audited(caller, { action, subject: key, fields, reason })]);
+  return made;
+}
+
+/** Finds the flag and keeps all others from changing. @throws AppError `conflict` */
+async function lock(
+  tx: Tx,
+  key: string,
+  expectedRevision: bigint,
+  { flagStore, overrideStore }: Dependencies,
+): Promise<{ known: Flag | undefined; all: Flag[] }> {
+  await overrideStore.lock(tx);
+  const all = await flagStore.listIn(tx);
+  const known = all.find((flag) => flag.key === key);
+  const now = known?.revision ?? 0n;
+  if (now === expectedRevision) return { known, all };
+  throw new AppError("conflict", `The flag ${key} is at revision ${now}.`, { field: "expectedRevision" });
 }
 
 /** Clients read a flag as one type, in code that is out already. */
