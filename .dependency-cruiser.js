@@ -7,7 +7,7 @@
 const layers = [
   ["core"],
   ["contracts", "config", "telemetry"],
-  ["runtime"],
+  ["runtime", "flags"],
   ["storage", "cache", "net"],
   ["events"],
   ["auth"],

@@ -132,6 +132,12 @@ async function proposed(world: World, by = world.administrator): Promise<string>
   return json.data.proposeChange.proposal.id;
 }
 
+const newFlag = () => ({
+  ...{ key: `walked.${Date.now()}`, state: "enabled", type: "boolean", owner: "tests" },
+  variants: [{ name: "off", value: false }],
+  ...{ default: "off", off: "off", expectedRevision: "0", reason: "walked" },
+});
+
 const changeStatus: Recipe = async ({ administrator, person }) => {
   const { id } = await person();
   const body = { status: "suspended", reason: "walked" };
@@ -306,6 +312,16 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   "Mutation.withdrawChange": async (world) => {
     const id = await proposed(world);
     return graph({ headers: world.administrator }, "withdrawChange", "WithdrawChangeInput", { id });
+  },
+  "Mutation.setFlag": ({ administrator }) =>
+    Promise.resolve(graph({ headers: administrator }, "setFlag", "SetFlagInput", newFlag())),
+  "Mutation.archiveFlag": async ({ send, administrator }) => {
+    const flag = newFlag();
+    const query = "mutation($input: SetFlagInput!) { setFlag(input: $input) { flag { revision } } }";
+    const { json } = await send(administrator, "/graphql", { body: { query, variables: { input: flag } } });
+    const { revision: expectedRevision } = json.data.setFlag.flag;
+    const input = { key: flag.key, expectedRevision, reason: "walked" };
+    return graph({ headers: administrator }, "archiveFlag", "ArchiveFlagInput", input);
   },
   "Mutation.updateImage": image(({ headers: by }, id) => ({
     by,

@@ -26,6 +26,7 @@ export const PrincipalAnswer = z.object({
     issued_at: z.iso.datetime().optional(),
   }),
   expires_at: z.iso.datetime().nullable(),
+  profile: z.object({ locale: z.string(), created_at: z.iso.datetime() }).optional(),
 });
 
 /** The path on which account says whether the state topic lacks changes. */
@@ -38,6 +39,7 @@ export type PrincipalAnswer = z.output<typeof PrincipalAnswer>;
 
 /** The principal as it crosses the network. */
 export function answerFromPrincipal(principal: Principal): PrincipalAnswer {
+  const { profile } = principal;
   const { kind, id, tokenId, authTimeMs, issuedAtMs } = principal.credential;
   return {
     account_id: principal.accountId,
@@ -53,10 +55,12 @@ export function answerFromPrincipal(principal: Principal): PrincipalAnswer {
       ...(issuedAtMs !== undefined && { issued_at: new Date(issuedAtMs).toISOString() }),
     },
     expires_at: principal.expiresAt?.toISOString() ?? null,
+    ...(profile && { profile: { locale: profile.locale, created_at: new Date(profile.createdAtMs).toISOString() } }),
   };
 }
 
 export function principalFromAnswer(answer: PrincipalAnswer): Principal {
+  const { profile } = answer;
   const { kind, id, token_id, auth_time, issued_at } = answer.credential;
   return {
     accountId: answer.account_id,
@@ -72,5 +76,6 @@ export function principalFromAnswer(answer: PrincipalAnswer): Principal {
       ...(issued_at !== undefined && { issuedAtMs: Date.parse(issued_at) }),
     },
     expiresAt: answer.expires_at === null ? null : new Date(answer.expires_at),
+    ...(profile && { profile: { locale: profile.locale, createdAtMs: Date.parse(profile.created_at) } }),
   };
 }

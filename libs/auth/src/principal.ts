@@ -11,6 +11,8 @@ export interface Principal {
   readonly credential: PrincipalCredential;
   /** The end of the credential; null when it has no end of its own. */
   readonly expiresAt: Date | null;
+  /** What flags are decided by, as it was when the credential was asked about. */
+  readonly profile?: { readonly locale: string; readonly createdAtMs: number };
 }
 
 export interface PrincipalCredential {

@@ -36,6 +36,7 @@ const declarations = [
   imageRender.imageRenderedEvent,
   config.configChangedEvent,
   config.configAppliedEvent,
+  config.flagChangedEvent,
   source.webhookSourceCreatedEvent,
   source.webhookSourceUpdatedEvent,
   source.webhookSourceDeletedEvent,

@@ -34,7 +34,7 @@ const declarations = [
   facts("signalbox.image.v1", "images", "Image records."),
   facts("signalbox.image-render.v1", "images", "Jobs for the image worker."),
   facts("signalbox.image-rendered.v1", "image-worker", "Results of the image worker."),
-  state("signalbox.config.v1", "config", "The overrides of properties, one record per property."),
+  state("signalbox.config.v1", "config", "The overrides of properties and the flags, one record each."),
   {
     ...facts("signalbox.config-applied.v1", "config", "What each instance runs with, reported by the instance itself."),
     partitions: 1,

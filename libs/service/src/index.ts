@@ -10,6 +10,7 @@ export {
   systemActor,
 } from "./audit/audit-entry.ts";
 export { type AuditRefusals, createAuditRefusals, refusalOf } from "./audit/audit-refusals.ts";
+export { type Flags, flagContextOf } from "./flags.ts";
 export { followConfiguration } from "./follow-configuration.ts";
 export { imageJobMetrics } from "./image-job-metrics.ts";
 export { openAccess, openPrincipals } from "./open-access.ts";

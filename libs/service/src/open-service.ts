@@ -40,6 +40,7 @@ import {
 } from "@signalbox/storage";
 import { createRefusalTeller } from "./audit/audit-refusals.ts";
 import type { commonProperties } from "./common-properties.ts";
+import { type Flags, openFlags } from "./flags.ts";
 import { followConfiguration } from "./follow-configuration.ts";
 import { observeSubgraph } from "./observe-subgraph.ts";
 import { openStates } from "./open-access.ts";
@@ -93,6 +94,8 @@ export interface OpenedService {
   readonly accessStates: AccessStates;
   readonly cache: Cache;
   readonly limiterOf: EdgeLimits["limiterOf"];
+  /** What every flag gives the account of a principal, evaluated in process; never throws. */
+  readonly flags: Flags;
   /** Milliseconds since the overrides in force were last known to be the newest. */
   readonly configurationAgeMs: () => number;
   /** How many rows a page of any list has, at most and when nobody says. */
@@ -134,6 +137,7 @@ export async function openService(
     cache,
     limiterOf,
     presence,
+    flags: openFlags(overrides, clock),
     configurationAgeMs: () => overrides.ageMs(),
     pageLimits: pageLimitsOf(configuration),
     consume(name, table, batchHandler) {

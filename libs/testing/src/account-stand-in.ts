@@ -1,6 +1,6 @@
 import { json } from "node:stream/consumers";
 import { answerFromPrincipal, type Principal } from "@signalbox/auth";
-import { type AccountState, type Scope, scopes } from "@signalbox/contracts";
+import { type AccountState, type Role, type Scope, scopes } from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
 import { type ServedListener, serveListener } from "./serve-listener.ts";
 
@@ -23,20 +23,30 @@ interface Claims {
   readonly kind?: "token" | "api-key" | "client";
   /** Of the account; `active` when left out. */
   readonly state?: AccountState;
+  /** Of the account; none when left out. */
+  readonly roles?: readonly Role[];
+  readonly profile?: NonNullable<Principal["profile"]>;
+  /** The end of the credential; none when left out. */
+  readonly expiresAtMs?: number;
 }
 
 export function testPerson(wanted: Claims = {}): TestPerson {
   const { accountId = randomId("acc"), scopes: granted = scopes, kind = "token", state = "active" } = wanted;
   const { authTimeMs = kind === "token" ? Date.now() : null } = wanted;
-  const claims = { accountId, granted, kind, authTimeMs, state, jti: crypto.randomUUID() };
+  const { roles = [], profile, expiresAtMs } = wanted;
+  const jti = crypto.randomUUID();
+  const claims = { accountId, granted, kind, authTimeMs, state, jti, roles, profile, expiresAtMs };
   const token = Buffer.from(JSON.stringify(claims)).toString("base64url");
   return { accountId, headers: { authorization: `Bearer ${token}` }, token, principal: principalIn(token) };
 }
 
 function principalIn(token: string): Principal {
-  const { accountId, granted, kind, authTimeMs, state, jti } = JSON.parse(Buffer.from(token, "base64url").toString());
+  const claims = JSON.parse(Buffer.from(token, "base64url").toString());
+  const { accountId, granted, kind, authTimeMs, state, jti, roles, profile, expiresAtMs } = claims;
   const credential = { kind, id: jti, authTimeMs };
-  return { accountId, state, epoch: 0, scopes: new Set(granted), roles: [], credential, expiresAt: null };
+  const expiresAt = expiresAtMs === undefined ? null : new Date(expiresAtMs);
+  const whose = { accountId, state, epoch: 0, scopes: new Set<Scope>(granted), roles, ...(profile && { profile }) };
+  return { ...whose, credential, expiresAt };
 }
 
 /** Answers `POST /internal/principals` as the account service does, for the persons of `testPerson`. */

@@ -1,4 +1,5 @@
 import { field, type Resolvers } from "@signalbox/graphql";
+import { type FlagResolverDependencies, flagResolvers } from "./flags/flag-resolvers.ts";
 import { type ChangeResolverDependencies, changeResolvers } from "./overrides/change-resolvers.ts";
 import type { OverrideStore } from "./overrides/override-store.ts";
 import { type PropertyHistoryDependencies, propertyHistory } from "./overrides/property-history.ts";
@@ -11,13 +12,15 @@ interface Dependencies
     PropertyListDependencies,
     ChangeResolverDependencies,
     ProposalResolverDependencies,
-    PropertyHistoryDependencies {
+    PropertyHistoryDependencies,
+    FlagResolverDependencies {
   readonly overrideStore: OverrideStore;
 }
 
 /** The fields of configuration, and who may use them. */
 export function resolversOf(dependencies: Dependencies): Resolvers<unknown> {
   const ofProposals = proposalResolvers(dependencies);
+  const ofFlags = flagResolvers(dependencies);
   return {
     Query: {
       serverSettings: field(
@@ -29,7 +32,8 @@ export function resolversOf(dependencies: Dependencies): Resolvers<unknown> {
       ),
       propertyHistory: propertyHistory(dependencies),
       ...ofProposals.Query,
+      ...ofFlags.Query,
     },
-    Mutation: { ...changeResolvers(dependencies), ...ofProposals.Mutation },
+    Mutation: { ...changeResolvers(dependencies), ...ofProposals.Mutation, ...ofFlags.Mutation },
   };
 }

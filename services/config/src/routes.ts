@@ -1,11 +1,12 @@
 import { type Clock, seconds } from "@signalbox/core";
 import { createRoutes, ok, type Routes, strongEtag } from "@signalbox/http";
 import { type EnvironmentDependencies, EnvironmentResource, viewEnvironment } from "./environment.ts";
+import { addOfrepRoutes, type OfrepDependencies } from "./ofrep/ofrep-routes.ts";
 import { ConfigResource } from "./published/config-resource.ts";
 import { type SettingsDependencies, SettingsResource, viewSettings } from "./settings.ts";
 import { ConfigStatusResource, type StatusDependencies, viewStatus } from "./status.ts";
 
-interface Dependencies extends EnvironmentDependencies, SettingsDependencies, StatusDependencies {
+interface Dependencies extends EnvironmentDependencies, SettingsDependencies, StatusDependencies, OfrepDependencies {
   readonly clock: Clock;
   readonly configurationAgeMs: () => number;
 }
@@ -15,7 +16,7 @@ const ageShownMs = seconds(60);
 
 const shared = "max-age=60, stale-while-revalidate=300";
 
-/** The four read-only routes. Any other method is 405 and any query parameter 400, because none is declared. */
+/** The four read-only routes, and those that evaluate flags. Any other method is 405 and any query parameter 400, because none is declared. */
 export function publicRoutes(dependencies: Dependencies): Routes {
   const routes = createRoutes({ errors: "configuration" });
   const changed = createLastModified(dependencies.clock);
@@ -74,6 +75,7 @@ export function publicRoutes(dependencies: Dependencies): Routes {
     cache: "no-store",
     handle: () => ok(viewStatus(dependencies), { headers: age() }),
   });
+  addOfrepRoutes(routes, dependencies);
   return routes;
 }
 

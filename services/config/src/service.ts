@@ -4,6 +4,8 @@ import { stateRepetitionMs } from "@signalbox/events";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { openPrincipals, openService } from "@signalbox/service";
 import { inTransaction } from "@signalbox/storage";
+import { createFlagStore } from "./flags/flag-store.ts";
+import { createFlags } from "./flags/flags.ts";
 import { createChangeApproval } from "./overrides/change-approval.ts";
 import { createChangeResults } from "./overrides/change-results.ts";
 import { startExpiry } from "./overrides/expiry.ts";
@@ -23,7 +25,16 @@ const schemaFile = new URL("../schema.graphql", import.meta.url);
 /** Serves configuration, settings, environment and status, and keeps the overrides of properties. */
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
   const { configuration, runner, log, clock } = context;
-  const { pool, eventLog, outbox, consume, configurationAgeMs, pageLimits, serve } = await openService(context, {
+  const {
+    pool,
+    eventLog,
+    outbox,
+    consume,
+    configurationAgeMs,
+    pageLimits,
+    flags: known,
+    serve,
+  } = await openService(context, {
     prismaDirectory,
   });
   const reports = await openAppliedReports(context, eventLog);
@@ -35,10 +46,22 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const proposals = createProposals({ pool, overrides, outbox, clock });
   const approval = createChangeApproval({ configuration, catalogue, clock });
   const results = createChangeResults({ reports, catalogue, elsewhere });
+  const flagStore = createFlagStore(pool);
+  const flags = createFlags({ outbox, flagStore, overrideStore, clock });
   const expiry = startExpiry({ pool, overrides, overrideStore, runner, log, clock });
 
-  runner.every("configuration repetition", stateRepetitionMs, () => inTransaction(pool, overrides.repeat));
-  consume("accounts", { "account.deleted": ({ subject }, { tx }) => overrides.eraseReasonsOf(tx, subject) });
+  runner.every("configuration repetition", stateRepetitionMs, () =>
+    inTransaction(pool, async (tx) => {
+      await overrides.repeat(tx);
+      await flags.repeat(tx);
+    }),
+  );
+  consume("accounts", {
+    "account.deleted": async ({ subject }, { tx }) => {
+      await overrides.eraseReasonsOf(tx, subject);
+      await flags.eraseReasonsOf(tx, subject);
+    },
+  });
 
   return serve({
     title: "Signalbox configuration",
@@ -51,13 +74,14 @@ export async function createService(context: ServiceContext<Properties>): Promis
       startedAt: clock.now(),
       clock,
       expiry,
+      flags: known,
       configurationAgeMs,
     }),
     graph: {
       typeDefs: await readFile(schemaFile, "utf8"),
       resolvers: resolversOf({
         ...{ configuration, reports, published, overrides, overrideStore, catalogue },
-        ...{ proposals, approval, results, pageLimits },
+        ...{ proposals, approval, results, pageLimits, flags, flagStore },
       }),
       createLoaders: () => ({}),
     },

@@ -1,5 +1,7 @@
 import type { Configuration } from "@signalbox/config";
 import { examples } from "@signalbox/contracts";
+import type { Clock } from "@signalbox/core";
+import type { Flags } from "@signalbox/service";
 import { z } from "zod";
 import type { Expiry } from "./overrides/expiry.ts";
 import type { Properties } from "./properties.ts";
@@ -22,6 +24,7 @@ export const ConfigStatusResource = z
         .describe("Refused overrides with the reason, and names instances disagree on; never a value."),
     }),
     pending_restart: z.array(z.string()),
+    stale_flags: z.array(z.string()).describe("Flags whose day is over: somebody should decide about them."),
     services: z.array(
       z.object({
         name: z.string(),
@@ -45,6 +48,7 @@ export const ConfigStatusResource = z
       sources: ["command line", "environment", "overrides", "defaults"],
       validation: { valid: true, problems: [] },
       pending_restart: [],
+      stale_flags: ["checkout.new"],
       services: [
         {
           ...{ name: "images", instance: "images-1", revision: "7", lag_seconds: 0, last_seen_seconds: 12 },
@@ -59,6 +63,8 @@ export interface StatusDependencies {
   readonly reports: AppliedReports;
   readonly published: PublishedConfiguration;
   readonly expiry: Expiry;
+  readonly flags: Pick<Flags, "set">;
+  readonly clock: Clock;
 }
 
 /** Says what every instance has applied, what it refused, and what waits for a restart. */
@@ -67,6 +73,8 @@ export function viewStatus({
   reports,
   published,
   expiry,
+  flags,
+  clock,
 }: StatusDependencies): z.output<typeof ConfigStatusResource> {
   const alive = reports.alive();
   const { disagreements, changedAt } = published.current();
@@ -82,6 +90,7 @@ export function viewStatus({
     sources: configuration.propertySources().map(({ name }) => name),
     validation: { valid: problems.length === 0, problems: [...new Set(problems)] },
     pending_restart: [...new Set(alive.flatMap(({ report }) => report.pending_restart))].sort(),
+    stale_flags: flags.set.stale(clock.nowMs()),
     services: alive
       .map(({ report, lagSeconds, lastSeenSeconds, appliedAt }) => ({
         name: report.service,

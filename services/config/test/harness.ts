@@ -36,6 +36,8 @@ export interface Harness {
   readonly databaseUrl: string;
   readonly eventsUrl: string;
   send(who: TestPerson | null, path: string, options?: SendOptions): Promise<TestAnswer>;
+  readonly url: string;
+  post(who: TestPerson | null, path: string, body: string, headers: Record<string, string>): Promise<TestAnswer>;
   /** Sends an operation as the gateway does: with the principal it has verified. */
   readonly graphql: SubgraphClient;
   /** Says what an instance of some service says of itself. */
@@ -88,6 +90,8 @@ async function startInstance(overrides: Overrides, clock: Clock): Promise<Harnes
     databaseUrl: context.configuration.get("database.url"),
     eventsUrl,
     send: (who, path, { method = "GET", headers = {} } = {}) => send(who, method, path, { headers }),
+    url: service.url,
+    post: (who, path, body, headers) => send(who, "POST", path, { body, headers }),
     graphql: createSubgraphClient(service.internalUrl),
     report: (report) => {
       const data = {

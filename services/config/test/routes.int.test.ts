@@ -82,7 +82,7 @@ test("the status is JSON that is never stored", async () => {
   assert.equal(headers.get("cache-control"), "no-store");
   assert.match(headers.get("content-type") ?? "", /^application\/json/);
   assert.deepEqual(Object.keys(body).sort(), [
-    ...["loaded_at", "pending_restart", "revision", "services", "sources", "status", "validation"],
+    ...["loaded_at", "pending_restart", "revision", "services", "sources", "stale_flags", "status", "validation"],
   ]);
   assert.equal(body.sources.at(-1), "defaults");
 });

@@ -18,7 +18,8 @@ type AuditSubject =
   | "webhook_source"
   | "webhook_endpoint"
   | "webhook_signing_key"
-  | "property";
+  | "property"
+  | "flag";
 
 const ofAccount = (meaning: string) => ({ meaning, subject: null, keptFor: "owner" }) as const;
 const of = <const S extends AuditSubject>(subject: S, meaning: string) =>
@@ -100,6 +101,8 @@ export const auditActions = {
   "property.propose": { ...of("property", "A change was proposed to a second operator."), keptFor: "actor" },
   "property.approve": { ...of("property", "A change that another operator proposed was approved."), keptFor: "actor" },
   "property.withdraw": { ...of("property", "A proposed change was withdrawn."), keptFor: "actor" },
+  "flag.set": { ...of("flag", "A flag was set."), keptFor: "actor" },
+  "flag.archive": { ...of("flag", "A flag was archived."), keptFor: "actor" },
   "audit.limit": ofAccount(
     "A credential was refused so often that the refusals that follow in this minute are not listed.",
   ),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { defineEvent } from "../define-event.ts";
 import { jsonValue, timestamp } from "../resources/fields.ts";
+import { FlagDefinition } from "../resources/flag.ts";
 
 export const configChangedEvent = defineEvent({
   name: "config.changed",
@@ -34,6 +35,39 @@ export const configChangedEvent = defineEvent({
     reason: "Slow lists",
     changed_at: "2026-01-02T10:30:00.000Z",
     expires_at: null,
+  },
+});
+
+export const flagChangedEvent = defineEvent({
+  name: "flag.changed",
+  version: 1,
+  topic: "signalbox.config.v1",
+  subject: "`flag:` and the key",
+  audience: "operator",
+  description: "A flag was set or archived.",
+  data: z.object({
+    flag: z.string(),
+    definition: FlagDefinition.nullable().describe("Null when the flag was archived."),
+    revision: z.int().describe("One per change, counted together with those of properties."),
+    actor: z.string().describe("Account id of who did it."),
+    reason: z.string().nullable(),
+    changed_at: timestamp,
+  }),
+  example: {
+    flag: "checkout.new",
+    definition: {
+      ...{ key: "checkout.new", state: "enabled", type: "boolean", description: "The new checkout." },
+      variants: [
+        { name: "on", value: true },
+        { name: "off", value: false },
+      ],
+      ...{ default: "off", off: "off", rules: [{ percentage: 12.5, variant: "on" }], prerequisites: [] },
+      ...{ schedule: null, owner: "payments", expires: "2026-12-31", salt: "f3b1" },
+    },
+    revision: 18,
+    actor: "acc_5Yb0cPq7TnV2sKxW9mRdLh",
+    reason: "First eighth",
+    changed_at: "2026-01-02T10:31:00.000Z",
   },
 });
 

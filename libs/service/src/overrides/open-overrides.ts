@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { decodeEvent, type EventLog, eventNameOf, type ReceivedRecord } from "@signalbox/events";
+import { FlagSet } from "@signalbox/flags";
 import type { ServiceContext } from "@signalbox/runtime";
 import { createRevisionGathering } from "./gather-revisions.ts";
 import type { ClassifiedChange, ClassifiedOverrides, OverrideCopy } from "./override-copy.ts";
@@ -16,6 +17,8 @@ interface Start {
 export interface Overrides {
   /** Those of the event log; until it was read, those of the copy. */
   current(): ClassifiedOverrides;
+  /** The flags, as far as they are known. */
+  readonly flags: FlagSet;
   /** Settles when there is as much to start with as there will be, and says where it is from. */
   readonly settled: Promise<"log" | "copy" | "nowhere">;
   /** Settles when the topic was read to the end it had at start. */
@@ -26,7 +29,7 @@ export interface Overrides {
   onChange(listener: () => void): void;
 }
 
-const none: ClassifiedOverrides = { revision: 0, changes: {} };
+const none: ClassifiedOverrides = { revision: 0, changes: {}, flags: [] };
 
 /**
  * Reads the state topic of overrides from its beginning and keeps reading. When the log goes away the last state stays,
@@ -52,6 +55,7 @@ export async function openOverrides(
   caughtUp.catch(() => {}); // whoever does not wait for it learns of a failure from liveness
   return {
     current: () => overrides.current(),
+    flags: overrides.flags,
     settled: overrides.settle(caughtUp, start.waitMs),
     caughtUp,
     ageMs: () => reader.ageMs(),
@@ -61,6 +65,7 @@ export async function openOverrides(
 
 /** The state that the records leave. They come at least once and are compacted, so only a higher revision counts. */
 class FollowedOverrides {
+  readonly flags = new FlagSet();
   readonly #log: Context["log"];
   readonly #copy: OverrideCopy;
   readonly #keep: (overrides: ClassifiedOverrides) => void;
@@ -79,7 +84,8 @@ class FollowedOverrides {
 
   current(): ClassifiedOverrides {
     if (!this.#isCaughtUp) return this.#kept;
-    return { revision: this.#revision, changes: Object.fromEntries(this.#changes) };
+    const changes = Object.fromEntries(this.#changes);
+    return { revision: Math.max(this.#revision, this.flags.revision), changes, flags: this.flags.entries() };
   }
 
   onChange(listener: () => void): void {
@@ -88,7 +94,10 @@ class FollowedOverrides {
 
   take(record: ReceivedRecord): void {
     try {
-      if (record.value !== null && eventNameOf(record.headers) === "config.changed") this.#apply(record);
+      if (record.value === null) return;
+      const name = eventNameOf(record.headers);
+      if (name === "config.changed") this.#apply(record);
+      if (name === "flag.changed") this.#putFlag(record);
     } catch (error) {
       // Ending the reader over one record would hide every later change, so it is reported and passed over.
       const { key, offset } = record;
@@ -117,6 +126,15 @@ class FollowedOverrides {
       this.#changes.set(property, change);
       this.#revision = Math.max(this.#revision, change.revision);
     }
+    this.#tell();
+  }
+
+  #putFlag(record: ReceivedRecord): void {
+    const { flag, definition, revision } = decodeEvent("flag.changed", record).data;
+    if (this.flags.put(flag, definition, revision)) this.#tell();
+  }
+
+  #tell(): void {
     if (!this.#isCaughtUp) return;
     this.#keep(this.current());
     for (const listener of this.#listeners) listener();
@@ -146,6 +164,7 @@ class FollowedOverrides {
     }
     this.#log.warn({ revision: found.revision }, "the event log does not answer: the copy of the overrides is used");
     this.#kept = found;
+    for (const { key, definition, revision } of found.flags) this.flags.put(key, definition, revision);
     return "copy";
   }
 }

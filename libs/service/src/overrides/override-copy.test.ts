@@ -4,6 +4,7 @@ import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { eventOf } from "@signalbox/contracts";
 import { copyKeysOf, createOverrideCopy } from "./override-copy.ts";
 
 const overrides = {
@@ -13,6 +14,10 @@ const overrides = {
     "server.color": { revision: 2, set: false, secrecy: "public", value: null },
     "some.note": { revision: 3, set: true, secrecy: "sensitive", value: "for insiders" },
   },
+  flags: [
+    { key: "checkout.new", revision: 2, definition: eventOf("flag.changed").example.definition },
+    { key: "gone", revision: 3, definition: null },
+  ],
 } as const;
 
 const key = () => `k1:${randomBytes(32).toString("base64")}`;

@@ -2,7 +2,9 @@ import { hkdfSync } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Configuration, OverrideChange, OverrideSet } from "@signalbox/config";
+import { FlagDefinition } from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
+import type { FlagSet } from "@signalbox/flags";
 import { createSealer, type Sealer } from "@signalbox/storage";
 import { z } from "zod";
 
@@ -13,6 +15,7 @@ export interface ClassifiedChange extends OverrideChange {
 
 export interface ClassifiedOverrides extends OverrideSet {
   readonly changes: Readonly<Record<string, ClassifiedChange>>;
+  readonly flags: readonly ReturnType<FlagSet["entries"]>[number][];
 }
 
 /** The overrides of the last run, for a start while the event log is away. */
@@ -41,6 +44,9 @@ const Copy = z.object({
       z.object({ ...Change.shape, secrecy: z.literal("sensitive"), sealed: z.string() }),
     ]),
   ),
+  flags: z
+    .array(z.object({ key: z.string(), revision: z.int().positive(), definition: FlagDefinition.nullable() }))
+    .default([]),
 });
 type Copy = z.output<typeof Copy>;
 
@@ -58,17 +64,17 @@ export function createOverrideCopy({ service, directory, keys }: Place): Overrid
         throw error;
       });
       if (text === null) return null;
-      const { revision, changes } = Copy.parse(JSON.parse(text));
+      const { revision, changes, flags } = Copy.parse(JSON.parse(text));
       const opened = Object.entries(changes).map(([name, change]) => [name, open(change, sealer, placeOf(name))]);
-      return { revision, changes: Object.fromEntries(opened) };
+      return { revision, changes: Object.fromEntries(opened), flags };
     },
 
-    async write({ revision, changes }) {
+    async write({ revision, changes, flags }) {
       const sealed = Object.entries(changes).flatMap(([name, change]) => {
         const kept = seal(change, sealer, placeOf(name));
         return kept === null ? [] : [[name, kept]];
       });
-      const copy = { revision, changes: Object.fromEntries(sealed) } satisfies Copy;
+      const copy = { revision, changes: Object.fromEntries(sealed), flags: [...flags] } satisfies Copy;
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const draft = `${path}.${randomId("draft")}`;
       await writeFile(draft, `${JSON.stringify(copy, null, 2)}\n`, { mode: 0o600, flag: "wx" });

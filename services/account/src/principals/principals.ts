@@ -132,10 +132,11 @@ function withinRolesOf(account: Account, { scopes, roles }: Access): Access {
 }
 
 function principalOf(
-  { id, status, accessEpoch }: Account,
+  { id, status, accessEpoch, locale, createdAt }: Account,
   { scopes, roles, credential, expiresAt }: Pick<Principal, "scopes" | "roles" | "credential" | "expiresAt">,
 ): Principal {
-  return { accountId: id, state: status, epoch: accessEpoch, scopes, roles, credential, expiresAt };
+  const profile = { locale, createdAtMs: createdAt.getTime() };
+  return { accountId: id, state: status, epoch: accessEpoch, scopes, roles, credential, expiresAt, profile };
 }
 
 const refused = (message: string) => new AppError("unauthorized", message);

@@ -6,17 +6,17 @@ const changesMax = 100;
 const waitMsMax = 10_000;
 
 const name = z.string().max(200);
-const revisionOf = (member: string) =>
+export const revisionOf = (member: string) =>
   z
     .string()
     .regex(/^\d{1,18}$/, `${member} must be a revision, as digits.`)
     .transform(BigInt);
 const sentence = z.string().max(reasonLengthMax, `reason must be plain text of at most ${reasonLengthMax} characters.`);
-const required = sentence.regex(/\S/u, "reason must say why.");
+export const required = sentence.regex(/\S/u, "reason must say why.");
 /** Null is a value; a member that is not there is none. */
 const value = z.unknown().refine((given) => given !== undefined, "value must be given; null is a value.");
 const waitForMs = z.int().min(0).max(waitMsMax).nullish().transform(noneAs(0));
-const dryRun = z.boolean().nullish().transform(noneAs(false));
+export const dryRun = z.boolean().nullish().transform(noneAs(false));
 
 const one = { name, expected_revision: revisionOf("expectedRevision"), reason: sentence.nullable().default(null) };
 export const SetProperty = z.strictObject({ ...one, value });

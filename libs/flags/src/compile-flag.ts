@@ -1,0 +1,98 @@
+import type { FlagDefinition } from "@signalbox/contracts";
+import { hours } from "@signalbox/core";
+import { bucketOf, isWithin } from "./bucket.ts";
+import type { FlagContext, FlagEvaluation, FlagReason } from "./flag-context.ts";
+
+type Rule = FlagDefinition["rules"][number];
+
+/** Evaluates another flag, for a prerequisite. */
+export type EvaluateOther = (key: string, context: FlagContext, nowMs: number) => FlagEvaluation;
+
+/** A flag that is ready to be asked: what it can answer is made once, so that asking keeps nothing. */
+export interface CompiledFlag {
+  readonly definition: FlagDefinition;
+  readonly evaluate: (context: FlagContext, nowMs: number, other: EvaluateOther) => FlagEvaluation;
+}
+
+/** One condition of a rule. */
+type Condition = (context: FlagContext, nowMs: number) => boolean;
+
+interface CompiledRule {
+  readonly conditions: readonly Condition[];
+  readonly percentage: number | null;
+  readonly answer: FlagEvaluation;
+}
+
+const dayMs = hours(24);
+
+export function compileFlag(definition: FlagDefinition): CompiledFlag {
+  const { key, state, variants, rules, prerequisites, schedule, salt } = definition;
+  const values = new Map(variants.map(({ name, value }) => [name, value]));
+  const answer = (variant: string, reason: FlagReason): FlagEvaluation =>
+    Object.freeze({ key, value: values.get(variant), variant, reason });
+
+  const compiled = rules.map((rule) => compileRule(rule, answer));
+  const disabled = answer(definition.off, "DISABLED");
+  const missing = answer(definition.off, "PREREQUISITE_FAILED");
+  // A preview is for those whom a rule names.
+  const rest =
+    state === "preview"
+      ? answer(definition.off, "DEFAULT")
+      : answer(definition.default, rules.length > 0 ? "DEFAULT" : "STATIC");
+  const fromMs = schedule?.from ? Date.parse(schedule.from) : Number.NEGATIVE_INFINITY;
+  const untilMs = schedule?.until ? Date.parse(schedule.until) : Number.POSITIVE_INFINITY;
+
+  return {
+    definition,
+    evaluate(context, nowMs, other) {
+      if (state === "disabled" || nowMs < fromMs || nowMs >= untilMs) return disabled;
+      for (const { flag, variants: wanted } of prerequisites) {
+        const { variant } = other(flag, context, nowMs);
+        if (variant === null || !wanted.includes(variant)) return missing;
+      }
+      let bucket = -1;
+      for (const { conditions, percentage, answer: matched } of compiled) {
+        if (!holds(conditions, context, nowMs)) continue;
+        if (percentage === null) return matched;
+        if (bucket < 0) bucket = bucketOf(salt, context.accountId);
+        if (isWithin(bucket, percentage)) return matched;
+      }
+      return rest;
+    },
+  };
+}
+
+function holds(conditions: readonly Condition[], context: FlagContext, nowMs: number): boolean {
+  for (const condition of conditions) if (!condition(context, nowMs)) return false;
+  return true;
+}
+
+function compileRule(rule: Rule, answer: (variant: string, reason: FlagReason) => FlagEvaluation): CompiledRule {
+  const { percentage = null, variant } = rule;
+  return {
+    conditions: conditionsOf(rule),
+    percentage,
+    answer: answer(variant, percentage === null ? "TARGETING_MATCH" : "SPLIT"),
+  };
+}
+
+function conditionsOf({ accounts, roles, locales, age }: Rule): Condition[] {
+  const conditions: Condition[] = [];
+  if (roles) conditions.push(({ roles: has }) => has.some((role) => (roles as readonly string[]).includes(role)));
+  if (accounts) {
+    const ids = new Set(accounts);
+    conditions.push(({ accountId }) => ids.has(accountId));
+  }
+  if (locales) {
+    const known = new Set(locales);
+    conditions.push(({ locale }) => locale !== null && known.has(locale));
+  }
+  if (age) {
+    const { from = 0, to = Number.POSITIVE_INFINITY } = age;
+    conditions.push(({ createdAtMs }, nowMs) => {
+      const days = createdAtMs === null ? Number.NaN : (nowMs - createdAtMs) / dayMs;
+      return days >= from && days < to;
+    });
+  }
+  return conditions;
+}

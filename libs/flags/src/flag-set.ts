@@ -1,0 +1,87 @@
+import type { FlagDefinition } from "@signalbox/contracts";
+import { hours } from "@signalbox/core";
+import { type CompiledFlag, compileFlag, type EvaluateOther } from "./compile-flag.ts";
+import type { FlagContext, FlagEvaluation } from "./flag-context.ts";
+
+/** Deeper than prerequisites can be set: a loop that a race let through ends here. */
+const depthMax = 20;
+const dayMs = hours(24);
+
+/** Flags as they were last set, ready to be evaluated in process. Evaluating never throws. */
+export class FlagSet {
+  readonly #flags = new Map<string, CompiledFlag>();
+  readonly #revisions = new Map<string, number>();
+  #depth = 0;
+  #revision = 0;
+  #times: readonly number[] = [];
+  #countsDays = false;
+
+  /** The newest revision of them all. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** Takes a flag, or that it is archived (null). Only a higher revision changes one; tells whether it did. */
+  put(key: string, definition: FlagDefinition | null, revision: number): boolean {
+    if (revision <= (this.#revisions.get(key) ?? 0)) return false;
+    this.#revisions.set(key, revision);
+    this.#revision = Math.max(this.#revision, revision);
+    if (definition === null) this.#flags.delete(key);
+    else this.#flags.set(key, compileFlag(definition));
+    const definitions = this.definitions();
+    const times = definitions.flatMap(({ schedule }) => [schedule?.from, schedule?.until]);
+    this.#times = times.flatMap((time) => (time ? [Date.parse(time)] : []));
+    this.#countsDays = definitions.some(({ rules }) => rules.some(({ age }) => age !== undefined));
+    return true;
+  }
+
+  definitions(): FlagDefinition[] {
+    return [...this.#flags.values()].map(({ definition }) => definition);
+  }
+
+  /** All that was ever put, for a copy. */
+  entries(): { readonly key: string; readonly definition: FlagDefinition | null; readonly revision: number }[] {
+    return [...this.#revisions].map(([key, revision]) => ({
+      ...{ key, revision },
+      definition: this.#flags.get(key)?.definition ?? null,
+    }));
+  }
+
+  evaluate(key: string, context: FlagContext, nowMs: number): FlagEvaluation {
+    return this.#evaluate(key, context, nowMs);
+  }
+
+  /** Every flag for one account, in the order of their keys. */
+  evaluateAll(context: FlagContext, nowMs: number): FlagEvaluation[] {
+    return [...this.#flags.keys()].sort().map((key) => this.#evaluate(key, context, nowMs));
+  }
+
+  /** Flags whose day is over: somebody should decide about them. */
+  stale(nowMs: number): string[] {
+    const today = new Date(nowMs).toISOString().slice(0, 10);
+    return this.definitions()
+      .filter(({ expires }) => expires !== null && expires <= today)
+      .map(({ key }) => key)
+      .sort();
+  }
+
+  /**
+   * Changes when time alone may change an answer: a schedule began or ended, or accounts grew a day older (each account at
+   * an hour of its own, so the hours are counted).
+   */
+  epochAt(nowMs: number): string {
+    const passed = this.#times.filter((time) => time <= nowMs).length;
+    return this.#countsDays ? `${passed}.${Math.floor(nowMs / (dayMs / 24))}` : `${passed}`;
+  }
+
+  readonly #evaluate: EvaluateOther = (key, context, nowMs) => {
+    const flag = this.#flags.get(key);
+    if (flag === undefined || this.#depth > depthMax) return { key, value: null, variant: null, reason: "ERROR" };
+    this.#depth++;
+    try {
+      return flag.evaluate(context, nowMs, this.#evaluate);
+    } finally {
+      this.#depth--;
+    }
+  };
+}

@@ -1,0 +1,72 @@
+import type { FlagDefinition } from "@signalbox/contracts";
+import { type Pool, sql, type Tx, table } from "@signalbox/storage";
+
+/** A flag in force. */
+export interface Flag {
+  readonly key: string;
+  readonly definition: FlagDefinition;
+  readonly revision: bigint;
+  readonly actor: string;
+  readonly reason: string | null;
+  readonly changedAt: Date;
+}
+
+/** One change of a flag; a definition of null says that it was archived. */
+export interface FlagChange extends Omit<Flag, "definition"> {
+  readonly definition: FlagDefinition | null;
+  readonly credential: string | null;
+  readonly requestId: string | null;
+}
+
+export type FlagStore = ReturnType<typeof createFlagStore>;
+
+const columns = {
+  ...{ key: "text", definition: "jsonb", revision: "int8", actor: "text", reason: "text", changedAt: "timestamptz" },
+} as const;
+const flags = table("flags", columns);
+const revisions = table("flag_revisions", { ...columns, credential: "text", requestId: "text" });
+
+const listFlags = sql("flags.list", `select ${flags.columns} from flags order by key`);
+const removeFlag = sql("flags.remove", "delete from flags where key = $1");
+const newest = "(select distinct on (key) * from flag_revisions order by key, revision desc) as newest";
+const listNewestBefore = sql(
+  "flags.list-newest-before",
+  `select ${revisions.columns} from ${newest} where changed_at <= $1 order by revision`,
+);
+const listNewestOf = sql(
+  "flags.list-newest-of",
+  `select ${revisions.columns} from ${newest} where actor = $1 and reason is not null order by revision`,
+);
+const listSince = sql(
+  "flags.list-since",
+  `select ${revisions.columns} from flag_revisions where revision > $1 order by revision limit $2`,
+);
+const eraseReasons = ["flags", "flag_revisions"].map((name) =>
+  sql(`flags.erase-reasons ${name}`, `update ${name} set reason = null where actor = $1 and reason is not null`),
+);
+
+/** The flags in PostgreSQL. Writes take the transaction that also carries their event, under the lock of all revisions. */
+export function createFlagStore(pool: Pool) {
+  return {
+    list: async (): Promise<Flag[]> => (await pool.query<Flag>(listFlags)).rows,
+    listIn: async (tx: Tx): Promise<Flag[]> => (await tx.query<Flag>(listFlags)).rows,
+    /** Puts a change into force and keeps it among all that were ever made. */
+    async save(tx: Tx, change: FlagChange): Promise<void> {
+      await tx.query(removeFlag, [change.key]);
+      if (change.definition !== null) await flags.insert(tx, change);
+      await revisions.insert(tx, change);
+    },
+    /** The changes after a revision, oldest first. */
+    listSince: async (revision: bigint, limit: number): Promise<FlagChange[]> =>
+      (await pool.query<FlagChange>(listSince, [revision, limit])).rows,
+    /** Lists the newest change of each flag that has stood since then. */
+    newestBefore: async (tx: Tx, time: Date): Promise<FlagChange[]> =>
+      (await tx.query<FlagChange>(listNewestBefore, [time])).rows,
+    /** Erases the reasons that an actor gave. Answers the changes that were the newest of their flag, without reasons. */
+    async eraseReasonsOf(tx: Tx, actor: string): Promise<FlagChange[]> {
+      const { rows } = await tx.query<FlagChange>(listNewestOf, [actor]);
+      for (const statement of eraseReasons) await tx.query(statement, [actor]);
+      return rows.map((change) => ({ ...change, reason: null }));
+    },
+  };
+}

@@ -1,0 +1,153 @@
+import type { Caller } from "@signalbox/auth";
+import { draft, type EventDraft, FlagDefinition } from "@signalbox/contracts";
+import { AppError, type Clock, type ErrorDetail, randomId } from "@signalbox/core";
+import { type Outbox, stateRepetitionMs } from "@signalbox/events";
+import { flagProblems } from "@signalbox/flags";
+import { audited } from "@signalbox/service";
+import type { Tx } from "@signalbox/storage";
+import type { OverrideStore } from "../overrides/override-store.ts";
+import type { Flag, FlagChange, FlagStore } from "./flag-store.ts";
+
+interface Dependencies {
+  readonly outbox: Pick<Outbox, "append">;
+  readonly flagStore: FlagStore;
+  /** Flags and properties count their revisions together. */
+  readonly overrideStore: Pick<OverrideStore, "lock" | "nextRevision">;
+  readonly clock: Clock;
+}
+
+/** A flag as its author writes it; without a salt it keeps the one that it has. */
+export type FlagDraft = Omit<FlagDefinition, "salt"> & { readonly salt?: string | undefined };
+
+interface Wanted {
+  /** The revision of the flag that the caller has seen; 0 when there was none. */
+  readonly expectedRevision: bigint;
+  readonly reason: string;
+}
+
+/** Every service evaluates all of them for everybody who asks. */
+const flagsMax = 1_000;
+
+export type FlagOperations = ReturnType<typeof createFlags>;
+
+/** The flags: set whole, archived, announced to every service. */
+export function createFlags(dependencies: Dependencies) {
+  const { outbox, flagStore, overrideStore, clock } = dependencies;
+
+  return {
+    /** Sets a flag whole; with `dryRun` only judges it. @throws AppError `validation_error` with all that is wrong, `conflict` */
+    async set(
+      tx: Tx,
+      caller: Caller,
+      flag: FlagDraft,
+      { expectedRevision, reason, dryRun }: Wanted & { readonly dryRun: boolean },
+    ): Promise<Flag | null> {
+      const { known, all } = await lock(tx, flag.key, expectedRevision, dependencies);
+      if (!known && all.length >= flagsMax)
+        throw new AppError("conflict", `There are ${flagsMax} flags. Archive some first.`);
+      const definition = FlagDefinition.parse({
+        ...flag,
+        salt: flag.salt ?? known?.definition.salt ?? randomId("salt"),
+      });
+      const others = all.map((each) => each.definition);
+      refuse([
+        ...flagProblems(definition, others),
+        ...typeProblem(definition, known),
+        ...neededVariants(definition, others),
+      ]);
+      if (dryRun) return null;
+      return { ...(await change(tx, caller, flag.key, definition, reason, dependencies)), definition };
+    },
+
+    /** Takes a flag away: whoever still asks for it gets the default of the code. @throws AppError `not_found`, `conflict` */
+    async archive(tx: Tx, caller: Caller, key: string, { expectedRevision, reason }: Wanted): Promise<void> {
+      const { known, all } = await lock(tx, key, expectedRevision, dependencies);
+      if (!known) throw new AppError("not_found", `There is no flag ${key}.`);
+      const needing = all.filter(({ definition }) => definition.prerequisites.some(({ flag }) => flag === key));
+      refuse(needing.map((flag) => ({ field: "key", message: `${flag.key} depends on ${key}.` })));
+      await change(tx, caller, key, null, reason, dependencies);
+    },
+
+    /** Announces the newest change of each flag again, once it has stood for a while, as is done for properties. */
+    async repeat(tx: Tx): Promise<void> {
+      await overrideStore.lock(tx);
+      const events = (await flagStore.newestBefore(tx, new Date(clock.nowMs() - stateRepetitionMs))).map(changedEvent);
+      if (events.length > 0) await outbox.append(tx, events);
+    },
+
+    /** Erases what an account of which nothing may stay gave as reasons, here and on the log. */
+    async eraseReasonsOf(tx: Tx, accountId: string): Promise<void> {
+      await overrideStore.lock(tx);
+      const events = (await flagStore.eraseReasonsOf(tx, accountId)).map(changedEvent);
+      if (events.length > 0) await outbox.append(tx, events);
+    },
+  };
+}
+
+/** Takes the next revision for a flag: rows, event and audit entry in one transaction. */
+async function change(
+  tx: Tx,
+  caller: Caller,
+  key: string,
+  definition: FlagDefinition | null,
+  reason: string,
+  { outbox, flagStore, overrideStore, clock }: Dependencies,
+): Promise<FlagChange> {
+  const { accountId: actor, credential, requestId } = caller;
+  const revision = await overrideStore.nextRevision(tx);
+  const by = { actor, credential: credential.id, requestId: requestId || null };
+  const made = { key, definition, revision, reason, changedAt: clock.now(), ...by };
+  await flagStore.save(tx, made);
+  const action = definition === null ? "flag.archive" : "flag.set";
+  const fields = definition === null ? [] : ["definition", `revision ${revision}`];
+  await outbox.append(tx, [changedEvent(made), audited(caller, { action, subject: key, fields, reason })]);
+  return made;
+}
+
+/** Finds the flag and keeps all others from changing. @throws AppError `conflict` */
+async function lock(
+  tx: Tx,
+  key: string,
+  expectedRevision: bigint,
+  { flagStore, overrideStore }: Dependencies,
+): Promise<{ known: Flag | undefined; all: Flag[] }> {
+  await overrideStore.lock(tx);
+  const all = await flagStore.listIn(tx);
+  const known = all.find((flag) => flag.key === key);
+  const now = known?.revision ?? 0n;
+  if (now === expectedRevision) return { known, all };
+  throw new AppError("conflict", `The flag ${key} is at revision ${now}.`, { field: "expectedRevision" });
+}
+
+/** Clients read a flag as one type, in code that is out already. */
+function typeProblem({ type }: FlagDefinition, known: Flag | undefined) {
+  if (!known || known.definition.type === type) return [];
+  return [{ field: "type", message: `The flag is of type ${known.definition.type}, and a type does not change.` }];
+}
+
+/** A variant that another flag wants of this one must stay. */
+function neededVariants({ key, variants }: FlagDefinition, others: readonly FlagDefinition[]) {
+  const names = variants.map(({ name }) => name);
+  return others.flatMap((other) =>
+    other.prerequisites
+      .filter(({ flag, variants: wanted }) => flag === key && wanted.some((name) => !names.includes(name)))
+      .map(() => ({ field: "variants", message: `${other.key} wants a variant that is no longer there.` })),
+  );
+}
+
+function refuse(problems: readonly Omit<ErrorDetail, "code">[]): void {
+  const details = problems.map((problem) => ({ ...problem, code: "invalid_value" as const }));
+  if (details.length > 0) throw new AppError("validation_error", "The flag is not valid.", { details });
+}
+
+function changedEvent({ key, definition, revision, actor, reason, changedAt }: FlagChange): EventDraft {
+  const data = {
+    flag: key,
+    definition,
+    revision: Number(revision),
+    actor,
+    reason,
+    changed_at: changedAt.toISOString(),
+  };
+  return draft("flag.changed", { subject: `flag:${key}`, accountId: null, data });
+}

@@ -1,0 +1,139 @@
+import { createHash } from "node:crypto";
+import type { Principal } from "@signalbox/auth";
+import type { Configuration } from "@signalbox/config";
+import { examples } from "@signalbox/contracts";
+import { type Clock, KiB } from "@signalbox/core";
+import type { FlagContext, FlagEvaluation } from "@signalbox/flags";
+import { type HttpResponse, isNotModified, notModified, ok, type Routes, refused, strongEtag } from "@signalbox/http";
+import type { Flags } from "@signalbox/service";
+import { z } from "zod";
+import type { Properties } from "../properties.ts";
+import { readContext } from "./read-context.ts";
+
+export interface OfrepDependencies {
+  readonly configuration: Configuration<Properties>;
+  readonly flags: Pick<Flags, "set">;
+  readonly clock: Clock;
+}
+
+/** More than a context may have, so that one that is too large is told so. */
+const bodyBytesMax = 64 * KiB;
+
+const FlagAnswer = z
+  .object({
+    key: z.string(),
+    value: z.unknown(),
+    variant: z.string(),
+    reason: z.string().describe("STATIC, DEFAULT, TARGETING_MATCH, SPLIT, DISABLED or PREREQUISITE_FAILED."),
+  })
+  .meta({ id: "FlagEvaluation", description: "What a flag gives the account." })
+  .register(examples, { example: { key: "checkout.new", value: true, variant: "on", reason: "SPLIT" } });
+
+const BulkAnswer = z
+  .object({
+    flags: z.array(FlagAnswer),
+    eventStreams: z
+      .array(z.object({ type: z.literal("sse"), url: z.string(), inactivityDelaySec: z.int() }))
+      .optional(),
+  })
+  .meta({ id: "FlagEvaluations", description: "What every flag gives the account." })
+  .register(examples, {
+    example: {
+      flags: [{ key: "checkout.new", value: true, variant: "on", reason: "SPLIT" }],
+      eventStreams: [{ type: "sse", url: "https://signalbox.example/api/v1/config/stream", inactivityDelaySec: 120 }],
+    },
+  });
+
+const Failure = z
+  .object({ key: z.string().optional(), errorCode: z.string(), errorDetails: z.string().optional() })
+  .meta({ id: "FlagFailure", description: "Why a flag was not evaluated, in the words of OpenFeature." })
+  .register(examples, {
+    example: { errorCode: "TARGETING_KEY_MISSING", errorDetails: "context.targetingKey must be the id of an account." },
+  });
+
+const Question = z
+  .object({ context: z.looseObject({ targetingKey: z.string() }) })
+  .meta({ id: "FlagQuestion", description: "Whom the flags are wanted for." })
+  .register(examples, { example: { context: { targetingKey: "acc_5Yb0cPq7TnV2sKxW9mRdLh" } } });
+
+const body = { raw: { maxBytes: bodyBytesMax, json: Question } } as const;
+const auth = { scopes: [], access: "read" } as const;
+const cache = "private, no-cache";
+/** The framework says so of every GET; a POST with a validator is kept by whoever asked, too. */
+const varying = { vary: "Accept, Authorization, X-API-Key" };
+
+/** The routes of the OpenFeature Remote Evaluation Protocol 0.3. */
+export function addOfrepRoutes(routes: Routes, { configuration, flags: { set }, clock }: OfrepDependencies): void {
+  routes.post("/ofrep/v1/evaluate/flags/:key", {
+    operationId: "evaluateFlag",
+    summary: "Evaluate a flag",
+    description: "OFREP 0.3. The targeting key is your own account; whoever has config:read may name another one.",
+    ...{ auth, audit: null, body, cache },
+    responses: { 200: FlagAnswer, 400: Failure, 404: Failure },
+    exampleIds: { key: "checkout.new" },
+    handle: ({ principal, params: { key }, body: given }) =>
+      evaluateFor(given, principal, { key }, (context) => {
+        const evaluation = set.evaluate(key, context, clock.nowMs());
+        return evaluation.variant === null
+          ? failed(404, "FLAG_NOT_FOUND", "There is no such flag.", { key })
+          : ok(viewOf(evaluation));
+      }),
+  });
+
+  routes.post("/ofrep/v1/evaluate/flags", {
+    operationId: "evaluateFlags",
+    summary: "Evaluate every flag",
+    description: "OFREP 0.3. With If-None-Match it is 304 before anything is evaluated.",
+    ...{ auth, audit: null, body, cache },
+    query: z.object({
+      flagConfigEtag: z.string().max(200).optional().describe("What an event of the stream told; it changes nothing."),
+      flagConfigLastModified: z.string().max(200).optional().describe("What an event told; it changes nothing."),
+    }),
+    responses: { 200: BulkAnswer, 304: "empty", 400: Failure },
+    handle: ({ principal, headers, body: given }) =>
+      evaluateFor(given, principal, {}, (context) => {
+        const etag = bulkEtag(set, context, clock.nowMs());
+        if (isNotModified({ headers }, etag)) return notModified(etag, { cache, headers: varying });
+        const all = set.evaluateAll(context, clock.nowMs()).filter(({ variant }) => variant !== null);
+        return ok({ flags: all.map(viewOf), ...streams(configuration) }, { etag, cache, headers: varying });
+      }),
+  });
+}
+
+/** Changes with the flags, with time where it alone changes them, and with what is known of the account. */
+function bulkEtag(set: Flags["set"], { accountId, roles, locale, createdAtMs }: FlagContext, nowMs: number): string {
+  const digest = createHash("sha256")
+    .update(JSON.stringify([accountId, roles, locale, createdAtMs]))
+    .digest("base64url");
+  return strongEtag(`${set.revision}.${set.epochAt(nowMs)}.${digest}`, "flags");
+}
+
+function streams(configuration: Pick<Configuration<Properties>, "get">) {
+  if (!configuration.get("capabilities.configStream")) return {};
+  const url = `${configuration.get("http.base-url")}/api/v1/config/stream`;
+  return { eventStreams: [{ type: "sse", url, inactivityDelaySec: 120 }] };
+}
+
+function evaluateFor(
+  body: Buffer,
+  principal: Principal,
+  of: { readonly key?: string },
+  evaluate: (context: FlagContext) => HttpResponse,
+): HttpResponse {
+  const read = readContext(body, principal);
+  if (read.ok) return evaluate(read.context);
+  if (read.code === "NOT_ALLOWED") return refused(403, "forbidden", { message: read.details });
+  return failed(400, read.code, read.details, of);
+}
+
+const failed = (
+  status: number,
+  errorCode: string,
+  errorDetails: string,
+  of: { readonly key?: string },
+): HttpResponse => ({
+  status,
+  body: { kind: "json", value: { ...of, errorCode, errorDetails } },
+});
+
+const viewOf = ({ key, value, variant, reason }: FlagEvaluation) => ({ key, value, variant, reason });

@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { eventually, testPerson } from "@signalbox/testing";
+import { type Harness, startConfig } from "./harness.ts";
+
+let config: Harness;
+const operator = testPerson();
+before(async () => {
+  config = await startConfig();
+});
+after(() => config.close());
+
+const members = `key state type description default off owner expires salt revision reason variants { name value }
+  rules { name accounts roles locales percentage variant age { from to } }
+  prerequisites { flag variants } schedule { from until }`;
+const documents = {
+  setFlag: `mutation($input: SetFlagInput!) { setFlag(input: $input) { flag { ${members} } errors { field message } } }`,
+  archiveFlag: `mutation($input: ArchiveFlagInput!) { archiveFlag(input: $input) { flag { key } errors { field message } } }`,
+};
+async function send(name: keyof typeof documents, input: object, who = operator) {
+  const { data, errors } = await config.graphql(who, documents[name], { input });
+  return { ...data?.[name], refusal: errors?.[0]?.extensions.code, top: errors?.[0]?.message };
+}
+let flags = 0;
+const draftOf = (more: object = {}) => ({
+  ...{ key: `flag${++flags}`, state: "enabled", type: "string", owner: "payments", reason: "tried out" },
+  variants: [
+    { name: "camelCase", value: "A" },
+    { name: "snake_case", value: "B" },
+  ],
+  ...{ default: "camelCase", off: "snake_case", expectedRevision: "0", ...more },
+});
+const set = (more: object = {}, who = operator) => send("setFlag", draftOf(more), who);
+const all = async (who = operator) => (await config.graphql(who, `{ flags { ${members} } }`)).data?.flags;
+const find = async (key: string) => (await all()).find((flag: { key: string }) => flag.key === key);
+const status = async () => (await config.send(operator, "/api/v1/status/config")).body;
+
+test("a flag is kept whole as it was written, has its event, and is one revision with the properties", async () => {
+  const rules = [
+    {
+      name: "staff",
+      accounts: ["acc_1"],
+      roles: ["admin"],
+      locales: ["pt-BR"],
+      percentage: 12.345,
+      variant: "camelCase",
+    },
+    { age: { from: 3 }, variant: "snake_case" },
+  ];
+  const schedule = { from: "2026-01-01T00:00:00.000Z", until: null };
+  const { flag, errors } = await set({ key: "whole", rules, schedule, expires: "2026-12-31", salt: "mine" });
+  assert.deepEqual(errors, []);
+  assert.deepEqual([flag.variants, flag.schedule, flag.salt], [draftOf().variants, schedule, "mine"]);
+  assert.deepEqual(flag.rules, [
+    { ...rules[0], age: null },
+    {
+      ...{ name: null, accounts: null, roles: null, locales: null, percentage: null },
+      age: { from: 3, to: null },
+      variant: "snake_case",
+    },
+  ]);
+  assert.deepEqual(await find("whole"), flag);
+  await eventually(async () => (await status()).revision === flag.revision);
+});
+
+test("every type keeps its values apart, with the names of the members of objects", async () => {
+  const values = {
+    boolean: false,
+    string: "",
+    integer: 0,
+    float: 0.25,
+    object: { someName: [null, { innerName: 1 }] },
+  };
+  for (const [type, value] of Object.entries(values)) {
+    const { flag, errors } = await set({ type, variants: [{ name: "v", value }], default: "v", off: "v" });
+    assert.deepEqual(errors, [], type);
+    assert.deepEqual((await find(flag.key)).variants, [{ name: "v", value }]);
+  }
+});
+
+test("a flag is changed only by whom has seen it, keeps its salt, and its type", async () => {
+  const first = (await set({ key: "seen" })).flag;
+  assert.equal((await set({ key: "seen" })).refusal, "CONFLICT");
+  const second = (await set({ key: "seen", state: "disabled", expectedRevision: first.revision })).flag;
+  assert.deepEqual([second.state, second.salt], ["disabled", first.salt]);
+  const other = await set({
+    ...{ key: "seen", expectedRevision: second.revision, type: "integer" },
+    ...{ variants: [{ name: "v", value: 1 }], default: "v", off: "v" },
+  });
+  assert.equal(other.errors[0].field, "type");
+});
+
+test("loops, unknown variants and wrong values are refused with their place, and a dry run leaves nothing", async () => {
+  const base = (await set({ key: "base" })).flag;
+  const wants = (flag: string, variants = ["camelCase"]) => ({ prerequisites: [{ flag, variants }] });
+  await set({ key: "next", ...wants("base") });
+  const wrong: [object, string][] = [
+    [{ key: "base", expectedRevision: base.revision, ...wants("next") }, "prerequisites[0].flag"],
+    [wants("none"), "prerequisites[0].flag"],
+    [wants("base", ["x"]), "prerequisites[0].flag"],
+    [{ default: "x" }, "default"],
+    [{ rules: [{ variant: "x" }] }, "rules[0].variant"],
+    [{ rules: [{ percentage: 101, variant: "camelCase" }] }, "rules[0].percentage"],
+    [{ rules: [{ roles: ["king"], variant: "camelCase" }] }, "rules[0].roles[0]"],
+    [{ rules: [{ accounts: [], variant: "camelCase" }] }, "rules[0].accounts"],
+    [
+      {
+        variants: [
+          { name: "camelCase", value: 1 },
+          { name: "snake_case", value: "B" },
+        ],
+      },
+      "variants[0].value",
+    ],
+    [{ key: "Upper" }, "key"],
+    [{ owner: "" }, "owner"],
+    [{ expires: "soon" }, "expires"],
+    [
+      {
+        variants: [
+          { name: "camelCase", value: "sbx_live_abcdefgh" },
+          { name: "snake_case", value: "B" },
+        ],
+      },
+      "variants[0].value",
+    ],
+    [
+      {
+        key: "base",
+        expectedRevision: base.revision,
+        variants: [{ name: "snake_case", value: "B" }],
+        default: "snake_case",
+      },
+      "variants",
+    ],
+  ];
+  for (const [more, field] of wrong) {
+    const { flag, errors, top } = await set(more);
+    assert.deepEqual(
+      [flag, errors?.[0]?.field],
+      [null, field],
+      `${JSON.stringify(more)} ${top} ${JSON.stringify(errors)}`,
+    );
+  }
+  const before = await all();
+  assert.deepEqual((await set({ dryRun: true })).errors, []);
+  assert.deepEqual(await all(), before);
+});
+
+test("an archived flag is gone, unless another one depends on it", async () => {
+  const one = (await set({ key: "one" })).flag;
+  const two = (await set({ key: "two", prerequisites: [{ flag: "one", variants: ["camelCase"] }] })).flag;
+  const archive = (key: string, expectedRevision: string) =>
+    send("archiveFlag", { key, expectedRevision, reason: "done" });
+  assert.match((await archive("one", one.revision)).errors[0].message, /two depends on one/);
+  assert.equal((await archive("two", "0")).refusal, "CONFLICT");
+  assert.deepEqual((await archive("two", two.revision)).errors, []);
+  assert.deepEqual((await archive("one", one.revision)).errors, []);
+  assert.equal(await find("one"), undefined);
+  assert.equal((await archive("one", "0")).refusal, "NOT_FOUND");
+});
+
+test("only operators read and change flags, and changes need a recent sign-in", async () => {
+  const owner = testPerson({ scopes: ["config:read"] });
+  assert.equal((await config.graphql(owner, "{ flags { key } }")).errors?.[0]?.extensions.code, "FORBIDDEN");
+  assert.equal((await set({}, owner)).refusal, "FORBIDDEN");
+  const asleep = testPerson({ authTimeMs: Date.now() - 24 * 3_600_000 });
+  assert.equal((await set({}, asleep)).refusal, "FORBIDDEN");
+});
+
+test("the status lists flags whose day is over", async () => {
+  await set({ key: "overdue", expires: "2026-01-01" });
+  await eventually(async () => (await status()).stale_flags.includes("overdue"));
+});
+
+test("a second instance knows the flags from its start on", async () => {
+  const { flag } = await set({ key: "known", expires: "2026-01-01" });
+  const other = await config.another();
+  try {
+    const { body } = await other.send(operator, "/api/v1/status/config");
+    assert.ok(body.stale_flags.includes("known"), `at revision ${flag.revision}`);
+  } finally {
+    await other.close();
+  }
+});
