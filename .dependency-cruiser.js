@@ -17,7 +17,7 @@ const layers = [
 ];
 
 /** Beside the layers: these compute, and need no more than the core. */
-const leaves = ["imaging", "webhook-signatures", "client"];
+const leaves = ["imaging", "federation", "webhook-signatures", "client"];
 
 /** The one library or folder that may import a third-party client. Everyone else uses what the home offers. */
 const homes = {
@@ -35,6 +35,7 @@ const homes = {
   "@opentelemetry/[^/]+": "libs/telemetry",
   "@apollo/subgraph": "libs/graphql",
   "@apollo/gateway": "services/gateway",
+  "@apollo/(query-planner|federation-internals)": "libs/federation",
   nodemailer: "services/account/src/mail",
   "oidc-provider": "services/account/src/oauth",
 };

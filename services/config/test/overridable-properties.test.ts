@@ -51,6 +51,7 @@ const overridable = [
   "features.reports",
   "graphql.deadline",
   "graphql.document-cache.bytes-max",
+  "graphql.executor",
   "graphql.introspection",
   "graphql.limits.aliases",
   "graphql.limits.anonymous-cost-window",

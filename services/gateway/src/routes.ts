@@ -122,18 +122,18 @@ const askingOf = ({ principal, requestId, clientAddress, headers, signal }: Inpu
 /** Writes a result, or what is wrong with the request, in the media type that was agreed on. */
 async function answer(input: Input, run: () => Promise<Outcome>): Promise<HttpResponse> {
   const { mediaType, requestId } = input;
-  const { status, result, body, isReplayed, cost, notes } = await run().then(
+  const { status, errors, body, isReplayed, cost, notes } = await run().then(
     withStatusOf(mediaType),
     (error: unknown): Outcome => {
       if (!isAppError(error) || error.code !== "invalid_request") throw error;
       const extensions = { ...graphqlExtensions(error), request_id: requestId };
       const notes = { reason: error.code };
-      const refusal = { errors: [{ message: error.message, extensions }] };
-      return { status: 400, result: refusal, body: Buffer.from(JSON.stringify(refusal)), notes };
+      const refusal = [{ message: error.message, extensions }];
+      return { status: 400, errors: refusal, body: Buffer.from(JSON.stringify({ errors: refusal })), notes };
     },
   );
   input.note(notes);
-  const challenge = stepUpChallenge(result.errors?.flatMap(detailsOf));
+  const challenge = stepUpChallenge(errors.flatMap(detailsOf));
   const headers = {
     ...(status === 405 && { Allow: "POST" }),
     ...(cost && { "X-Cost-Estimated": String(cost.estimated), "X-Cost-Actual": String(cost.actual) }),

@@ -28,7 +28,10 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const { authenticator, accessStates, authorizeManagement } = await openAccess(context, eventLog, rateLimits);
 
   const clients = new Map(subgraphs.map((name) => [name as string, openSubgraphClient(context, name)]));
-  const supergraph = await openSupergraph({ clients, accessStates, tracer, clock, metrics, log });
+  const supergraph = await openSupergraph({
+    executor: configuration.get("graphql.executor"),
+    ...{ clients, accessStates, tracer, clock, metrics, log },
+  });
   runner.defer("supergraph", () => supergraph.close());
   const isEnforced = configuration.get("graphql.limits.mode") === "enforce";
   const costLimits = createCostLimits({

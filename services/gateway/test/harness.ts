@@ -1,3 +1,4 @@
+import { environment } from "@signalbox/config";
 import {
   createSender,
   eventually,
@@ -52,6 +53,7 @@ export async function startGateway(overrides: Overrides = {}): Promise<Harness> 
     "events.url": events.url,
     "internal.token": internalToken,
     "http.strict-responses": true,
+    ...(environment().GATEWAY_EXECUTOR === "apollo" && { "graphql.executor": "apollo" }),
     ...overrides,
   });
   await testEventLog(events.url, context);

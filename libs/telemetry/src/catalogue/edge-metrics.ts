@@ -25,6 +25,10 @@ export const edgeMetrics = {
     "1 while nothing is sent to a subgraph, because most of its last fetches failed.",
     ["subgraph"],
   ),
+  signalbox_graphql_executions_total: counter(
+    "Operations that were run, by the executor: ours, or Apollo's for what ours does not cover.",
+    ["executor"],
+  ),
   signalbox_graphql_reload_failures_total: counter(
     "Times that a changed supergraph or manifest was refused, or could not be read; the last good one stays in force.",
     ["source"],

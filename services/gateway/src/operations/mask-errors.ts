@@ -1,6 +1,6 @@
+import type { Loss } from "@signalbox/federation";
 import type { Logger } from "@signalbox/telemetry";
 import type { GraphQLFormattedError } from "graphql";
-import type { Loss } from "../supergraph/loss.ts";
 
 /** The codes of CONTRACT §8 that may leave the gateway. Any other becomes `INTERNAL`. */
 const publicCodes = new Set([

@@ -55,6 +55,7 @@ test("fragments count where they are spread, and introspection as any other", ()
 
 test("what was paid for is what is there", () => {
   const { definitions } = parse("{ viewer { id } }");
-  const data = { viewer: { id: "1", images: { edges: [{ node: { id: "a" } }, { node: null }] } } };
-  assert.equal(actualCost(definitions[0] as OperationDefinitionNode, data), 5);
+  assert.equal(actualCost(definitions[0] as OperationDefinitionNode, 6), 5);
+  const mutation = parse("mutation { a: rename { account { id } } b: rename { account { id } } }").definitions[0];
+  assert.equal(actualCost(mutation as OperationDefinitionNode, 5), 24);
 });

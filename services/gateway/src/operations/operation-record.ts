@@ -1,7 +1,7 @@
 import type { Clock } from "@signalbox/core";
 import type { Metrics } from "@signalbox/telemetry";
 import type { GraphQLFormattedError, OperationDefinitionNode } from "graphql";
-import type { Fetch } from "../supergraph/subgraph-data-source.ts";
+import type { Fetch } from "../supergraph/subgraph-sender.ts";
 
 /** Fetches that took this long are in the log line, the slowest first. */
 const slowMs = 250;
@@ -16,15 +16,16 @@ interface Operation {
   readonly operation: Pick<OperationDefinitionNode, "operation" | "name"> | null;
   readonly fetches: readonly Fetch[];
   readonly errors: readonly GraphQLFormattedError[];
-  readonly data: unknown;
+  /** Whether the answer has data; null for what was not run. */
+  readonly hasData: boolean | null;
 }
 
 /** Counts operations, and gives what the log line of a request says of its operation: a status of 200 tells nothing. */
 export function createOperationRecords({ metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock }) {
   const duration = metrics.histogram("signalbox_graphql_operation_seconds");
-  return ({ startedMs, operation, fetches, errors, data }: Operation): object => {
+  return ({ startedMs, operation, fetches, errors, hasData }: Operation): object => {
     const type = operation?.operation ?? "unknown";
-    const outcome = outcomeOf(errors, data);
+    const outcome = outcomeOf(errors, hasData);
     duration.observe({ type, outcome }, (clock.steadyMs() - startedMs) / 1000);
     const codes = [...new Set(errors.map(({ extensions }) => String(extensions?.code)))];
     const failed = [...new Set(fetches.filter(({ outcome }) => outcome !== "ok").map(({ subgraph }) => subgraph))];
@@ -40,8 +41,8 @@ export function createOperationRecords({ metrics, clock }: { readonly metrics: M
   };
 }
 
-function outcomeOf(errors: readonly GraphQLFormattedError[], data: unknown): Outcome {
-  if (data === undefined) return "refused";
+function outcomeOf(errors: readonly GraphQLFormattedError[], hasData: boolean | null): Outcome {
+  if (hasData === null) return "refused";
   if (errors.length === 0) return "ok";
-  return data === null ? "failed" : "partial";
+  return hasData ? "partial" : "failed";
 }

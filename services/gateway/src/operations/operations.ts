@@ -1,32 +1,24 @@
-import { createHash } from "node:crypto";
 import { type Clock, MiB } from "@signalbox/core";
 import { createDocumentCache } from "@signalbox/graphql";
 import { requestFingerprint } from "@signalbox/http";
 import type { Logger, Metrics } from "@signalbox/telemetry";
-import {
-  type DocumentNode,
-  type ExecutionResult,
-  type FormattedExecutionResult,
-  GraphQLError,
-  type OperationDefinitionNode,
-} from "graphql";
+import { type DocumentNode, GraphQLError, type GraphQLFormattedError, type OperationDefinitionNode } from "graphql";
 import type { Documents } from "../documents/documents.ts";
 import type { OperationRequest } from "../documents/operation-request.ts";
-import type { Supergraph } from "../supergraph/open-supergraph.ts";
-import type { Fetch, KeyedOperation, OperationContext } from "../supergraph/subgraph-data-source.ts";
+import type { Fetch, KeyedOperation, OperationContext } from "../supergraph/subgraph-sender.ts";
+import type { OperationAnswer, Supergraph } from "../supergraph/supergraph.ts";
 import { checkDocument, type DocumentRules } from "./check-document.ts";
 import { type Carried, type Chosen, chooseOperation } from "./choose-operation.ts";
 import type { createCostLimits } from "./cost-limits.ts";
 import { maskErrors } from "./mask-errors.ts";
 import { actualCost } from "./operation-cost.ts";
 import { createOperationRecords } from "./operation-record.ts";
-import { placeErrors } from "./place-errors.ts";
 
 /** An answer as it is written, and its HTTP status. */
 export interface Outcome {
   readonly status: number;
-  readonly result: FormattedExecutionResult;
-  /** The result as JSON. */
+  readonly errors: readonly GraphQLFormattedError[];
+  /** The whole answer as JSON. */
   readonly body: Buffer;
   /** True when a mutation was not run, because the same one was run under its `Idempotency-Key`. */
   readonly isReplayed?: boolean;
@@ -88,32 +80,30 @@ export function createOperations(dependencies: Dependencies) {
       const fetches: Fetch[] = [];
       const prepared = prepare(request, carried);
       const { operation } = prepared;
-      const told = (result: FormattedExecutionResult): object =>
-        record({ startedMs, operation, fetches, errors: result.errors ?? [], data: result.data });
+      const told = (errors: readonly GraphQLFormattedError[], hasData: boolean | null): object =>
+        record({ startedMs, operation, fetches, errors, hasData });
       if ("refusal" in prepared) {
-        const result = { errors: prepared.refusal };
-        return { status: prepared.status, result, body: written(result), notes: told(result) };
+        const { status, refusal: errors } = prepared;
+        return { status, errors, body: written(errors), notes: told(errors, null) };
       }
       const { estimated } = prepared;
       const tooCostly = costLimits.refusal(estimated);
       if (tooCostly) {
-        const result = { errors: [tooCostly.toJSON()] };
-        const [cost, notes] = [
-          { estimated, actual: 0 },
-          { ...told(result), cost: estimated },
-        ];
-        return { status: 400, result, body: written(result), cost, notes };
+        const errors = [tooCostly.toJSON()];
+        const notes = { ...told(errors, null), cost: estimated };
+        return { status: 400, errors, body: written(errors), cost: { estimated, actual: 0 }, notes };
       }
       costLimits.charge(asking, estimated);
       const keyed = keyedOperation(asking, { ...request, query: prepared.query }, prepared.operation);
       const { signal, release } = endOf(prepared.operation, asking.signal, deadlineMs);
       const context: OperationContext = { principal, requestId, clientAddress, keyed, fetches, signal };
-      const ran = await run({ supergraph, log }, { request, ...prepared }, context).finally(release);
-      const whole = answerOf(ran, requestId, log);
-      const { result, body } = bounded(whole, prepared.operation, responseBytesMax());
-      const cost = { estimated, actual: actualCost(prepared.operation, whole.data) };
+      const answer = await run({ supergraph, log }, { request, ...prepared }, context).finally(release);
+      const whole = { ...answer, errors: maskErrors(answer.errors, requestId, log) };
+      const { errors, body } = bounded(whole, prepared.operation, responseBytesMax());
+      const cost = { estimated, actual: actualCost(prepared.operation, answer.objects) };
       const isReplayed = keyed?.isReplayed ?? false;
-      return { status: 200, result, body, isReplayed, cost, notes: { ...told(result), cost: cost.actual } };
+      const notes = { ...told(errors, answer.data !== "null"), cost: cost.actual };
+      return { status: 200, errors, body, isReplayed, cost, notes };
     },
   };
 }
@@ -143,22 +133,28 @@ function endOf({ operation }: OperationDefinitionNode, gone: AbortSignal, deadli
   return { signal: ending.signal, release };
 }
 
-const written = (result: FormattedExecutionResult): Buffer => Buffer.from(JSON.stringify(result));
+/** Writes an answer, whose data is JSON already. */
+function written(errors: readonly GraphQLFormattedError[], data?: string): Buffer {
+  const members = [
+    ...(errors.length > 0 ? [`"errors":${JSON.stringify(errors)}`] : []),
+    ...(data === undefined ? [] : [`"data":${data}`]),
+  ];
+  return Buffer.from(`{${members.join()}}`);
+}
 
 /** The answer as it is written, or in its place that it is too large. */
 function bounded(
-  result: FormattedExecutionResult,
+  { data, errors }: Pick<OperationAnswer, "data" | "errors">,
   { operation }: OperationDefinitionNode,
   bytesMax: number,
-): { result: FormattedExecutionResult; body: Buffer } {
-  const body = written(result);
-  if (body.length <= bytesMax) return { result, body };
+): Pick<Outcome, "errors" | "body"> {
+  const body = written(errors, data);
+  if (body.length <= bytesMax) return { errors, body };
   const message = `The answer is larger than ${bytesMax / MiB} MiB. Ask for shorter pages or fewer fields.`;
   // The change itself stands, and whoever sent it should not believe otherwise.
   const outcome = operation === "mutation" && { outcome: "done" };
-  const error = new GraphQLError(message, { extensions: { code: "LIMIT_RESPONSE", ...outcome } }).toJSON();
-  const refusal = { errors: [error], data: null };
-  return { result: refusal, body: written(refusal) };
+  const refusal = [new GraphQLError(message, { extensions: { code: "LIMIT_RESPONSE", ...outcome } }).toJSON()];
+  return { errors: refusal, body: written(refusal, "null") };
 }
 
 type CostLimits = ReturnType<typeof createCostLimits>;
@@ -174,21 +170,6 @@ function keyedOperation(
   return { key, fingerprint, sentTo: new Set(), isReplayed: false };
 }
 
-/** What the client gets of a result: the data, and the errors it may see. Nothing of `extensions` is for clients. */
-function answerOf({ data = null, errors = [], extensions }: ExecutionResult, requestId: string, log: Logger) {
-  const all = [...errors, ...nullsIn(extensions)].map((error) =>
-    error instanceof GraphQLError ? error.toJSON() : error,
-  );
-  const placed = placeErrors(all, data);
-  return placed.length === 0 ? { data } : { errors: maskErrors(placed, requestId, log), data };
-}
-
-/** Apollo tells here, and not in `errors`, which values it made null because their type does not allow them. */
-const nullsIn = (extensions: ExecutionResult["extensions"]) =>
-  ((extensions?.valueCompletion ?? []) as readonly GraphQLError[]).map(
-    ({ message, path }) => new GraphQLError(message, { path: path ?? null, extensions: { code: "INTERNAL" } }),
-  );
-
 interface SelectedOperation extends PreparedOperation {
   readonly request: OperationRequest;
 }
@@ -197,24 +178,13 @@ async function run(
   { supergraph, log }: Pick<Dependencies, "supergraph" | "log">,
   { request, query, document, operation }: SelectedOperation,
   context: OperationContext,
-): Promise<ExecutionResult> {
-  const { variables, operationName } = request;
+): Promise<OperationAnswer> {
+  const { operationName, variables } = request;
   try {
-    // The executor's type is Apollo Server's request context; it reads only the members given here.
-    return (await supergraph.execute({
-      request: { query, variables: variables ?? {}, operationName },
-      operationName: operation.name?.value ?? null,
-      document,
-      operation,
-      source: query,
-      queryHash: createHash("sha256").update(query).digest("hex"),
-      schema: supergraph.schema,
-      context,
-      metrics: {},
-      logger: log,
-    } as unknown as Parameters<Supergraph["execute"]>[0])) as ExecutionResult;
+    const asked = { query, document, operation, operationName: operationName ?? undefined, variables: variables ?? {} };
+    return await supergraph.execute(asked, context);
   } catch (error) {
     log.error({ error, requestId: context.requestId }, "an operation failed");
-    return { data: null, errors: [new GraphQLError("Something went wrong on our side.")] };
+    return { data: "null", objects: 0, errors: [{ message: "Something went wrong on our side." }] };
   }
 }

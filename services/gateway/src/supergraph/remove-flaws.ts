@@ -1,3 +1,4 @@
+import type { Loss } from "@signalbox/federation";
 import {
   type FieldNode,
   type GraphQLFormattedError,
@@ -12,7 +13,7 @@ import {
   isObjectType,
 } from "graphql";
 import { type Fetched, type FetchedObject, fieldsOf, type Path, rootsOf } from "./fetched-fields.ts";
-import { type Loss, lossError } from "./loss.ts";
+import { lossError } from "./loss.ts";
 
 type Members = Record<string | number, unknown>;
 

@@ -1,5 +1,5 @@
+import type { Loss } from "@signalbox/federation";
 import type { GraphQLFormattedError } from "graphql";
-import type { Loss } from "../supergraph/loss.ts";
 
 /** So many fields that one loss has cost are named, and the rest is counted. */
 const namedMax = 20;
@@ -11,20 +11,28 @@ type Data = Readonly<Record<string, unknown>> | null | undefined;
  * the plan alone, or is there all the same, is not told. Other errors stay as they are.
  */
 export function placeErrors(errors: readonly GraphQLFormattedError[], data: Data): GraphQLFormattedError[] {
-  const placed: GraphQLFormattedError[] = [];
   const seen = new Set(errors.flatMap((error) => (lossOf(error) || !error.path ? [] : [error.path.join()])));
-  const counts = new Map<Loss, number>();
-  for (const error of errors) {
-    const loss = lossOf(error);
-    const path = loss ? nullIn(data, error.path ?? []) : null;
-    if (loss === null) placed.push(error);
-    if (loss === null || path === null || seen.has(path.join())) continue;
+  const placed = errors.flatMap((error) => {
+    if (lossOf(error) === null) return [error];
+    const path = nullIn(data, error.path ?? []);
+    if (path === null || seen.has(path.join())) return [];
     seen.add(path.join());
+    return [{ ...error, path }];
+  });
+  return boundLosses(placed);
+}
+
+/** Names so many of the fields that a loss has cost, and counts the rest. */
+export function boundLosses(errors: readonly GraphQLFormattedError[]): GraphQLFormattedError[] {
+  const counts = new Map<Loss, number>();
+  const named = errors.filter((error) => {
+    const loss = lossOf(error);
+    if (loss === null) return true;
     const count = (counts.get(loss) ?? 0) + 1;
     counts.set(loss, count);
-    if (count <= namedMax) placed.push({ ...error, path });
-  }
-  return [...placed, ...[...counts].flatMap(([loss, count]) => (count > namedMax ? [restOf(loss, count)] : []))];
+    return count <= namedMax;
+  });
+  return [...named, ...[...counts].flatMap(([loss, count]) => (count > namedMax ? [restOf(loss, count)] : []))];
 }
 
 const lossOf = ({ extensions }: GraphQLFormattedError): Loss | null => (extensions?.loss as Loss | undefined) ?? null;

@@ -1,0 +1,185 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLCompositeType,
+  type GraphQLField,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  getNamedType,
+  isAbstractType,
+  isCompositeType,
+  isUnionType,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from "graphql";
+import { argumentNamed, type CanonicalVariable, printArguments, variableTypeOf } from "./argument-values.ts";
+import { CanonicalSelection, ResponseNames } from "./canonical-selection.ts";
+import { type Conditions, isLeftOut } from "./conditions.ts";
+
+/** A field that the client asked for. */
+export interface AskedField {
+  /** The client's name. */
+  readonly responseName: string;
+  /** Ours, by which the planner and the subgraphs know it. */
+  readonly canonicalName: string;
+  readonly node: FieldNode;
+  /** Null for `__schema` and `__type`, which no subgraph knows. */
+  readonly type: GraphQLOutputType | null;
+  /** The object types of which it is asked; null for all. */
+  readonly onTypes: ReadonlySet<string> | null;
+  readonly selection: AskedSelection | null;
+}
+
+/** What the client asked of one object, in its order and under its names. */
+export type AskedSelection = AskedField[];
+
+export interface CanonicalOperation {
+  /** What is planned; null where no subgraph is needed. */
+  readonly text: string | null;
+  readonly variables: readonly CanonicalVariable[];
+  readonly asked: AskedSelection;
+  readonly fieldCount: number;
+}
+
+export interface CanonicalRules {
+  readonly schema: GraphQLSchema;
+  /** Fields that the planner may ask for itself, with other arguments. */
+  readonly reserved: ReadonlySet<string>;
+}
+
+/** Finds the fields that entities of a supergraph require of each other. */
+export function requiredFields(supergraphSdl: string): ReadonlySet<string> {
+  const sets = [...supergraphSdl.matchAll(/\brequires: *"((?:[^"\\]|\\.)*)"/g)];
+  return new Set(sets.flatMap(([, fields = ""]) => fields.match(/\w+/g) ?? []));
+}
+
+/** What one walk through an operation needs and makes. */
+interface Walk {
+  readonly schema: GraphQLSchema;
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly conditions: Conditions;
+  readonly variables: CanonicalVariable[];
+  readonly isMutation: boolean;
+  fieldCount: number;
+}
+
+/** Where in the answer the walk is. */
+interface Place {
+  readonly type: GraphQLCompositeType;
+  readonly onTypes: ReadonlySet<string> | null;
+  readonly canonical: CanonicalSelection;
+  readonly asked: AskedSelection;
+  readonly isRoot: boolean;
+}
+
+/**
+ * Brings a valid operation into the form that all operations of its shape share, and keeps what the client called each field.
+ * What `@skip` and `@include` leave out is left out here, so a shape is planned once for each way they fall out.
+ */
+export function canonicalOperation(
+  { schema, reserved }: CanonicalRules,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  conditions: Conditions,
+): CanonicalOperation {
+  const type = schema.getRootType(operation.operation);
+  if (!type) throw new Error(`no root type for ${operation.operation}`);
+  const definitions = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
+  const fragments = (definitions as FragmentDefinitionNode[]).map((node) => [node.name.value, node] as const);
+  const isMutation = operation.operation === "mutation";
+  const walk: Walk = { schema, fragments: new Map(fragments), conditions, variables: [], isMutation, fieldCount: 0 };
+  const canonical = new CanonicalSelection(new ResponseNames(reserved));
+  const asked: AskedSelection = [];
+  addSelections(walk, operation.selectionSet, { type, onTypes: null, canonical, asked, isRoot: true });
+  const { variables, fieldCount } = walk;
+  const declared = variables.map((variable) => `$${variable.name}:${variable.type}`).join();
+  const head = `${operation.operation}${declared === "" ? "" : `(${declared})`}`;
+  return { text: canonical.isEmpty ? null : head + canonical.print(), variables, asked, fieldCount };
+}
+
+function addSelections(walk: Walk, { selections }: SelectionSetNode, place: Place): void {
+  for (const selection of selections) {
+    if (isLeftOut(selection, walk.conditions)) continue;
+    if (selection.kind === Kind.FIELD) addField(walk, selection, place);
+    else {
+      const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? walk.fragments.get(selection.name.value) : selection;
+      if (!fragment) continue;
+      const inner = narrowed(walk, place, fragment.typeCondition?.name.value);
+      if (inner) addSelections(walk, fragment.selectionSet, inner);
+    }
+  }
+}
+
+/** The place for the members of a fragment; null where no object can be of its type. */
+function narrowed({ schema }: Walk, place: Place, name: string | undefined): Place | null {
+  const type = name === undefined ? place.type : schema.getType(name);
+  if (!isCompositeType(type)) return null;
+  if (type === place.type || (isAbstractType(type) && isSubType(schema, type, place.type))) return place;
+  const here = place.onTypes ?? new Set(namesOf(schema, place.type));
+  const names = namesOf(schema, type).filter((name) => here.has(name));
+  if (names.length === 0) return null;
+  return { ...place, type, onTypes: new Set(names), canonical: place.canonical.narrowedTo(type.name) };
+}
+
+const namesOf = (schema: GraphQLSchema, type: GraphQLCompositeType) =>
+  (isAbstractType(type) ? schema.getPossibleTypes(type) : [type]).map(({ name }) => name);
+
+const isSubType = (schema: GraphQLSchema, type: GraphQLCompositeType, other: GraphQLCompositeType) =>
+  isAbstractType(type) && !isUnionType(other) && schema.isSubType(type, other);
+
+function addField(walk: Walk, node: FieldNode, place: Place): void {
+  const name = node.name.value;
+  const responseName = node.alias?.value ?? name;
+  const { onTypes } = place;
+  walk.fieldCount++;
+  if (name === "__typename") {
+    // An object's type is known; that of an interface is not, and the planner has to find who knows.
+    if (isAbstractType(place.type) || onTypes) place.canonical.fields.set(name, { head: name, selection: null });
+    place.asked.push({ responseName, canonicalName: name, node, type: null, onTypes, selection: null });
+    return;
+  }
+  const field = isUnionType(place.type) ? undefined : place.type.getFields()[name];
+  if (!field) {
+    place.asked.push({ responseName, canonicalName: name, node, type: null, onTypes, selection: null });
+    return;
+  }
+  const { type } = field;
+  const { names } = place.canonical;
+  const isRun = walk.isMutation && place.isRoot;
+  const canonicalName = names.nameOf(field, printArguments(node.arguments), responseName, isRun);
+  const below = canonicalField(walk, node, field, place.canonical, canonicalName);
+  const asked = place.asked.find(
+    (other) => other.responseName === responseName && other.onTypes === onTypes && other.selection !== null,
+  );
+  const selection = below ? (asked?.selection ?? []) : null;
+  if (!asked) place.asked.push({ responseName, canonicalName, node, type, onTypes, selection });
+  const inner = getNamedType(type);
+  if (!below || !selection || !node.selectionSet || !isCompositeType(inner)) return;
+  const place2: Place = { type: inner, onTypes: null, canonical: below, asked: selection, isRoot: false };
+  addSelections(walk, node.selectionSet, place2);
+}
+
+/** Gives the field its place in the canonical operation, and what is asked below it. */
+function canonicalField(
+  walk: Walk,
+  node: FieldNode,
+  field: GraphQLField<unknown, unknown>,
+  canonical: CanonicalSelection,
+  canonicalName: string,
+): CanonicalSelection | null {
+  const known = canonical.fields.get(canonicalName);
+  if (known) return known.selection;
+  const selection = node.selectionSet ? new CanonicalSelection(canonical.names.below(canonicalName)) : null;
+  const args = (node.arguments ?? []).map((argument) => {
+    const type = variableTypeOf(argumentNamed(field.args, argument.name.value));
+    const name = `_v${walk.variables.length}`;
+    walk.variables.push({ name, type, value: argument.value });
+    return `${argument.name.value}:$${name}`;
+  });
+  const alias = canonicalName === field.name ? "" : `${canonicalName}:`;
+  const head = `${alias}${field.name}${args.length === 0 ? "" : `(${args.join()})`}`;
+  canonical.fields.set(canonicalName, { head, selection });
+  return selection;
+}

@@ -1,0 +1,99 @@
+import {
+  type GraphQLField,
+  type GraphQLOutputType,
+  getNamedType,
+  isCompositeType,
+  isListType,
+  isNonNullType,
+} from "graphql";
+
+/** A field as the planner sees it: its response name and its arguments are ours. */
+interface CanonicalField {
+  /** `name` or `_a0: name`, with its arguments. */
+  readonly head: string;
+  readonly selection: CanonicalSelection | null;
+}
+
+/**
+ * What is asked of one object, in the form that all operations of the same shape share: response names are ours, and
+ * values are variables. Fragments of it stand at the same place of the answer, so they share its names.
+ */
+export class CanonicalSelection {
+  readonly names: ResponseNames;
+  readonly fields = new Map<string, CanonicalField>();
+  readonly #narrowed = new Map<string, CanonicalSelection>();
+
+  constructor(names: ResponseNames) {
+    this.names = names;
+  }
+
+  /** What is asked where the object is of the type. */
+  narrowedTo(type: string): CanonicalSelection {
+    const known = this.#narrowed.get(type);
+    if (known) return known;
+    const narrowed = new CanonicalSelection(this.names);
+    this.#narrowed.set(type, narrowed);
+    return narrowed;
+  }
+
+  get isEmpty(): boolean {
+    return this.fields.size === 0 && [...this.#narrowed.values()].every((narrowed) => narrowed.isEmpty);
+  }
+
+  print(): string {
+    const fields = [...this.fields.values()].map(({ head, selection }) => head + (selection?.print() ?? ""));
+    const narrowed = [...this.#narrowed]
+      .filter(([, selection]) => !selection.isEmpty)
+      .map(([type, selection]) => `... on ${type}${selection.print()}`);
+    const all = [...fields, ...narrowed];
+    // An object of which nothing is asked may still be missing.
+    return `{${all.length === 0 ? "__typename" : all.join(" ")}}`;
+  }
+}
+
+/**
+ * The names that the fields of one place of the answer have. The same value has one name, whatever the client calls it. The
+ * same object under two names stays two: what is asked of one may fail, and must not cost the other.
+ */
+export class ResponseNames {
+  readonly #names = new Map<string, string>();
+  readonly #taken = new Set<string>();
+  readonly #children = new Map<string, ResponseNames>();
+  readonly #reserved: ReadonlySet<string>;
+  #count = 0;
+
+  /** `reserved` are the fields that the planner may add with arguments of its own, under their own names. */
+  constructor(reserved: ReadonlySet<string>) {
+    this.#reserved = reserved;
+  }
+
+  /** `isRun` is true for what does something, each time it is asked for. */
+  nameOf(field: GraphQLField<unknown, unknown>, args: string, responseName: string, isRun: boolean): string {
+    const isOne = !isRun && !isCompositeType(getNamedType(field.type));
+    const identity = `${field.name}(${args})${shapeOf(field.type)}${isOne ? "" : ` ${responseName}`}`;
+    const known = this.#names.get(identity);
+    if (known !== undefined) return known;
+    const isFree = !this.#reserved.has(field.name) || field.args.length === 0;
+    // An object that lacks it must not be found to have what every object has.
+    const isSafe = !(field.name in Object.prototype) && !this.#taken.has(field.name);
+    const name = isFree && isSafe ? field.name : `_a${this.#count++}`;
+    this.#taken.add(name);
+    this.#names.set(identity, name);
+    return name;
+  }
+
+  below(name: string): ResponseNames {
+    const known = this.#children.get(name);
+    if (known) return known;
+    const names = new ResponseNames(this.#reserved);
+    this.#children.set(name, names);
+    return names;
+  }
+}
+
+/** Fields of one name in one place must have one shape: what graphql calls SameResponseShape. */
+function shapeOf(type: GraphQLOutputType): string {
+  if (isNonNullType(type)) return `${shapeOf(type.ofType)}!`;
+  if (isListType(type)) return `[${shapeOf(type.ofType)}]`;
+  return isCompositeType(getNamedType(type)) ? "{}" : type.name;
+}

@@ -1,0 +1,135 @@
+import { Missing } from "../running/missing.ts";
+
+/** Where the members of an object come from: an object in the answer of one fetch. */
+interface Source {
+  /** The fetch, for whoever has to say what a wrong value came from. */
+  readonly fetch: number;
+  /** Under which name the object of the scope above, or the entity itself, has it. */
+  readonly name: string;
+  /** Null where the fetch was made for this very object, whose link it is. */
+  readonly above: Source | null;
+  /** Its place among the objects of the scope. */
+  at: number;
+}
+
+/**
+ * One place of the answer. An object there is spread over the answers of all fetches that brought a part of it. A part that
+ * came with the object around it is a base; a part that was fetched for the object itself hangs on a base as a link.
+ */
+export class PlanScope {
+  readonly #bases: Source[] = [];
+  readonly #links: Source[] = [];
+  readonly #children = new Map<string, PlanScope>();
+  readonly #fields = new Map<string, Source[]>();
+
+  child(name: string): PlanScope | undefined {
+    return this.#children.get(name);
+  }
+
+  belowField(name: string): PlanScope {
+    const known = this.#children.get(name);
+    if (known) return known;
+    const child = new PlanScope();
+    this.#children.set(name, child);
+    return child;
+  }
+
+  addBase(above: Source, name: string): Source {
+    return add(this.#bases, { fetch: above.fetch, name, above, at: 0 });
+  }
+
+  addLink(fetch: number): Source {
+    return add(this.#links, { fetch, name: linkName(fetch), above: null, at: 0 });
+  }
+
+  addField(name: string, source: Source): void {
+    const sources = this.#fields.get(name) ?? [];
+    this.#fields.set(name, sources);
+    if (!sources.includes(source)) sources.push(source);
+  }
+
+  /** Gives each source its place, when all are known. */
+  settle(): void {
+    for (const [at, source] of [...this.#bases, ...this.#links].entries()) source.at = at;
+    for (const child of this.#children.values()) child.settle();
+  }
+
+  /** Places of the parts that may have a field. */
+  placesOf(name: string): readonly number[] {
+    return this.#fields.get(name)?.map(({ at }) => at) ?? [];
+  }
+
+  /** The fetch behind the first part that may have a field. */
+  fetchOf(name: string): number | null {
+    return this.#fields.get(name)?.[0]?.fetch ?? null;
+  }
+
+  /** Reads what each base of an object has, from the parts of the object above. */
+  readBases(name: string, above: Parts): Part[] {
+    const child = this.#children.get(name);
+    if (!child) return [];
+    return child.#bases.map((base) => {
+      const part = above[base.above?.at ?? 0];
+      // What was lost has lost all that is below it.
+      return part instanceof Missing ? part : memberOf(part, base.name);
+    });
+  }
+
+  /** All parts of an object: its bases, and what was fetched for it. */
+  withLinks(bases: Part[]): Parts {
+    if (this.#links.length === 0) return bases;
+    return [...bases, ...this.#links.map(({ name }) => linkOn(bases, name))];
+  }
+
+  /** Tells whether a field may come from a link. */
+  isFromLink(field: string, name: string): boolean {
+    return this.#fields.get(field)?.some((source) => source.above === null && source.name === name) ?? false;
+  }
+
+  /** Of the object at the root, which has no base but itself. */
+  rootParts(root: Part): Parts {
+    return this.#links.map(({ name }) => memberOf(root, name));
+  }
+}
+
+function add(sources: Source[], source: Source): Source {
+  const known = sources.find(({ above, name }) => above === source.above && name === source.name);
+  if (known) return known;
+  sources.push(source);
+  return source;
+}
+
+/** A part of an object, as JSON.parse made it; what is no object is refused by whoever reads it. */
+export type Part = unknown;
+export type Parts = readonly Part[];
+
+/** No name of GraphQL begins with a dollar, so a link meets no member. */
+export const linkName = (fetch: number): string => `$${fetch}`;
+
+/** Of what has come of an object, the base on which a link is hung. Others may come later, so a link is looked for on all. */
+export function hostOf(bases: Parts): Part {
+  return bases.find((base) => isObject(base) && !(base instanceof Missing));
+}
+
+function linkOn(bases: Parts, name: string): unknown {
+  for (const base of bases) {
+    const link = isAbsent(base) ? undefined : memberOf(base, name);
+    if (link !== undefined) return link;
+  }
+}
+
+/** The list among what the parts have of a list, if there is one. */
+export const listOf = (parts: Parts): readonly Part[] | undefined => parts.find(Array.isArray);
+
+/** What each part has of an item. */
+export const itemsAt = (parts: Parts, at: number): Part[] =>
+  parts.map((part) => (part instanceof Missing ? part : (part as Part[] | null | undefined)?.[at]));
+
+export const isAbsent = (part: Part): boolean => part === undefined || part === null || part instanceof Missing;
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null;
+
+export function memberOf(part: Part, name: string): unknown {
+  return isObject(part) ? part[name] : undefined;
+}

@@ -1,0 +1,34 @@
+import type { GraphQLSchema } from "graphql";
+import { LRUCache } from "lru-cache";
+import { type CompiledPlan, compilePlan } from "./compiled-plan.ts";
+import type { Planner } from "./planner.ts";
+
+/** Measured: what a compiled plan takes for each character of its fetches. */
+const bytesPerCharacter = 40;
+const entryBytes = 2_048;
+
+/** @throws PlanRefused */
+export type PlanOf = (text: string) => CompiledPlan | Promise<CompiledPlan>;
+
+/** The plans of canonical operations, each made once; who asks for one that is being made waits for it. */
+export function createPlanStore(planner: Pick<Planner, "plan">, supergraph: GraphQLSchema, bytesMax: number): PlanOf {
+  const plans = new LRUCache<string, CompiledPlan>({
+    maxSize: bytesMax,
+    sizeCalculation: ({ operationsLength }, text) => entryBytes + bytesPerCharacter * (operationsLength + text.length),
+  });
+  const beingMade = new Map<string, Promise<CompiledPlan>>();
+
+  return (text) => {
+    const known = plans.get(text) ?? beingMade.get(text);
+    if (known) return known;
+    const made = makePlan(text).finally(() => beingMade.delete(text));
+    beingMade.set(text, made);
+    return made;
+  };
+
+  async function makePlan(text: string): Promise<CompiledPlan> {
+    const plan = compilePlan(await planner.plan(text), supergraph);
+    plans.set(text, plan);
+    return plan;
+  }
+}

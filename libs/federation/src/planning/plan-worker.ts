@@ -1,0 +1,33 @@
+import { parentPort, threadId, workerData } from "node:worker_threads";
+import { operationFromDocument, Supergraph } from "@apollo/federation-internals";
+import { QueryPlanner } from "@apollo/query-planner";
+import { parse, printSchema } from "graphql";
+import type { PlanAnswer, PlanQuestion, PlanWorkerData } from "./planning-messages.ts";
+
+/** A thread that plans one operation after the other. It may be ended at any moment. */
+const { supergraphSdl, evaluatedPlansMax, pathsMax } = workerData as PlanWorkerData;
+const port = parentPort;
+if (!port) throw new Error(`this is no thread of its own: ${threadId}`);
+
+const supergraph = Supergraph.build(supergraphSdl, { supportedFeatures: null, validateSupergraph: false });
+const apiSchema = supergraph.apiSchema();
+const planner = new QueryPlanner(supergraph, {
+  debug: { maxEvaluatedPlans: evaluatedPlansMax, pathsLimit: pathsMax },
+});
+
+port.on("message", ({ id, text }: PlanQuestion) => port.postMessage(answer(id, text)));
+// The first plan compiles much of the planner: no client should wait for that.
+planFor("{__typename}");
+port.postMessage({ apiSchemaSdl: printSchema(apiSchema.toGraphQLJSSchema()) });
+
+function answer(id: number, text: string): PlanAnswer {
+  try {
+    return { id, plan: planFor(text) };
+  } catch (error) {
+    return { id, fault: (error as Error).message };
+  }
+}
+
+function planFor(text: string) {
+  return planner.buildQueryPlan(operationFromDocument(apiSchema, parse(text, { noLocation: true })));
+}

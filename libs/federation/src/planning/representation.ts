@@ -1,0 +1,144 @@
+import type { QueryPlanFieldNode, QueryPlanSelectionNode } from "@apollo/query-planner";
+import { type GraphQLSchema, isAbstractType, isInterfaceType, isObjectType } from "graphql";
+import { isAbsent, itemsAt, listOf, memberOf, type Part, type Parts, type PlanScope } from "./plan-scope.ts";
+
+/** How an entity is told to a subgraph. */
+export interface Representation {
+  /** Writes it as JSON; null where something that it needs is missing. */
+  write(scope: PlanScope, parts: Parts): string | null;
+  /** The parts of an object that its first members are read from, to find out why one is missing. */
+  partsNeeded(scope: PlanScope, parts: Parts): Part[];
+}
+
+/** `typeRewrites` are the names under which subgraphs know entities of a type. */
+export function createRepresentation(
+  supergraph: GraphQLSchema,
+  requires: readonly QueryPlanSelectionNode[],
+  typeRewrites: ReadonlyMap<string, string>,
+): Representation {
+  const types = new TypeNames(supergraph);
+  const selection = new RequiredSelection(types, requires);
+  return {
+    write(scope, parts) {
+      const typeName = types.nameOf(parts);
+      if (typeName === null) return null;
+      const rewritten = [...typeRewrites].find(([type]) => types.isOf(typeName, type))?.[1];
+      const text = selection.write(scope, parts, rewritten ?? null);
+      // Without a type it is no representation.
+      return text?.includes('"__typename":') ? text : null;
+    },
+    partsNeeded(scope, parts) {
+      const names = selection.fieldsOf(types.nameOf(parts)).map(({ name }) => name);
+      return names.flatMap((name) => scope.placesOf(name).map((at) => parts[at]));
+    },
+  };
+}
+
+/** What the names of types tell, over all subgraphs: also of types that clients do not see. */
+export class TypeNames {
+  readonly #supergraph: GraphQLSchema;
+
+  constructor(supergraph: GraphQLSchema) {
+    this.#supergraph = supergraph;
+  }
+
+  /** The type of an object: a subgraph may know it only by its interface, another one better. */
+  nameOf(parts: Parts): string | null {
+    let found: string | null = null;
+    for (const part of parts) {
+      const name = memberOf(part, "__typename");
+      if (typeof name !== "string") continue;
+      if (isObjectType(this.#supergraph.getType(name))) return name;
+      found ??= name;
+    }
+    return found;
+  }
+
+  isOf(name: string, condition: string): boolean {
+    if (name === condition) return true;
+    const type = this.#supergraph.getType(name);
+    const wanted = this.#supergraph.getType(condition);
+    return (isObjectType(type) || isInterfaceType(type)) && isAbstractType(wanted)
+      ? this.#supergraph.isSubType(wanted, type)
+      : false;
+  }
+}
+
+interface RequiredField {
+  readonly name: string;
+  readonly selection: RequiredSelection | null;
+}
+
+/** The members that are told of an object, by its type. */
+class RequiredSelection {
+  readonly #types: TypeNames;
+  readonly #nodes: readonly QueryPlanSelectionNode[];
+  readonly #fields = new Map<string | null, readonly RequiredField[]>();
+
+  constructor(types: TypeNames, nodes: readonly QueryPlanSelectionNode[]) {
+    this.#types = types;
+    this.#nodes = nodes;
+  }
+
+  /** Null where the object is null, or lacks a member. */
+  write(scope: PlanScope, parts: Parts, typeName: string | null): string | null {
+    if (parts.every(isAbsent)) return null;
+    const members: string[] = [];
+    for (const { name, selection } of this.fieldsOf(this.#types.nameOf(parts))) {
+      const value = name === "__typename" ? (typeName ?? this.#types.nameOf(parts)) : read(scope, parts, name);
+      if (value === undefined || typeof value === "function") return null;
+      const text = selection
+        ? writeBelow(selection, scope.belowField(name), scope.readBases(name, parts))
+        : JSON.stringify(value);
+      members.push(`"${name}":${text}`);
+    }
+    return `{${members.join()}}`;
+  }
+
+  fieldsOf(typeName: string | null): readonly RequiredField[] {
+    const known = this.#fields.get(typeName);
+    if (known) return known;
+    const collected = new Map<string, QueryPlanSelectionNode[] | null>();
+    this.#collect(this.#nodes, typeName, collected);
+    const fields = [...collected].map(([name, nodes]) => ({
+      name,
+      selection: nodes && new RequiredSelection(this.#types, nodes),
+    }));
+    this.#fields.set(typeName, fields);
+    return fields;
+  }
+
+  #collect(
+    nodes: readonly QueryPlanSelectionNode[],
+    typeName: string | null,
+    into: Map<string, QueryPlanSelectionNode[] | null>,
+  ): void {
+    for (const node of nodes) {
+      if (node.kind === "Field") {
+        const name = responseNameOf(node);
+        into.set(name, node.selections ? [...(into.get(name) ?? []), ...node.selections] : null);
+      } else if (!node.typeCondition || (typeName !== null && this.#types.isOf(typeName, node.typeCondition)))
+        this.#collect(node.selections, typeName, into);
+    }
+  }
+}
+
+const responseNameOf = ({ alias, name }: QueryPlanFieldNode) => alias ?? name;
+
+/** The first part that has a member. */
+function read(scope: PlanScope, parts: Parts, name: string): unknown {
+  let found: unknown;
+  for (const at of scope.placesOf(name)) {
+    const value = memberOf(parts[at], name);
+    if (value !== undefined && value !== null) return value;
+    if (value === null) found = null;
+  }
+  return found;
+}
+
+function writeBelow(selection: RequiredSelection, scope: PlanScope, bases: Part[]): string {
+  const list = listOf(bases);
+  if (!list) return selection.write(scope, scope.withLinks(bases), null) ?? "null";
+  const items = list.map((_, at) => writeBelow(selection, scope, itemsAt(bases, at)));
+  return `[${items.join()}]`;
+}

@@ -1,0 +1,69 @@
+import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from "graphql";
+import { LRUCache } from "lru-cache";
+import type { Variables } from "./documents/argument-values.ts";
+import { type CanonicalOperation, type CanonicalRules, canonicalOperation } from "./documents/canonical-operation.ts";
+import { conditionsOf, printConditions } from "./documents/conditions.ts";
+import { type CompiledPlan, compilePlan } from "./planning/compiled-plan.ts";
+import type { PlanOf } from "./planning/plan-store.ts";
+import { TypeNames } from "./planning/representation.ts";
+import { SelectionWriter } from "./writing/selection-writer.ts";
+
+/** An operation, with `@skip` and `@include` decided, ready to be run with any other variables. */
+interface PreparedOperation {
+  readonly canonical: CanonicalOperation;
+  readonly plan: CompiledPlan;
+  /** Null where the plan is not covered. */
+  readonly writer: SelectionWriter | null;
+}
+
+/** Measured: what the writers of one field take. */
+const bytesPerField = 1_400;
+const entryBytes = 2_048;
+
+/** Brings documents into the form in which they are run, and keeps those that are in use. */
+export function createPreparation({
+  supergraph,
+  planOf,
+  bytesMax,
+  ...rules
+}: CanonicalRules & {
+  readonly supergraph: GraphQLSchema;
+  readonly planOf: PlanOf;
+  readonly bytesMax: number;
+}) {
+  const types = new TypeNames(supergraph);
+  const unplanned = compilePlan({ kind: "QueryPlan" }, supergraph);
+  const prepared = new LRUCache<string, PreparedOperation>({
+    maxSize: bytesMax,
+    sizeCalculation: ({ canonical }, key) => entryBytes + 2 * key.length + bytesPerField * canonical.fieldCount,
+  });
+
+  /** @throws PlanRefused */
+  return async function prepare(
+    text: string,
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+    variables: Variables,
+  ): Promise<PreparedOperation> {
+    const conditions = conditionsOf(document, operation, variables);
+    const key = `${operation.name?.value ?? ""} ${printConditions(conditions)} ${text}`;
+    const known = prepared.get(key);
+    if (known) return known;
+    const canonical = canonicalOperation(rules, document, operation, conditions);
+    const plan = canonical.text === null ? unplanned : await planOf(canonical.text);
+    const made = { canonical, plan, writer: plan.uncovered === null ? writerOf(canonical, plan, operation) : null };
+    prepared.set(key, made);
+    return made;
+  };
+
+  function writerOf(
+    canonical: CanonicalOperation,
+    { root, fetches }: CompiledPlan,
+    operation: OperationDefinitionNode,
+  ) {
+    const type = rules.schema.getRootType(operation.operation);
+    if (!type) throw new Error(`there is no root type for a ${operation.operation}`);
+    const subgraphOf = (fetch: number) => fetches[fetch]?.subgraph ?? "";
+    return new SelectionWriter({ schema: rules.schema, types, subgraphOf }, canonical.asked, root, type);
+  }
+}

@@ -1,0 +1,231 @@
+import type { GraphQLFormattedError } from "graphql";
+import type { CompiledPlan, FetchStep, PlanStep } from "../planning/compiled-plan.ts";
+import {
+  hostOf,
+  isObject,
+  itemsAt,
+  linkName,
+  listOf,
+  type Part,
+  type Parts,
+  type PlanScope,
+} from "../planning/plan-scope.ts";
+import { type Batch, EntityLoader } from "./entity-loader.ts";
+import { ErrorMarks, Missing, type Path } from "./missing.ts";
+import type { Loss, SendToSubgraph, SubgraphAnswer } from "./subgraph-port.ts";
+
+/** All that the fetches of a request brought, linked. */
+export interface Fetched {
+  /** The root of the answer. What a fetch brought hangs on the object it was made for, under the fetch's number. */
+  readonly root: object;
+  readonly marks: ErrorMarks;
+  /** Errors that say of no field that they are about it. */
+  readonly errors: GraphQLFormattedError[];
+}
+
+interface Request<Context> {
+  readonly plan: CompiledPlan;
+  /** The values of the operation's variables, as JSON. */
+  readonly variableTexts: ReadonlyMap<string, string>;
+  readonly send: SendToSubgraph<Context>;
+  readonly context: Context;
+}
+
+/** Runs the fetches of a plan. */
+export async function runPlan<Context>(request: Request<Context>): Promise<Fetched> {
+  const run = new PlanRun(request);
+  if (request.plan.step) await run.step(request.plan.step);
+  return run;
+}
+
+/** An object that a fetch is made for. */
+interface Target {
+  readonly host: Record<string, unknown>;
+  readonly parts: Parts;
+}
+
+class PlanRun<Context> implements Fetched {
+  readonly root: Record<string, unknown> = {};
+  readonly marks = new ErrorMarks();
+  readonly errors: GraphQLFormattedError[] = [];
+  readonly #request: Request<Context>;
+  readonly #loader = new EntityLoader();
+  /** Batches whose errors were told. */
+  readonly #told = new Set<Batch>();
+
+  constructor(request: Request<Context>) {
+    this.#request = request;
+  }
+
+  async step(step: PlanStep): Promise<void> {
+    if (step.kind === "fetch") return this.#fetch(step);
+    if (step.kind === "parallel") return void (await Promise.all(step.steps.map((inner) => this.step(inner))));
+    for (const inner of step.steps) await this.step(inner);
+  }
+
+  async #fetch(step: FetchStep): Promise<void> {
+    const { root: scope } = this.#request.plan;
+    const found = new Map<object, Target>();
+    collect(scope, scope.rootParts(this.root), this.root, step.path, 0, found);
+    if (found.size === 0) return;
+    const targets = [...found.values()];
+    const target = step.path.reduce<PlanScope>((above, name) => above.belowField(name), scope);
+    if (step.representation) await this.#fetchEntities(step, step.representation, target, targets);
+    else await this.#fetchOnce(step, targets);
+    if (step.isMutation) this.#loader.forget();
+  }
+
+  /** One answer, for every object it was asked for. */
+  async #fetchOnce(step: FetchStep, targets: readonly Target[]): Promise<void> {
+    const answer = await this.#send(step, `${this.#question(step).replace(/,$/, "")}}}`);
+    const link = linkName(step.index);
+    const read = readAnswer(answer, step.subgraph);
+    for (const { host } of targets) {
+      host[link] = read.data ?? new Missing(read.loss);
+      for (const { error, path } of read.errors) this.marks.markBelow(host, link, path, error);
+    }
+    this.errors.push(...read.untold);
+  }
+
+  async #fetchEntities(
+    step: FetchStep,
+    representation: NonNullable<FetchStep["representation"]>,
+    scope: PlanScope,
+    targets: readonly Target[],
+  ): Promise<void> {
+    const link = linkName(step.index);
+    const wanted: Target[] = [];
+    const texts: string[] = [];
+    for (const target of targets) {
+      const text = representation.write(scope, target.parts);
+      if (text !== null) {
+        wanted.push(target);
+        texts.push(text);
+        continue;
+      }
+      // What it would have been asked with was lost before.
+      const cause = representation.partsNeeded(scope, target.parts).find((part) => part instanceof Missing);
+      if (cause) target.host[link] = cause;
+    }
+    if (texts.length === 0) return;
+    const slots = this.#loader.load(this.#question(step), step, texts, (body) => this.#send(step, body));
+    for (const batch of new Set(slots.map((slot) => slot.batch))) {
+      const answer = readEntities(await batch.answer, step.subgraph, batch.texts.length);
+      this.#tellOnce(batch, answer);
+      for (const [index, slot] of slots.entries()) {
+        const host = wanted[index]?.host;
+        if (slot.batch === batch && host) this.#link(host, link, slot.at, answer);
+      }
+    }
+  }
+
+  /** Marks what a subgraph said of the members of entities, which stand in one place however often they are linked. */
+  #tellOnce(batch: Batch, { entities, errors, untold }: EntityAnswer): void {
+    if (this.#told.has(batch)) return;
+    this.#told.add(batch);
+    this.errors.push(...untold);
+    for (const { error, path } of errors) {
+      const [at, member, ...rest] = path;
+      const entity = entities?.[Number(at)];
+      if (isObject(entity) && member !== undefined) this.marks.markBelow(entity, member, rest, error);
+    }
+  }
+
+  #link(
+    host: Record<string, unknown>,
+    link: string,
+    at: number,
+    { entities, errors, untold, loss }: EntityAnswer,
+  ): void {
+    const entity = entities?.[at] ?? null;
+    const own = errors.filter(({ path }) => path[0] === at);
+    const isTold = own.length > 0 || untold.length > 0;
+    host[link] = entity ?? (loss || isTold ? new Missing(loss) : null);
+    for (const { error, path } of own) {
+      const isOfMember = isObject(entity) && path.length > 1;
+      if (!isOfMember) this.marks.mark(host, link, { error, rest: path.slice(1) });
+    }
+  }
+
+  #question({ bodyStart, variableNames }: FetchStep): string {
+    let question = bodyStart;
+    for (const name of variableNames) {
+      const text = this.#request.variableTexts.get(name);
+      if (text !== undefined) question += `"${name}":${text},`;
+    }
+    return question;
+  }
+
+  #send({ subgraph, isMutation }: FetchStep, body: string): Promise<SubgraphAnswer> {
+    const { send, context } = this.#request;
+    return send({ subgraph, body, isMutation, context });
+  }
+}
+
+/** Walks to the objects that a fetch is made for; each is asked for once, in however many places it stands. */
+function collect(
+  scope: PlanScope,
+  parts: Parts,
+  host: Record<string, unknown>,
+  path: readonly string[],
+  depth: number,
+  into: Map<object, Target>,
+): void {
+  const name = path[depth];
+  if (name === undefined) return void into.set(host, { host, parts });
+  collectItems(scope.belowField(name), scope.readBases(name, parts), path, depth + 1, into);
+}
+
+function collectItems(
+  scope: PlanScope,
+  bases: Part[],
+  path: readonly string[],
+  depth: number,
+  into: Map<object, Target>,
+): void {
+  const list = listOf(bases);
+  if (list) {
+    for (const at of list.keys()) collectItems(scope, itemsAt(bases, at), path, depth, into);
+    return;
+  }
+  const host = hostOf(bases);
+  if (isObject(host)) collect(scope, scope.withLinks(bases), host, path, depth, into);
+}
+
+interface ReadAnswer {
+  readonly data: Record<string, unknown> | null;
+  readonly errors: readonly { readonly error: GraphQLFormattedError; readonly path: Path }[];
+  /** Errors without a path. */
+  readonly untold: readonly GraphQLFormattedError[];
+  readonly loss: Loss | null;
+}
+
+function readAnswer(answer: SubgraphAnswer, subgraph: string): ReadAnswer {
+  if ("loss" in answer) return { data: null, errors: [], untold: [], loss: answer.loss };
+  const all = answer.errors ?? [];
+  const errors = all.flatMap((error) => (error.path?.length ? [{ error, path: error.path }] : []));
+  const untold = all.filter(({ path }) => !path?.length);
+  if (isObject(answer.data)) return { data: answer.data, errors, untold, loss: null };
+  // Without data the subgraph says once what it has against the whole fetch.
+  const loss: Loss | null = all.length > 0 ? null : { code: "INTERNAL", subgraph, reason: "a fetch gave nothing" };
+  return { data: null, errors, untold, loss };
+}
+
+interface EntityAnswer extends Omit<ReadAnswer, "data"> {
+  readonly entities: readonly unknown[] | null;
+}
+
+function readEntities(answer: SubgraphAnswer, subgraph: string, count: number): EntityAnswer {
+  const { data, errors, untold, loss } = readAnswer(answer, subgraph);
+  const below = errors
+    .filter(({ path }) => path[0] === "_entities" && typeof path[1] === "number")
+    .map(({ error, path }) => ({ error, path: path.slice(1) }));
+  const others = errors.filter(({ path }) => typeof path[1] !== "number").map(({ error }) => error);
+  const entities = data?._entities;
+  const told = { errors: below, untold: [...untold, ...others.map(({ path: _path, ...error }) => error)] };
+  if (Array.isArray(entities) && entities.length === count) return { ...told, entities, loss: null };
+  const isTold = told.errors.length + told.untold.length > 0;
+  const reason = "a fetch gave no list of its entities";
+  const fault: Loss | null = loss ?? (isTold ? null : { code: "INTERNAL", subgraph, reason });
+  return { ...told, entities: null, loss: fault };
+}

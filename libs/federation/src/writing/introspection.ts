@@ -1,0 +1,25 @@
+import {
+  type DocumentNode,
+  executeSync,
+  type FieldNode,
+  type GraphQLSchema,
+  Kind,
+  type OperationDefinitionNode,
+} from "graphql";
+import type { Variables } from "../documents/argument-values.ts";
+
+/** Answers `__schema` and `__type`, which only the schema itself is asked for. */
+export function createIntrospection(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variableValues: Variables,
+) {
+  const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
+  return (field: FieldNode): unknown => {
+    const selectionSet = { kind: Kind.SELECTION_SET, selections: [field] } as const;
+    const asked: DocumentNode = { kind: Kind.DOCUMENT, definitions: [{ ...operation, selectionSet }, ...fragments] };
+    const { data } = executeSync({ schema, document: asked, variableValues });
+    return data?.[field.alias?.value ?? field.name.value] ?? null;
+  };
+}

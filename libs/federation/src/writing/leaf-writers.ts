@@ -1,0 +1,25 @@
+import { type GraphQLLeafType, isEnumType } from "graphql";
+
+/** Writes a value that is there; null where its type does not allow it. */
+export type WriteLeaf = (value: unknown) => string | null;
+
+export function leafWriter(type: GraphQLLeafType): WriteLeaf {
+  if (isEnumType(type)) {
+    const texts = new Map<unknown, string>(type.getValues().map(({ name }) => [name, `"${name}"`]));
+    return (value) => texts.get(value) ?? null;
+  }
+  // What a scalar of a graph looks like is known to its subgraphs alone.
+  return builtIn[type.name] ?? ((value) => JSON.stringify(value));
+}
+
+const int32Max = 2 ** 31 - 1;
+
+const writeString: WriteLeaf = (value) => (typeof value === "string" ? JSON.stringify(value) : null);
+
+const builtIn: Readonly<Record<string, WriteLeaf>> = {
+  String: writeString,
+  Boolean: (value) => (typeof value === "boolean" ? String(value) : null),
+  Float: (value) => (typeof value === "number" ? JSON.stringify(value) : null),
+  Int: (value) => (Number.isInteger(value) && Math.abs(value as number) <= int32Max + 1 ? JSON.stringify(value) : null),
+  ID: (value) => writeString(Number.isInteger(value) ? String(value) : value),
+};

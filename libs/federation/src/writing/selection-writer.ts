@@ -1,0 +1,280 @@
+import {
+  type GraphQLCompositeType,
+  type GraphQLLeafType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  isAbstractType,
+  isCompositeType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  isUnionType,
+} from "graphql";
+import type { AskedField, AskedSelection } from "../documents/canonical-operation.ts";
+import { isAbsent, memberOf, type Parts, type PlanScope } from "../planning/plan-scope.ts";
+import type { TypeNames } from "../planning/representation.ts";
+import { Missing, type Path } from "../running/missing.ts";
+import type { Answer } from "./answer.ts";
+import { leafWriter } from "./leaf-writers.ts";
+import { leafItem, valueWriter, type WriteValue } from "./value-writer.ts";
+
+/** What writers are compiled from. */
+export interface WriterPlan {
+  readonly schema: GraphQLSchema;
+  readonly types: TypeNames;
+  /** The subgraph of a fetch, by its number. */
+  readonly subgraphOf: (fetch: number) => string;
+}
+
+/** Writes one member of an object with its name; null where a null here leaves nothing of the object. */
+type WriteField = (answer: Answer, parts: Parts) => string | null;
+
+/**
+ * Writes objects of one place of the answer as JSON, straight from the parts that the fetches brought. For each type of object
+ * there is a list of fields; a field knows from which parts it is read.
+ */
+export class SelectionWriter {
+  readonly #plan: WriterPlan;
+  readonly #asked: AskedSelection;
+  readonly #scope: PlanScope;
+  readonly #type: GraphQLCompositeType;
+  readonly #fields = new Map<string, readonly WriteField[]>();
+
+  constructor(plan: WriterPlan, asked: AskedSelection, scope: PlanScope, type: GraphQLCompositeType) {
+    this.#plan = plan;
+    this.#asked = asked;
+    this.#scope = scope;
+    this.#type = type;
+  }
+
+  get typeName(): string {
+    return this.#type.name;
+  }
+
+  /** Null where the object is no object of its type, or lacks what it must have. */
+  write(answer: Answer, parts: Parts): string | null {
+    const typeName = this.#typeNameOf(parts);
+    if (typeName === null || (this.#needsType && !isObjectType(this.#plan.schema.getType(typeName)))) {
+      this.tellErrors(answer, parts, null);
+      this.#tellWhyUntyped(answer, parts);
+      return null;
+    }
+    const before = answer.objects++;
+    if (!answer.marks.areNone) this.tellErrors(answer, parts, typeName);
+    let text = "{";
+    for (const write of this.#fieldsOf(typeName)) {
+      const member = write(answer, parts);
+      if (member === null) {
+        answer.objects = before;
+        return null;
+      }
+      text += text.length === 1 ? member : `,${member}`;
+    }
+    return `${text}}`;
+  }
+
+  /** Tells the errors of subgraphs that are about members of the object, at the names that the client gave them. */
+  tellErrors(answer: Answer, holders: Parts, typeName: string | null): void {
+    const asked = this.#asked.filter((field) => isOnType(field, typeName));
+    for (const holder of holders) {
+      const marks = answer.marks.of(holder);
+      if (!marks) continue;
+      for (const [member, errors] of marks) {
+        const isLink = typeof member === "string" && member.startsWith("$");
+        // What was fetched for the plan alone is told by what it leaves null.
+        const isAsked = asked.some(({ canonicalName: name }) =>
+          isLink ? this.#scope.isFromLink(name, member) : name === member,
+        );
+        if (!isAsked) continue;
+        for (const { error, rest } of errors)
+          for (const path of this.pathsOf(isLink ? rest : [member, ...rest], typeName)) answer.tell(error, path);
+      }
+    }
+  }
+
+  /** A path of a subgraph by the client's names: as many as the client gave, and up to what the client asked for. */
+  pathsOf([name, ...rest]: Path, typeName: string | null = null): Path[] {
+    const asked = this.#asked.filter((field) => field.canonicalName === name && isOnType(field, typeName));
+    const names = new Map(asked.map((field) => [field.responseName, field]));
+    if (names.size === 0) return [[]];
+    return [...names.values()].flatMap((field) => {
+      const inner = field.selection ? this.#below(field).pathsBelow(rest) : [rest];
+      return inner.map((path) => [field.responseName, ...path]);
+    });
+  }
+
+  /** The same for a path that begins in the lists around the objects. */
+  pathsBelow(path: Path): Path[] {
+    const first = path.findIndex((part) => typeof part === "string");
+    if (first === -1) return [path];
+    return this.pathsOf(path.slice(first)).map((rest) => [...path.slice(0, first), ...rest]);
+  }
+
+  #below(field: AskedField): SelectionWriter {
+    const type = getNamedType(field.type) as GraphQLCompositeType;
+    return new SelectionWriter(this.#plan, field.selection ?? [], this.#scope.belowField(field.canonicalName), type);
+  }
+
+  /** True where what is written depends on the type of the object. */
+  get #needsType(): boolean {
+    return this.#asked.some(({ onTypes, canonicalName }) => onTypes !== null || canonicalName === "__typename");
+  }
+
+  /** Its subgraph may know an entity only by its interface; the one that knows its type was lost, or is at fault. */
+  #tellWhyUntyped(answer: Answer, parts: Parts): void {
+    const reason = parts.map(Missing.reasonOf).find((found) => found !== null);
+    if (!reason) answer.flaw(this.#subgraph, "the type of an object is not known");
+    else if (reason !== "told") answer.lose(reason);
+  }
+
+  get #subgraph(): string {
+    const fetch = this.#scope.fetchOf("__typename") ?? this.#scope.fetchOf(this.#asked[0]?.canonicalName ?? "");
+    return fetch === null ? "" : this.#plan.subgraphOf(fetch);
+  }
+
+  /** Of an object whose type nobody could tell, what all types have can still be written. */
+  #typeNameOf(parts: Parts): string | null {
+    const { schema, types } = this.#plan;
+    if (isObjectType(this.#type)) return this.#type.name;
+    const name = types.nameOf(parts);
+    if (name === null || name === this.#type.name) return isUnionType(this.#type) ? null : this.#type.name;
+    const type = schema.getType(name);
+    if (!isObjectType(type) && !isAbstractType(type)) return null;
+    return !isUnionType(type) && schema.isSubType(this.#type, type) ? name : null;
+  }
+
+  #fieldsOf(typeName: string): readonly WriteField[] {
+    const known = this.#fields.get(typeName);
+    if (known) return known;
+    const type = this.#plan.schema.getType(typeName) as GraphQLCompositeType;
+    const fields = mergedFields(this.#asked, typeName).map((field) => this.#fieldWriter(field, type));
+    this.#fields.set(typeName, fields);
+    return fields;
+  }
+
+  #fieldWriter(field: AskedField, parent: GraphQLCompositeType): WriteField {
+    const start = `${JSON.stringify(field.responseName)}:`;
+    if (field.node.name.value === "__typename") {
+      const text = isObjectType(parent) ? `${start}"${parent.name}"` : null;
+      return (answer) => {
+        if (text === null) answer.flaw(this.#subgraph, "the type of an object is not known");
+        return text;
+      };
+    }
+    if (field.node.name.value.startsWith("__"))
+      return (answer) => start + JSON.stringify(answer.introspect(field.node));
+    // An object may promise more than the interface that was asked.
+    const type = isUnionType(parent) ? field.type : (parent.getFields()[field.node.name.value]?.type ?? field.type);
+    if (!type) return () => `${start}null`;
+    return isCompositeType(getNamedType(type))
+      ? this.#compositeWriter(field, type, start)
+      : this.#leafFieldWriter(field, type, start);
+  }
+
+  #leafFieldWriter(field: AskedField, type: GraphQLOutputType, start: string): WriteField {
+    const { canonicalName, responseName } = field;
+    const places = this.#scope.placesOf(canonicalName);
+    const reasons = this.#reasonsOf(canonicalName);
+    const leaf = leafWriter(getNamedType(type) as GraphQLLeafType);
+    const isPlain = !isListType(getNullableType(type));
+    const write = valueWriter(
+      type,
+      { write: leafItem(leaf, reasons.subgraph), pathsOf: (path) => [path] },
+      reasons.subgraph,
+    );
+    const isNullable = !isNonNullType(type);
+    const [only = -1] = places;
+    const isSingle = places.length === 1;
+    return (answer, parts) => {
+      const value = isSingle ? memberOf(parts[only], canonicalName) : read(parts, places, canonicalName);
+      const isThere = !isAbsent(value);
+      const plain = isThere && isPlain ? leaf(value) : null;
+      if (plain !== null) return start + plain;
+      answer.path.push(responseName);
+      const text = isThere ? write(answer, [value]) : reasons.tell(answer, parts, isNullable);
+      answer.path.pop();
+      return text === null ? (isNullable ? `${start}null` : null) : start + text;
+    };
+  }
+
+  #compositeWriter(field: AskedField, type: GraphQLOutputType, start: string): WriteField {
+    const { canonicalName, responseName } = field;
+    const scope = this.#scope;
+    const inner = scope.belowField(canonicalName);
+    const named = getNamedType(type) as GraphQLCompositeType;
+    const reasons = this.#reasonsOf(canonicalName);
+    const writer = new SelectionWriter(this.#plan, field.selection ?? [], inner, named);
+    const item = {
+      write: objectItem(writer, inner, reasons.subgraph),
+      pathsOf: (path: Path) => writer.pathsBelow(path),
+    };
+    const write = valueWriter(type, item, reasons.subgraph);
+    const isNullable = !isNonNullType(type);
+    return (answer, parts) => {
+      const bases = scope.readBases(canonicalName, parts);
+      answer.path.push(responseName);
+      const { lossCount, objects } = answer;
+      const text = bases.every(isAbsent) ? reasons.tell(answer, parts, isNullable) : write(answer, bases);
+      if (text === null) answer.objects = objects;
+      if (text === null && isNullable) answer.absorb(lossCount);
+      answer.path.pop();
+      return text === null ? (isNullable ? `${start}null` : null) : start + text;
+    };
+  }
+
+  /** Tells why a field is null: its fetch was lost, its subgraph said so, or it is a fault. */
+  #reasonsOf(name: string) {
+    const places = this.#scope.placesOf(name);
+    const fetch = this.#scope.fetchOf(name);
+    const subgraph = fetch === null ? "" : this.#plan.subgraphOf(fetch);
+    const tell = (answer: Answer, parts: Parts, isNullable: boolean): null => {
+      for (const at of places) {
+        const loss = Missing.reasonOf(parts[at]);
+        if (loss && loss !== "told") answer.lose(loss);
+        if (loss) return null;
+      }
+      const isTold = places.some((at) => answer.marks.has(parts[at], name));
+      if (!isNullable && !isTold) answer.flaw(subgraph, "a value is missing that may not be null");
+      return null;
+    };
+    return { subgraph, tell };
+  }
+}
+
+/** Without a type every field may be meant. */
+const isOnType = ({ onTypes }: AskedField, typeName: string | null) =>
+  typeName === null || (onTypes?.has(typeName) ?? true);
+
+/** The fields that an object of a type has, each name once, in the order of the document. */
+function mergedFields(asked: AskedSelection, typeName: string): AskedField[] {
+  const merged = new Map<string, AskedField>();
+  for (const field of asked) {
+    if (field.onTypes && !field.onTypes.has(typeName)) continue;
+    const first = merged.get(field.responseName);
+    const selection = first?.selection && field.selection ? [...first.selection, ...field.selection] : null;
+    merged.set(field.responseName, first && selection ? { ...first, selection } : (first ?? field));
+  }
+  return [...merged.values()];
+}
+
+/** The first part that has a value. */
+function read(parts: Parts, places: readonly number[], name: string): unknown {
+  for (const at of places) {
+    const value = memberOf(parts[at], name);
+    if (value !== undefined && value !== null) return value;
+  }
+  return null;
+}
+
+function objectItem(writer: SelectionWriter, scope: PlanScope, subgraph: string): WriteValue {
+  return (answer, bases) => {
+    const first = bases.find((base) => !isAbsent(base));
+    if (typeof first !== "object" || Array.isArray(first)) {
+      answer.flaw(subgraph, "a value is no object");
+      return null;
+    }
+    return writer.write(answer, scope.withLinks(bases));
+  };
+}

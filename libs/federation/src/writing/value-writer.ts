@@ -1,0 +1,59 @@
+import { type GraphQLOutputType, isListType, isNonNullType } from "graphql";
+import { isAbsent, itemsAt, type Part } from "../planning/plan-scope.ts";
+import type { Path } from "../running/missing.ts";
+import type { Answer } from "./answer.ts";
+import type { WriteLeaf } from "./leaf-writers.ts";
+
+/** Writes a value that is there, given as what each part has of it. Null where it cannot be written. */
+export type WriteValue = (answer: Answer, parts: Part[]) => string | null;
+
+interface Item {
+  readonly write: WriteValue;
+  /** A subgraph's path below an item, by the client's names. */
+  readonly pathsOf: (path: Path) => Path[];
+}
+
+/** Writes the lists of a type around its items. */
+export function valueWriter(type: GraphQLOutputType, item: Item, subgraph: string): WriteValue {
+  if (isNonNullType(type)) return valueWriter(type.ofType, item, subgraph);
+  if (!isListType(type)) return item.write;
+  const writeItem = valueWriter(type.ofType, item, subgraph);
+  const isNullable = !isNonNullType(type.ofType);
+  return (answer, parts) => {
+    const list = parts.find((part) => !isAbsent(part));
+    if (!Array.isArray(list)) {
+      answer.flaw(subgraph, "a value is no list");
+      return null;
+    }
+    if (!answer.marks.areNone) for (const part of parts) tellItemErrors(answer, part, item);
+    let text = "[";
+    for (let at = 0; at < list.length; at++) {
+      answer.path.push(at);
+      const items = parts.length === 1 ? [list[at]] : itemsAt(parts, at);
+      const { lossCount, objects } = answer;
+      let written: string | null = null;
+      if (!items.every(isAbsent)) written = writeItem(answer, items);
+      else if (!isNullable && !parts.some((part) => answer.marks.has(part, at)))
+        answer.flaw(subgraph, "an item is missing that may not be null");
+      if (written === null) answer.objects = objects;
+      if (written === null && isNullable) answer.absorb(lossCount);
+      answer.path.pop();
+      if (written === null && !isNullable) return null;
+      text += at === 0 ? (written ?? "null") : `,${written ?? "null"}`;
+    }
+    return `${text}]`;
+  };
+}
+
+function tellItemErrors(answer: Answer, list: Part, { pathsOf }: Item): void {
+  for (const [at, errors] of answer.marks.of(list) ?? [])
+    for (const { error, rest } of errors) for (const path of pathsOf([at, ...rest])) answer.tell(error, path);
+}
+
+export function leafItem(write: WriteLeaf, subgraph: string): WriteValue {
+  return (answer, [value]) => {
+    const text = write(value);
+    if (text === null) answer.flaw(subgraph, "a value is not of its type");
+    return text;
+  };
+}

@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { getOperationAST, parse } from "graphql";
+import type { Executed } from "../src/executor.ts";
+import { supergraphs } from "./supergraphs.ts";
+import { type SupergraphSource, TestSupergraph } from "./test-supergraph.ts";
+
+const shop = new TestSupergraph(supergraphs.shop);
+after(() => shop.close());
+
+async function run(graph: TestSupergraph, text: string, variables: Record<string, unknown> = {}) {
+  const document = parse(text);
+  const operation = getOperationAST(document);
+  assert.ok(operation);
+  graph.sent.length = 0;
+  const executor = await graph.open();
+  return executor.execute({ text, document, operation, variables, context: null });
+}
+
+async function dataOf(graph: TestSupergraph, text: string, variables: Record<string, unknown> = {}) {
+  const answer = (await run(graph, text, variables)) as Executed;
+  assert.deepEqual(answer.errors, [], text);
+  return JSON.parse(answer.data);
+}
+
+/** What was sent, without the values. */
+const questions = (graph: TestSupergraph) =>
+  graph.sent.map(({ body }) => (JSON.parse(body) as { query: string }).query);
+
+test("other names and other literals ask the same questions, so one plan serves them", async () => {
+  await dataOf(shop, '{ product(upc: "upc-1") { related(first: 1) { name reviews(limit: 2) { stars } } } }');
+  const first = questions(shop);
+  const renamed =
+    '{ p: product(upc: "upc-2") { all: related(first: 3) { n: name r: reviews(limit: 1) { s: stars } } } }';
+  const data = await dataOf(shop, renamed);
+  assert.deepEqual(questions(shop), first);
+  assert.deepEqual(Object.keys(data.p.all[0] ?? { n: 0, r: 0 }), ["n", "r"]);
+  const viaVariable =
+    'query($n: Int!) { product(upc: "upc-1") { related(first: $n) { name reviews(limit: $n) { stars } } } }';
+  await dataOf(shop, viaVariable, { n: 2 });
+  assert.deepEqual(questions(shop), first);
+});
+
+test("a client's arguments do not meet those that a requirement of another subgraph has", async () => {
+  const data = await dataOf(shop, '{ product(upc: "upc-1") { price(currency: USD) shipping } }');
+  const { data: merged } = await shop.merged(parse('{ product(upc: "upc-1") { price(currency: USD) shipping } }'), {});
+  assert.deepEqual(data, JSON.parse(JSON.stringify(merged)));
+});
+
+test("an entity is sent once, in however many places it stands", async () => {
+  await dataOf(shop, "{ users(limit: 50) { friends(first: 50) { reviews { product { name stock } } } } }");
+  for (const { body } of shop.sent) {
+    const { representations = [] } = (JSON.parse(body) as { variables: { representations?: unknown[] } }).variables;
+    const texts = representations.map((one) => JSON.stringify(one));
+    assert.equal(new Set(texts).size, texts.length, body);
+  }
+});
+
+test("fetches that ask the same question and are ready together travel together", async () => {
+  await dataOf(shop, "{ a: users(limit: 3) { reviews { id } } b: users(limit: 4) { reviews { id } } }");
+  assert.deepEqual(
+    shop.sent.map(({ subgraph }) => subgraph),
+    ["accounts", "reviews"],
+  );
+});
+
+test("mutations run one by one, in the order of the document, also where two are the same", async () => {
+  const data = await dataOf(shop, 'mutation { touch b: touch rename(id: "id-1", to: "x") { name stock } }');
+  assert.deepEqual(Object.keys(data), ["touch", "b", "rename"]);
+  assert.match(questions(shop)[0] ?? "", /^mutation.*touch.*touch.*rename/);
+});
+
+test("the schema is told without asking anybody, beside what is fetched", async () => {
+  const data = await dataOf(shop, "query($n: String!) { t: __type(name: $n) { name } __typename me { __typename } }", {
+    n: "User",
+  });
+  assert.deepEqual([data.t, data.__typename, data.me?.__typename ?? "User"], [{ name: "User" }, "Query", "User"]);
+  await dataOf(shop, "{ __schema { queryType { name } } }");
+  assert.deepEqual(shop.sent, []);
+});
+
+/** The same field has two types in one place, for which the planner renames what subgraphs answer. */
+const renaming: SupergraphSource = {
+  subgraphs: {
+    a: `
+      type Query { all: [I] }
+      interface I { id: ID! }
+      type X implements I @key(fields: "id") { id: ID! }
+      type Y implements I @key(fields: "id") { id: ID! }
+    `,
+    b: `
+      type X @key(fields: "id") { id: ID! v: Int }
+      type Y @key(fields: "id") { id: ID! v: String }
+    `,
+  },
+  rules: {},
+};
+
+test("names that only the planner has to keep apart are kept apart already", async () => {
+  const graph = new TestSupergraph(renaming);
+  try {
+    const text = "{ all { ... on X { v } ... on Y { w: v } } }";
+    const { data } = await graph.merged(parse(text), {});
+    assert.deepEqual(await dataOf(graph, text), JSON.parse(JSON.stringify(data)));
+  } finally {
+    await graph.close();
+  }
+});

@@ -1,0 +1,80 @@
+import { createHash } from "node:crypto";
+import { ApolloGateway } from "@apollo/gateway";
+import { setVariable } from "@signalbox/config";
+import type { Logger } from "@signalbox/telemetry";
+import { type ExecutionResult, GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from "graphql";
+import { placeErrors } from "./place-errors.ts";
+import { createSubgraphDataSource } from "./subgraph-data-source.ts";
+import type { SubgraphSender } from "./subgraph-sender.ts";
+import type { Supergraph } from "./supergraph.ts";
+
+/** Counted by the length of a plan as JSON; in memory it takes three times that. */
+const planStoreMiB = 10;
+
+type Run = Awaited<ReturnType<ApolloGateway["load"]>>["executor"];
+
+/** Opens a supergraph that @apollo/gateway plans and executes. */
+export async function openApolloExecutor({
+  supergraphSdl,
+  senders,
+  log,
+}: {
+  supergraphSdl: string;
+  senders: ReadonlyMap<string, SubgraphSender>;
+  log: Logger;
+}): Promise<Supergraph> {
+  // Else it reports to its vendor, and asks the metadata services of three clouds where it runs.
+  setVariable("APOLLO_TELEMETRY_DISABLED", "1");
+  const gateway: ApolloGateway = new ApolloGateway({
+    supergraphSdl,
+    // What a failed fetch would have brought is read from its document.
+    queryPlannerConfig: { exposeDocumentNodeInFetchNode: true },
+    experimental_approximateQueryPlanStoreMiB: planStoreMiB,
+    // The gateway logs each failed fetch itself; we log one line per operation, so only its warnings pass.
+    logger: { debug() {}, info() {}, warn: (message) => log.warn({}, String(message)), error() {} },
+    buildService: ({ name }) => {
+      const send = senders.get(name);
+      if (send === undefined) throw new Error(`the supergraph names a subgraph that is not configured: ${name}`);
+      return createSubgraphDataSource({ name, send, schema: () => schema });
+    },
+  });
+  const { schema, executor }: { schema: GraphQLSchema; executor: Run } = await gateway.load();
+  return {
+    schema,
+    async execute({ query, document, operation, variables, operationName }, context) {
+      // The executor's type is Apollo Server's request context; it reads only the members given here.
+      const result = (await executor({
+        request: { query, variables, operationName },
+        operationName: operation.name?.value ?? null,
+        document,
+        operation,
+        source: query,
+        queryHash: createHash("sha256").update(query).digest("hex"),
+        schema,
+        context,
+        metrics: {},
+        logger: log,
+      } as unknown as Parameters<Run>[0])) as ExecutionResult;
+      const { data = null } = result;
+      return { data: JSON.stringify(data), objects: objectsIn(data), errors: placeErrors(errorsOf(result), data) };
+    },
+    close: () => gateway.stop(),
+  };
+}
+
+function errorsOf({ errors = [], extensions }: ExecutionResult): GraphQLFormattedError[] {
+  return [...errors, ...nullsIn(extensions)].map((error) => (error instanceof GraphQLError ? error.toJSON() : error));
+}
+
+/** Apollo tells here, and not in `errors`, which values it made null because their type does not allow them. */
+const nullsIn = (extensions: ExecutionResult["extensions"]) =>
+  ((extensions?.valueCompletion ?? []) as readonly GraphQLError[]).map(
+    ({ message, path }) => new GraphQLError(message, { path: path ?? null, extensions: { code: "INTERNAL" } }),
+  );
+
+function objectsIn(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  let count = Array.isArray(value) ? 0 : 1;
+  for (const member of Object.values(value)) count += objectsIn(member);
+  return count;
+}
