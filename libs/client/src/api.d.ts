@@ -1414,6 +1414,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/ofrep/v1/evaluate/flags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Evaluate every flag
+         * @description OFREP 0.3. With If-None-Match it is 304 before anything is evaluated.
+         */
+        post: operations["evaluateFlags"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ofrep/v1/evaluate/flags/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Evaluate a flag
+         * @description OFREP 0.3. The targeting key is your own account; whoever has config:read may name another one.
+         */
+        post: operations["evaluateFlag"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1656,6 +1696,8 @@ export interface components {
             }[];
             /** @description Where values come from, highest precedence first. */
             sources: string[];
+            /** @description Flags whose day is over: somebody should decide about them. */
+            stale_flags: string[];
             /**
              * @description `degraded` when an instance refused a value or the instances disagree.
              * @enum {string}
@@ -1925,6 +1967,32 @@ export interface components {
              * @example 2026-01-01T00:00:00.000Z
              */
             last_used_at: string;
+        };
+        /** @description What a flag gives the account. */
+        FlagEvaluation: {
+            key: string;
+            /** @description STATIC, DEFAULT, TARGETING_MATCH, SPLIT, DISABLED or PREREQUISITE_FAILED. */
+            reason: string;
+            value: unknown;
+            variant: string;
+        };
+        /** @description What every flag gives the account. */
+        FlagEvaluations: {
+            eventStreams?: {
+                inactivityDelaySec: number;
+                /** @constant */
+                type: "sse";
+                url: string;
+            }[];
+            flags: components["schemas"]["FlagEvaluation"][];
+        };
+        /** @description Whom the flags are wanted for. */
+        FlagQuestion: {
+            context: {
+                targetingKey: string;
+            } & {
+                [key: string]: unknown;
+            };
         };
         /** @description A refusal, in the form of a GraphQL answer. */
         GraphqlError: {
@@ -3119,6 +3187,34 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Environment"];
+            };
+        };
+        /** @description Success. */
+        FlagEvaluation: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                ETag: components["headers"]["ETag"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["FlagEvaluation"];
+            };
+        };
+        /** @description Success. */
+        FlagEvaluations: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                ETag: components["headers"]["ETag"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["FlagEvaluations"];
             };
         };
         /** @description The credential lacks a scope, or the state of the account forbids it. */
@@ -9451,6 +9547,143 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    evaluateFlags: {
+        parameters: {
+            query?: {
+                /** @description What an event of the stream told; it changes nothing. */
+                flagConfigEtag?: string;
+                /** @description What an event told; it changes nothing. */
+                flagConfigLastModified?: string;
+            };
+            header?: {
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FlagQuestion"];
+            };
+        };
+        responses: {
+            200: components["responses"]["FlagEvaluations"];
+            304: components["responses"]["NotModified"];
+            /** @description The request is not well formed, a parameter is not valid, or a required member is absent. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "code": "invalid_request",
+                     *         "message": "The request is not well formed.",
+                     *         "request_id": "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b",
+                     *         "doc_url": "/docs/errors#invalid_request"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    evaluateFlag: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example checkout.new */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FlagQuestion"];
+            };
+        };
+        responses: {
+            200: components["responses"]["FlagEvaluation"];
+            /** @description The request is not well formed, a parameter is not valid, or a required member is absent. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "code": "invalid_request",
+                     *         "message": "The request is not well formed.",
+                     *         "request_id": "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b",
+                     *         "doc_url": "/docs/errors#invalid_request"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description There is no such resource, or it belongs to someone else. */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "code": "not_found",
+                     *         "message": "There is nothing here.",
+                     *         "request_id": "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b",
+                     *         "doc_url": "/docs/errors#not_found"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
