@@ -28,6 +28,7 @@ const absentMs = 250;
 /** Hands the batches of kafkajs over in portions and commits each of them. */
 export class BatchHandler {
   readonly #parts: BatchHandlerParts;
+  readonly #inHand = new Set<Promise<void>>();
   /** In a row, over all partitions. */
   #failures = 0;
 
@@ -35,7 +36,18 @@ export class BatchHandler {
     this.#parts = parts;
   }
 
-  async eachBatch(payload: EachBatchPayload): Promise<void> {
+  /** Settles when the batches that were begun have ended. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#inHand);
+  }
+
+  eachBatch(payload: EachBatchPayload): Promise<void> {
+    const handled = this.#eachBatch(payload).finally(() => this.#inHand.delete(handled));
+    this.#inHand.add(handled);
+    return handled;
+  }
+
+  async #eachBatch(payload: EachBatchPayload): Promise<void> {
     const turn = new Turn(payload, this.#parts);
     if (!this.#parts.session.isMember()) await turn.pause(absentMs);
     for (const messages of portionsOf(payload.batch.messages)) {

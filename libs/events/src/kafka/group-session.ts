@@ -70,9 +70,11 @@ export class GroupSession {
     this.#generation.abort();
   }
 
-  /** Milliseconds since the broker was last heard. */
-  silentMs(): number {
-    return this.#clock.steadyMs() - this.#aliveMs;
+  /** Why the member is not reading, or null when it is. */
+  health(): string | null {
+    const silentMs = this.#clock.steadyMs() - this.#aliveMs;
+    if (silentMs < this.#sessionTimeoutMs) return null;
+    return `group ${this.#group} has not heard from Kafka for ${Math.round(silentMs)} ms`;
   }
 
   /** False once the group may have taken this member for dead, because its coordinator has not answered for a session. */

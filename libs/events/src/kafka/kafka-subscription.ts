@@ -1,6 +1,6 @@
 import type { Clock } from "@signalbox/core";
 import type { Logger, Metrics } from "@signalbox/telemetry";
-import type { Admin, EachBatchPayload } from "kafkajs";
+import type { Admin } from "kafkajs";
 import type { SubscribeOptions, Subscription } from "../event-log.ts";
 import { createLiveness } from "../liveness.ts";
 import { BatchHandler } from "./batch-handler.ts";
@@ -49,16 +49,10 @@ export async function openKafkaSubscription(
   consumer.on("consumer.group_join", () => rebalances.inc({ consumer: group }));
   const session = new GroupSession(consumer, { group, sessionTimeoutMs, log, clock, onExpired });
   const batches = new BatchHandler({ group, handle, session, closing: closing.signal, log, clock });
-  const inHand = new Set<Promise<void>>();
-  const eachBatch = (payload: EachBatchPayload): Promise<void> => {
-    const handled = batches.eachBatch(payload).finally(() => inHand.delete(handled));
-    inHand.add(handled);
-    return handled;
-  };
 
   async function leave(): Promise<void> {
     closing.abort();
-    await Promise.allSettled(inHand);
+    await batches.settled();
     await client.end(consumer);
   }
 
@@ -74,15 +68,10 @@ export async function openKafkaSubscription(
     autoCommit: false,
     eachBatchAutoResolve: false,
     partitionsConsumedConcurrently: concurrency,
-    eachBatch,
+    eachBatch: (payload) => batches.eachBatch(payload),
   });
 
-  function health(): string | null {
-    const silentMs = session.silentMs();
-    if (silentMs < sessionTimeoutMs) return null;
-    return `group ${group} has not heard from Kafka for ${Math.round(silentMs)} ms`;
-  }
-
+  const health = () => session.health();
   const ended = Promise.race([closed.promise, session.crashed, running.then(() => closed.promise)]);
   ended.catch(() => {}); // told to whoever asks
   return {
