@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, afterEach, before, beforeEach, test } from "node:test";
-import { sql } from "@signalbox/storage";
+import { systemClock } from "@signalbox/core";
+import { type Pool, sql } from "@signalbox/storage";
 import { createReceiver, eventually, type Receiver, type TestPerson, testPerson } from "@signalbox/testing";
-import type { LeasedDelivery } from "../src/queue/delivery-queue.ts";
+import { createDeliveryQueue, type LeasedDelivery } from "../src/queue/delivery-queue.ts";
 import { recordResults } from "../src/queue/record-results.ts";
 import { endpointsPath, type Harness, startDelivery } from "./harness.ts";
 
@@ -154,6 +155,31 @@ test("an attempt whose lease became another's is shown, and does not count", asy
     [1, 500, false],
   ]);
   assert.deepEqual([made?.status, made?.attempts, made?.last_status], ["succeeded", 1, 200]);
+});
+
+test("a lease whose answer was lost is given back as soon as it is older than what is on its way", async () => {
+  const endpoint = await newEndpoint();
+  await act(endpoint, "pause");
+  await createImages(2);
+  await eventually(async () => (await inQueue(endpoint)) === 2);
+  const lossy: Pool = {
+    ...delivery.pool,
+    query: async (statement, values) => {
+      const result = await delivery.pool.query(statement, values);
+      if (statement.name === "queue.claim") throw new Error("Connection terminated unexpectedly");
+      return result as never;
+    },
+  };
+  const queue = createDeliveryQueue(lossy, systemClock);
+  const lease = { leaseMs: 60_000, instance: 7 };
+  const leased = async () =>
+    (await run<{ id: string }>("select delivery_id as id from delivery_queue where leased_by = 7")).map(({ id }) => id);
+  await assert.rejects(queue.claim(new Map([[endpoint.id, 2]]), lease));
+  const [first = "", second] = await leased();
+  assert.equal(await queue.releaseForgotten([], lease), 0, "it may be on its way into memory");
+  await run("update delivery_queue set due_at = due_at - interval '5 s' where leased_by = 7");
+  assert.equal(await queue.releaseForgotten([first], lease), 1);
+  assert.deepEqual([await leased(), second !== undefined], [[first], true]);
 });
 
 test("a deleted endpoint leaves nothing behind, and a body stays as long as another endpoint has it", async () => {

@@ -1,3 +1,4 @@
+import { type Clock, seconds } from "@signalbox/core";
 import { columnsOf, type Pool, sql, type Tx } from "@signalbox/storage";
 import type { Delivery } from "../deliveries/delivery.ts";
 
@@ -105,8 +106,27 @@ const revisions = sql(
   "queue.revisions",
   "select id, revision from endpoints where id = any($1::text[]) and deleted_at is null",
 );
+const releaseForgotten = sql(
+  "",
+  `update delivery_queue set due_at = statement_timestamp(), leased_by = null
+   where leased_by = $1 and due_at < statement_timestamp() + $2::int * interval '1 ms' and delivery_id <> all ($3::text[])`,
+);
+/** A lease that is younger may be on its way into memory. */
+const rememberedAfterMs = seconds(5);
+/** How long after a failure leases are looked for that nobody knows of. */
+const unsureMs = seconds(15);
+
 /** What is to be attempted: rows of PostgreSQL, each leased to one instance at a time. Every time is the database's. */
-export function createDeliveryQueue(pool: Pool) {
+export function createDeliveryQueue(pool: Pool, clock: Pick<Clock, "steadyMs">) {
+  let unsureUntilMs = Number.NEGATIVE_INFINITY;
+  const orUnsure = async <T>(change: Promise<T>): Promise<T> => {
+    try {
+      return await change;
+    } catch (error) {
+      unsureUntilMs = clock.steadyMs() + unsureMs;
+      throw error;
+    }
+  };
   return {
     /** The endpoints that are enabled and have anything in the queue. */
     waiting: async (): Promise<WaitingEndpoint[]> => (await pool.query<WaitingEndpoint>(waiting)).rows,
@@ -117,7 +137,7 @@ export function createDeliveryQueue(pool: Pool) {
       { leaseMs, instance }: { readonly leaseMs: number; readonly instance: number },
     ): Promise<LeasedDelivery[]> {
       const values = [[...rooms.keys()], [...rooms.values()], leaseMs, instance];
-      return (await pool.query<LeasedDelivery>(claim, values)).rows;
+      return (await orUnsure(pool.query<LeasedDelivery>(claim, values))).rows;
     },
 
     /** Leases the oldest delivery of an endpoint that is not enabled, also one that is not due yet. */
@@ -125,7 +145,7 @@ export function createDeliveryQueue(pool: Pool) {
       endpointId: string,
       { leaseMs, instance }: { readonly leaseMs: number; readonly instance: number },
     ): Promise<LeasedDelivery[]> {
-      return (await pool.query<LeasedDelivery>(claimProbe, [[endpointId], [1], leaseMs, instance])).rows;
+      return (await orUnsure(pool.query<LeasedDelivery>(claimProbe, [[endpointId], [1], leaseMs, instance]))).rows;
     },
 
     /** Makes a delivery, whose row the caller holds, due now: one that is over, or one that waits for its next attempt. */
@@ -140,7 +160,19 @@ export function createDeliveryQueue(pool: Pool) {
         ({ id }) => id,
         ({ dueAt }) => dueAt,
       ]);
-      await pool.query(handBack, columns);
+      await orUnsure(pool.query(handBack, columns));
+    },
+
+    /**
+     * Frees the leases of this instance that it does not have in hand: the answer to a claim was lost, or what was handed
+     * back did not arrive. Looks only after such a failure; answers how many it freed.
+     */
+    async releaseForgotten(
+      inHand: readonly string[],
+      { leaseMs, instance }: { readonly leaseMs: number; readonly instance: number },
+    ): Promise<number> {
+      if (clock.steadyMs() > unsureUntilMs) return 0;
+      return (await pool.query(releaseForgotten, [instance, leaseMs - rememberedAfterMs, inHand])).rowCount;
     },
 
     /** The revisions of endpoints; of one that is deleted there is none. */

@@ -45,7 +45,7 @@ export class Dispatcher {
   readonly #ready = new Set<Lane>();
   readonly #hosts = new Map<string, number>();
   readonly #running = new Set<Promise<void>>();
-  #held = 0;
+  readonly #held = new Set<string>();
   #heldBytes = 0;
   #inFlight = 0;
   #slowInFlight = 0;
@@ -57,7 +57,7 @@ export class Dispatcher {
 
   /** How many more deliveries fit into memory. */
   get room(): number {
-    return this.#isStopping || this.#heldBytes >= bytesMax ? 0 : Math.max(0, deliveriesMax - this.#held);
+    return this.#isStopping || this.#heldBytes >= bytesMax ? 0 : Math.max(0, deliveriesMax - this.#held.size);
   }
 
   /** How many deliveries of an endpoint may be taken from the queue. */
@@ -75,6 +75,21 @@ export class Dispatcher {
     return [...this.#lanes.values()].filter(({ waiting }) => waiting > 0).map(({ endpoint }) => endpoint);
   }
 
+  /** The ids of the deliveries that are leased to this instance as far as it knows. */
+  inHand(): string[] {
+    return [...this.#held];
+  }
+
+  /** Counts a delivery as in hand, until it is forgotten. */
+  hold({ id, body }: LeasedDelivery): void {
+    if (!this.#held.has(id)) this.#heldBytes += body.length;
+    this.#held.add(id);
+  }
+
+  forget({ id, body }: LeasedDelivery): void {
+    if (this.#held.delete(id)) this.#heldBytes -= body.length;
+  }
+
   /** Takes leased deliveries of an endpoint, in their order. */
   add(endpoint: SigningEndpoint, deliveries: readonly LeasedDelivery[]): void {
     const { clock, leaseMs, attemptMsMax } = this.#parts;
@@ -82,8 +97,7 @@ export class Dispatcher {
     const beginUntilMs = clock.steadyMs() + leaseMs - attemptMsMax() - leaseMarginMs;
     for (const delivery of deliveries) {
       lane.add({ delivery, beginUntilMs });
-      this.#held++;
-      this.#heldBytes += delivery.body.length;
+      this.hold(delivery);
     }
     this.#schedule(lane);
     this.#pump();
@@ -148,15 +162,14 @@ export class Dispatcher {
   #begin(lane: Lane, inHand: InHand): void {
     const { clock, log } = this.#parts;
     const { delivery, beginUntilMs } = inHand;
-    const work =
-      clock.steadyMs() > beginUntilMs ? this.#handBack([inHand]) : this.#deliver(lane, delivery, delivery.body.length);
+    const work = clock.steadyMs() > beginUntilMs ? this.#handBack([inHand]) : this.#deliver(lane, delivery);
     const running = work
       .catch((error: unknown) => log.error({ error, deliveryId: delivery.id }, "an attempt was not made"))
       .finally(() => this.#running.delete(running));
     this.#running.add(running);
   }
 
-  async #deliver(lane: Lane, delivery: LeasedDelivery, bytes: number): Promise<void> {
+  async #deliver(lane: Lane, delivery: LeasedDelivery): Promise<void> {
     const { host } = lane;
     const wasSlow = lane.limit.isSlow;
     lane.inFlight++;
@@ -179,7 +192,7 @@ export class Dispatcher {
       if (attempted) await this.#parts.results.add({ delivery, endpoint: lane.endpoint, ...attempted });
       // Nothing could be signed: our failure, which uses up no attempt. The lease runs out, and it is tried again.
     } finally {
-      this.#forget(1, bytes);
+      this.forget(delivery);
     }
   }
 
@@ -212,15 +225,8 @@ export class Dispatcher {
 
   async #handBack(some: readonly InHand[]): Promise<void> {
     if (some.length === 0) return;
-    let bytes = 0;
-    for (const { delivery } of some) bytes += delivery.body.length;
-    this.#forget(some.length, bytes);
+    for (const { delivery } of some) this.forget(delivery);
     await this.#parts.deliveryQueue.handBack(some.map(({ delivery }) => delivery));
     for (const id of new Set(some.map(({ delivery }) => delivery.endpointId))) this.#parts.onHandedBack(id);
-  }
-
-  #forget(count: number, bytes: number): void {
-    this.#held -= count;
-    this.#heldBytes -= bytes;
   }
 }

@@ -44,7 +44,7 @@ export function openEngine(
   const timeoutMs = () => Math.min(configuration.get("webhook-delivery.attempt.timeout"), leaseMs - recordMs);
   assertLease(leaseMs, configuration.get("webhook-delivery.attempt.timeout"));
   const directory = createEndpointDirectory(endpointStore, accountsMax);
-  const deliveryQueue = createDeliveryQueue(pool);
+  const deliveryQueue = createDeliveryQueue(pool, clock);
   const onPostponed = (delayMs: number) => void (delayMs < 1_000 && setTimeout(wakeUp.wake, delayMs).unref());
   const isReady = () => accessStates.isCaughtUp();
   const shared = { pool, outbox, clock, log, metrics, leaseMs, deliveryQueue, directory, isReady, mayWrite };
@@ -81,7 +81,7 @@ export function openEngine(
     wakeUp,
   });
   const fanOut = createFanOut({ ...shared, dispatcher, queueWorker });
-  const testEndpoint = createEndpointTest({ ...shared, queueWorker, results, attempt });
+  const testEndpoint = createEndpointTest({ ...shared, queueWorker, dispatcher, results, attempt });
   return { queueWorker, deliveryQueue, fanOut, testEndpoint };
 }
 

@@ -90,13 +90,15 @@ export class QueueWorker {
   }
 
   /**
-   * Frees the leases of instances that have gone. One whose connection was lost may live and come back under another name,
+   * Frees the leases of instances that have gone, and those of this one that it does not know of. One whose connection was lost may live and come back under another name,
    * so it has to be missed twice.
    */
   async takeOver(): Promise<void> {
-    const { leaseHolders, log, wakeUp } = this.#parts;
-    if (this.instance === null) return;
-    const gone = await leaseHolders.findGone(this.instance);
+    const { leaseHolders, deliveryQueue, dispatcher, leaseMs, log, wakeUp } = this.#parts;
+    const { instance } = this;
+    if (instance === null) return;
+    if ((await deliveryQueue.releaseForgotten(dispatcher.inHand(), { leaseMs, instance })) > 0) wakeUp.wake();
+    const gone = await leaseHolders.findGone(instance);
     const again = gone.filter((id) => this.#missed.has(id));
     this.#missed = new Set(gone);
     if (again.length === 0) return;

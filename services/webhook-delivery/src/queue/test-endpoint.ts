@@ -5,7 +5,7 @@ import { deliveryIdOf } from "../deliveries/delivery-id.ts";
 import { type Endpoint, viewEndpoint } from "../endpoints/endpoint.ts";
 import type { EndpointDirectory } from "../endpoints/endpoint-directory.ts";
 import type { AttemptResults } from "./attempt-results.ts";
-import type { DispatcherDependencies } from "./dispatcher.ts";
+import type { Dispatcher, DispatcherDependencies } from "./dispatcher.ts";
 import { insertDeliveries, type NewEvent } from "./insert-deliveries.ts";
 import type { QueueWorker } from "./queue-worker.ts";
 
@@ -13,6 +13,7 @@ interface TestDependencies {
   readonly pool: Pool;
   readonly directory: EndpointDirectory;
   readonly queueWorker: Pick<QueueWorker, "instance">;
+  readonly dispatcher: Pick<Dispatcher, "hold" | "forget">;
   readonly results: Pick<AttemptResults, "add">;
   readonly attempt: DispatcherDependencies["attempt"];
   readonly clock: Clock;
@@ -29,6 +30,7 @@ export function createEndpointTest({
   pool,
   directory,
   queueWorker,
+  dispatcher,
   results,
   attempt,
   clock,
@@ -49,12 +51,15 @@ export function createEndpointTest({
       ...{ id, endpointId: endpoint.id, accountId, eventId, eventType, body, traceparent, createdAt, leasedUntil },
       ...{ purpose: "test" as const, attempts: 0, wasExhausted: false, replayId: null, dueAt: createdAt.toISOString() },
     };
-    const made = await attempt(delivery, signing);
-    await results.add({ ...made, delivery, endpoint: signing });
-    return {
-      ...made.attempt,
-      decision: made.result.status !== null && isSuccess(made.result.status) ? "succeeded" : "exhausted",
-    };
+    dispatcher.hold(delivery);
+    try {
+      const made = await attempt(delivery, signing);
+      await results.add({ ...made, delivery, endpoint: signing });
+      const { status } = made.result;
+      return { ...made.attempt, decision: status !== null && isSuccess(status) ? "succeeded" : "exhausted" };
+    } finally {
+      dispatcher.forget(delivery);
+    }
   };
 }
 
