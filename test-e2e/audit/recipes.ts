@@ -105,6 +105,13 @@ const endpoint = (make: (person: Person, path: string) => Attempt, before: reado
     return make(person, `${endpoints}/${id}`);
   });
 
+const eventTypes = "/api/v1/webhooks/event-types";
+const eventType = (make: (person: Person, path: string) => Attempt): Recipe =>
+  fresh(async (person, { send }) => {
+    await send(person.headers, eventTypes, { body: { name: "order.created" } });
+    return make(person, `${eventTypes}/order.created`);
+  });
+
 /** An endpoint whose receiver said that it is gone. */
 const disabledEndpoint: Recipe = fresh(async (person, { send, goneUrl: url }) => {
   const { id } = (await send(person.headers, endpoints, { body: { ...newEndpoint, url } })).json;
@@ -245,6 +252,11 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   "POST /api/v1/webhooks/endpoints/{id}/secret/reveal": endpoint((person, path) =>
     rest(person, "POST", `${path}/secret/reveal`),
   ),
+  "POST /api/v1/webhooks/event-types": fresh((person) => rest(person, "POST", eventTypes, { name: "order.created" })),
+  "PATCH /api/v1/webhooks/event-types/{name}": eventType((person, path) =>
+    rest(person, "PATCH", path, { enforcement: "warn" }),
+  ),
+  "DELETE /api/v1/webhooks/event-types/{name}": eventType((person, path) => rest(person, "DELETE", path)),
   "POST /api/v1/webhooks/replays": endpoint((person, path) =>
     rest(person, "POST", "/api/v1/webhooks/replays", {
       endpoint_id: path.split("/").at(-1),

@@ -876,11 +876,31 @@ export interface paths {
         /** List what endpoints can subscribe to, by name */
         get: operations["webhookEventTypes"];
         put?: never;
-        post?: never;
+        /** Declare a type of events that the account publishes */
+        post: operations["createWebhookEventType"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/event-types/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a type of the account's own */
+        get: operations["webhookEventType"];
+        put?: never;
+        post?: never;
+        /** Delete a type; its events may still be published */
+        delete: operations["deleteWebhookEventType"];
+        options?: never;
+        head?: never;
+        /** Update a type; a schema is replaced as a whole */
+        patch: operations["updateWebhookEventType"];
         trace?: never;
     };
     "/api/v1/webhooks/events": {
@@ -1743,6 +1763,20 @@ export interface components {
             /** @description Where deliveries are posted to: https, on a public address. */
             url: string;
         };
+        CreateWebhookEventType: {
+            /** @default null */
+            description?: string | null;
+            /**
+             * @default off
+             * @enum {string}
+             */
+            enforcement?: "off" | "warn" | "block";
+            name: string;
+            /** @default null */
+            schema?: {
+                [key: string]: unknown;
+            } | null;
+        };
         CreateWebhookSource: {
             /**
              * @description The partner's types that are accepted, each a name or a prefix that ends in `*`; null accepts every type.
@@ -2286,6 +2320,11 @@ export interface components {
                 duplicate: boolean;
                 id: string;
                 type: string;
+                /** @description Where the data do not fit the schema of a type that only warns. */
+                warnings: {
+                    message: string;
+                    pointer: string;
+                }[];
             }[];
         };
         PublishEvents: components["schemas"]["CustomEvent"] | components["schemas"]["CustomEvent"][];
@@ -2567,6 +2606,14 @@ export interface components {
             };
             /** @description Where deliveries are posted to: https, on a public address. */
             url?: string;
+        };
+        UpdateWebhookEventType: {
+            description?: string | null;
+            /** @enum {string} */
+            enforcement?: "off" | "warn" | "block";
+            schema?: {
+                [key: string]: unknown;
+            } | null;
         };
         UpdateWebhookSource: {
             /** @description The partner's types that are accepted, each a name or a prefix that ends in `*`; null accepts every type. */
@@ -2887,9 +2934,21 @@ export interface components {
             type: string;
         };
         WebhookEventType: {
-            description: string;
-            example: unknown;
+            description: string | null;
+            /**
+             * @description What comes of an event that does not fit the schema.
+             * @enum {string}
+             */
+            enforcement: "off" | "warn" | "block";
+            /** @description The data of one, of types that are ours. */
+            example?: unknown;
             name: string;
+            /** @description Whether the account declared it. */
+            own: boolean;
+            /** @description JSON Schema 2020-12 of the data; null for any. */
+            schema: {
+                [key: string]: unknown;
+            } | null;
         };
         WebhookRejection: {
             address: string;
@@ -4216,6 +4275,35 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["WebhookEvent"];
+            };
+        };
+        /** @description Success. */
+        WebhookEventType: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                ETag: components["headers"]["ETag"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WebhookEventType"];
+            };
+        };
+        /** @description Created. */
+        WebhookEventTypeCreated: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                ETag: components["headers"]["ETag"];
+                Location: components["headers"]["Location"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WebhookEventType"];
             };
         };
         /** @description Success. */
@@ -7650,26 +7738,21 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "name": "account.created",
-                     *           "description": "An identity was used for the first time and has an account now.",
-                     *           "example": {
-                     *             "id": "acc_5Yb0cPq7TnV2sKxW9mRdLh",
-                     *             "display_name": "Ada Byron",
-                     *             "contact_address": "ada@example.org",
-                     *             "contact_address_verified": true,
-                     *             "pending_contact_address": null,
-                     *             "locale": "en",
-                     *             "timezone": "Europe/London",
-                     *             "status": "active",
-                     *             "created_at": "2026-01-01T09:00:00.000Z",
-                     *             "updated_at": "2026-01-02T10:30:00.000Z",
-                     *             "links": {
-                     *               "self": "/api/account/",
-                     *               "settings": "/api/account/settings/",
-                     *               "api_keys": "/api/account/api-keys/"
-                     *             },
-                     *             "changed": []
-                     *           }
+                     *           "name": "order.created",
+                     *           "description": "An order was placed.",
+                     *           "schema": {
+                     *             "type": "object",
+                     *             "required": [
+                     *               "total"
+                     *             ],
+                     *             "properties": {
+                     *               "total": {
+                     *                 "type": "string"
+                     *               }
+                     *             }
+                     *           },
+                     *           "enforcement": "block",
+                     *           "own": true
                      *         }
                      *       ],
                      *       "has_more": false
@@ -7689,6 +7772,151 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    createWebhookEventType: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request is done once in 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateWebhookEventType"];
+            };
+        };
+        responses: {
+            201: components["responses"]["WebhookEventTypeCreated"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    webhookEventType: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags that the client has; a current one gives 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example order.created */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["WebhookEventType"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    deleteWebhookEventType: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request is done once in 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The entity tag that the change is about; another one gives 409. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example order.created */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["NoContent"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    updateWebhookEventType: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request is done once in 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The entity tag that the change is about; another one gives 409. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description `return=minimal` gives 204. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example order.created */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateWebhookEventType"];
+                "application/merge-patch+json": components["schemas"]["UpdateWebhookEventType"];
+            };
+        };
+        responses: {
+            200: components["responses"]["WebhookEventType"];
+            204: components["responses"]["NoContent"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];

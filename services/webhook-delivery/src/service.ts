@@ -7,7 +7,7 @@ import { exportRoutes } from "@signalbox/http";
 import { createNameLookup, createOutboundClient } from "@signalbox/net";
 import { createWakeUp, ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
 import { openPrincipals, openService } from "@signalbox/service";
-import { createSealer, startRetention } from "@signalbox/storage";
+import { createSealer, type Pool, type Sealer, startRetention } from "@signalbox/storage";
 import { createDayTables } from "./day-tables.ts";
 import { createDeliveryStore } from "./deliveries/delivery-store.ts";
 import type { FanOut } from "./deliveries/fan-out.ts";
@@ -20,6 +20,8 @@ import { createEndpointStore } from "./endpoints/endpoint-store.ts";
 import { createEndpoints, type Endpoints } from "./endpoints/endpoints.ts";
 import { createRemovals } from "./endpoints/removals.ts";
 import { createSecretStore, openingWith, sealedColumns } from "./endpoints/secret-store.ts";
+import { createEventTypeStore } from "./event-types/event-type-store.ts";
+import { createEventTypes } from "./event-types/event-types.ts";
 import { createEventStore, publishedRetention } from "./events/event-store.ts";
 import { createEvents } from "./events/events.ts";
 import type { Properties } from "./properties.ts";
@@ -43,12 +45,10 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const { pool, outbox, accessStates, pageLimits, consume, serve } = opened;
   const wakeUp = createWakeUp(idleMsMax);
   const mayWrite = (accountId: string) => mayAccess(accessStates.stateOf(accountId)?.state ?? "active", "write");
-  const endpointStore = createEndpointStore(pool, openingWith(sealer));
-  const secretStore = createSecretStore(sealer);
-  const replayStore = createReplayStore(pool);
-  const signingKeyStore = createSigningKeyStore(pool, sealer);
+  const stores = createStores(pool, sealer, mayWrite);
+  const { endpointStore, eventStore } = stores;
   const shared = {
-    ...{ pool, endpointStore, secretStore, signingKeyStore, replayStore, outbox, clock, mayWrite, wakeUp },
+    ...{ pool, ...stores, outbox, clock, mayWrite, wakeUp },
     removals: createRemovals(pool),
     outbound: openOutbound(context),
     wake: wakeUp.wake,
@@ -66,9 +66,8 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const replays = createReplays(shared);
   startWorkers(runner, { ...context, ...shared, ...engine, replays, dayTables, accessStates });
 
-  const deliveryStore = createDeliveryStore(shared);
-  const eventStore = createEventStore(pool);
-  const events = createEvents({ ...context, eventStore, fanOut: engine.fanOut });
+  const eventTypes = createEventTypes(shared);
+  const events = createEvents({ ...context, eventStore, eventTypes, fanOut: engine.fanOut });
   return serve({
     title: "Signalbox webhooks",
     principals: openPrincipals(context),
@@ -76,10 +75,8 @@ export async function createService(context: ServiceContext<Properties>): Promis
       ...shared,
       ...engine,
       ...owned,
-      endpointStore,
-      deliveryStore,
-      eventStore,
       events,
+      eventTypes,
       replays,
       pageLimits,
     }),
@@ -90,6 +87,18 @@ export async function createService(context: ServiceContext<Properties>): Promis
       createLoaders: endpointLoaders(endpointStore),
     },
   });
+}
+
+function createStores(pool: Pool, sealer: Sealer, mayWrite: (accountId: string) => boolean) {
+  return {
+    endpointStore: createEndpointStore(pool, openingWith(sealer)),
+    secretStore: createSecretStore(sealer),
+    signingKeyStore: createSigningKeyStore(pool, sealer),
+    deliveryStore: createDeliveryStore({ pool, mayWrite }),
+    eventStore: createEventStore(pool),
+    eventTypeStore: createEventTypeStore(pool),
+    replayStore: createReplayStore(pool),
+  };
 }
 
 type EndpointParts = Omit<Parameters<typeof createEndpoints>[0], "endpointsMax" | "mayRegister" | "signingKeys"> &

@@ -20,6 +20,8 @@ type AuditSubject =
   | "webhook_signing_key"
   | "property"
   | "flag";
+  | "webhook_event_type"
+  | "property";
 
 const ofAccount = (meaning: string) => ({ meaning, subject: null, keptFor: "owner" }) as const;
 const of = <const S extends AuditSubject>(subject: S, meaning: string) =>
@@ -91,6 +93,9 @@ export const auditActions = {
   "webhook_endpoint.replay": of("webhook_endpoint", "Deliveries of an endpoint were made once more."),
   "webhook_endpoint.delete": of("webhook_endpoint", "An endpoint was deleted with its deliveries."),
   "webhook_signing_key.rotate": of("webhook_signing_key", "The account was given a new key for `v1a` signatures."),
+  "webhook_event_type.create": of("webhook_event_type", "A type of the account's own events was declared."),
+  "webhook_event_type.update": of("webhook_event_type", "A type of the account's own events was changed."),
+  "webhook_event_type.delete": of("webhook_event_type", "A type of the account's own events was deleted."),
   "property.set": { ...of("property", "A property was overridden."), keptFor: "actor" },
   "property.unset": { ...of("property", "The override of a property was removed."), keptFor: "actor" },
   "property.rollback": {

@@ -1,23 +1,7 @@
-import {
-  examples,
-  WebhookDeliveryResource,
-  webhookDeliveryExample,
-  webhookDeliveryStatuses,
-  webhookEventTypes,
-} from "@signalbox/contracts";
+import { WebhookDeliveryResource, webhookDeliveryExample, webhookDeliveryStatuses } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import type { PageLimits } from "@signalbox/graphql";
-import {
-  accepted,
-  createRoutes,
-  listPage,
-  ok,
-  pageOf,
-  pageParameters,
-  type Routes,
-  rangeOf,
-  refused,
-} from "@signalbox/http";
+import { accepted, createRoutes, listPage, ok, pageOf, pageParameters, type Routes, refused } from "@signalbox/http";
 import { z } from "zod";
 import type { DeliveryQueue } from "../queue/delivery-queue.ts";
 import { AttemptResource, viewAttempt } from "./attempt-resource.ts";
@@ -33,18 +17,6 @@ export interface DeliveryRoutes {
   readonly pageLimits: PageLimits;
 }
 
-const EventTypeResource = z
-  .object({ name: z.string(), description: z.string(), example: z.unknown() })
-  .meta({ id: "WebhookEventType" });
-
-const subscribable = webhookEventTypes
-  .filter(({ audience }) => audience === "account")
-  .map(({ name, description, example }) => ({ name, description, example }));
-
-for (const example of subscribable.slice(0, 1)) examples.add(EventTypeResource, { example });
-/** All were always there, so the name alone orders them. */
-const placeOfType = ({ name }: { readonly name: string }) => ({ at: new Date(0), id: name });
-
 const read = { scopes: ["webhooks:read"] } as const;
 const time = z.iso
   .datetime()
@@ -56,27 +28,12 @@ const timeParameters = {
 };
 const base = "/api/v1/webhooks";
 
-/** What was delivered, what was tried, and what there is to subscribe to. */
+/** What was delivered and what was tried. */
 export function deliveryRoutes(parts: DeliveryRoutes): Routes {
   const routes = createRoutes({ exampleIds: { id: webhookDeliveryExample.id } });
   declareDeliveries(routes, parts);
   declareAttempts(routes, parts);
   declareRetry(routes, parts);
-
-  routes.get(`${base}/event-types`, {
-    operationId: "webhookEventTypes",
-    summary: "List what endpoints can subscribe to, by name",
-    auth: read,
-    query: z.object(pageParameters(parts.pageLimits)),
-    responses: { 200: pageOf(EventTypeResource) },
-    handle: ({ query }) =>
-      listPage(
-        query,
-        async (range) => rangeOf(subscribable, range, placeOfType),
-        (type) => type,
-        placeOfType,
-      ),
-  });
   return routes;
 }
 

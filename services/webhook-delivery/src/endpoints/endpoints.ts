@@ -5,7 +5,6 @@ import type { OutboundClient } from "@signalbox/net";
 import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { createEndpointSecret } from "@signalbox/webhook-signatures";
-import type { ReplayStore } from "../replays/replay-store.ts";
 import type { SigningKeys } from "../signing-keys/signing-keys.ts";
 import {
   type Endpoint,
@@ -25,12 +24,11 @@ import type { SecretStore } from "./secret-store.ts";
 interface EndpointDependencies {
   readonly endpointStore: EndpointStore;
   readonly secretStore: Pick<SecretStore, "insert" | "saveCredentials">;
-  readonly replayStore: Pick<ReplayStore, "removeAllOf">;
   readonly outbox: Outbox;
   readonly clock: Clock;
   readonly outbound: Pick<OutboundClient, "check">;
   readonly removals: Pick<Removals, "purge">;
-  readonly signingKeys: Pick<SigningKeys, "ensure" | "removeAllOf">;
+  readonly signingKeys: Pick<SigningKeys, "ensure">;
   /** Endpoints that one account may have: every event costs a delivery for each. */
   readonly endpointsMax: () => number;
   /** Whether this deployment lets accounts register endpoints. */
@@ -41,18 +39,8 @@ export type Endpoints = ReturnType<typeof createEndpoints>;
 
 /** The endpoints of an account: created, updated, deleted. */
 export function createEndpoints(dependencies: EndpointDependencies) {
-  const {
-    endpointStore,
-    secretStore,
-    removals,
-    signingKeys,
-    replayStore,
-    outbox,
-    clock,
-    outbound,
-    endpointsMax,
-    mayRegister,
-  } = dependencies;
+  const { endpointStore, secretStore, removals, signingKeys, outbox, clock, outbound, endpointsMax, mayRegister } =
+    dependencies;
   return {
     /** Creates an endpoint, which gets the events committed from now on. Its secret is shown this once. */
     async create(tx: Tx, caller: Caller, wanted: NewEndpoint) {
@@ -90,8 +78,6 @@ export function createEndpoints(dependencies: EndpointDependencies) {
       const owned = await endpointStore.lockAllOf(tx, accountId);
       for (const { id } of owned) await endpointStore.remove(tx, id, clock.now());
       await removals.purge(tx, accountId);
-      await signingKeys.removeAllOf(tx, accountId);
-      await replayStore.removeAllOf(tx, accountId);
       if (owned.length > 0) await outbox.append(tx, owned.map(endpointDeleted));
     },
   };

@@ -45,7 +45,13 @@ const removeSecrets = sql(
 );
 const removeEndpoint = sql("removal.endpoint", "delete from endpoints where id = $1 and deleted_at is not null");
 
-const purge = sql("removal.purge", "insert into purged_accounts values ($1) on conflict do nothing");
+const purge = sql(
+  "removal.purge",
+  `with keys as (delete from signing_keys where account_id = $1),
+   replayed as (delete from replays where account_id = $1),
+   types as (delete from event_types where account_id = $1)
+   insert into purged_accounts values ($1) on conflict do nothing`,
+);
 const findPurged = sql("removal.find-purged", "select account_id as id from purged_accounts limit 1");
 const removeEvents = sql(
   "",
@@ -73,7 +79,7 @@ export function createRemovals(pool: Pool) {
   }
 
   return {
-    /** Lets the events of the account go as well, also those of endpoints that were deleted before. */
+    /** Lets everything else of the account go as well, its events also those of endpoints that were deleted before. */
     purge: async (tx: Tx, accountId: string): Promise<void> => void (await tx.query(purge, [accountId])),
 
     /** Removes a step of what is left behind; answers "again" while there may be more. */

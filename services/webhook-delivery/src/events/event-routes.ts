@@ -62,11 +62,14 @@ const Published = z
         id: z.string(),
         type: z.string(),
         duplicate: z.boolean().describe("True when the same was published before: it is not delivered again."),
+        warnings: z
+          .array(z.object({ pointer: z.string(), message: z.string() }))
+          .describe("Where the data do not fit the schema of a type that only warns."),
       }),
     ),
   })
   .meta({ id: "PublishedEvents" })
-  .register(examples, { example: { items: [{ id: example.id, type: example.type, duplicate: false }] } });
+  .register(examples, { example: { items: [{ id: example.id, type: example.type, duplicate: false, warnings: [] }] } });
 
 const EventResource = z
   .object({
@@ -103,7 +106,7 @@ export function eventRoutes({ events, eventStore, pageLimits }: EventRoutes): Ro
     idempotent: true,
     create: {
       run: (tx, { caller, body }) => events.publish(tx, caller, Array.isArray(body) ? body : [body]),
-      answer: answerOfPublish,
+      answer: (result, { body }) => answerOfPublish(result, Array.isArray(body)),
     },
   });
 
@@ -149,14 +152,23 @@ const viewEvent = ({ id, type, body, createdAt }: StoredEvent) => ({
   body: body.toString("utf8"),
 });
 
-function answerOfPublish(result: PublishOutcome): HttpResponse {
+function answerOfPublish(result: PublishOutcome, isList: boolean): HttpResponse {
   switch (result.outcome) {
     case "published":
-      return accepted({ items: result.published });
+      return accepted({ items: result.published.map((one) => ({ ...one, warnings: [...one.warnings] })) });
     case "conflict": {
       const message = "Something else was published under this id.";
       const field = `[${result.index}].id`;
       return refused(409, "conflict", { message, details: [{ field, code: "repeated", message }] });
+    }
+    case "misfit": {
+      const { pointer, message: reason } = result.misfit;
+      const field = isList ? `[${result.index}].data` : "data";
+      const message = `${pointer || "The data"} ${reason}.`;
+      return refused(422, "validation_error", {
+        message: "The data do not fit the type's schema.",
+        details: [{ field, code: "invalid", message }],
+      });
     }
   }
 }

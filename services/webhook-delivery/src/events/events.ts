@@ -3,11 +3,14 @@ import type { Clock } from "@signalbox/core";
 import type { Tx } from "@signalbox/storage";
 import type { Tracer } from "@signalbox/telemetry";
 import type { FanOut } from "../deliveries/fan-out.ts";
+import type { EventTypes } from "../event-types/event-types.ts";
+import type { Misfit } from "../event-types/schema-check.ts";
 import { type CustomEvent, customEventOf, digestOf } from "./custom-event.ts";
 import type { EventStore } from "./event-store.ts";
 
 interface EventDependencies {
   readonly eventStore: Pick<EventStore, "notePublished" | "digestsOf">;
+  readonly eventTypes: Pick<EventTypes, "enforced">;
   readonly fanOut: FanOut;
   readonly clock: Clock;
   readonly tracer: Tracer;
@@ -18,22 +21,32 @@ interface Publication {
   readonly type: string;
   /** The same was published before under this id: it is not delivered a second time. */
   readonly duplicate: boolean;
+  /** Where the data do not fit the schema of a type that only warns: JSON Pointers with the reason. */
+  readonly warnings: readonly Misfit[];
 }
 
 export type PublishOutcome =
   | { readonly outcome: "published"; readonly published: readonly Publication[] }
   /** Something else was published under this id, before or in the same request. */
-  | { readonly outcome: "conflict"; readonly index: number };
+  | { readonly outcome: "conflict"; readonly index: number }
+  /** The data do not fit the schema of a type that blocks. */
+  | { readonly outcome: "misfit"; readonly index: number; readonly misfit: Misfit };
 
 export type Events = ReturnType<typeof createEvents>;
 
 /** The events that accounts publish themselves. */
-export function createEvents({ eventStore, fanOut, clock, tracer }: EventDependencies) {
+export function createEvents({ eventStore, eventTypes, fanOut, clock, tracer }: EventDependencies) {
   return {
     /** Stores the events with their deliveries, all or none. One that was published before with the same content is left. */
     async publish(tx: Tx, caller: Caller, given: readonly CustomEvent[]): Promise<PublishOutcome> {
       const { accountId } = caller;
       const now = clock.now();
+      const enforced = await eventTypes.enforced(accountId);
+      const misfits = given.map(({ type, data }) => enforced.get(type)?.check(data) ?? null);
+      for (const [index, misfit] of misfits.entries()) {
+        const { enforcement } = enforced.get(given[index]?.type ?? "") ?? {};
+        if (misfit !== null && enforcement === "block") return { outcome: "misfit", index, misfit };
+      }
       const digests = new Map<string, Buffer>();
       for (const [index, event] of given.entries()) {
         if (event.id === undefined) continue;
@@ -59,7 +72,11 @@ export function createEvents({ eventStore, fanOut, clock, tracer }: EventDepende
       });
       const made = outgoing.filter(({ isNew }) => isNew).map(({ event }) => event);
       await fanOut.deliver(tx, made, made);
-      const published = outgoing.map(({ isNew, event: { id, type } }) => ({ id, type, duplicate: !isNew }));
+      const published = outgoing.map(({ isNew, event: { id, type } }, index) => ({
+        ...{ id, type, duplicate: !isNew },
+        warnings: [misfits[index] ?? []].flat(),
+      }));
+
       return { outcome: "published", published };
     },
   };

@@ -95,24 +95,14 @@ const write = { scopes: ["webhooks:write"] } as const;
 const base = "/api/v1/webhooks/replays";
 
 /** Deliveries once more. */
-export function replayRoutes({ replays, replayStore, clock, pageLimits }: ReplayRoutes): Routes {
+export function replayRoutes(parts: ReplayRoutes): Routes {
   const routes = createRoutes({ exampleIds: { id: example.id } });
+  declareReads(routes, parts);
+  declareWrites(routes, parts);
+  return routes;
+}
 
-  routes.post(base, {
-    operationId: "startWebhookReplay",
-    summary: "Deliver once more what was delivered, given up or parked",
-    description: `Up to ${deliveriesMax.toLocaleString("en")} deliveries of one endpoint, from the oldest on, under their own ids. With \`dry_run\` they are only counted. One replay of an endpoint runs at a time.`,
-    auth: write,
-    audit: "webhook_endpoint.replay",
-    body: StartReplayBody,
-    responses: { 200: CountedResource, 202: ReplayResource, 404: "error", 409: "error", 422: "error" },
-    idempotent: true,
-    create: {
-      run: (tx, { caller, body }) => replays.start(tx, caller, filterOf(body, clock.now()), body.rate, body.dry_run),
-      answer: answerOfStart,
-    },
-  });
-
+function declareReads(routes: Routes, { replayStore, pageLimits }: ReplayRoutes): void {
   routes.get(base, {
     operationId: "webhookReplays",
     summary: "List replays, newest first",
@@ -132,6 +122,23 @@ export function replayRoutes({ replays, replayStore, clock, pageLimits }: Replay
       return replay ? ok(viewReplay(replay)) : refused(404, "not_found");
     },
   });
+}
+
+function declareWrites(routes: Routes, { replays, replayStore, clock }: ReplayRoutes): void {
+  routes.post(base, {
+    operationId: "startWebhookReplay",
+    summary: "Deliver once more what was delivered, given up or parked",
+    description: `Up to ${deliveriesMax.toLocaleString("en")} deliveries of one endpoint, from the oldest on, under their own ids. With \`dry_run\` they are only counted. One replay of an endpoint runs at a time.`,
+    auth: write,
+    audit: "webhook_endpoint.replay",
+    body: StartReplayBody,
+    responses: { 200: CountedResource, 202: ReplayResource, 404: "error", 409: "error", 422: "error" },
+    idempotent: true,
+    create: {
+      run: (tx, { caller, body }) => replays.start(tx, caller, filterOf(body, clock.now()), body.rate, body.dry_run),
+      answer: answerOfStart,
+    },
+  });
 
   routes.post(`${base}/:id/cancel`, {
     operationId: "cancelWebhookReplay",
@@ -147,7 +154,6 @@ export function replayRoutes({ replays, replayStore, clock, pageLimits }: Replay
       answer: (replay) => ok(viewReplay(replay)),
     },
   });
-  return routes;
 }
 
 const viewReplay = (replay: Replay) => ({

@@ -43,7 +43,6 @@ const lockDue = sql(
   "replay.lock-due",
   `${select} where status = 'running' and due_at <= $1 order by due_at limit 1 for update skip locked`,
 );
-const removeReplays = sql("replay.remove-all", "delete from replays where account_id = $1");
 
 /** The wanted deliveries; the values are those of `wantedValues`. */
 const wanted = `endpoint_id = $1 and status = any($2::text[]) and created_at >= $3 and created_at < $4
@@ -100,7 +99,6 @@ export function createReplayStore(pool: Pool) {
     insert: (tx: Tx, replay: Replay): Promise<void> => replays.insert(tx, { ...replay, dueAt: replay.createdAt }),
     save: async (tx: Tx, replay: Replay & { readonly dueAt: Date }): Promise<void> =>
       void (await saveReplay(tx, replay)),
-    removeAllOf: async (tx: Tx, accountId: string): Promise<void> => void (await tx.query(removeReplays, [accountId])),
 
     /** How many deliveries are wanted; one more than the most stands for any more. */
     countWanted: async (db: Queryable, filter: ReplayFilter): Promise<number> =>

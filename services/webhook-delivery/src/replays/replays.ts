@@ -31,7 +31,8 @@ const stepMs = seconds(1);
 export type Replays = ReturnType<typeof createReplays>;
 
 /** Deliveries that are made once more: a step at a time, each one transaction, so that it goes on wherever it was cut off. */
-export function createReplays({ pool, replayStore, endpointStore, outbox, clock, wake }: ReplayDependencies) {
+export function createReplays(dependencies: ReplayDependencies) {
+  const { pool, replayStore, endpointStore, outbox, clock } = dependencies;
   return {
     /** Begins a replay of what is wanted, or counts it. */
     async start(
@@ -68,32 +69,34 @@ export function createReplays({ pool, replayStore, endpointStore, outbox, clock,
 
     /** Takes a step of a replay that is due; answers "again" while there may be another. */
     async step(): Promise<"again" | "done"> {
-      return inTransaction(pool, async (tx) => {
-        const now = clock.now();
-        const replay = await replayStore.lockDue(tx, now);
-        if (replay === null) return "done";
-        const room = queuedMax - (await replayStore.countQueued(tx, replay.endpointId, queuedMax));
-        const limit = Math.min(room, replay.rate ?? stepMax);
-        const next = new Date(now.getTime() + stepMs);
-        if (limit <= 0) {
-          await replayStore.save(tx, { ...replay, dueAt: next });
-          return "again";
-        }
-        const apartUs = replay.rate === null ? 1 : Math.floor(1_000_000 / replay.rate);
-        const { count, placeTime, placeId } = await replayStore.queueNext(tx, replay, limit, apartUs);
-        const isOver = count < limit;
-        await replayStore.save(tx, {
-          ...replay,
-          status: isOver ? "done" : "running",
-          replayed: replay.replayed + count,
-          placeTime: placeTime ?? replay.placeTime,
-          placeId: placeId ?? replay.placeId,
-          endedAt: isOver ? now : null,
-          dueAt: replay.rate === null ? now : next,
-        });
-        tx.afterCommit(wake);
-        return "again";
-      });
+      return inTransaction(pool, (tx) => stepOf(dependencies, tx));
     },
   };
+}
+
+async function stepOf({ replayStore, clock, wake }: ReplayDependencies, tx: Tx): Promise<"again" | "done"> {
+  const now = clock.now();
+  const replay = await replayStore.lockDue(tx, now);
+  if (replay === null) return "done";
+  const room = queuedMax - (await replayStore.countQueued(tx, replay.endpointId, queuedMax));
+  const limit = Math.min(room, replay.rate ?? stepMax);
+  const next = new Date(now.getTime() + stepMs);
+  if (limit <= 0) {
+    await replayStore.save(tx, { ...replay, dueAt: next });
+    return "again";
+  }
+  const apartUs = replay.rate === null ? 1 : Math.floor(1_000_000 / replay.rate);
+  const { count, placeTime, placeId } = await replayStore.queueNext(tx, replay, limit, apartUs);
+  const isOver = count < limit;
+  await replayStore.save(tx, {
+    ...replay,
+    status: isOver ? "done" : "running",
+    replayed: replay.replayed + count,
+    placeTime: placeTime ?? replay.placeTime,
+    placeId: placeId ?? replay.placeId,
+    endedAt: isOver ? now : null,
+    dueAt: replay.rate === null ? now : next,
+  });
+  tx.afterCommit(wake);
+  return "again";
 }

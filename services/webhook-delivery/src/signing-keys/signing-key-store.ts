@@ -31,7 +31,6 @@ const expireKeys = sql(
   "signing-key.expire",
   "update signing_keys set expires_at = $2 where account_id = $1 and expires_at is null",
 );
-const removeKeys = sql("signing-key.remove-all", "delete from signing_keys where account_id = $1");
 
 const place = (id: unknown) => ({ service: "webhook-delivery", table: "signing_keys", row: String(id) });
 
@@ -75,7 +74,6 @@ export function createSigningKeyStore(pool: Pool, sealer: Sealer) {
       await keys.insert(tx, { ...key, sealed: sealer.seal(privateKey, place(id)) });
       return key;
     },
-    removeAllOf: async (tx: Tx, accountId: string): Promise<void> => void (await tx.query(removeKeys, [accountId])),
   };
 }
 

@@ -48,7 +48,5 @@ export function createSigningKeys(dependencies: SigningKeyDependencies) {
       await outbox.append(tx, [audited(caller, { action: "webhook_signing_key.rotate", subject: key.id })]);
       return { outcome: "rotated", key };
     },
-
-    removeAllOf: signingKeyStore.removeAllOf,
   };
 }

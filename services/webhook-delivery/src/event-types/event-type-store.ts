@@ -1,0 +1,58 @@
+import { advisoryLock, type Pool, type Queryable, sql, type Tx, table } from "@signalbox/storage";
+
+/** A type of events that an account publishes. */
+export interface EventType {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  readonly description: string | null;
+  /** JSON Schema 2020-12 of the data; null for any. */
+  readonly schema: object | null;
+  readonly enforcement: Enforcement;
+  readonly revision: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** What comes of an event whose data do not fit: nothing, a warning to the publisher, or a refusal. */
+export const enforcements = ["off", "warn", "block"] as const;
+export type Enforcement = (typeof enforcements)[number];
+
+const types = table("event_types", {
+  id: "text",
+  accountId: "text",
+  name: "text",
+  description: "text",
+  schema: "jsonb",
+  enforcement: "text",
+  revision: "int4",
+  createdAt: "timestamptz",
+  updatedAt: "timestamptz",
+});
+const saveType = types.update("description", "schema", "enforcement", "revision", "updatedAt");
+const select = `select ${types.columns} from event_types`;
+const findType = sql("event-type.find", `${select} where account_id = $1 and name = $2`);
+const lockType = sql("event-type.lock", `${findType.text} for update`);
+const listTypes = sql("event-type.list", `${select} where account_id = $1`);
+const removeType = sql("event-type.remove", "delete from event_types where id = $1");
+
+/** The types of accounts in PostgreSQL; an account has few enough to read them all. */
+export function createEventTypeStore(pool: Pool) {
+  const rowOf = async (from: Queryable, ...query: Parameters<Queryable["query"]>): Promise<EventType | null> =>
+    (await from.query<EventType>(...query)).rows[0] ?? null;
+  return {
+    find: (accountId: string, name: string) => rowOf(pool, findType, [accountId, name]),
+    lock: (tx: Tx, accountId: string, name: string) => rowOf(tx, lockType, [accountId, name]),
+    list: async (accountId: string): Promise<EventType[]> => (await pool.query<EventType>(listTypes, [accountId])).rows,
+    /** The same, and keeps others from adding one until the transaction ends. */
+    async lockAllOf(tx: Tx, accountId: string): Promise<EventType[]> {
+      await advisoryLock(tx, `event-types:${accountId}`);
+      return (await tx.query<EventType>(listTypes, [accountId])).rows;
+    },
+    insert: (tx: Tx, type: EventType): Promise<void> => types.insert(tx, type),
+    save: async (tx: Tx, type: EventType): Promise<void> => void (await saveType(tx, type)),
+    remove: async (tx: Tx, id: string): Promise<void> => void (await tx.query(removeType, [id])),
+  };
+}
+
+export type EventTypeStore = ReturnType<typeof createEventTypeStore>;

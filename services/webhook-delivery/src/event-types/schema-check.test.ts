@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { compileSchema } from "./schema-check.ts";
+
+const checkOf = (schema: object) => {
+  const check = compileSchema(schema);
+  assert.ok(typeof check === "function", String(check));
+  return check;
+};
+
+test("what does not fit is named by its place", () => {
+  const check = checkOf({
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    type: "object",
+    required: ["order"],
+    properties: { order: { $ref: "#/$defs/order" } },
+    $defs: { order: { type: "object", properties: { "a/b": { type: "integer" } } } },
+  });
+  assert.equal(check({ order: { "a/b": 1 } }), null);
+  assert.equal(check({ order: { "a/b": "1" } })?.pointer, "/order/a~1b");
+  assert.equal(check({})?.pointer, "");
+});
+
+test("a schema that is none, of another draft, or that leads elsewhere is refused", () => {
+  for (const schema of [
+    { type: "nothing" },
+    { $ref: "https://elsewhere.example/schema.json" },
+    { $ref: "#/$defs/none" },
+    { $schema: "http://json-schema.org/draft-04/schema#" },
+    { pattern: "(" },
+  ]) {
+    assert.equal(typeof compileSchema(schema), "string", JSON.stringify(schema));
+  }
+});
+
+test("a check that would take for ever is ended", () => {
+  const slow = checkOf({ type: "string", pattern: "^(a+)+$" });
+  assert.match(slow(`${"a".repeat(40)}!`)?.message ?? "", /too long/);
+  assert.equal(slow("aaa"), null);
+  const unique = checkOf({ type: "array", uniqueItems: true });
+  assert.match(unique(Array.from({ length: 100_000 }, (_, at) => ({ at })))?.message ?? "", /too long/);
+});

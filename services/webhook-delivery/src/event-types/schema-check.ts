@@ -1,0 +1,54 @@
+import { createContext, Script } from "node:vm";
+import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+
+/** What does not fit a schema, and where: a JSON Pointer (RFC 6901) into the data. */
+export interface Misfit {
+  readonly pointer: string;
+  readonly message: string;
+}
+
+export type SchemaCheck = (data: unknown) => Misfit | null;
+
+/** The longest that compiling a schema, or checking an event by it, may keep everybody else waiting. */
+const compileMsMax = 500;
+const checkMsMax = 50;
+
+/**
+ * Compiles a JSON Schema (2020-12) of somebody we do not know; a text says why it cannot be used. References lead nowhere
+ * but into the schema itself. Patterns and `uniqueItems` can take for ever, so both steps are ended from outside.
+ */
+export function compileSchema(schema: object): SchemaCheck | string {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false, messages: true });
+  const compiled = bounded<ValidateFunction>(compileMsMax, () => ajv.compile(schema));
+  if ("failure" in compiled) return compiled.failure;
+  const validate = compiled.result;
+  return (data) => {
+    const checked = bounded(checkMsMax, () => (validate(data) ? null : misfitOf(validate.errors ?? [])));
+    return "failure" in checked
+      ? { pointer: "", message: "The data takes too long to check by this schema." }
+      : checked.result;
+  };
+}
+
+function misfitOf([first]: readonly ErrorObject[]): Misfit {
+  return { pointer: first?.instancePath ?? "", message: first?.message ?? "does not fit the schema" };
+}
+
+type Bounded<T> = { readonly result: T } | { readonly failure: string };
+
+const sandbox = createContext({ work: () => {} });
+const call = new Script("work()");
+
+/** Runs the work, which runs outside the sandbox as it would anyway; only the clock is the sandbox's. */
+function bounded<T>(timeoutMs: number, work: () => T): Bounded<T> {
+  sandbox.work = work;
+  try {
+    return { result: call.runInContext(sandbox, { timeout: timeoutMs }) as T };
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const failure = code === "ERR_SCRIPT_EXECUTION_TIMEOUT" ? "The schema takes too long." : message;
+    return { failure };
+  } finally {
+    sandbox.work = () => {};
+  }
+}
