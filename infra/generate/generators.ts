@@ -7,6 +7,7 @@ import { metricsReference } from "./generators/metrics-reference.ts";
 import { prismaClients } from "./generators/prisma-clients.ts";
 import { propertyCatalogue, propertyReference } from "./generators/property-files.ts";
 import { propertyTables } from "./generators/property-tables.ts";
+import { senderPages } from "./generators/sender-pages.ts";
 import { supergraph } from "./generators/supergraph.ts";
 
 /** The edge of docker-compose.yml, from the table of edge routes. */
@@ -43,5 +44,6 @@ export const generators: readonly Generator[] = [
   eventReference,
   metricsReference,
   clientTypes,
+  senderPages,
   nginxConfigurationFile,
 ];
