@@ -36,6 +36,7 @@ export {
   created,
   defaultMessages,
   type HttpResponse,
+  leftTo,
   noContent,
   notModified,
   ok,

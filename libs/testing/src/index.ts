@@ -18,6 +18,7 @@ export { serveService } from "./serve-service.ts";
 export { type OwnEngine, startEngine } from "./start-engine.ts";
 export { type KafkaCluster, startKafkaCluster } from "./start-kafka-cluster.ts";
 export { startProcess, type TestProcess } from "./start-process.ts";
+export { readStream, type StreamReader } from "./stream-reader.ts";
 export { createSubgraphClient, type SubgraphClient } from "./subgraph-client.ts";
 export { createTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 export { type TestContext, testContext } from "./test-context.ts";
