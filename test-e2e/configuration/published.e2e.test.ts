@@ -97,7 +97,10 @@ const changes: Readonly<Record<keyof typeof publishedProperties, Change | "fixed
     ),
   },
   "capabilities.graphqlSubscriptions": "fixed",
-  "capabilities.configStream": "fixed",
+  "capabilities.configStream": {
+    value: false,
+    holds: statusIs(403, ({ send }) => send("/api/v1/config/stream", { method: "HEAD" })),
+  },
   "capabilities.webhooks": { value: false, holds: statusIs(403, newEndpoint) },
   "features.integrations": {
     value: "disabled",

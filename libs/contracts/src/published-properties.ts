@@ -69,7 +69,7 @@ export const capabilityProperties = {
   "capabilities.imageAvif": capability("Images can be delivered as AVIF."),
   "capabilities.graphqlSubscriptions": laterCapability("`/graphql` serves subscriptions."),
   "capabilities.webhooks": capability("Accounts can register webhook endpoints; those that are there go on."),
-  "capabilities.configStream": laterCapability("Configuration changes are pushed at `/api/v1/config/stream`."),
+  "capabilities.configStream": capability("Configuration changes are pushed at `/api/v1/config/stream`."),
 } as const;
 
 export const featureProperties = {

@@ -37,6 +37,7 @@ export {
   created,
   defaultMessages,
   type HttpResponse,
+  leftTo,
   noContent,
   notModified,
   ok,

@@ -5,8 +5,14 @@ import { addOfrepRoutes, type OfrepDependencies } from "./ofrep/ofrep-routes.ts"
 import { ConfigResource } from "./published/config-resource.ts";
 import { type SettingsDependencies, SettingsResource, viewSettings } from "./settings.ts";
 import { ConfigStatusResource, type StatusDependencies, viewStatus } from "./status.ts";
+import { addStreamRoutes, type StreamDependencies } from "./stream/stream-routes.ts";
 
-interface Dependencies extends EnvironmentDependencies, SettingsDependencies, StatusDependencies, OfrepDependencies {
+interface Dependencies
+  extends EnvironmentDependencies,
+    SettingsDependencies,
+    StatusDependencies,
+    OfrepDependencies,
+    StreamDependencies {
   readonly clock: Clock;
   readonly configurationAgeMs: () => number;
 }
@@ -16,7 +22,7 @@ const ageShownMs = seconds(60);
 
 const shared = "max-age=60, stale-while-revalidate=300";
 
-/** The four read-only routes, and those that evaluate flags. Any other method is 405 and any query parameter 400, because none is declared. */
+/** The four read-only routes, those that evaluate flags, and the stream. Any other method is 405 and any query parameter 400, because none is declared. */
 export function publicRoutes(dependencies: Dependencies): Routes {
   const routes = createRoutes({ errors: "configuration" });
   const changed = createLastModified(dependencies.clock);
@@ -76,6 +82,7 @@ export function publicRoutes(dependencies: Dependencies): Routes {
     handle: () => ok(viewStatus(dependencies), { headers: age() }),
   });
   addOfrepRoutes(routes, dependencies);
+  addStreamRoutes(routes, dependencies);
   return routes;
 }
 

@@ -18,6 +18,7 @@ import { openAppliedReports } from "./published/applied-reports.ts";
 import { createPublishedConfiguration } from "./published/published-configuration.ts";
 import { resolversOf } from "./resolvers.ts";
 import { publicRoutes } from "./routes.ts";
+import { openConfigStream } from "./stream/open-stream.ts";
 
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
 const schemaFile = new URL("../schema.graphql", import.meta.url);
@@ -33,6 +34,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
     configurationAgeMs,
     pageLimits,
     flags: known,
+    accessStates,
     serve,
   } = await openService(context, {
     prismaDirectory,
@@ -49,6 +51,10 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const flagStore = createFlagStore(pool);
   const flags = createFlags({ outbox, flagStore, overrideStore, clock });
   const expiry = startExpiry({ pool, overrides, overrideStore, runner, log, clock });
+
+  const stream = openConfigStream({
+    ...{ context, flags: known, accessStates, catalogue, published, reports, overrideStore, flagStore },
+  });
 
   runner.every("configuration repetition", stateRepetitionMs, () =>
     inTransaction(pool, async (tx) => {
@@ -75,6 +81,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
       clock,
       expiry,
       flags: known,
+      stream,
       configurationAgeMs,
     }),
     graph: {

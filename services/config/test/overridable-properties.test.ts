@@ -35,6 +35,8 @@ const overridable = [
   "capabilities.imageImport",
   "capabilities.signedUrls",
   "capabilities.webhooks",
+  "config.streams.max",
+  "config.streams.max-per-credential",
   "database.connect-timeout",
   "database.lock-timeout",
   "database.pool.max",

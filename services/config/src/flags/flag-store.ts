@@ -41,6 +41,10 @@ const listSince = sql(
   "flags.list-since",
   `select ${revisions.columns} from flag_revisions where revision > $1 order by revision limit $2`,
 );
+const findFirstSince = sql(
+  "flags.find-first-since",
+  "select min(revision) as revision from flag_revisions where changed_at >= $1",
+);
 const eraseReasons = ["flags", "flag_revisions"].map((name) =>
   sql(`flags.erase-reasons ${name}`, `update ${name} set reason = null where actor = $1 and reason is not null`),
 );
@@ -59,6 +63,9 @@ export function createFlagStore(pool: Pool) {
     /** The changes after a revision, oldest first. */
     listSince: async (revision: bigint, limit: number): Promise<FlagChange[]> =>
       (await pool.query<FlagChange>(listSince, [revision, limit])).rows,
+    /** The first revision since a time; null when there was none. */
+    firstSince: async (time: Date): Promise<bigint | null> =>
+      (await pool.query<{ revision: bigint | null }>(findFirstSince, [time])).rows[0]?.revision ?? null,
     /** Lists the newest change of each flag that has stood since then. */
     newestBefore: async (tx: Tx, time: Date): Promise<FlagChange[]> =>
       (await tx.query<FlagChange>(listNewestBefore, [time])).rows,

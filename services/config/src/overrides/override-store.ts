@@ -58,6 +58,7 @@ const nextRevision = sql(
   "overrides.next-revision",
   "update revision_counter set revision = revision + 1 returning revision",
 );
+const readRevision = sql("overrides.read-revision", "select revision from revision_counter");
 const lockRevisions = sql("overrides.lock-revisions", "select revision from revision_counter for update");
 const findChange = sql(
   "overrides.find-change",
@@ -118,6 +119,8 @@ export function createOverrideStore(pool: Pool) {
     listExpired: async (now: Date): Promise<Override[]> => (await pool.query<Override>(listExpired, [now])).rows,
     /** Makes all changes one after the other until the transaction ends; answers the newest revision. */
     lock: async (tx: Tx): Promise<bigint> => revisionIn((await tx.query<Counter>(lockRevisions)).rows),
+    /** The newest revision. */
+    newest: async (): Promise<bigint> => revisionIn((await pool.query<Counter>(readRevision)).rows),
     /** Takes the next revision, and with it the lock of all changes. */
     nextRevision: async (tx: Tx): Promise<bigint> => revisionIn((await tx.query<Counter>(nextRevision)).rows),
     /** Puts a change into force and keeps it among all that were ever made. */

@@ -1,0 +1,195 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AccessStates, Principal } from "@signalbox/auth";
+import { type Clock, seconds } from "@signalbox/core";
+import type { Runner } from "@signalbox/runtime";
+import type { Flags } from "@signalbox/service";
+import { flagContextOf } from "@signalbox/service";
+import type { Logger } from "@signalbox/telemetry";
+import { type Audience, audienceOf } from "../settings.ts";
+import { type FoundRevision, RevisionsTold } from "./revisions-told.ts";
+import { StreamClient, type StreamEnd } from "./stream-client.ts";
+import { flagFrames, framesOf, type Revised, type StreamValues } from "./stream-events.ts";
+
+interface Dependencies {
+  readonly flags: Flags;
+  readonly accessStates: Pick<AccessStates, "onChange">;
+  readonly values: StreamValues;
+  /** The property that an override is of, by the name it was given under. */
+  readonly propertyOf: (name: string) => string;
+  /** Settles once the instances agree on what these properties are, or have had time to. */
+  readonly settled: (names: readonly string[]) => Promise<void>;
+  /** The revisions after one up to another; null in their place when they are no longer kept. */
+  readonly revisionsSince: (last: number, upTo: number) => AsyncIterable<FoundRevision | null>;
+  readonly runner: Pick<Runner, "every" | "onDrain">;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly limits: { readonly perCredential: number; readonly all: number };
+}
+
+const tickMs = seconds(1);
+/** Every client is greeted in one of these many turns of a second each. */
+const turns = 15;
+const heartbeat = Buffer.from(":\n\n");
+
+export type ConfigStream = ReturnType<typeof createConfigStream>;
+export type StreamRefusal = "too-many-of-credential" | "too-many";
+
+/** Tells clients of changed configuration, settings and flags as they happen. */
+export function createConfigStream(dependencies: Dependencies) {
+  const { runner, accessStates, limits } = dependencies;
+  const hub = new Hub(dependencies);
+  runner.every("configuration stream", tickMs, async () => hub.tick());
+  runner.onDrain("configuration stream", () => hub.end("draining"));
+  accessStates.onChange(({ kind, id }) => hub.endOf(kind, id));
+
+  return {
+    /** Says why no stream can be opened for the principal; null when one can. */
+    refusal({ credential }: Principal): StreamRefusal | null {
+      if (hub.countOf(credential.id) >= limits.perCredential) return "too-many-of-credential";
+      return hub.size >= limits.all ? "too-many" : null;
+    },
+    /** Opens a stream for a request whose headers are set. `last` is the last revision that the client has seen. */
+    open: (principal: Principal, last: number | null) => (request: IncomingMessage, response: ServerResponse) =>
+      void hub.open(principal, last, request, response),
+    end: (reason: StreamEnd) => hub.end(reason),
+  };
+}
+
+class Hub {
+  readonly #dependencies: Dependencies;
+  readonly #clients = new Set<StreamClient>();
+  readonly #ofCredential = new Map<string, Set<StreamClient>>();
+  #told: RevisionsTold | null = null;
+  #telling = Promise.resolve();
+  #turn = 0;
+
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
+    const { flags } = dependencies;
+    flags.onChange(() => this.#changed());
+  }
+
+  get size(): number {
+    return this.#clients.size;
+  }
+
+  countOf(credentialId: string): number {
+    return this.#ofCredential.get(credentialId)?.size ?? 0;
+  }
+
+  async open(
+    principal: Principal,
+    last: number | null,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    response.writeHead(200, { "content-type": "text/event-stream", "x-accel-buffering": "no" });
+    if (request.method === "HEAD") {
+      response.end();
+      return;
+    }
+    const client = new StreamClient(principal, response);
+    const ofCredential = this.#ofCredential.get(principal.credential.id) ?? new Set();
+    this.#ofCredential.set(principal.credential.id, ofCredential.add(client));
+    this.#clients.add(client);
+    response.once("close", () => this.#forget(client));
+    const { complete } = this.#revisions();
+    client.write(Buffer.from(`: connected\nid: ${last === null || last > complete ? complete : last}\n\n`));
+    if (last !== null) await this.#bringUpToDate(client, last, complete);
+    client.goLive();
+  }
+
+  end(reason: StreamEnd): void {
+    for (const client of this.#clients) client.end(reason);
+  }
+
+  /** Whoever is meant asks again, and is judged by what holds now. */
+  endOf(kind: "account" | "credential", id: string): void {
+    for (const client of this.#clients) {
+      const { accountId, credential } = client.principal;
+      const isMeant = kind === "account" ? accountId === id : credential.id === id || credential.tokenId === id;
+      if (isMeant) client.end("access_changed");
+    }
+  }
+
+  /** Greets a part of the clients, and ends those whose time is over. */
+  tick(): void {
+    const nowMs = this.#dependencies.clock.nowMs();
+    this.#turn = (this.#turn + 1) % turns;
+    let place = 0;
+    for (const client of this.#clients) {
+      const { expiresAt } = client.principal;
+      if (expiresAt !== null && expiresAt.getTime() <= nowMs) client.end("expired");
+      else if (place++ % turns === this.#turn) client.write(heartbeat);
+    }
+  }
+
+  #forget(client: StreamClient): void {
+    const { id } = client.principal.credential;
+    this.#clients.delete(client);
+    this.#ofCredential.get(id)?.delete(client);
+    if (this.countOf(id) === 0) this.#ofCredential.delete(id);
+  }
+
+  /** What was told so far; before the first client nothing needs to be. */
+  #revisions(): RevisionsTold {
+    const { current } = this.#dependencies.flags;
+    const known = current();
+    this.#told ??= new RevisionsTold(known, known.revision);
+    return this.#told;
+  }
+
+  #changed(): void {
+    if (this.#told === null) return;
+    const found = this.#told.take(this.#dependencies.flags.current());
+    for (const revision of found) this.#telling = this.#telling.then(() => this.#tell(revision));
+  }
+
+  async #tell(found: FoundRevision): Promise<void> {
+    const revised = this.#revised(found);
+    await this.#dependencies.settled(revised.properties);
+    const id = this.#revisions().told(found.revision);
+    const shared = new Map<Audience, Buffer>();
+    for (const client of this.#clients) {
+      const audience = audienceOf(client.principal);
+      const common =
+        shared.get(audience) ?? Buffer.from(framesOf(revised, audience, this.#dependencies.values, id).join(""));
+      shared.set(audience, common);
+      client.tell(revised.flags.length === 0 ? common : Buffer.concat([common, this.#flagsFor(client, revised, id)]));
+    }
+  }
+
+  #flagsFor({ principal }: StreamClient, revised: Revised, id: number): Buffer {
+    const { flags, clock } = this.#dependencies;
+    return Buffer.from(flagFrames(revised, flags.set, flagContextOf(principal), clock.nowMs(), id).join(""));
+  }
+
+  #revised({ revision, names, flags }: FoundRevision): Revised {
+    const properties = [...new Set(names.map((name) => this.#dependencies.propertyOf(name)))];
+    return { revision, properties, flags };
+  }
+
+  /** Sends every revision that the client has missed, or that it has to read everything again. */
+  async #bringUpToDate(client: StreamClient, last: number, upTo: number): Promise<void> {
+    const { revisionsSince, values, log } = this.#dependencies;
+    const audience = audienceOf(client.principal);
+    const reset = Buffer.from(`id: ${upTo}\nevent: reset\ndata: ${JSON.stringify({ revision: String(upTo) })}\n\n`);
+    try {
+      for await (const found of revisionsSince(last, upTo)) {
+        if (!client.isOpen) return;
+        if (found === null) {
+          client.write(reset);
+          return;
+        }
+        const revised = this.#revised(found);
+        const common = Buffer.from(framesOf(revised, audience, values, found.revision).join(""));
+        client.write(Buffer.concat([common, this.#flagsFor(client, revised, found.revision)]));
+        await client.taken();
+      }
+    } catch (error) {
+      // Without its history a client still gets what is true: it reads everything again.
+      log.warn({ error }, "the missed revisions of a stream could not be read");
+      client.write(reset);
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { AccessStates } from "@signalbox/auth";
+import type { Configuration } from "@signalbox/config";
+import { publishedProperties } from "@signalbox/contracts";
+import { masked, seconds } from "@signalbox/core";
+import type { ServiceContext } from "@signalbox/runtime";
+import type { Flags } from "@signalbox/service";
+import type { FlagStore } from "../flags/flag-store.ts";
+import type { OverrideStore } from "../overrides/override-store.ts";
+import type { PropertyCatalogue } from "../overrides/property-catalogue.ts";
+import type { Properties } from "../properties.ts";
+import type { AppliedReports } from "../published/applied-reports.ts";
+import type { PublishedConfiguration } from "../published/published-configuration.ts";
+import { createConfigStream } from "./config-stream.ts";
+import { revisionsSince } from "./replay.ts";
+import type { StreamValues } from "./stream-events.ts";
+
+interface Dependencies {
+  readonly context: ServiceContext<Properties>;
+  readonly flags: Flags;
+  readonly accessStates: AccessStates;
+  readonly catalogue: PropertyCatalogue;
+  readonly published: PublishedConfiguration;
+  readonly reports: AppliedReports;
+  readonly overrideStore: OverrideStore;
+  readonly flagStore: FlagStore;
+}
+
+/** How long the instances have to apply a revision before clients are told of what holds then. */
+const settleMs = seconds(2);
+
+/** Opens the stream on the values that this service publishes. */
+export function openConfigStream(dependencies: Dependencies) {
+  const { context, flags, accessStates, catalogue, overrideStore, flagStore } = dependencies;
+  const { configuration, runner, log, clock } = context;
+  const stream = createConfigStream({
+    ...{ flags, accessStates, runner, log, clock },
+    values: streamValues(dependencies),
+    propertyOf: (name) => propertyOf(name, catalogue),
+    settled: (names) => settled(names, dependencies),
+    revisionsSince: (last, upTo) => revisionsSince(last, upTo, { overrideStore, flagStore, clock }),
+    limits: {
+      all: configuration.get("config.streams.max"),
+      perCredential: configuration.get("config.streams.max-per-credential"),
+    },
+  });
+  configuration.onChange("capabilities.configStream", (isOn) => {
+    if (!isOn) stream.end("switched_off");
+  });
+  return stream;
+}
+
+function streamValues({ context, catalogue, published, reports }: Dependencies): StreamValues {
+  const { configuration }: { configuration: Configuration<Properties> } = context;
+  const declared = new Map(catalogue.all().map(({ name, declaration }) => [name, declaration]));
+  const isPublished = (name: string) => Object.hasOwn(publishedProperties, name);
+  return {
+    isPublished,
+    audienceOf: (name) => declared.get(name)?.audience ?? "operator",
+    property(name) {
+      if (isPublished(name)) {
+        const [member = "", key = ""] = name.split(".");
+        const resource = published.current().resource as unknown as Record<string, Record<string, unknown>>;
+        return resource[member]?.[key];
+      }
+      const elsewhere = () => reports.alive().find(({ report }) => report.values?.[name])?.report.values?.[name];
+      const value = (configuration.runningValues()[name] ?? elsewhere())?.value ?? null;
+      return value === masked ? null : value;
+    },
+  };
+}
+
+/** A name that nobody declares any more stays as it is. */
+function propertyOf(name: string, catalogue: PropertyCatalogue): string {
+  try {
+    return catalogue.target(name).property;
+  } catch {
+    return name;
+  }
+}
+
+/** While a change rolls out the strictest value is published; one event tells of what everybody has. */
+async function settled(names: readonly string[], { published, reports }: Dependencies): Promise<void> {
+  const isRollingOut = () => published.current().disagreements.some((name) => names.includes(name));
+  if (!isRollingOut()) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const forget = reports.onChange(() => {
+    if (!isRollingOut()) resolve();
+  });
+  const timer = new AbortController();
+  const late = sleep(settleMs, undefined, { signal: timer.signal, ref: false }).catch(() => {});
+  await Promise.race([promise, late]);
+  timer.abort();
+  forget();
+}

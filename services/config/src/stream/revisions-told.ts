@@ -1,0 +1,68 @@
+/** What the state topic knows, by name, each with the revision that last changed it. */
+export interface Known {
+  readonly changes: Readonly<Record<string, { readonly revision: number }>>;
+  readonly flags: readonly { readonly key: string; readonly revision: number }[];
+}
+
+/** One revision as it was found on the topic. */
+export interface FoundRevision {
+  readonly revision: number;
+  readonly names: string[];
+  readonly flags: string[];
+}
+
+/** A revision that never comes (its record is not of this version) is not waited for without end. */
+const gapMax = 1_000;
+
+/**
+ * Finds which revisions are new on the topic, and up to which one nothing is missing: records of two properties may come
+ * in another order than their revisions, and an id must not promise what was not told.
+ */
+export class RevisionsTold {
+  readonly #names = new Map<string, number>();
+  readonly #ahead = new Set<number>();
+  #complete: number;
+
+  constructor(known: Known, revision: number) {
+    this.#complete = revision;
+    for (const [name, found] of entriesOf(known)) this.#names.set(name, found);
+  }
+
+  /** The revision up to which everything was told. */
+  get complete(): number {
+    return this.#complete;
+  }
+
+  /** Takes what is known now; answers the revisions that were not told yet, oldest first. */
+  take(known: Known): FoundRevision[] {
+    const found = new Map<number, FoundRevision>();
+    for (const [name, revision] of entriesOf(known)) {
+      if (revision <= (this.#names.get(name) ?? 0)) continue;
+      this.#names.set(name, revision);
+      const each = found.get(revision) ?? { revision, names: [], flags: [] };
+      found.set(revision, each);
+      if (name.startsWith(flagPrefix)) each.flags.push(name.slice(flagPrefix.length));
+      else each.names.push(name);
+    }
+    return [...found.values()].sort((a, b) => a.revision - b.revision);
+  }
+
+  /** Says that a revision was told; answers the id that its events may have. */
+  told(revision: number): number {
+    this.#ahead.add(revision);
+    while (this.#ahead.delete(this.#complete + 1)) this.#complete++;
+    if (this.#ahead.size > gapMax) {
+      this.#complete = Math.max(...this.#ahead);
+      this.#ahead.clear();
+    }
+    for (const ahead of this.#ahead) if (ahead <= this.#complete) this.#ahead.delete(ahead);
+    return this.#complete;
+  }
+}
+
+const flagPrefix = "flag:";
+
+function* entriesOf({ changes, flags }: Known): Generator<readonly [string, number]> {
+  for (const [name, { revision }] of Object.entries(changes)) yield [name, revision];
+  for (const { key, revision } of flags) yield [`${flagPrefix}${key}`, revision];
+}

@@ -1,0 +1,87 @@
+import type { FlagContext, FlagSet } from "@signalbox/flags";
+import type { Properties } from "../properties.ts";
+import { type Audience, isFor } from "../settings.ts";
+
+/** What one revision changed. */
+export interface Revised {
+  readonly revision: number;
+  /** The bare names of properties. */
+  readonly properties: readonly string[];
+  readonly flags: readonly string[];
+}
+
+/** The values as an audience sees them now. */
+export interface StreamValues {
+  /** The value of a property, and for whom it is; undefined where it is not shown. */
+  property(name: string, audience: Audience): unknown;
+  /** The declared audience of a property. */
+  audienceOf(name: string): Audience;
+  /** Whether the property is one of `/api/v1/config/`. */
+  isPublished(name: string): boolean;
+}
+
+/** The members of the settings by the properties that they are made of. */
+const settingsMembers: Partial<Record<keyof Properties, string>> = {
+  "server.name": "server.name",
+  "server.support-url": "server.supportUrl",
+  "server.logo-url": "server.logoUrl",
+  "server.color": "server.color",
+  "defaults.locale": "locale",
+  "limits.maxPageSize": "limits.pageSize",
+};
+
+/**
+ * The events of a revision for an audience, one after the other. The last one has the id, so that whoever is cut off in
+ * between reads the revision again. What an audience is not told of moves its id alone.
+ */
+export function framesOf(revised: Revised, audience: Audience, values: StreamValues, id: number): string[] {
+  const seen = revised.properties.filter((name) => isFor(audience, values.audienceOf(name)));
+  const told = (event: string, names: readonly (readonly [shown: string, property: string])[]) => {
+    if (names.length === 0) return [];
+    const shown = names.map(([name, property]) => [name, values.property(property, audience)] as const);
+    const data = {
+      revision: String(revised.revision),
+      names: shown.map(([name]) => name),
+      values: Object.fromEntries(shown),
+    };
+    return [`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`];
+  };
+  const ofSettings = seen.flatMap((name) => {
+    const member = name.startsWith("features.") ? name : settingsMembers[name as keyof Properties];
+    return member === undefined ? [] : [[member, name] as const];
+  });
+  const ofConfig = seen.filter(
+    (name) => values.isPublished(name) || settingsMembers[name as keyof Properties] === undefined,
+  );
+  const events = [
+    ...told(
+      "config",
+      ofConfig.map((name) => [name, name] as const),
+    ),
+    ...told("settings", ofSettings),
+  ];
+  return revised.flags.length > 0 ? events : withId(events, id);
+}
+
+/** The events of changed flags for one account. Providers of OpenFeature ask again when they get the unnamed one. */
+export function flagFrames(
+  { revision, flags }: Revised,
+  set: FlagSet,
+  context: FlagContext,
+  nowMs: number,
+  id: number,
+): string[] {
+  if (flags.length === 0) return [];
+  const values = flags.map((key) => {
+    const { value, variant, reason } = set.evaluate(key, context, nowMs);
+    return [key, variant === null ? null : { value, variant, reason }] as const;
+  });
+  const data = { revision: String(revision), names: flags, values: Object.fromEntries(values) };
+  const events = [`event: flags\ndata: ${JSON.stringify(data)}\n\n`, 'data: {"type":"refetchEvaluation"}\n\n'];
+  return withId(events, id);
+}
+
+const withId = (events: readonly string[], id: number): string[] => [
+  ...events.slice(0, -1),
+  `id: ${id}\n${events.at(-1) ?? "\n"}`,
+];

@@ -1,0 +1,63 @@
+import type { Configuration } from "@signalbox/config";
+import { AppError } from "@signalbox/core";
+import { leftTo, type Routes, refused } from "@signalbox/http";
+import type { Properties } from "../properties.ts";
+import type { ConfigStream } from "./config-stream.ts";
+
+export interface StreamDependencies {
+  readonly configuration: Configuration<Properties>;
+  readonly stream: ConfigStream;
+}
+
+const retryAfterSeconds = 10;
+
+/** The stream of changes, as Server-Sent Events. */
+export function addStreamRoutes(routes: Routes, { configuration, stream }: StreamDependencies): void {
+  routes.get("/api/v1/config/stream", {
+    operationId: "configurationStream",
+    summary: "Follow changes of configuration, settings and flags",
+    description:
+      "Server-Sent Events `config`, `settings` and `flags` with the changed names and their values. Ids are revisions: with Last-Event-ID what was missed is sent first, or `reset` when it is no longer kept.",
+    auth: { scopes: [], access: "subscribe" },
+    responses: {
+      200: { content: ["text/event-stream"], example: exampleEvent },
+      403: "error",
+      429: "error",
+      503: "error",
+    },
+    cache: "no-store",
+    deadlineMs: null,
+    handle: ({ principal, headers }) => {
+      if (!configuration.get("capabilities.configStream")) {
+        return refused(403, "forbidden", { message: "The stream is switched off in this deployment." });
+      }
+      const last = lastEventOf(headers["last-event-id"]);
+      switch (stream.refusal(principal)) {
+        case "too-many-of-credential":
+          return refused(429, "rate_limited", {
+            message: "This credential has too many open streams.",
+            retryAfterSeconds,
+          });
+        case "too-many":
+          return refused(503, "unavailable", {
+            message: "There are too many open streams. Try again later.",
+            retryAfterSeconds,
+          });
+        case null:
+          return leftTo(stream.open(principal, last));
+      }
+    },
+  });
+}
+
+const exampleEvent = `event: config
+id: 17
+data: {"revision":"17","names":["limits.maxPageSize"],"values":{"limits.maxPageSize":50}}
+`;
+
+/** @throws AppError `invalid_request` for what is not a revision. */
+function lastEventOf(header: string | string[] | undefined): number | null {
+  if (header === undefined || header === "") return null;
+  if (typeof header === "string" && /^\d{1,15}$/.test(header)) return Number(header);
+  throw new AppError("invalid_request", "Last-Event-ID must be a revision, as digits.", { field: "Last-Event-ID" });
+}
