@@ -27,7 +27,7 @@ export interface ExecutorOptions<Context> {
 }
 
 /** A valid operation, as a client sent it. */
-export interface Execution<Context> {
+interface Execution<Context> {
   /** The text of the document, by which it is known again. */
   readonly text: string;
   readonly document: DocumentNode;
