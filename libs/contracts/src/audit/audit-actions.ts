@@ -18,10 +18,9 @@ type AuditSubject =
   | "webhook_source"
   | "webhook_endpoint"
   | "webhook_signing_key"
+  | "webhook_event_type"
   | "property"
   | "flag";
-  | "webhook_event_type"
-  | "property";
 
 const ofAccount = (meaning: string) => ({ meaning, subject: null, keptFor: "owner" }) as const;
 const of = <const S extends AuditSubject>(subject: S, meaning: string) =>
