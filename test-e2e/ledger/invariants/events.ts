@@ -144,7 +144,10 @@ function misplacedEnds(evidence: Evidence): string[] {
     const types = distinct(all).map(({ type }) => type);
     const problems = types.indexOf("image.created") > 0 ? [`${key} has events before its creation`] : [];
     const end = types.indexOf("image.deleted");
-    return end >= 0 && end < types.length - 1 ? [...problems, `${key} has events after its deletion`] : problems;
+    const later = end < 0 ? [] : types.slice(end + 1).filter((type) => type !== "image.erased");
+    if (later.length > 0) problems.push(`${key} has events after its deletion`);
+    if (types.includes("image.erased") && types.indexOf("image.erased") < end) problems.push(`${key} was erased before`);
+    return problems;
   });
 }
 
@@ -159,7 +162,7 @@ function otherImages({ log, images, accounts }: Evidence): string[] {
   return [...byKey(all).values()].flatMap((ofKey) => {
     const { key, type, data } = ofKey.at(-1) as LogRecord;
     const image = images[key];
-    if (type === "image.deleted") return image ? [`${key} is there after its image.deleted`] : [];
+    if (type === "image.deleted" || type === "image.erased") return image ? [`${key} is there after its ${type}`] : [];
     const isSame = image && image.title === data.title && image.status === data.status;
     return isSame ? [] : [`the last ${type} of ${key} says ${data.title}, ${data.status}`];
   });

@@ -17,6 +17,7 @@ const inEvery: Readonly<Record<string, string>> = {
 const inOne: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   images: {
     "images in processing": "select count(*) from images where status = 'processing'",
+    "deleted images with bytes": "select count(*) from tombstones where erased_at is null",
     "images that failed": "select count(*) from images where status = 'failed'",
   },
   "webhook-delivery": {
