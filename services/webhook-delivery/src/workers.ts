@@ -3,13 +3,13 @@ import { hours, seconds } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
 import { type Pool, sql } from "@signalbox/storage";
 import type { Metrics } from "@signalbox/telemetry";
-import type { DayTables } from "./day-tables.ts";
+import type { DeliveryDays } from "./delivery-days.ts";
 import type { Removals } from "./endpoints/removals.ts";
 import type { QueueWorker } from "./queue/queue-worker.ts";
 
 interface Dependencies {
   readonly queueWorker: QueueWorker;
-  readonly dayTables: DayTables;
+  readonly deliveryDays: DeliveryDays;
   readonly removals: Removals;
   readonly accessStates: AccessStates;
   readonly pool: Pool;
@@ -31,10 +31,10 @@ const oldestDue = sql(
 
 /** Starts the long-running parts that are this service's own. */
 export function startWorkers(runner: Runner, dependencies: Dependencies): void {
-  const { queueWorker, dayTables, removals, accessStates, wake } = dependencies;
+  const { queueWorker, deliveryDays, removals, accessStates, wake } = dependencies;
   runner.worker("deliveries", (signal, beat) => queueWorker.run(signal, beat));
   runner.every("leases of the dead", takeOverEveryMs, () => queueWorker.takeOver());
-  runner.every("day tables", hours(1), () => dayTables.keep());
+  runner.every("day tables", hours(1), () => deliveryDays.keep());
   runner.every("removals", seconds(1), () => removals.removeStep());
   // What was held for an account is in the queue all the time.
   runner.defer("access listener", accessStates.onChange(wake));
