@@ -7106,8 +7106,18 @@ export interface operations {
             query?: {
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
+                /** @description As the partner names it. */
+                delivery_id?: string;
+                /** @description A type of the partner, or a prefix that ends in `*`. */
+                event_type?: string;
+                /** @description Whether it went on to the account's endpoints. */
+                forwarded?: "true" | "false";
+                /** @description Webhooks of this time or later. */
+                from?: string;
                 /** @description Items on the page. */
                 limit?: number;
+                /** @description Webhooks before this time. */
+                to?: string;
             };
             header?: {
                 /** @description Entity tags that the client has; a current one gives 304. */

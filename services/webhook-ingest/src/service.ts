@@ -31,7 +31,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const areOpen = () => configuration.get("features.integrations") !== "disabled";
   const sources = createSources({ sourceStore, knownSources, outbox, clock, sourcesMax, areOpen });
   const sourceSecrets = createSourceSecrets({ sourceStore, knownSources, outbox, clock });
-  const receiving = openReceiving(context, opened, { knownSources, areOpen });
+  const receiving = await openReceiving(context, opened, { knownSources, areOpen });
   startForgettingRemovedSources({ runner, pool });
   consume("accounts", { "account.deleted": ({ subject }, { tx }) => sources.deleteAllOf(tx, subject) });
 

@@ -110,9 +110,10 @@ export function judgeWebhook(judge: Judge, webhook: DecodedWebhook, { source, se
   }
   if (!accepts(source, eventType)) return { outcome: "type-refused", reason: "event_type_not_accepted" };
   const signedSeconds = verification.timestampSeconds;
+  const receivedAt = clock.now();
   return {
     delivery: {
-      id: newId("rcv", clock.nowMs()),
+      id: newId("rcv", receivedAt.getTime()),
       source,
       deliveryId: storable(deliveryId ?? { value: digestId(signedSeconds, body), signed: true }),
       mayBeRenamed: scheme.namesUnsigned === true || typeof source.settings.deliveryIdFrom === "object",
@@ -122,7 +123,7 @@ export function judgeWebhook(judge: Judge, webhook: DecodedWebhook, { source, se
       body,
       payload: fittingPayload(reading.payload, decoded, eventBytesMax),
       signedSeconds,
-      receivedAt: clock.now(),
+      receivedAt,
     },
   };
 }

@@ -1,10 +1,21 @@
 import { examples, identifier, timestamp, webhookSourceExample } from "@signalbox/contracts";
 import type { PageLimits } from "@signalbox/graphql";
-import { bytes, createRoutes, listPage, ok, pageOf, pageParameters, type Routes, refused } from "@signalbox/http";
+import {
+  booleanParameter,
+  bytes,
+  createRoutes,
+  listPage,
+  ok,
+  pageOf,
+  pageParameters,
+  type Routes,
+  refused,
+  timeParameter,
+} from "@signalbox/http";
 import { z } from "zod";
 import type { SourceStore } from "../sources/source-store.ts";
 import type { Rejection } from "./delivery.ts";
-import type { DeliveryStore, ListedDelivery } from "./delivery-store.ts";
+import type { ListedDelivery, ReceivedStore } from "./received-store.ts";
 import type { RejectionStore } from "./rejection-store.ts";
 
 const receivedExample = {
@@ -87,7 +98,7 @@ const path = "/api/v1/webhooks/sources/:id";
 
 export interface ReceivedRoutes {
   readonly sourceStore: SourceStore;
-  readonly deliveryStore: DeliveryStore;
+  readonly receivedStore: ReceivedStore;
   readonly rejectionStore: RejectionStore;
   readonly pageLimits: PageLimits;
 }
@@ -102,18 +113,26 @@ export function receivedRoutes(parts: ReceivedRoutes): Routes {
 
 function declareLists(
   routes: Routes,
-  { sourceStore, deliveryStore, rejectionStore, pageLimits }: ReceivedRoutes,
+  { sourceStore, receivedStore, rejectionStore, pageLimits }: ReceivedRoutes,
 ): void {
   routes.get(`${path}/received`, {
     operationId: "receivedWebhooks",
     summary: "List the webhooks that were received, newest first",
     auth: read,
-    query: z.object(pageParameters(pageLimits)),
+    query: z.object({
+      ...pageParameters(pageLimits),
+      event_type: z.string().max(256).optional().describe("A type of the partner, or a prefix that ends in `*`."),
+      delivery_id: z.string().max(600).optional().describe("As the partner names it."),
+      forwarded: booleanParameter().optional().describe("Whether it went on to the account's endpoints."),
+      from: timeParameter().optional().describe("Webhooks of this time or later."),
+      to: timeParameter().optional().describe("Webhooks before this time."),
+    }),
     responses: { 200: pageOf(ReceivedResource), 404: "error" },
     async handle({ caller, params: { id }, query }) {
       if ((await sourceStore.find(caller.accountId, id)) === null) return refused(404, "not_found");
-      const position = (row: ListedDelivery) => ({ at: row.receivedAt, id: row.id });
-      return listPage(query, (range) => deliveryStore.list(id, range), viewReceived, position);
+      const { event_type: eventType, delivery_id: deliveryId, forwarded, from: since, to: until, ...page } = query;
+      const filter = { eventType, deliveryId, forwarded, since, until };
+      return listPage(page, (range) => receivedStore.list(id, range, filter), viewReceived, positionOfReceived);
     },
   });
   routes.get(`${path}/rejections`, {
@@ -130,9 +149,9 @@ function declareLists(
   });
 }
 
-function declareReads(routes: Routes, { sourceStore, deliveryStore }: ReceivedRoutes): void {
+function declareReads(routes: Routes, { sourceStore, receivedStore }: ReceivedRoutes): void {
   const find = async (accountId: string, { id, ref }: { readonly id: string; readonly ref: string }) =>
-    (await sourceStore.find(accountId, id)) && deliveryStore.find(id, ref);
+    (await sourceStore.find(accountId, id)) && receivedStore.find(id, ref);
 
   routes.get(`${path}/received/:ref`, {
     operationId: "receivedWebhook",
@@ -161,6 +180,8 @@ function declareReads(routes: Routes, { sourceStore, deliveryStore }: ReceivedRo
     },
   });
 }
+
+const positionOfReceived = (row: ListedDelivery) => ({ at: row.receivedAt, id: row.id });
 
 const viewReceived = (delivery: ListedDelivery) => ({
   id: delivery.id,

@@ -4,7 +4,7 @@ import { mayAccess } from "@signalbox/contracts";
 import { AppError, hours } from "@signalbox/core";
 import type { ServiceContext } from "@signalbox/runtime";
 import type { OpenedService } from "@signalbox/service";
-import { startRetention } from "@signalbox/storage";
+import { createDayTables, startRetention } from "@signalbox/storage";
 import type { Properties } from "../properties.ts";
 import type { KnownSources } from "../sources/known-sources.ts";
 import { createAdmission } from "./admission.ts";
@@ -12,6 +12,7 @@ import { createDeliveryStore } from "./delivery-store.ts";
 import { DeliveryWriter } from "./delivery-writer.ts";
 import { createIngestLimits } from "./ingest-limits.ts";
 import { createReceiveWebhook } from "./receive-webhook.ts";
+import { createReceivedStore } from "./received-store.ts";
 import { createRecordRejection } from "./record-rejection.ts";
 import { createRejectionStore } from "./rejection-store.ts";
 
@@ -25,7 +26,7 @@ interface Doors {
 }
 
 /** What receives webhooks, wired: the parts of its routes and the workers behind them. */
-export function openReceiving(context: Context, opened: Opened, { knownSources, areOpen }: Doors) {
+export async function openReceiving(context: Context, opened: Opened, { knownSources, areOpen }: Doors) {
   const { configuration, clock, log, metrics } = context;
   const { pool, outbox, accessStates, limiterOf } = opened;
   const deliveryStore = createDeliveryStore(pool);
@@ -40,9 +41,10 @@ export function openReceiving(context: Context, opened: Opened, { knownSources, 
     "Webhooks of partners, by what became of them.",
     ["outcome"],
   );
-  startTrimming(context, opened);
+  await startRetaining(context, opened);
+  const keepMs = () => configuration.get("webhook-ingest.received.retention");
   return {
-    deliveryStore,
+    receivedStore: createReceivedStore({ pool, clock, keepMs }),
     rejectionStore,
     receiveWebhook: createReceiveWebhook({
       knownSources,
@@ -73,14 +75,16 @@ const allowanceOf = (configuration: Configuration<Properties>) => ({
   failedVerifications: configuration.get("webhook-ingest.refusals.failed-verifications"),
 });
 
-/** Deletes what is past its time. Seldom: what the BRIN of the column has not summed up yet is read each time. */
-function startTrimming({ runner, clock, configuration }: Context, { pool }: Opened): void {
+/** Keeps the tables of days of what was received, and deletes the keys that are past their time. */
+async function startRetaining({ runner, clock, configuration }: Context, { pool }: Opened): Promise<void> {
   const keepMs = () => configuration.get("webhook-ingest.received.retention");
-  const shared = { column: "received_at", unordered: true, keepMs, batch: 5_000, everyMs: hours(1) } as const;
-  startRetention({ runner, pool, clock }, [
-    { ...shared, name: "trim received", table: "received_deliveries" },
-    { ...shared, name: "trim received keys", table: "received_keys" },
-  ]);
+  const dayTables = createDayTables({ pool, clock, keepMs }, [{ name: "received_deliveries", column: "received_at" }]);
+  // Before the first webhook comes: what finds no table of its day has to be moved later.
+  await dayTables.keep();
+  runner.every("received days", hours(1), () => dayTables.keep());
+  // Seldom: what the BRIN of the column has not summed up yet is read each time.
+  const rule = { name: "trim received keys", table: "received_keys", column: "received_at", keepMs } as const;
+  startRetention({ runner, pool, clock }, [{ ...rule, unordered: true, batch: 5_000, everyMs: hours(1) }]);
 }
 
 /** Nobody authenticates at ingest, so it is here that nothing passes before the access states are known. */

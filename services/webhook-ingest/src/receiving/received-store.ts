@@ -1,0 +1,117 @@
+import { type Clock, timeOfPublicId } from "@signalbox/core";
+import {
+  dayMs,
+  type ListRange,
+  newestFirst,
+  type Pool,
+  rangeValues,
+  type Stretch,
+  sql,
+  startOfDay,
+  stretchesBack,
+} from "@signalbox/storage";
+import type { Delivery } from "./delivery.ts";
+import { idKeyOf } from "./delivery-keys.ts";
+
+/** A received webhook as a list shows it: its size, not its bytes. */
+export interface ListedDelivery {
+  readonly id: string;
+  readonly sourceId: string;
+  readonly deliveryId: string;
+  readonly isIdSigned: boolean;
+  readonly eventType: string | null;
+  readonly isTypeSigned: boolean;
+  readonly contentType: string | null;
+  readonly sameContentAs: string | null;
+  readonly forwarded: boolean;
+  readonly bodyBytes: number;
+  readonly receivedAt: Date;
+}
+
+/** A received webhook with everything that was kept of it. */
+export interface StoredDelivery extends ListedDelivery {
+  readonly headers: Delivery["headers"];
+  readonly body: Buffer;
+  /** Whether the `Content-Encoding` that its headers name is undone in the body. */
+  readonly bodyDecoded: boolean;
+}
+
+/** Which received webhooks a list has; what is left out narrows nothing. */
+export interface ReceivedFilter {
+  /** A name, or a prefix that ends in `*`. */
+  readonly eventType?: string | undefined;
+  readonly deliveryId?: string | undefined;
+  readonly forwarded?: boolean | undefined;
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
+}
+
+interface Dependencies {
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly keepMs: () => number;
+}
+
+const listed = `id, source_id as "sourceId", delivery_id as "deliveryId", is_id_signed as "isIdSigned",
+  event_type as "eventType", is_type_signed as "isTypeSigned", content_type as "contentType",
+  same_content_as as "sameContentAs", forwarded, octet_length(body) as "bodyBytes", received_at as "receivedAt"`;
+// Without names: planned with their values, the statements touch only the days that they are about.
+const list = sql(
+  "",
+  `select ${listed} from received_deliveries
+   where source_id = $1 and received_at >= $2 and received_at < $3
+     and ($4::text is null or event_type = $4) and ($5::text is null or starts_with(event_type, $5))
+     and ($6::text is null or delivery_id = $6) and ($7::bool is null or forwarded = $7)
+     and ${newestFirst(8, "received_at")}`,
+);
+const find = sql(
+  "",
+  `select ${listed}, headers, body, body_decoded as "bodyDecoded" from received_deliveries
+   where source_id = $1 and id = $2 and received_at = $3`,
+);
+const findByKey = sql(
+  "received.find-by-key",
+  "select received_id as id from received_keys where source_id = $1 and digest = $2",
+);
+
+/** What was received, as its owner reads it. */
+export function createReceivedStore({ pool, clock, keepMs }: Dependencies) {
+  /** The days that may have rows of the filter, the newest first. */
+  async function* stretches(sourceId: string, { after }: ListRange, filter: ReceivedFilter): AsyncGenerator<Stretch> {
+    const { since, until, deliveryId } = filter;
+    const nowMs = clock.nowMs();
+    // Another instance's clock may be ahead of ours by less than a day.
+    const toMs = Math.min(nowMs + dayMs, (after?.at ?? until ?? new Date(nowMs + dayMs)).getTime() + 1);
+    const fromMs = Math.max(startOfDay(nowMs - keepMs()), since?.getTime() ?? 0);
+    if (deliveryId === undefined) return yield* stretchesBack({ fromMs, toMs });
+    const { rows } = await pool.query<{ id: string }>(findByKey, [sourceId, idKeyOf(deliveryId)]);
+    const at = rows[0] ? timeOfPublicId(rows[0].id) : null;
+    if (at !== null && at >= fromMs && at < toMs) yield { fromMs: at, toMs: at + 1 };
+  }
+
+  return {
+    /** Lists what a source received, newest first. */
+    async list(sourceId: string, range: ListRange, filter: ReceivedFilter = {}): Promise<ListedDelivery[]> {
+      const { eventType, deliveryId = null, forwarded = null, until } = filter;
+      const [name, prefix] = eventType?.endsWith("*") ? [null, eventType.slice(0, -1)] : [eventType ?? null, null];
+      const found: ListedDelivery[] = [];
+      for await (const { fromMs, toMs } of stretches(sourceId, range, filter)) {
+        const end = until ? Math.min(toMs, until.getTime()) : toMs;
+        const given = [sourceId, new Date(fromMs), new Date(end), name, prefix, deliveryId, forwarded];
+        const rest = { ...range, limit: range.limit - found.length };
+        found.push(...(await pool.query<ListedDelivery>(list, [...given, ...rangeValues(rest)])).rows);
+        if (found.length >= range.limit) break;
+      }
+      return found;
+    },
+
+    /** Finds one with its bytes; null when it is not of this source, or past the retention. */
+    async find(sourceId: string, id: string): Promise<StoredDelivery | null> {
+      const at = timeOfPublicId(id);
+      if (at === null) return null;
+      return (await pool.query<StoredDelivery>(find, [sourceId, id, new Date(at)])).rows[0] ?? null;
+    },
+  };
+}
+
+export type ReceivedStore = ReturnType<typeof createReceivedStore>;
