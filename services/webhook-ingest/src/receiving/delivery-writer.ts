@@ -1,13 +1,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setImmediate as endOfTurn } from "node:timers/promises";
-import { draft } from "@signalbox/contracts";
 import { MiB, seconds } from "@signalbox/core";
 import type { Outbox, PreparedEvent } from "@signalbox/events";
 import { isUndone } from "@signalbox/storage";
-import type { Delivery, Payload } from "./delivery.ts";
+import type { Delivery } from "./delivery.ts";
 import { keysOf, nameBesides } from "./delivery-keys.ts";
 import type { DeliveryStore, DeliveryWrite, KnownKey } from "./delivery-store.ts";
-import { eventHeaders } from "./request-headers.ts";
+import { webhookReceived } from "./webhook-received.ts";
 
 /** `stale`: the source was changed since the webhook was verified, and nothing was written. */
 export type WriteOutcome = "received" | "repeated" | "stale";
@@ -156,28 +155,9 @@ function nextBatch(waiting: readonly Waiting[]): Set<Waiting> {
 }
 
 function eventOf(outbox: Pick<Outbox, "prepare">, delivery: Delivery, deliveryId: string): PreparedEvent {
-  const { source, eventType, receivedAt, headers, payload } = delivery;
+  const { source, eventType } = delivery;
   const [event] = outbox.prepare([
-    draft("webhook.received", {
-      subject: source.id,
-      accountId: source.accountId,
-      data: {
-        source_id: source.id,
-        scheme: source.scheme,
-        event_type: eventType?.value ?? null,
-        delivery_id: deliveryId,
-        received_at: receivedAt.toISOString(),
-        headers: eventHeaders(source, headers),
-        ...payloadMember(payload),
-      },
-      ...("json" in payload && { raw: { payload: payload.json } }),
-      ...(!source.forward && { extensions: { forward: "false" } }),
-    }),
+    webhookReceived(source, { ...delivery, deliveryId, eventType: eventType?.value ?? null }),
   ]);
   return event as PreparedEvent;
-}
-
-function payloadMember(payload: Payload) {
-  if ("json" in payload) return {};
-  return "text" in payload ? { payload_text: payload.text } : { payload_base64: payload.bytes.toString("base64") };
 }

@@ -24,8 +24,14 @@ export interface Delivery {
 
 export type Headers = Readonly<Record<string, string | readonly string[]>>;
 
-/** The body for those who read the event. `json` is the text itself, so that no digit of a number is lost. */
-export type Payload = { readonly json: string } | { readonly text: string } | { readonly bytes: Buffer };
+/**
+ * The body for those who read the event. `json` is the text itself, so that no digit of a number is lost; `form` is the body
+ * that it was read from, where it was a form.
+ */
+export type Payload =
+  | { readonly json: string; readonly form?: string }
+  | { readonly text: string }
+  | { readonly bytes: Buffer };
 
 /** A delivery that was refused: enough to find the mistake, nothing of the body. */
 export interface Rejection {
