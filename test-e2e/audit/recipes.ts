@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import { eventually } from "@signalbox/testing";
 import type { ClientRequest } from "../journey/client.ts";
 import type { Headers, Person, World } from "./world.ts";
@@ -87,6 +87,24 @@ const source = (make: (person: Person, path: string) => Attempt): Recipe =>
   fresh(async (person, { send }) => {
     const { id } = (await send(person.headers, sources, { body: newSource })).json;
     return make(person, `${sources}/${id}`);
+  });
+
+/** A replay that takes its time: of some webhooks that a source received, one a second. */
+const runningReplay = (make: (person: Person, path: string) => Attempt): Recipe =>
+  fresh(async (person, { send }) => {
+    const secret = randomBytes(24).toString("hex");
+    const { id, ingest_path } = (
+      await send(person.headers, sources, { body: { ...newSource, scheme: "github", secret } })
+    ).json;
+    for (let nth = 0; nth < 20; nth++) {
+      const body = { nth };
+      const signature = createHmac("sha256", secret).update(JSON.stringify(body)).digest("hex");
+      const headers = { "x-github-delivery": `${nth}`, "x-hub-signature-256": `sha256=${signature}` };
+      await send(headers, ingest_path, { body });
+    }
+    const path = `${sources}/${id}/replays`;
+    const body = { from: "2026-01-01T00:00:00Z", rate: 1 };
+    return make(person, `${path}/${(await send(person.headers, path, { body })).json.id}`);
   });
 
 const endpoints = "/api/v1/webhooks/endpoints";
@@ -183,6 +201,12 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   ),
   "POST /api/v1/webhooks/sources/{id}/secret/rotate": source((person, path) =>
     rest(person, "POST", `${path}/secret/rotate`, { secret: `whsec_${randomBytes(24).toString("base64")}` }),
+  ),
+  "POST /api/v1/webhooks/sources/{id}/replays": source((person, path) =>
+    rest(person, "POST", `${path}/replays`, { from: "2026-01-01T00:00:00Z" }),
+  ),
+  "POST /api/v1/webhooks/sources/{id}/replays/{replay_id}/cancel": runningReplay((person, path) =>
+    rest(person, "POST", `${path}/cancel`),
   ),
   "DELETE /api/v1/webhooks/sources/{id}": source((person, path) => rest(person, "DELETE", path)),
   "POST /api/v1/webhooks/endpoints": fresh((person) => rest(person, "POST", endpoints, newEndpoint)),

@@ -1009,6 +1009,64 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhooks/sources/{id}/replays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the replays of a source, newest first */
+        get: operations["receivedWebhookReplays"];
+        put?: never;
+        /**
+         * Publish received webhooks again
+         * @description In the order in which they came, with `replay_of` in their events. Endpoints get them as new events; a dry run counts.
+         */
+        post: operations["createReceivedWebhookReplay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/sources/{id}/replays/{replay_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read how far a replay is */
+        get: operations["receivedWebhookReplay"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/sources/{id}/replays/{replay_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a replay
+         * @description What it has published stays published.
+         */
+        post: operations["cancelReceivedWebhookReplay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/webhooks/sources/{id}/secret/rotate": {
         parameters: {
             query?: never;
@@ -1463,6 +1521,32 @@ export interface components {
                 problems: string[];
                 valid: boolean;
             };
+        };
+        CreateReceivedWebhookReplay: {
+            /**
+             * @description Counts what would be published, and publishes nothing.
+             * @default false
+             */
+            dry_run?: boolean;
+            /** @description Of those between the times, the ones of these types; each a name or a prefix that ends in `*`. */
+            event_types?: string[];
+            /**
+             * Format: date-time
+             * @description Instead of ids: those that came then or later.
+             */
+            from?: string;
+            /** @description The received webhooks to publish again. */
+            ids?: string[];
+            /**
+             * @description How many a second are published.
+             * @default 100
+             */
+            rate?: number;
+            /**
+             * Format: date-time
+             * @description Those that came before; now where left out.
+             */
+            to?: string;
         };
         CreateWebhookEndpoint: {
             /** @default null */
@@ -1937,6 +2021,46 @@ export interface components {
             received_at: string;
             /** @description An earlier delivery with the same body, where the scheme signs no time: a repetition, or a replay. */
             same_content_as: string | null;
+        };
+        ReceivedWebhookReplay: {
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC, with milliseconds.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            created_at: string;
+            event_types: string[] | null;
+            finished_at: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC, with milliseconds.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            from: string;
+            /** @description The replay. Opaque. */
+            id: string;
+            ids: string[] | null;
+            /** @description Of those chosen by id, how many were past the retention when their turn came. */
+            missing: number;
+            published: number;
+            /** @description How many a second are published. */
+            rate: number;
+            /** @description The source. Opaque. */
+            source_id: string;
+            /** @enum {string} */
+            status: "running" | "completed" | "cancelled";
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC, with milliseconds.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            to: string;
+            /** @description How many were chosen when it began. */
+            total: number;
+        };
+        ReceivedWebhookReplayCount: {
+            /** @description How many would be published. */
+            count: number;
         };
         RecoveryRequest: {
             /**
@@ -3068,6 +3192,46 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["ReceivedWebhookInFull"];
+            };
+        };
+        /** @description Success. */
+        ReceivedWebhookReplay: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                ETag: components["headers"]["ETag"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ReceivedWebhookReplay"];
+            };
+        };
+        /** @description Taken; done later. */
+        ReceivedWebhookReplayAccepted: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ReceivedWebhookReplay"];
+            };
+        };
+        /** @description Success. */
+        ReceivedWebhookReplayCount: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                ETag: components["headers"]["ETag"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ReceivedWebhookReplayCount"];
             };
         };
         /** @description Taken; done later. */
@@ -7327,6 +7491,192 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    receivedWebhookReplays: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description Items on the page. */
+                limit?: number;
+            };
+            header?: {
+                /** @description Entity tags that the client has; a current one gives 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example src_3kVn7RtY1bQzXw5Lm9PdHc */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "rpl_01kbdq4v00e8w9x2m5n7p3r6tz",
+                     *           "source_id": "src_3kVn7RtY1bQzXw5Lm9PdHc",
+                     *           "status": "running",
+                     *           "total": 1200,
+                     *           "published": 300,
+                     *           "missing": 0,
+                     *           "rate": 50,
+                     *           "ids": null,
+                     *           "event_types": [
+                     *             "order.*"
+                     *           ],
+                     *           "from": "2026-01-01T09:00:00.000Z",
+                     *           "to": "2026-01-02T09:00:00.000Z",
+                     *           "created_at": "2026-01-02T09:00:00.000Z",
+                     *           "finished_at": null
+                     *         }
+                     *       ],
+                     *       "has_more": false
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example false */
+                        has_more: boolean;
+                        items: components["schemas"]["ReceivedWebhookReplay"][];
+                        /** @description Opaque; send it as `cursor` to get the next page. */
+                        next_cursor?: string;
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    createReceivedWebhookReplay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request is done once in 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example src_3kVn7RtY1bQzXw5Lm9PdHc */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CreateReceivedWebhookReplay"];
+            };
+        };
+        responses: {
+            200: components["responses"]["ReceivedWebhookReplayCount"];
+            202: components["responses"]["ReceivedWebhookReplayAccepted"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    receivedWebhookReplay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags that the client has; a current one gives 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example src_3kVn7RtY1bQzXw5Lm9PdHc */
+                id: string;
+                /** @example rpl_01kbdq4v00e8w9x2m5n7p3r6tz */
+                replay_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ReceivedWebhookReplay"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    cancelReceivedWebhookReplay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request is done once in 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example src_3kVn7RtY1bQzXw5Lm9PdHc */
+                id: string;
+                /** @example rpl_01kbdq4v00e8w9x2m5n7p3r6tz */
+                replay_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ReceivedWebhookReplay"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];

@@ -7,6 +7,9 @@ import { openPrincipals, openService } from "@signalbox/service";
 import { createSealer } from "@signalbox/storage";
 import type { Properties } from "./properties.ts";
 import { openReceiving } from "./receiving/receiving.ts";
+import { createReplayStore } from "./replays/replay-store.ts";
+import { createReplays } from "./replays/replays.ts";
+import { startReplays } from "./replays/run-replays.ts";
 import { createServiceRoutes } from "./routes.ts";
 import { startForgettingRemovedSources } from "./sources/forget-removed-sources.ts";
 import { createKnownSources } from "./sources/known-sources.ts";
@@ -33,12 +36,23 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const sourceSecrets = createSourceSecrets({ sourceStore, knownSources, outbox, clock });
   const receiving = await openReceiving(context, opened, { knownSources, areOpen });
   startForgettingRemovedSources({ runner, pool });
+  const replayStore = createReplayStore(pool);
+  const replays = createReplays({ ...receiving, replayStore, outbox, clock });
+  startReplays({ ...receiving, runner, pool, replayStore, sourceStore, outbox, clock });
   consume("accounts", { "account.deleted": ({ subject }, { tx }) => sources.deleteAllOf(tx, subject) });
 
   return serve({
     title: "Signalbox webhook ingest",
     principals: openPrincipals(context),
-    routes: createServiceRoutes({ sources, sourceSecrets, sourceStore, pageLimits, ...receiving }),
+    routes: createServiceRoutes({
+      sources,
+      sourceSecrets,
+      sourceStore,
+      replays,
+      replayStore,
+      pageLimits,
+      ...receiving,
+    }),
     internalRoutes: exportRoutes({ item: WebhookSourceResource, list: sourceStore.list, view: viewSource }),
     graph: {
       typeDefs: await readFile(schemaFile, "utf8"),

@@ -68,6 +68,8 @@ export const auditActions = {
     "A source was changed; `secret` among the fields says that it has another one.",
   ),
   "webhook_source.rotate_secret": of("webhook_source", "A source was given its partner's next secret."),
+  "webhook_source.replay": of("webhook_source", "Webhooks that a source received were published again."),
+  "webhook_source.cancel_replay": of("webhook_source", "A replay of received webhooks was cancelled."),
   "webhook_source.delete": of("webhook_source", "A source was deleted with what it received."),
   "webhook_endpoint.create": of("webhook_endpoint", "An endpoint was created."),
   "webhook_endpoint.update": of(

@@ -9,6 +9,7 @@ import {
   sql,
   startOfDay,
   stretchesBack,
+  type TimePosition,
 } from "@signalbox/storage";
 import type { Delivery } from "./delivery.ts";
 import { idKeyOf } from "./delivery-keys.ts";
@@ -74,6 +75,35 @@ const findByKey = sql(
   "select received_id as id from received_keys where source_id = $1 and digest = $2",
 );
 
+/** One of many webhooks that are chosen by their time and type. */
+const chosen = `source_id = $1 and received_at >= $2 and received_at < $3 and (cardinality($4::text[]) = 0 or exists (
+  select from unnest($4::text[]) as wanted where event_type = wanted
+    or (right(wanted, 1) = '*' and starts_with(event_type, left(wanted, -1)))))`;
+const count = sql(
+  "",
+  `select count(*)::int as count from (select from received_deliveries where ${chosen} limit $5) as few`,
+);
+const walk = sql(
+  "",
+  `select ${listed}, headers, body, body_decoded as "bodyDecoded" from received_deliveries
+   where ${chosen} and (received_at, id) > ($5, $6) order by received_at, id limit $7`,
+);
+const findMany = sql(
+  "",
+  `select ${listed}, headers, body, body_decoded as "bodyDecoded" from received_deliveries
+   where source_id = $1 and id = any($2) and received_at = any($3) order by received_at, id`,
+);
+const findIds = sql(
+  "",
+  "select id from received_deliveries where source_id = $1 and id = any($2) and received_at = any($3)",
+);
+
+/** Webhooks of a source that came between two times, with the types that are wanted of them; none named takes all. */
+export interface ReceivedChoice extends Stretch {
+  readonly sourceId: string;
+  readonly eventTypes: readonly string[];
+}
+
 /** What was received, as its owner reads it. */
 export function createReceivedStore({ pool, clock, keepMs }: Dependencies) {
   /** The days that may have rows of the filter, the newest first. */
@@ -111,7 +141,38 @@ export function createReceivedStore({ pool, clock, keepMs }: Dependencies) {
       if (at === null) return null;
       return (await pool.query<StoredDelivery>(find, [sourceId, id, new Date(at)])).rows[0] ?? null;
     },
+
+    /** Finds those of the ids with their bytes, in the order in which they came. */
+    findMany: async (sourceId: string, ids: readonly string[]): Promise<StoredDelivery[]> =>
+      (await pool.query<StoredDelivery>(findMany, [sourceId, ids, timesOf(ids)])).rows,
+
+    /** The ids that are there. */
+    async existing(sourceId: string, ids: readonly string[]): Promise<Set<string>> {
+      const { rows } = await pool.query<{ id: string }>(findIds, [sourceId, ids, timesOf(ids)]);
+      return new Set(rows.map(({ id }) => id));
+    },
+
+    /** Counts what was chosen, and stops behind `max`. */
+    async count({ sourceId, eventTypes, ...between }: ReceivedChoice, max: number): Promise<number> {
+      let sum = 0;
+      for (const { fromMs, toMs } of stretchesBack(between)) {
+        const values = [sourceId, new Date(fromMs), new Date(toMs), eventTypes, max + 1 - sum];
+        sum += (await pool.query<{ count: number }>(count, values)).rows[0]?.count ?? 0;
+        if (sum > max) break;
+      }
+      return sum;
+    },
+
+    /** The first of what was chosen behind a place, in the order in which they came. */
+    async next(choice: ReceivedChoice, { at, id }: TimePosition, limit: number): Promise<StoredDelivery[]> {
+      const { sourceId, eventTypes, fromMs, toMs } = choice;
+      const values = [sourceId, new Date(fromMs), new Date(toMs), eventTypes, at, id, limit];
+      return (await pool.query<StoredDelivery>(walk, values)).rows;
+    },
   };
 }
+
+const timesOf = (ids: readonly string[]): Date[] =>
+  ids.map(timeOfPublicId).flatMap((ms) => (ms === null ? [] : [new Date(ms)]));
 
 export type ReceivedStore = ReturnType<typeof createReceivedStore>;

@@ -41,6 +41,8 @@ export async function openReceiving(context: Context, opened: Opened, { knownSou
     "Webhooks of partners, by what became of them.",
     ["outcome"],
   );
+  const eventBytesMax = configuration.get("events.message.max-bytes");
+  const mayWrite = createMayWrite(accessStates);
   await startRetaining(context, opened);
   const keepMs = () => configuration.get("webhook-ingest.received.retention");
   return {
@@ -52,8 +54,8 @@ export async function openReceiving(context: Context, opened: Opened, { knownSou
       clock,
       webhookBytesMax,
       toleranceMs: () => configuration.get("webhook-ingest.tolerance"),
-      eventBytesMax: configuration.get("events.message.max-bytes"),
-      mayWrite: createMayWrite(accessStates),
+      eventBytesMax,
+      mayWrite,
     }),
     recordRejection: createRecordRejection({
       rejectionStore,
@@ -64,7 +66,10 @@ export async function openReceiving(context: Context, opened: Opened, { knownSou
     }),
     admission: createAdmission(),
     ingestLimits: createIngestLimits(limiterOf, allowanceOf(configuration)),
+    keepMs,
     webhookBytesMax,
+    eventBytesMax,
+    mayWrite,
     areOpen,
     count: (outcome: string) => outcomes.inc({ outcome }),
   };
