@@ -107,6 +107,21 @@ const runningReplay = (make: (person: Person, path: string) => Attempt): Recipe 
     return make(person, `${path}/${(await send(person.headers, path, { body })).json.id}`);
   });
 
+/** A webhook that was refused for the secret of its source, which is right by now. */
+const mendedRejection = (make: (person: Person, path: string) => Attempt): Recipe =>
+  fresh(async (person, { send, tryTo }) => {
+    const secret = randomBytes(24).toString("hex");
+    const settings = { keep_rejected_bodies: true };
+    const wrong = { ...newSource, scheme: "github", secret: `${secret}-wrong`, settings };
+    const { id, ingest_path } = (await send(person.headers, sources, { body: wrong })).json;
+    const signature = createHmac("sha256", secret).update("{}").digest("hex");
+    await tryTo({ "x-github-delivery": "1", "x-hub-signature-256": `sha256=${signature}` }, ingest_path, { body: {} });
+    const path = `${sources}/${id}/rejections`;
+    const rejection = await eventually(async () => (await send(person.headers, path)).json.items[0]?.id);
+    await send(person.headers, `${sources}/${id}`, { method: "PATCH", body: { secret } });
+    return make(person, `${path}/${rejection}`);
+  });
+
 const endpoints = "/api/v1/webhooks/endpoints";
 const newEndpoint = { url: "https://hooks.example.org/a", event_types: ["account.updated"] };
 const endpoint = (make: (person: Person, path: string) => Attempt, before: readonly string[] = []): Recipe =>
@@ -207,6 +222,9 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   ),
   "POST /api/v1/webhooks/sources/{id}/replays/{replay_id}/cancel": runningReplay((person, path) =>
     rest(person, "POST", `${path}/cancel`),
+  ),
+  "POST /api/v1/webhooks/sources/{id}/rejections/{rejection_id}/retry": mendedRejection((person, path) =>
+    rest(person, "POST", `${path}/retry`),
   ),
   "DELETE /api/v1/webhooks/sources/{id}": source((person, path) => rest(person, "DELETE", path)),
   "POST /api/v1/webhooks/endpoints": fresh((person) => rest(person, "POST", endpoints, newEndpoint)),

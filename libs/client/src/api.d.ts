@@ -1009,6 +1009,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhooks/sources/{id}/rejections/{rejection_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a webhook that was refused, with what its source keeps of it */
+        get: operations["rejectedWebhook"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/sources/{id}/rejections/{rejection_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verify a refused webhook again
+         * @description With the secrets and settings of now, by the time at which it came. What is taken is received as any other webhook, once.
+         */
+        post: operations["retryWebhookRejection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/webhooks/sources/{id}/replays": {
         parameters: {
             query?: never;
@@ -1081,6 +1118,26 @@ export interface paths {
          * @description Until the overlap ends the present secret verifies too. At most three secrets verify at once.
          */
         post: operations["rotateWebhookSourceSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/sources/{id}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Explain what would become of a webhook
+         * @description Which step fails and what it wanted. Nothing is received, and no signature is told.
+         */
+        post: operations["verifyWebhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1600,6 +1657,7 @@ export interface components {
                 encoding?: "hex" | "base64";
                 event_type_header?: string;
                 forwarded_headers?: string[];
+                keep_rejected_bodies?: boolean;
                 max_body_bytes?: number;
                 previous_signature_header?: string | null;
                 refuse_same_content_seconds?: number;
@@ -2070,6 +2128,14 @@ export interface components {
              */
             requested_at: string;
         };
+        RetriedWebhookRejection: {
+            /**
+             * @description repeated: it was received before, by a retry or a repetition.
+             * @enum {string}
+             */
+            outcome: "received" | "repeated";
+            received_id: string | null;
+        };
         Revocation: {
             /** @description How many keys and clients still work that it has made. */
             created_live: number;
@@ -2213,6 +2279,7 @@ export interface components {
                 encoding?: ("hex" | "base64") | null;
                 event_type_header?: string | null;
                 forwarded_headers?: string[] | null;
+                keep_rejected_bodies?: boolean | null;
                 max_body_bytes?: number | null;
                 previous_signature_header?: (string | null) | null;
                 refuse_same_content_seconds?: number | null;
@@ -2229,6 +2296,29 @@ export interface components {
              * @enum {string}
              */
             status?: "active" | "paused" | "stopped";
+        };
+        VerifyWebhook: {
+            /** @description The body as text, to the byte. */
+            body?: string;
+            /**
+             * Format: base64
+             * @description The body, where it is no text.
+             */
+            body_base64?: string;
+            /** @description The headers as they came. */
+            headers: {
+                [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @description When it came; now where left out.
+             */
+            received_at?: string;
+            /**
+             * Format: uri
+             * @description The address that it was posted to, where the signature covers it.
+             */
+            url?: string;
         };
         WebhookAttempt: {
             /** @description False for an attempt whose lease had run out: another with its number was recorded first. */
@@ -2377,13 +2467,62 @@ export interface components {
             example: unknown;
             name: string;
         };
+        WebhookExplanation: {
+            delivery_id: string | null;
+            event_type: string | null;
+            /** @description What that step wanted. */
+            expected: string | null;
+            /** @description The headers that were looked at. */
+            headers_read: string[];
+            /** @description What would have verified instead. */
+            hints: string[];
+            /**
+             * @description What would become of it.
+             * @enum {string}
+             */
+            outcome: "accepted" | "challenged" | "dropped" | "refused";
+            /** @description A stable word, as rejections have it. */
+            reason: string | null;
+            /** @description The step that failed. */
+            step: string | null;
+        };
         WebhookRejection: {
             address: string;
             body_bytes: number;
             /** @description The rejection. Opaque. */
             id: string;
+            /** @description Whether the webhook is kept whole, and can be tried again. */
+            kept: boolean;
             /** @description A stable word, such as signature_mismatch. */
             reason: string;
+            /** @description The received webhook that a retry made of it. */
+            received_id: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC, with milliseconds.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            rejected_at: string;
+            /** @description What the partner was answered. */
+            status: number;
+        };
+        WebhookRejectionInFull: {
+            address: string;
+            /** @description The first 4 KiB of the body. */
+            body_base64: string | null;
+            body_bytes: number;
+            /** @description Every header as it came; signatures and credentials are masked. Null where the source did not keep it. */
+            headers: {
+                [key: string]: string | string[];
+            } | null;
+            /** @description The rejection. Opaque. */
+            id: string;
+            /** @description Whether the webhook is kept whole, and can be tried again. */
+            kept: boolean;
+            /** @description A stable word, such as signature_mismatch. */
+            reason: string;
+            /** @description The received webhook that a retry made of it. */
+            received_id: string | null;
             /**
              * Format: date-time
              * @description RFC 3339, UTC, with milliseconds.
@@ -3291,6 +3430,20 @@ export interface components {
             };
         };
         /** @description Success. */
+        RetriedWebhookRejection: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                ETag: components["headers"]["ETag"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RetriedWebhookRejection"];
+            };
+        };
+        /** @description Success. */
         Revocation: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -3566,6 +3719,34 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["WebhookEvent"];
+            };
+        };
+        /** @description Success. */
+        WebhookExplanation: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                ETag: components["headers"]["ETag"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WebhookExplanation"];
+            };
+        };
+        /** @description Success. */
+        WebhookRejectionInFull: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                ETag: components["headers"]["ETag"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WebhookRejectionInFull"];
             };
         };
         /** @description Success. */
@@ -7465,11 +7646,13 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "rej_8tHq4LcN5wYfKb0ZrVxPsd",
+                     *           "id": "rej_01kbdq4v00e8w9x2m5n7p3r6tz",
                      *           "reason": "signature_mismatch",
                      *           "status": 401,
                      *           "body_bytes": 38,
                      *           "address": "192.0.2.10",
+                     *           "kept": true,
+                     *           "received_id": null,
                      *           "rejected_at": "2026-01-01T09:00:00.000Z"
                      *         }
                      *       ],
@@ -7491,6 +7674,73 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    rejectedWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags that the client has; a current one gives 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example src_3kVn7RtY1bQzXw5Lm9PdHc */
+                id: string;
+                /** @example rej_01kbdq4v00e8w9x2m5n7p3r6tz */
+                rejection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["WebhookRejectionInFull"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    retryWebhookRejection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request is done once in 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example src_3kVn7RtY1bQzXw5Lm9PdHc */
+                id: string;
+                /** @example rej_01kbdq4v00e8w9x2m5n7p3r6tz */
+                rejection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["RetriedWebhookRejection"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -7713,6 +7963,42 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    verifyWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example src_3kVn7RtY1bQzXw5Lm9PdHc */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VerifyWebhook"];
+            };
+        };
+        responses: {
+            200: components["responses"]["WebhookExplanation"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];

@@ -7,6 +7,7 @@ import { openPrincipals, openService } from "@signalbox/service";
 import { createSealer } from "@signalbox/storage";
 import type { Properties } from "./properties.ts";
 import { openReceiving } from "./receiving/receiving.ts";
+import { sealedProofs } from "./rejections/rejection-store.ts";
 import { createReplayStore } from "./replays/replay-store.ts";
 import { createReplays } from "./replays/replays.ts";
 import { startReplays } from "./replays/run-replays.ts";
@@ -26,7 +27,11 @@ const schemaFile = new URL("../schema.graphql", import.meta.url);
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
   const { configuration, runner, clock } = context;
   const sealer = createSealer(configuration.get("secrets.keys"));
-  const opened = await openService(context, { prismaDirectory, sealer, sealedColumns: sealedSecrets });
+  const opened = await openService(context, {
+    prismaDirectory,
+    sealer,
+    sealedColumns: [...sealedSecrets, sealedProofs],
+  });
   const { pool, outbox, pageLimits, consume, serve } = opened;
   const sourceStore = createSourceStore(pool, sealer);
   const knownSources = createKnownSources(sourceStore, clock);
@@ -34,7 +39,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const areOpen = () => configuration.get("features.integrations") !== "disabled";
   const sources = createSources({ sourceStore, knownSources, outbox, clock, sourcesMax, areOpen });
   const sourceSecrets = createSourceSecrets({ sourceStore, knownSources, outbox, clock });
-  const receiving = await openReceiving(context, opened, { knownSources, areOpen });
+  const receiving = await openReceiving(context, opened, { knownSources, sealer, areOpen });
   startForgettingRemovedSources({ runner, pool });
   const replayStore = createReplayStore(pool);
   const replays = createReplays({ ...receiving, replayStore, outbox, clock });

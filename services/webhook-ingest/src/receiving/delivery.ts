@@ -32,16 +32,3 @@ export type Payload =
   | { readonly json: string; readonly form?: string }
   | { readonly text: string }
   | { readonly bytes: Buffer };
-
-/** A delivery that was refused: enough to find the mistake, nothing of the body. */
-export interface Rejection {
-  readonly id: string;
-  readonly sourceId: string;
-  /** A stable word, such as `signature_mismatch` or `timestamp_too_old`. */
-  readonly reason: string;
-  /** What the partner was answered. */
-  readonly status: number;
-  readonly bodyBytes: number;
-  readonly address: string;
-  readonly rejectedAt: Date;
-}

@@ -11,12 +11,13 @@ import {
   readBody,
   refused,
 } from "@signalbox/http";
+import type { RecordRejection } from "../rejections/record-rejection.ts";
+import type { RejectedWebhook } from "../rejections/rejection.ts";
 import type { CustomAnswer } from "../sources/source-settings.ts";
 import type { Admission } from "./admission.ts";
 import type { IngestLimits } from "./ingest-limits.ts";
 import type { Refused } from "./judge-webhook.ts";
 import type { createReceiveWebhook, ReceiveOutcome } from "./receive-webhook.ts";
-import type { RecordRejection } from "./record-rejection.ts";
 
 export interface IngestRoutes {
   readonly receiveWebhook: ReturnType<typeof createReceiveWebhook>;
@@ -92,10 +93,11 @@ async function take(input: Input, parts: IngestRoutes): Promise<HttpResponse> {
   try {
     const body = await readBody(request, bytesMax, "payload_too_large", pace);
     const result = await parts.receiveWebhook({ sourceId, headers, body });
-    return answerOf(input, parts, result, body.length);
+    return answerOf(input, parts, result, body);
   } catch (error) {
     if (isAppError(error) && error.code === "payload_too_large") {
-      reject(input, parts, "body_too_large", 413, Number(headers["content-length"] ?? bytesMax + 1));
+      const bodyBytes = Number(headers["content-length"] ?? bytesMax + 1);
+      reject(input, parts, { reason: "body_too_large", status: 413, bodyBytes });
     }
     throw error;
   } finally {
@@ -103,7 +105,7 @@ async function take(input: Input, parts: IngestRoutes): Promise<HttpResponse> {
   }
 }
 
-function answerOf(input: Input, parts: IngestRoutes, result: ReceiveOutcome, bodyBytes: number): HttpResponse {
+function answerOf(input: Input, parts: IngestRoutes, result: ReceiveOutcome, body: Buffer): HttpResponse {
   parts.count("reason" in result ? result.reason : result.outcome);
   switch (result.outcome) {
     case "received":
@@ -120,7 +122,9 @@ function answerOf(input: Input, parts: IngestRoutes, result: ReceiveOutcome, bod
       if (result.outcome === "not-verified" || result.outcome === "hidden") {
         parts.ingestLimits.countFailedVerification(input.params.source_id, input.clientAddress);
       }
-      reject(input, parts, result.reason, response.status, bodyBytes);
+      const { method = "POST", url = "" } = input.request;
+      const webhook = result.isKept ? { method, url, headers: input.headers, body } : null;
+      reject(input, parts, { reason: result.reason, status: response.status, bodyBytes: body.length }, webhook);
       return response;
     }
   }
@@ -132,9 +136,11 @@ function takenAs(answer: CustomAnswer = { status: 202 }): HttpResponse {
   return body === undefined && status === 202 ? accepted() : bytes(Buffer.from(body ?? ""), content_type, { status });
 }
 
-function reject(input: Input, parts: IngestRoutes, reason: string, status: number, bodyBytes: number): void {
+type Refusal = Pick<Parameters<RecordRejection>[0], "reason" | "status" | "bodyBytes">;
+
+function reject(input: Input, parts: IngestRoutes, refusal: Refusal, webhook: RejectedWebhook | null = null): void {
   const { params, clientAddress: address } = input;
-  parts.recordRejection({ sourceId: params.source_id, reason, status, bodyBytes, address });
+  parts.recordRejection({ sourceId: params.source_id, ...refusal, address }, webhook);
 }
 
 /** Why is told in one sentence; which part of a signature was wrong is for the owner alone. */

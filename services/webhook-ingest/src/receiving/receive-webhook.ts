@@ -5,10 +5,14 @@ import { sourceFrom } from "../sources/source.ts";
 import type { CustomAnswer } from "../sources/source-settings.ts";
 import { decodeBody } from "./decode-body.ts";
 import type { DeliveryWriter } from "./delivery-writer.ts";
-import { type Judge, type Judgement, judgeWebhook, type Refused, type Webhook } from "./judge-webhook.ts";
+import { undecodedAs } from "./judge-as-is.ts";
+import { type Judge, type Judgement, judgeWebhook, type Webhook } from "./judge-webhook.ts";
 
 export type ReceiveOutcome =
-  | Exclude<Judgement, { delivery: unknown }>
+  | (Exclude<Judgement, { delivery: unknown }> & {
+      /** The source wants to have what it refuses. */
+      readonly isKept?: boolean | undefined;
+    })
   | { readonly outcome: "received" | "repeated"; readonly answer: CustomAnswer | undefined };
 
 interface Dependencies extends Judge {
@@ -16,13 +20,6 @@ interface Dependencies extends Judge {
   readonly knownSources: KnownSources;
   readonly deliveryWriter: Pick<DeliveryWriter, "write">;
 }
-
-/** What is told of a body whose coding cannot be undone. */
-const undecodedAs: Readonly<Record<"coding" | "size" | "malformed", Refused>> = {
-  coding: { outcome: "coding", reason: "coding_not_supported" },
-  size: { outcome: "too-large", reason: "decoded_body_too_large" },
-  malformed: { outcome: "malformed", reason: "body_malformed" },
-};
 
 /** Stands for a source that is not there. Its secret is nobody's, so nothing is ever verified by it. */
 const nobodysSource: KnownSource = {
@@ -64,7 +61,7 @@ export function createReceiveWebhook(dependencies: Dependencies) {
         continue;
       }
       const current = await knownSources.current(webhook.sourceId);
-      if (current === source) return judgement;
+      if (current === source) return { ...judgement, isKept: current?.source.settings.keepRejectedBodies };
       source = current;
     }
     throw new AppError("unavailable", "The source is being changed. Try again.", { retryAfterSeconds: 1 });

@@ -14,9 +14,7 @@ import {
 } from "@signalbox/http";
 import { z } from "zod";
 import type { SourceStore } from "../sources/source-store.ts";
-import type { Rejection } from "./delivery.ts";
 import type { ListedDelivery, ReceivedStore } from "./received-store.ts";
-import type { RejectionStore } from "./rejection-store.ts";
 
 const receivedExample = {
   id: "rcv_5nVq2Yc8WfKsR0bZxLtPgd",
@@ -72,49 +70,24 @@ const ReceivedInFull = ReceivedResource.extend({
     },
   });
 
-const RejectionResource = z
-  .object({
-    id: identifier("The rejection"),
-    reason: z.string().describe("A stable word, such as signature_mismatch."),
-    status: z.int().describe("What the partner was answered."),
-    body_bytes: z.int(),
-    address: z.string(),
-    rejected_at: timestamp,
-  })
-  .meta({ id: "WebhookRejection" })
-  .register(examples, {
-    example: {
-      id: "rej_8tHq4LcN5wYfKb0ZrVxPsd",
-      reason: "signature_mismatch",
-      status: 401,
-      body_bytes: 38,
-      address: "192.0.2.10",
-      rejected_at: "2026-01-01T09:00:00.000Z",
-    },
-  });
-
 const read = { scopes: ["webhooks:read"] } as const;
 const path = "/api/v1/webhooks/sources/:id";
 
 export interface ReceivedRoutes {
   readonly sourceStore: SourceStore;
   readonly receivedStore: ReceivedStore;
-  readonly rejectionStore: RejectionStore;
   readonly pageLimits: PageLimits;
 }
 
-/** What a partner sent: taken and refused, newest first. */
+/** What a partner sent and was taken, newest first. */
 export function receivedRoutes(parts: ReceivedRoutes): Routes {
   const routes = createRoutes({ exampleIds: { id: webhookSourceExample.id, ref: receivedExample.id } });
-  declareLists(routes, parts);
+  declareList(routes, parts);
   declareReads(routes, parts);
   return routes;
 }
 
-function declareLists(
-  routes: Routes,
-  { sourceStore, receivedStore, rejectionStore, pageLimits }: ReceivedRoutes,
-): void {
+function declareList(routes: Routes, { sourceStore, receivedStore, pageLimits }: ReceivedRoutes): void {
   routes.get(`${path}/received`, {
     operationId: "receivedWebhooks",
     summary: "List the webhooks that were received, newest first",
@@ -133,18 +106,6 @@ function declareLists(
       const { event_type: eventType, delivery_id: deliveryId, forwarded, from: since, to: until, ...page } = query;
       const filter = { eventType, deliveryId, forwarded, since, until };
       return listPage(page, (range) => receivedStore.list(id, range, filter), viewReceived, positionOfReceived);
-    },
-  });
-  routes.get(`${path}/rejections`, {
-    operationId: "rejectedWebhooks",
-    summary: "List the webhooks that were refused, with the reason, newest first",
-    auth: read,
-    query: z.object(pageParameters(pageLimits)),
-    responses: { 200: pageOf(RejectionResource), 404: "error" },
-    async handle({ caller, params: { id }, query }) {
-      if ((await sourceStore.find(caller.accountId, id)) === null) return refused(404, "not_found");
-      const position = (row: Rejection) => ({ at: row.rejectedAt, id: row.id });
-      return listPage(query, (range) => rejectionStore.list(id, range), viewRejection, position);
     },
   });
 }
@@ -194,13 +155,4 @@ const viewReceived = (delivery: ListedDelivery) => ({
   content_type: delivery.contentType,
   body_bytes: delivery.bodyBytes,
   received_at: delivery.receivedAt.toISOString(),
-});
-
-const viewRejection = ({ id, reason, status, bodyBytes, address, rejectedAt }: Rejection) => ({
-  id,
-  reason,
-  status,
-  body_bytes: bodyBytes,
-  address,
-  rejected_at: rejectedAt.toISOString(),
 });

@@ -4,8 +4,11 @@ import { mayAccess } from "@signalbox/contracts";
 import { AppError, hours } from "@signalbox/core";
 import type { ServiceContext } from "@signalbox/runtime";
 import type { OpenedService } from "@signalbox/service";
-import { createDayTables, startRetention } from "@signalbox/storage";
+import { createDayTables, type Sealer, startRetention } from "@signalbox/storage";
 import type { Properties } from "../properties.ts";
+import { createRecordRejection } from "../rejections/record-rejection.ts";
+import { createRejectionStore } from "../rejections/rejection-store.ts";
+import { createRetryRejection } from "../rejections/retry-rejection.ts";
 import type { KnownSources } from "../sources/known-sources.ts";
 import { createAdmission } from "./admission.ts";
 import { createDeliveryStore } from "./delivery-store.ts";
@@ -13,24 +16,23 @@ import { DeliveryWriter } from "./delivery-writer.ts";
 import { createIngestLimits } from "./ingest-limits.ts";
 import { createReceiveWebhook } from "./receive-webhook.ts";
 import { createReceivedStore } from "./received-store.ts";
-import { createRecordRejection } from "./record-rejection.ts";
-import { createRejectionStore } from "./rejection-store.ts";
 
 type Context = Pick<ServiceContext<Properties>, "configuration" | "runner" | "clock" | "log" | "metrics">;
 type Opened = Pick<OpenedService, "pool" | "outbox" | "accessStates" | "limiterOf">;
 
 interface Doors {
   readonly knownSources: KnownSources;
+  readonly sealer: Sealer;
   /** Whether this deployment takes webhooks of partners. */
   readonly areOpen: () => boolean;
 }
 
 /** What receives webhooks, wired: the parts of its routes and the workers behind them. */
-export async function openReceiving(context: Context, opened: Opened, { knownSources, areOpen }: Doors) {
+export async function openReceiving(context: Context, opened: Opened, { knownSources, sealer, areOpen }: Doors) {
   const { configuration, clock, log, metrics } = context;
   const { pool, outbox, accessStates, limiterOf } = opened;
   const deliveryStore = createDeliveryStore(pool);
-  const rejectionStore = createRejectionStore(pool);
+  const rejectionStore = createRejectionStore(pool, sealer);
   const webhookBytesMax = () => configuration.get("limits.maxWebhookBytes");
   const dropped = metrics.counter(
     "signalbox_webhook_rejections_dropped",
@@ -43,19 +45,17 @@ export async function openReceiving(context: Context, opened: Opened, { knownSou
   );
   const eventBytesMax = configuration.get("events.message.max-bytes");
   const mayWrite = createMayWrite(accessStates);
+  const toleranceMs = () => configuration.get("webhook-ingest.tolerance");
+  const judge = { clock, toleranceMs, eventBytesMax, mayWrite };
+  const deliveryWriter = new DeliveryWriter({ deliveryStore, outbox });
   await startRetaining(context, opened);
   const keepMs = () => configuration.get("webhook-ingest.received.retention");
   return {
     receivedStore: createReceivedStore({ pool, clock, keepMs }),
     rejectionStore,
-    receiveWebhook: createReceiveWebhook({
-      knownSources,
-      deliveryWriter: new DeliveryWriter({ deliveryStore, outbox }),
-      clock,
-      webhookBytesMax,
-      toleranceMs: () => configuration.get("webhook-ingest.tolerance"),
-      eventBytesMax,
-      mayWrite,
+    receiveWebhook: createReceiveWebhook({ ...judge, knownSources, deliveryWriter, webhookBytesMax }),
+    retryRejection: createRetryRejection({
+      ...{ judge, webhookBytesMax, knownSources, deliveryWriter, rejectionStore, outbox },
     }),
     recordRejection: createRecordRejection({
       rejectionStore,
@@ -67,6 +67,8 @@ export async function openReceiving(context: Context, opened: Opened, { knownSou
     admission: createAdmission(),
     ingestLimits: createIngestLimits(limiterOf, allowanceOf(configuration)),
     keepMs,
+    judge,
+    knownSources,
     webhookBytesMax,
     eventBytesMax,
     mayWrite,

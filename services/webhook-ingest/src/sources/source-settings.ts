@@ -21,6 +21,8 @@ interface SenderSettings {
   readonly maxBodyBytes: number;
   /** What the sender wants to hear when its webhook is taken. */
   readonly answer: CustomAnswer;
+  /** Whether what is refused is kept, to be looked at and tried again. */
+  readonly keepRejectedBodies: boolean;
 }
 
 export interface CustomAnswer {
@@ -50,6 +52,7 @@ const wireNames = {
   toleranceSeconds: "tolerance_seconds",
   maxBodyBytes: "max_body_bytes",
   answer: "answer",
+  keepRejectedBodies: "keep_rejected_bodies",
 } as const satisfies Record<keyof SourceSettings, string>;
 const names = Object.entries(wireNames) as [keyof SourceSettings, string][];
 
@@ -97,6 +100,7 @@ const members = {
         .optional(),
     })
     .refine(({ status, body }) => status !== 204 || body === undefined, { path: ["body"], error: "204 has no body." }),
+  keep_rejected_bodies: z.boolean(),
 };
 const meaning =
   "How the sender differs from its scheme. Those from `delivery_id_from` on are for every scheme, the others for `hmac` alone.";
