@@ -89,6 +89,13 @@ const source = (make: (person: Person, path: string) => Attempt): Recipe =>
     return make(person, `${sources}/${id}`);
   });
 
+/** A mutation about the source of a path; SOURCE stands for the argument that names it. */
+const ofSource = ({ headers: by }: Person, path: string, call: string): Attempt => {
+  const id = path.slice(sources.length + 1).split("/")[0];
+  const query = `mutation { ${call.replace("SOURCE", `sourceId: "${id}"`)} { errors { message } } }`;
+  return { by, path: "/graphql", request: { body: { query } } };
+};
+
 /** A replay that takes its time: of some webhooks that a source received, one a second. */
 const runningReplay = (make: (person: Person, path: string) => Attempt): Recipe =>
   fresh(async (person, { send }) => {
@@ -289,6 +296,15 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     const input = { name: property, expectedRevision: await revisionOf(world) };
     return graph({ headers: world.administrator }, "unsetProperty", "UnsetPropertyInput", input);
   },
+  "Mutation.createReceivedWebhookReplay": source((person, path) =>
+    ofSource(person, path, `createReceivedWebhookReplay(SOURCE, input: { from: "2026-01-01T00:00:00Z" })`),
+  ),
+  "Mutation.cancelReceivedWebhookReplay": runningReplay((person, path) =>
+    ofSource(person, path, `cancelReceivedWebhookReplay(SOURCE, id: "${path.split("/").at(-1)}")`),
+  ),
+  "Mutation.retryWebhookRejection": mendedRejection((person, path) =>
+    ofSource(person, path, `retryWebhookRejection(SOURCE, id: "${path.split("/").at(-1)}")`),
+  ),
   "Mutation.updateImage": image(({ headers: by }, id) => ({
     by,
     path: "/graphql",

@@ -11,11 +11,11 @@ import { sealedProofs } from "./rejections/rejection-store.ts";
 import { createReplayStore } from "./replays/replay-store.ts";
 import { createReplays } from "./replays/replays.ts";
 import { startReplays } from "./replays/run-replays.ts";
+import { loadersOf, resolversOf } from "./resolvers.ts";
 import { createServiceRoutes } from "./routes.ts";
 import { startForgettingRemovedSources } from "./sources/forget-removed-sources.ts";
 import { createKnownSources } from "./sources/known-sources.ts";
 import { viewSource } from "./sources/source.ts";
-import { resolversOf, sourceLoaders } from "./sources/source-resolvers.ts";
 import { createSourceSecrets } from "./sources/source-secrets.ts";
 import { createSourceStore, sealedSecrets } from "./sources/source-store.ts";
 import { createSources } from "./sources/sources.ts";
@@ -46,23 +46,16 @@ export async function createService(context: ServiceContext<Properties>): Promis
   startReplays({ ...receiving, runner, pool, replayStore, sourceStore, outbox, clock });
   consume("accounts", { "account.deleted": ({ subject }, { tx }) => sources.deleteAllOf(tx, subject) });
 
+  const parts = { ...receiving, sources, sourceSecrets, sourceStore, replays, replayStore, pageLimits };
   return serve({
     title: "Signalbox webhook ingest",
     principals: openPrincipals(context),
-    routes: createServiceRoutes({
-      sources,
-      sourceSecrets,
-      sourceStore,
-      replays,
-      replayStore,
-      pageLimits,
-      ...receiving,
-    }),
+    routes: createServiceRoutes(parts),
     internalRoutes: exportRoutes({ item: WebhookSourceResource, list: sourceStore.list, view: viewSource }),
     graph: {
       typeDefs: await readFile(schemaFile, "utf8"),
-      resolvers: resolversOf({ sourceStore, pageLimits }),
-      createLoaders: sourceLoaders(sourceStore),
+      resolvers: resolversOf(parts),
+      createLoaders: loadersOf(parts),
     },
   });
 }

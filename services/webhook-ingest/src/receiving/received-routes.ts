@@ -122,8 +122,8 @@ function declareReads(routes: Routes, { sourceStore, receivedStore }: ReceivedRo
     async handle({ caller, params }) {
       const found = await find(caller.accountId, params);
       if (!found) return refused(404, "not_found");
-      const self = `/api/v1/webhooks/sources/${params.id}/received/${found.id}`;
-      return ok({ ...viewReceived(found), headers: found.headers, links: { self, body: `${self}/body` } });
+      const links = { self: pathOf(found), body: bodyPathOf(found) };
+      return ok({ ...viewReceived(found), headers: found.headers, links });
     },
   });
   routes.get(`${path}/received/:ref/body`, {
@@ -142,7 +142,11 @@ function declareReads(routes: Routes, { sourceStore, receivedStore }: ReceivedRo
   });
 }
 
-const positionOfReceived = (row: ListedDelivery) => ({ at: row.receivedAt, id: row.id });
+const pathOf = ({ sourceId, id }: ListedDelivery) => `/api/v1/webhooks/sources/${sourceId}/received/${id}`;
+/** Where the bytes are. */
+export const bodyPathOf = (delivery: ListedDelivery): string => `${pathOf(delivery)}/body`;
+
+export const positionOfReceived = (row: ListedDelivery) => ({ at: row.receivedAt, id: row.id });
 
 const viewReceived = (delivery: ListedDelivery) => ({
   id: delivery.id,

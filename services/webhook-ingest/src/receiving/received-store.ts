@@ -27,11 +27,12 @@ export interface ListedDelivery {
   readonly forwarded: boolean;
   readonly bodyBytes: number;
   readonly receivedAt: Date;
+  /** Signatures and credentials masked. */
+  readonly headers: Delivery["headers"];
 }
 
 /** A received webhook with everything that was kept of it. */
 export interface StoredDelivery extends ListedDelivery {
-  readonly headers: Delivery["headers"];
   readonly body: Buffer;
   /** Whether the `Content-Encoding` that its headers name is undone in the body. */
   readonly bodyDecoded: boolean;
@@ -55,7 +56,7 @@ interface Dependencies {
 
 const listed = `id, source_id as "sourceId", delivery_id as "deliveryId", is_id_signed as "isIdSigned",
   event_type as "eventType", is_type_signed as "isTypeSigned", content_type as "contentType",
-  same_content_as as "sameContentAs", forwarded, octet_length(body) as "bodyBytes", received_at as "receivedAt"`;
+  same_content_as as "sameContentAs", forwarded, octet_length(body) as "bodyBytes", received_at as "receivedAt", headers`;
 // Without names: planned with their values, the statements touch only the days that they are about.
 const list = sql(
   "",
@@ -67,7 +68,7 @@ const list = sql(
 );
 const find = sql(
   "",
-  `select ${listed}, headers, body, body_decoded as "bodyDecoded" from received_deliveries
+  `select ${listed}, body, body_decoded as "bodyDecoded" from received_deliveries
    where source_id = $1 and id = $2 and received_at = $3`,
 );
 const findByKey = sql(
@@ -85,13 +86,18 @@ const count = sql(
 );
 const walk = sql(
   "",
-  `select ${listed}, headers, body, body_decoded as "bodyDecoded" from received_deliveries
+  `select ${listed}, body, body_decoded as "bodyDecoded" from received_deliveries
    where ${chosen} and (received_at, id) > ($5, $6) order by received_at, id limit $7`,
 );
 const findMany = sql(
   "",
-  `select ${listed}, headers, body, body_decoded as "bodyDecoded" from received_deliveries
+  `select ${listed}, body, body_decoded as "bodyDecoded" from received_deliveries
    where source_id = $1 and id = any($2) and received_at = any($3) order by received_at, id`,
+);
+const findOwn = sql(
+  "",
+  `select ${listed} from received_deliveries
+   where source_id = any(select id from sources where account_id = $1) and id = any($2) and received_at = any($3)`,
 );
 const findIds = sql(
   "",
@@ -145,6 +151,10 @@ export function createReceivedStore({ pool, clock, keepMs }: Dependencies) {
     /** Finds those of the ids with their bytes, in the order in which they came. */
     findMany: async (sourceId: string, ids: readonly string[]): Promise<StoredDelivery[]> =>
       (await pool.query<StoredDelivery>(findMany, [sourceId, ids, timesOf(ids)])).rows,
+
+    /** Finds those of the ids that sources of the account received. */
+    findOwnMany: async (accountId: string, ids: readonly string[]): Promise<ListedDelivery[]> =>
+      (await pool.query<ListedDelivery>(findOwn, [accountId, ids, timesOf(ids)])).rows,
 
     /** The ids that are there. */
     async existing(sourceId: string, ids: readonly string[]): Promise<Set<string>> {

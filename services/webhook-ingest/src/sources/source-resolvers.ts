@@ -3,11 +3,11 @@ import { connectionField, createLoader, field, type Load, type PageLimits, type 
 import { ingestPathOf, type Source } from "./source.ts";
 import type { SourceStore } from "./source-store.ts";
 
-interface Loaders {
+export interface SourceLoaders {
   readonly source: Load<Source>;
 }
 
-interface SourceFields {
+export interface SourceFields {
   readonly sourceStore: SourceStore;
   readonly pageLimits: PageLimits;
 }
@@ -15,7 +15,7 @@ interface SourceFields {
 const read = { scopes: ["webhooks:read"] } as const;
 
 /** The sources of an account in the graph. */
-export function resolversOf({ sourceStore, pageLimits }: SourceFields): Resolvers<Loaders> {
+export function sourceResolvers({ sourceStore, pageLimits }: SourceFields): Resolvers<SourceLoaders> {
   return {
     Account: {
       webhookSources: connectionField(
@@ -33,7 +33,7 @@ export function resolversOf({ sourceStore, pageLimits }: SourceFields): Resolver
 /** The loaders of one request: they find what belongs to whoever makes it. */
 export const sourceLoaders =
   (sourceStore: SourceStore) =>
-  (principal: Principal | null): Loaders => ({
+  (principal: Principal | null): SourceLoaders => ({
     source: createLoader(
       async (ids) => (principal ? sourceStore.findMany(principal.accountId, ids) : []),
       ({ id }) => id,
