@@ -18,6 +18,7 @@ import type { Admission } from "./admission.ts";
 import type { IngestLimits } from "./ingest-limits.ts";
 import type { Refused } from "./judge-webhook.ts";
 import type { createReceiveWebhook, ReceiveOutcome } from "./receive-webhook.ts";
+import type { ReceivingMetrics } from "./receiving-metrics.ts";
 
 export interface IngestRoutes {
   readonly receiveWebhook: ReturnType<typeof createReceiveWebhook>;
@@ -27,8 +28,7 @@ export interface IngestRoutes {
   readonly webhookBytesMax: () => number;
   /** Whether this deployment takes webhooks of partners. */
   readonly areOpen: () => boolean;
-  /** Counts what became of a webhook, by scheme where it is known. */
-  readonly count: (outcome: string) => void;
+  readonly receivingMetrics: ReceivingMetrics;
 }
 
 type Input = RouteInput<null, { readonly source_id: string }, unknown, null>;
@@ -86,19 +86,22 @@ async function take(input: Input, parts: IngestRoutes): Promise<HttpResponse> {
   const { source_id: sourceId } = params;
   if (!parts.areOpen()) return later("Integrations are switched off.");
   const wait = parts.ingestLimits.secondsToWait(sourceId, clientAddress);
-  if (wait !== null) return tooMany(wait, "Too many requests were refused. Try again later.");
+  if (wait !== null)
+    return turnedAway(parts, "allowance_used", wait, "Too many requests were refused. Try again later.");
   const bytesMax = parts.webhookBytesMax();
   const place = parts.admission.enter(sourceId, Math.min(Number(headers["content-length"] ?? bytesMax), bytesMax));
-  if (place === null) return tooMany(1, "This source has too much in hand right now.");
+  if (place === null) return turnedAway(parts, "in_hand", 1, "This source has too much in hand right now.");
   try {
     const body = await readBody(request, bytesMax, "payload_too_large", pace);
     const result = await parts.receiveWebhook({ sourceId, headers, body });
     return answerOf(input, parts, result, body);
   } catch (error) {
     if (isAppError(error) && error.code === "payload_too_large") {
+      parts.receivingMetrics.countTurnedAway("body_too_large");
       const bodyBytes = Number(headers["content-length"] ?? bytesMax + 1);
       reject(input, parts, { reason: "body_too_large", status: 413, bodyBytes });
     }
+    if (isAppError(error) && error.code === "request_timeout") parts.receivingMetrics.countTurnedAway("body_too_slow");
     throw error;
   } finally {
     place.leave();
@@ -106,7 +109,7 @@ async function take(input: Input, parts: IngestRoutes): Promise<HttpResponse> {
 }
 
 function answerOf(input: Input, parts: IngestRoutes, result: ReceiveOutcome, body: Buffer): HttpResponse {
-  parts.count("reason" in result ? result.reason : result.outcome);
+  parts.receivingMetrics.countOutcome(input.params.source_id, result);
   switch (result.outcome) {
     case "received":
     case "repeated":
@@ -176,5 +179,13 @@ function refusalOf({ outcome }: Exclude<Refused, { outcome: "unknown-source" }>)
 }
 
 const later = (message: string): HttpResponse => refused(503, "unavailable", { message, retryAfterSeconds: 300 });
-const tooMany = (retryAfterSeconds: number, message: string): HttpResponse =>
-  refused(429, "rate_limited", { message, retryAfterSeconds });
+
+function turnedAway(
+  { receivingMetrics }: IngestRoutes,
+  reason: "allowance_used" | "in_hand",
+  retryAfterSeconds: number,
+  message: string,
+): HttpResponse {
+  receivingMetrics.countTurnedAway(reason);
+  return refused(429, "rate_limited", { message, retryAfterSeconds });
+}

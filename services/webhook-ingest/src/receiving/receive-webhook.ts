@@ -1,24 +1,30 @@
 import { randomBytes } from "node:crypto";
 import { AppError } from "@signalbox/core";
+import type { SchemeName } from "@signalbox/webhook-signatures";
 import type { KnownSource, KnownSources } from "../sources/known-sources.ts";
 import { sourceFrom } from "../sources/source.ts";
 import type { CustomAnswer } from "../sources/source-settings.ts";
 import { decodeBody } from "./decode-body.ts";
 import type { DeliveryWriter } from "./delivery-writer.ts";
 import { undecodedAs } from "./judge-as-is.ts";
-import { type Judge, type Judgement, judgeWebhook, type Webhook } from "./judge-webhook.ts";
+import { type DecodedWebhook, type Judge, type Judgement, judgeWebhook, type Webhook } from "./judge-webhook.ts";
+import type { ReceivingMetrics } from "./receiving-metrics.ts";
 
-export type ReceiveOutcome =
-  | (Exclude<Judgement, { delivery: unknown }> & {
-      /** The source wants to have what it refuses. */
-      readonly isKept?: boolean | undefined;
-    })
-  | { readonly outcome: "received" | "repeated"; readonly answer: CustomAnswer | undefined };
+export type ReceiveOutcome = (
+  | Exclude<Judgement, { delivery: unknown }>
+  | { readonly outcome: "received" | "repeated"; readonly answer: CustomAnswer | undefined }
+) & {
+  /** Null for a source that is not there. */
+  readonly scheme: SchemeName | null;
+  /** The source wants to have what it refuses. */
+  readonly isKept?: boolean | undefined;
+};
 
 interface Dependencies extends Judge {
   readonly webhookBytesMax: () => number;
   readonly knownSources: KnownSources;
   readonly deliveryWriter: Pick<DeliveryWriter, "write">;
+  readonly metrics: Pick<ReceivingMetrics, "observeVerification">;
 }
 
 /** Stands for a source that is not there. Its secret is nobody's, so nothing is ever verified by it. */
@@ -37,7 +43,15 @@ const triesMax = 4;
  * again first, and a copy that is stale when it is written by, too.
  */
 export function createReceiveWebhook(dependencies: Dependencies) {
-  const { knownSources, deliveryWriter, webhookBytesMax } = dependencies;
+  const { clock, knownSources, deliveryWriter, webhookBytesMax, metrics } = dependencies;
+
+  /** Judges as quickly for nobody's source, and notes how long it took. */
+  function judged(webhook: DecodedWebhook, known: KnownSource): Judgement {
+    const startedMs = clock.steadyMs();
+    const judgement = judgeWebhook(dependencies, webhook, known);
+    metrics.observeVerification(known.source.scheme, (clock.steadyMs() - startedMs) / 1_000);
+    return judgement;
+  }
 
   return async function receiveWebhook(received: Webhook): Promise<ReceiveOutcome> {
     let source = await knownSources.find(received.sourceId);
@@ -47,21 +61,25 @@ export function createReceiveWebhook(dependencies: Dependencies) {
     const judge = (known: KnownSource | null): Judgement => {
       if (known === null) {
         // Takes the time of a source that is there: an id must not be told by how long its refusal takes.
-        judgeWebhook(dependencies, webhook, nobodysSource);
+        judged(webhook, nobodysSource);
         return { outcome: "unknown-source" };
       }
-      return undecoded ?? judgeWebhook(dependencies, webhook, known);
+      return undecoded ?? judged(webhook, known);
     };
     for (let tries = 0; tries < triesMax; tries++) {
       const judgement = judge(source);
       if ("delivery" in judgement) {
+        const { scheme, settings } = judgement.delivery.source;
         const outcome = await deliveryWriter.write(judgement.delivery);
-        if (outcome !== "stale") return { outcome, answer: judgement.delivery.source.settings.answer };
+        if (outcome !== "stale") return { outcome, scheme, answer: settings.answer };
         source = await knownSources.reread(webhook.sourceId);
         continue;
       }
       const current = await knownSources.current(webhook.sourceId);
-      if (current === source) return { ...judgement, isKept: current?.source.settings.keepRejectedBodies };
+      if (current === source) {
+        const { scheme = null, settings } = current?.source ?? {};
+        return { ...judgement, scheme, isKept: settings?.keepRejectedBodies };
+      }
       source = current;
     }
     throw new AppError("unavailable", "The source is being changed. Try again.", { retryAfterSeconds: 1 });

@@ -16,6 +16,7 @@ import { DeliveryWriter } from "./delivery-writer.ts";
 import { createIngestLimits } from "./ingest-limits.ts";
 import { createReceiveWebhook } from "./receive-webhook.ts";
 import { createReceivedStore } from "./received-store.ts";
+import { createReceivingMetrics } from "./receiving-metrics.ts";
 
 type Context = Pick<ServiceContext<Properties>, "configuration" | "runner" | "clock" | "log" | "metrics">;
 type Opened = Pick<OpenedService, "pool" | "outbox" | "accessStates" | "limiterOf">;
@@ -38,11 +39,7 @@ export async function openReceiving(context: Context, opened: Opened, { knownSou
     "signalbox_webhook_rejections_dropped",
     "Rejections that were counted but not written.",
   );
-  const outcomes = metrics.counter(
-    "signalbox_webhooks_received_total",
-    "Webhooks of partners, by what became of them.",
-    ["outcome"],
-  );
+  const receivingMetrics = createReceivingMetrics(metrics, clock);
   const eventBytesMax = configuration.get("events.message.max-bytes");
   const mayWrite = createMayWrite(accessStates);
   const toleranceMs = () => configuration.get("webhook-ingest.tolerance");
@@ -53,7 +50,10 @@ export async function openReceiving(context: Context, opened: Opened, { knownSou
   return {
     receivedStore: createReceivedStore({ pool, clock, keepMs }),
     rejectionStore,
-    receiveWebhook: createReceiveWebhook({ ...judge, knownSources, deliveryWriter, webhookBytesMax }),
+    receiveWebhook: createReceiveWebhook({
+      ...judge,
+      ...{ knownSources, deliveryWriter, webhookBytesMax, metrics: receivingMetrics },
+    }),
     retryRejection: createRetryRejection({
       ...{ judge, webhookBytesMax, knownSources, deliveryWriter, rejectionStore, outbox },
     }),
@@ -73,7 +73,7 @@ export async function openReceiving(context: Context, opened: Opened, { knownSou
     eventBytesMax,
     mayWrite,
     areOpen,
-    count: (outcome: string) => outcomes.inc({ outcome }),
+    receivingMetrics,
   };
 }
 
