@@ -21,7 +21,8 @@ export interface KnownKey {
   readonly receivedAt: Date;
 }
 
-type InsertOutcome = "new" | "known" | "stale";
+/** `repeated`: its name came before with the same content; `known`: one of its keys is another's, see `findKeys`. */
+type InsertOutcome = "new" | "repeated" | "known" | "stale";
 
 const columns = `id, source_id, delivery_id, is_id_signed, event_type, is_type_signed, content_type, same_content_as,
   forwarded, headers, body, body_decoded, received_at`;
@@ -62,7 +63,10 @@ const insert = sql(
    ), published as (
      ${outboxInsert("select event_id, topic, key, event_headers as headers, payload, key_hash from new order by nth")}
    )
-   select given.id, case when live.id is null then 'stale' when fresh.received_id is null then 'known' else 'new' end as outcome,
+   select given.id, case when live.id is null then 'stale' when fresh.received_id is not null then 'new'
+       when exists (select from received_keys as k
+         where k.source_id = given.source_id and k.digest = given.id_key and k.content = given.content) then 'repeated'
+       else 'known' end as outcome,
      (select array_agg(distinct shard) from published) as shards
    from given left join live on live.id = given.id left join fresh on fresh.received_id = given.id`,
 );
@@ -83,7 +87,7 @@ const renewKey = sql(
 /** What partners sent and was taken, written to PostgreSQL; see `received-store.ts` for those who read it. */
 export function createDeliveryStore(pool: Pool) {
   return {
-    /** Says of each whether it is new, has a key that is known, or was verified by a source that has changed since. */
+    /** Says of each whether it is new, a repetition, has a key that is known, or was verified by a source that has changed. */
     async insert(
       writes: readonly DeliveryWrite[],
     ): Promise<{ readonly outcomes: ReadonlyMap<string, InsertOutcome>; readonly shards: readonly number[] }> {

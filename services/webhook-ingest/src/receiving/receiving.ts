@@ -44,7 +44,7 @@ export async function openReceiving(context: Context, opened: Opened, { knownSou
   const mayWrite = createMayWrite(accessStates);
   const toleranceMs = () => configuration.get("webhook-ingest.tolerance");
   const judge = { clock, toleranceMs, eventBytesMax, mayWrite };
-  const deliveryWriter = new DeliveryWriter({ deliveryStore, outbox });
+  const deliveryWriter = new DeliveryWriter({ deliveryStore, outbox, clock });
   await startRetaining(context, opened);
   const keepMs = () => configuration.get("webhook-ingest.received.retention");
   return {
