@@ -193,7 +193,7 @@ interface Sink {
   close(): void;
 }
 
-async function startSink(): Promise<Sink> {
+export async function startSink(): Promise<Sink> {
   const child: ChildProcess = fork(sinkFile, { serialization: "advanced" });
   const ask = async <T>(message: string | null): Promise<T> => {
     if (message !== null) child.send(message);
@@ -216,18 +216,18 @@ const costs = sql(
 );
 
 /** Others on the engine write into the same log. */
-async function costsOf(pool: Pool): Promise<{ wal: number; transactions: number }> {
+export async function costsOf(pool: Pool): Promise<{ wal: number; transactions: number }> {
   const [row] = (await pool.query<{ wal: number; transactions: number }>(costs)).rows;
   return row ?? { wal: Number.NaN, transactions: Number.NaN };
 }
 
-async function cpuMsOf(pid: number): Promise<number> {
+export async function cpuMsOf(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-async function rssMiBOf(pid: number): Promise<number> {
+export async function rssMiBOf(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024);
 }

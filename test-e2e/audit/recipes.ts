@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import { eventually } from "@signalbox/testing";
 import type { ClientRequest } from "../journey/client.ts";
 import type { Headers, Person, World } from "./world.ts";
@@ -94,6 +94,46 @@ const sourceGraph = (call: (id: string) => string): Recipe =>
   fresh(async ({ headers: by }, { send }) => {
     const { id } = (await send(by, sources, { body: newSource })).json;
     return { by, path: "/graphql", request: { body: { query: `mutation { ${call(id)} { errors { message } } }` } } };
+  });
+
+/** A mutation about the source of a path; SOURCE stands for the argument that names it. */
+const ofSource = ({ headers: by }: Person, path: string, call: string): Attempt => {
+  const id = path.slice(sources.length + 1).split("/")[0];
+  const query = `mutation { ${call.replace("SOURCE", `sourceId: "${id}"`)} { errors { message } } }`;
+  return { by, path: "/graphql", request: { body: { query } } };
+};
+
+/** A replay that takes its time: of some webhooks that a source received, one a second. */
+const runningReplay = (make: (person: Person, path: string) => Attempt): Recipe =>
+  fresh(async (person, { send }) => {
+    const secret = randomBytes(24).toString("hex");
+    const { id, ingest_path } = (
+      await send(person.headers, sources, { body: { ...newSource, scheme: "github", secret } })
+    ).json;
+    for (let nth = 0; nth < 20; nth++) {
+      const body = { nth };
+      const signature = createHmac("sha256", secret).update(JSON.stringify(body)).digest("hex");
+      const headers = { "x-github-delivery": `${nth}`, "x-hub-signature-256": `sha256=${signature}` };
+      await send(headers, ingest_path, { body });
+    }
+    const path = `${sources}/${id}/replays`;
+    const body = { from: "2026-01-01T00:00:00Z", rate: 1 };
+    return make(person, `${path}/${(await send(person.headers, path, { body })).json.id}`);
+  });
+
+/** A webhook that was refused for the secret of its source, which is right by now. */
+const mendedRejection = (make: (person: Person, path: string) => Attempt): Recipe =>
+  fresh(async (person, { send, tryTo }) => {
+    const secret = randomBytes(24).toString("hex");
+    const settings = { keep_rejected_bodies: true };
+    const wrong = { ...newSource, scheme: "github", secret: `${secret}-wrong`, settings };
+    const { id, ingest_path } = (await send(person.headers, sources, { body: wrong })).json;
+    const signature = createHmac("sha256", secret).update("{}").digest("hex");
+    await tryTo({ "x-github-delivery": "1", "x-hub-signature-256": `sha256=${signature}` }, ingest_path, { body: {} });
+    const path = `${sources}/${id}/rejections`;
+    const rejection = await eventually(async () => (await send(person.headers, path)).json.items[0]?.id);
+    await send(person.headers, `${sources}/${id}`, { method: "PATCH", body: { secret } });
+    return make(person, `${path}/${rejection}`);
   });
 
 const endpoints = "/api/v1/webhooks/endpoints";
@@ -219,6 +259,15 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   "POST /api/v1/webhooks/sources/{id}/rotate-url": source((person, path) =>
     rest(person, "POST", `${path}/rotate-url`, { overlap_seconds: 60 }),
   ),
+  "POST /api/v1/webhooks/sources/{id}/replays": source((person, path) =>
+    rest(person, "POST", `${path}/replays`, { from: "2026-01-01T00:00:00Z" }),
+  ),
+  "POST /api/v1/webhooks/sources/{id}/replays/{replay_id}/cancel": runningReplay((person, path) =>
+    rest(person, "POST", `${path}/cancel`),
+  ),
+  "POST /api/v1/webhooks/sources/{id}/rejections/{rejection_id}/retry": mendedRejection((person, path) =>
+    rest(person, "POST", `${path}/retry`),
+  ),
   "DELETE /api/v1/webhooks/sources/{id}": source((person, path) => rest(person, "DELETE", path)),
   "Mutation.createWebhookSource": fresh((person) =>
     graph(person, "createWebhookSource", "CreateWebhookSourceInput", newSource),
@@ -335,6 +384,15 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     const input = { key: flag.key, expectedRevision, reason: "walked" };
     return graph({ headers: administrator }, "archiveFlag", "ArchiveFlagInput", input);
   },
+  "Mutation.createReceivedWebhookReplay": source((person, path) =>
+    ofSource(person, path, `createReceivedWebhookReplay(SOURCE, input: { from: "2026-01-01T00:00:00Z" })`),
+  ),
+  "Mutation.cancelReceivedWebhookReplay": runningReplay((person, path) =>
+    ofSource(person, path, `cancelReceivedWebhookReplay(SOURCE, id: "${path.split("/").at(-1)}")`),
+  ),
+  "Mutation.retryWebhookRejection": mendedRejection((person, path) =>
+    ofSource(person, path, `retryWebhookRejection(SOURCE, id: "${path.split("/").at(-1)}")`),
+  ),
   "Mutation.updateImage": image(({ headers: by }, id) => ({
     by,
     path: "/graphql",

@@ -1164,6 +1164,101 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhooks/sources/{id}/rejections/{rejection_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a webhook that was refused, with what its source keeps of it */
+        get: operations["rejectedWebhook"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/sources/{id}/rejections/{rejection_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verify a refused webhook again
+         * @description With the secrets and settings of now, by the time at which it came. What is taken is received as any other webhook, once.
+         */
+        post: operations["retryWebhookRejection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/sources/{id}/replays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the replays of a source, newest first */
+        get: operations["receivedWebhookReplays"];
+        put?: never;
+        /**
+         * Publish received webhooks again
+         * @description In the order in which they came, with `replay_of` in their events. Endpoints get them as new events; a dry run counts.
+         */
+        post: operations["createReceivedWebhookReplay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/sources/{id}/replays/{replay_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read how far a replay is */
+        get: operations["receivedWebhookReplay"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/sources/{id}/replays/{replay_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a replay
+         * @description What it has published stays published.
+         */
+        post: operations["cancelReceivedWebhookReplay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/webhooks/sources/{id}/rotate-url": {
         parameters: {
             query?: never;
@@ -1198,6 +1293,26 @@ export interface paths {
          * @description Until the overlap ends the present secret verifies too. At most three secrets verify at once.
          */
         post: operations["rotateWebhookSourceSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/sources/{id}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Explain what would become of a webhook
+         * @description Which step fails and what it wanted. Nothing is received, and no signature is told.
+         */
+        post: operations["verifyWebhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1749,6 +1864,32 @@ export interface components {
                 valid: boolean;
             };
         };
+        CreateReceivedWebhookReplay: {
+            /**
+             * @description Counts what would be published, and publishes nothing.
+             * @default false
+             */
+            dry_run?: boolean;
+            /** @description Of those between the times, the ones of these types; each a name or a prefix that ends in `*`. */
+            event_types?: string[];
+            /**
+             * Format: date-time
+             * @description Instead of ids: those that came then or later.
+             */
+            from?: string;
+            /** @description The received webhooks to publish again. */
+            ids?: string[];
+            /**
+             * @description How many a second are published.
+             * @default 100
+             */
+            rate?: number;
+            /**
+             * Format: date-time
+             * @description Those that came before; now where left out.
+             */
+            to?: string;
+        };
         CreateWebhookEndpoint: {
             /** @default null */
             description?: string | null;
@@ -1860,6 +2001,8 @@ export interface components {
                  * @enum {string}
                  */
                 handshake?: "meta" | "dropbox" | "microsoft-graph" | "cloudevents" | "slack" | "zoom" | "discord";
+                /** @description Whether what is refused is kept, to be looked at and tried again. */
+                keep_rejected_bodies?: boolean;
                 max_body_bytes?: number;
                 /** @description Where the signature header holds `t=…,v1=…`: how its members are named. */
                 pairs?: {
@@ -2402,6 +2545,46 @@ export interface components {
             /** @description An earlier delivery with the same body, where the scheme signs no time: a repetition, or a replay. */
             same_content_as: string | null;
         };
+        ReceivedWebhookReplay: {
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC, with milliseconds.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            created_at: string;
+            event_types: string[] | null;
+            finished_at: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC, with milliseconds.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            from: string;
+            /** @description The replay. Opaque. */
+            id: string;
+            ids: string[] | null;
+            /** @description Of those chosen by id, how many were past the retention when their turn came. */
+            missing: number;
+            published: number;
+            /** @description How many a second are published. */
+            rate: number;
+            /** @description The source. Opaque. */
+            source_id: string;
+            /** @enum {string} */
+            status: "running" | "completed" | "cancelled";
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC, with milliseconds.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            to: string;
+            /** @description How many were chosen when it began. */
+            total: number;
+        };
+        ReceivedWebhookReplayCount: {
+            /** @description How many would be published. */
+            count: number;
+        };
         RecoveryRequest: {
             /**
              * Format: date-time
@@ -2409,6 +2592,14 @@ export interface components {
              * @example 2026-01-01T00:00:00.000Z
              */
             requested_at: string;
+        };
+        RetriedWebhookRejection: {
+            /**
+             * @description repeated: it was received before, by a retry or a repetition.
+             * @enum {string}
+             */
+            outcome: "received" | "repeated";
+            received_id: string | null;
         };
         Revocation: {
             /** @description How many keys and clients still work that it has made. */
@@ -2668,6 +2859,7 @@ export interface components {
                 event_type_header?: string | null;
                 forwarded_headers?: string[] | null;
                 handshake?: ("meta" | "dropbox" | "microsoft-graph" | "cloudevents" | "slack" | "zoom" | "discord") | null;
+                keep_rejected_bodies?: boolean | null;
                 max_body_bytes?: number | null;
                 pairs?: ({
                     /**
@@ -2703,6 +2895,29 @@ export interface components {
              */
             status?: "active" | "paused" | "stopped";
             verify_token?: string | null;
+        };
+        VerifyWebhook: {
+            /** @description The body as text, to the byte. */
+            body?: string;
+            /**
+             * Format: base64
+             * @description The body, where it is no text.
+             */
+            body_base64?: string;
+            /** @description The headers as they came. */
+            headers: {
+                [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @description When it came; now where left out.
+             */
+            received_at?: string;
+            /**
+             * Format: uri
+             * @description The address that it was posted to, where the signature covers it.
+             */
+            url?: string;
         };
         WebhookAttempt: {
             /** @description False for an attempt whose lease had run out: another with its number was recorded first. */
@@ -2970,13 +3185,62 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
+        WebhookExplanation: {
+            delivery_id: string | null;
+            event_type: string | null;
+            /** @description What that step wanted. */
+            expected: string | null;
+            /** @description The headers that were looked at. */
+            headers_read: string[];
+            /** @description What would have verified instead. */
+            hints: string[];
+            /**
+             * @description What would become of it.
+             * @enum {string}
+             */
+            outcome: "accepted" | "challenged" | "dropped" | "refused";
+            /** @description A stable word, as rejections have it. */
+            reason: string | null;
+            /** @description The step that failed. */
+            step: string | null;
+        };
         WebhookRejection: {
             address: string;
             body_bytes: number;
             /** @description The rejection. Opaque. */
             id: string;
+            /** @description Whether the webhook is kept whole, and can be tried again. */
+            kept: boolean;
             /** @description A stable word, such as signature_mismatch. */
             reason: string;
+            /** @description The received webhook that a retry made of it. */
+            received_id: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC, with milliseconds.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            rejected_at: string;
+            /** @description What the partner was answered. */
+            status: number;
+        };
+        WebhookRejectionInFull: {
+            address: string;
+            /** @description The first 4 KiB of the body. */
+            body_base64: string | null;
+            body_bytes: number;
+            /** @description Every header as it came; signatures and credentials are masked. Null where the source did not keep it. */
+            headers: {
+                [key: string]: string | string[];
+            } | null;
+            /** @description The rejection. Opaque. */
+            id: string;
+            /** @description Whether the webhook is kept whole, and can be tried again. */
+            kept: boolean;
+            /** @description A stable word, such as signature_mismatch. */
+            reason: string;
+            /** @description The received webhook that a retry made of it. */
+            received_id: string | null;
             /**
              * Format: date-time
              * @description RFC 3339, UTC, with milliseconds.
@@ -3934,6 +4198,46 @@ export interface components {
                 "application/json": components["schemas"]["ReceivedWebhookInFull"];
             };
         };
+        /** @description Success. */
+        ReceivedWebhookReplay: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                ETag: components["headers"]["ETag"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ReceivedWebhookReplay"];
+            };
+        };
+        /** @description Taken; done later. */
+        ReceivedWebhookReplayAccepted: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ReceivedWebhookReplay"];
+            };
+        };
+        /** @description Success. */
+        ReceivedWebhookReplayCount: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                ETag: components["headers"]["ETag"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ReceivedWebhookReplayCount"];
+            };
+        };
         /** @description Taken; done later. */
         RecoveryRequestAccepted: {
             headers: {
@@ -3988,6 +4292,20 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Success. */
+        RetriedWebhookRejection: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                ETag: components["headers"]["ETag"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RetriedWebhookRejection"];
             };
         };
         /** @description Success. */
@@ -4324,6 +4642,34 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["WebhookEventType"];
+            };
+        };
+        /** @description Success. */
+        WebhookExplanation: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                ETag: components["headers"]["ETag"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WebhookExplanation"];
+            };
+        };
+        /** @description Success. */
+        WebhookRejectionInFull: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                ETag: components["headers"]["ETag"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WebhookRejectionInFull"];
             };
         };
         /** @description Success. */
@@ -8588,8 +8934,18 @@ export interface operations {
             query?: {
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
+                /** @description As the partner names it. */
+                delivery_id?: string;
+                /** @description A type of the partner, or a prefix that ends in `*`. */
+                event_type?: string;
+                /** @description Whether it went on to the account's endpoints. */
+                forwarded?: "true" | "false";
+                /** @description Webhooks of this time or later. */
+                from?: string;
                 /** @description Items on the page. */
                 limit?: number;
+                /** @description Webhooks before this time. */
+                to?: string;
             };
             header?: {
                 /** @description Entity tags that the client has; a current one gives 304. */
@@ -8773,11 +9129,13 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": "rej_8tHq4LcN5wYfKb0ZrVxPsd",
+                     *           "id": "rej_01kbdq4v00e8w9x2m5n7p3r6tz",
                      *           "reason": "signature_mismatch",
                      *           "status": 401,
                      *           "body_bytes": 38,
                      *           "address": "192.0.2.10",
+                     *           "kept": true,
+                     *           "received_id": null,
                      *           "rejected_at": "2026-01-01T09:00:00.000Z"
                      *         }
                      *       ],
@@ -8799,6 +9157,259 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    rejectedWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags that the client has; a current one gives 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example src_3kVn7RtY1bQzXw5Lm9PdHc */
+                id: string;
+                /** @example rej_01kbdq4v00e8w9x2m5n7p3r6tz */
+                rejection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["WebhookRejectionInFull"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    retryWebhookRejection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request is done once in 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example src_3kVn7RtY1bQzXw5Lm9PdHc */
+                id: string;
+                /** @example rej_01kbdq4v00e8w9x2m5n7p3r6tz */
+                rejection_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["RetriedWebhookRejection"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    receivedWebhookReplays: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description Items on the page. */
+                limit?: number;
+            };
+            header?: {
+                /** @description Entity tags that the client has; a current one gives 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example src_3kVn7RtY1bQzXw5Lm9PdHc */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "rpl_01kbdq4v00e8w9x2m5n7p3r6tz",
+                     *           "source_id": "src_3kVn7RtY1bQzXw5Lm9PdHc",
+                     *           "status": "running",
+                     *           "total": 1200,
+                     *           "published": 300,
+                     *           "missing": 0,
+                     *           "rate": 50,
+                     *           "ids": null,
+                     *           "event_types": [
+                     *             "order.*"
+                     *           ],
+                     *           "from": "2026-01-01T09:00:00.000Z",
+                     *           "to": "2026-01-02T09:00:00.000Z",
+                     *           "created_at": "2026-01-02T09:00:00.000Z",
+                     *           "finished_at": null
+                     *         }
+                     *       ],
+                     *       "has_more": false
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example false */
+                        has_more: boolean;
+                        items: components["schemas"]["ReceivedWebhookReplay"][];
+                        /** @description Opaque; send it as `cursor` to get the next page. */
+                        next_cursor?: string;
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    createReceivedWebhookReplay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request is done once in 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example src_3kVn7RtY1bQzXw5Lm9PdHc */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CreateReceivedWebhookReplay"];
+            };
+        };
+        responses: {
+            200: components["responses"]["ReceivedWebhookReplayCount"];
+            202: components["responses"]["ReceivedWebhookReplayAccepted"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    receivedWebhookReplay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags that the client has; a current one gives 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example src_3kVn7RtY1bQzXw5Lm9PdHc */
+                id: string;
+                /** @example rpl_01kbdq4v00e8w9x2m5n7p3r6tz */
+                replay_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ReceivedWebhookReplay"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    cancelReceivedWebhookReplay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request is done once in 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example src_3kVn7RtY1bQzXw5Lm9PdHc */
+                id: string;
+                /** @example rpl_01kbdq4v00e8w9x2m5n7p3r6tz */
+                replay_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ReceivedWebhookReplay"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -8874,6 +9485,42 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    verifyWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example src_3kVn7RtY1bQzXw5Lm9PdHc */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VerifyWebhook"];
+            };
+        };
+        responses: {
+            200: components["responses"]["WebhookExplanation"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];

@@ -9,11 +9,18 @@ for (const [field, declaration] of Object.entries(subscriptions)) {
     test(`${field}: every member of the payload is in the record of ${name}`, () => {
       const { example: data, audience } = eventOf(name);
       const payload = declaration.payloadOf({ name, data });
-      assert.deepEqual(payload, {
-        account: { __typename: "Account", id: "acc_5Yb0cPq7TnV2sKxW9mRdLh" },
-        event: name,
-        changed: "changed" in data && data.changed,
-      });
+      const expected = {
+        accountChanged: {
+          account: { __typename: "Account", id: "acc_5Yb0cPq7TnV2sKxW9mRdLh" },
+          event: name,
+          changed: "changed" in data && data.changed,
+        },
+        webhookReceived: {
+          receivedWebhook: { __typename: "ReceivedWebhook", id: "rcv_01kbdq4v00e8w9x2m5n7p3r6tz" },
+          replayed: false,
+        },
+      };
+      assert.deepEqual(payload, expected[field as keyof typeof expected]);
       assert.equal(audience, "account", "nobody is told what is not theirs to see");
     });
   }

@@ -58,5 +58,28 @@ const accountChanged: SubscriptionDeclaration<AccountChange> = {
   },
 };
 
+interface WebhookArrival {
+  /** Null for one that was accepted before events said which it was. */
+  readonly receivedWebhook: EntityReference<"ReceivedWebhook"> | null;
+  /** Whether its owner had it published again. */
+  readonly replayed: boolean;
+}
+
+const webhookReceived: SubscriptionDeclaration<WebhookArrival> = {
+  field: "webhookReceived",
+  description: "A webhook of a partner was accepted, or published again.",
+  events: ["webhook.received"],
+  scope: "webhooks:read",
+  access: "subscribe",
+  payloadOf({ name, data }) {
+    if (name !== "webhook.received") return null;
+    const { received_id: id, replay_of: replayOf } = data as EventData<"webhook.received">;
+    return {
+      receivedWebhook: id === undefined ? null : { __typename: "ReceivedWebhook", id },
+      replayed: replayOf !== undefined,
+    };
+  },
+};
+
 /** Every subscription of the graph, by its field. */
-export const subscriptions = { accountChanged } as const;
+export const subscriptions = { accountChanged, webhookReceived } as const;

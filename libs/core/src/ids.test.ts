@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { newId, randomId, uuidv7 } from "./ids.ts";
+import { newId, randomId, timeOfPublicId, uuidv7 } from "./ids.ts";
 
 const many = Array.from({ length: 5_000 }, (_, index) => index);
 
@@ -17,6 +17,23 @@ test("public ids carry their prefix and sort by the time they were made", () => 
   assert.match(older, /^img_[0-9a-hjkmnp-tv-z]{26}$/);
   assert.ok(older < newer);
   assert.equal(new Set(many.map(() => newId("img", 1_000))).size, many.length);
+});
+
+test("a public id says when it was made, and other texts say nothing", () => {
+  for (const ms of [0, 1, 1_000, Date.UTC(2026, 10, 21, 9), 2 ** 48 - 1])
+    assert.equal(timeOfPublicId(newId("img", ms)), ms);
+  const id = newId("img");
+  for (const other of [
+    "",
+    "img_",
+    randomId("src"),
+    id.slice(0, -1),
+    `${id}0`,
+    id.toUpperCase(),
+    `img_z${id.slice(5)}`,
+  ]) {
+    assert.equal(timeOfPublicId(other), null, other);
+  }
 });
 
 test("a random id tells nothing of its time", () => {

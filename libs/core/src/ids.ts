@@ -23,6 +23,14 @@ export function newId(prefix: string, nowMs: number = Date.now()): string {
   return `${prefix}_${text}`;
 }
 
+/** When an id of `newId` was made, in milliseconds; null for what is none. */
+export function timeOfPublicId(id: string): number | null {
+  const [, text] = /^[a-z]+_([0-7][0-9a-hjkmnp-tv-z]{25})$/.exec(id) ?? [];
+  if (text === undefined) return null;
+  // Ten characters are fifty bits: two that are always zero, then the milliseconds.
+  return Array.from(text.slice(0, 10)).reduce((ms, character) => ms * 32 + crockford.indexOf(character), 0);
+}
+
 /** A public id that tells nothing, not even when it was made: the prefix and 22 base-62 characters of 128 random bits. */
 export function randomId(prefix: string): string {
   return `${prefix}_${base62(randomBytes(16), 22)}`;

@@ -1,5 +1,7 @@
 export { advisoryLock } from "./database/advisory-lock.ts";
 export { databaseOptions } from "./database/database-options.ts";
+export { createDayTables, type DayTable, tableOfDay } from "./database/day-tables.ts";
+export { dayMs, type Stretch, startOfDay, stretchesBack } from "./database/days.ts";
 export { isUndone, toAppError } from "./database/errors.ts";
 export { type ListRange, newestFirst, newestFirstOf, rangeValues, type TimePosition } from "./database/list-range.ts";
 export { requireTransaction } from "./database/one-statement.ts";

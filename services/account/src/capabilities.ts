@@ -2,7 +2,7 @@ import { type AccessStates, parseIssuers } from "@signalbox/auth";
 import { createRateLimiters } from "@signalbox/cache";
 import type { Outbox } from "@signalbox/events";
 import { createAuditRefusals } from "@signalbox/service";
-import { createSealer, type Pool, prismaAdapter } from "@signalbox/storage";
+import { createDayTables, createSealer, dayMs, type Pool, prismaAdapter } from "@signalbox/storage";
 import { createAccessAnnouncements } from "./access/access-announcements.ts";
 import { createAccountStore } from "./accounts/account-store.ts";
 import { createAccounts } from "./accounts/accounts.ts";
@@ -11,7 +11,7 @@ import { createAccountRoles } from "./administration/account-roles.ts";
 import { createAccountSearchStore } from "./administration/account-search-store.ts";
 import { createLastAdministrator } from "./administration/last-administrator.ts";
 import { createAudit } from "./audit/audit.ts";
-import { createAuditDayTables } from "./audit/audit-day-tables.ts";
+import { auditDays } from "./audit/audit-days.ts";
 import { createAuditStore } from "./audit/audit-store.ts";
 import { createOneTimeCodes } from "./codes/one-time-codes.ts";
 import { createContactChanges } from "./contacts/contact-changes.ts";
@@ -137,7 +137,7 @@ function createShared(context: Configured, { pool, outbox, accessStates }: Opene
     accountSearch: createAccountSearchStore({ prisma }),
     audit,
     auditStore: createAuditStore({ prisma, clock, retentionDays }),
-    auditDayTables: createAuditDayTables({ pool, clock, retentionDays }),
+    auditDayTables: createDayTables({ pool, clock, keepMs: () => retentionDays() * dayMs }, [auditDays]),
     auditRefusals: createAuditRefusals({
       ...{ clock, log, metrics },
       write: (refusal) => audit.recordRefusal(pool, refusal),

@@ -3,12 +3,11 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { AuditEntryResource } from "@signalbox/contracts";
 import { createManualClock, minutes, uuidv7 } from "@signalbox/core";
-import { type Pool, sql } from "@signalbox/storage";
+import { createDayTables, dayMs, type Pool, sql, startOfDay, tableOfDay } from "@signalbox/storage";
 import { schemaDifference } from "@signalbox/storage/authoring";
 import { eventually } from "@signalbox/testing";
 import { createAudit } from "../src/audit/audit.ts";
-import { createAuditDayTables } from "../src/audit/audit-day-tables.ts";
-import { dayMs, startOfDay, tableOfDay } from "../src/audit/audit-days.ts";
+import { auditDays } from "../src/audit/audit-days.ts";
 import { type Harness, startAccount } from "./harness.ts";
 import { openInside } from "./inside.ts";
 
@@ -26,7 +25,7 @@ const by = { kind: "owner", accountId: null, credential: "x", address: null, req
 /** The keeping of days at a time moved by hand, and a way to write an entry at that time. */
 function at(ms: number, retentionDays = 365) {
   const clock = createManualClock(new Date(ms));
-  const dayTables = createAuditDayTables({ pool, clock, retentionDays: () => retentionDays });
+  const dayTables = createDayTables({ pool, clock, keepMs: () => retentionDays * dayMs }, [auditDays]);
   const audit = createAudit({ clock });
   const write = (accountId: string) =>
     audit.recordRefusal(pool, { accountId, operation: "x", fields: [], reason: "x", by });
@@ -43,15 +42,15 @@ const idOf = async (headers: Record<string, string>): Promise<string> =>
 async function tablesOf(accountId: string): Promise<string[]> {
   const text = "select tableoid::regclass::text as name from audit_entries where account_id = $1 order by id";
   const { rows } = await pool.query<{ name: string }>(sql("", text), [accountId]);
-  return rows.map(({ name }) => name.replace("signalbox.", ""));
+  return rows.map(({ name }) => name);
 }
 const tableOfEntry = (entry: AuditEntryResource | undefined): string =>
-  tableOfDay(startOfDay(Date.parse(entry?.created_at ?? "")));
+  tableOfDay(auditDays, startOfDay(Date.parse(entry?.created_at ?? "")));
 
 test("the tables of today and a week ahead are there, and an entry is in the table of its day", async () => {
   const weekAhead = async () => {
     const today = startOfDay(account.context.clock.nowMs());
-    const days = await at(today).dayTables.days();
+    const days = await at(today).dayTables.days(auditDays);
     for (let ahead = 0; ahead <= 7; ahead++) assert.ok(days.includes(today + ahead * dayMs), `${ahead} ahead`);
   };
   // At midnight the service makes the next table, with the next look at its days.
@@ -69,11 +68,11 @@ test("days go with their whole table once their last entry is past the retention
   await write(id);
   clock.advance(3 * dayMs - 1);
   await keep();
-  assert.deepEqual(await tablesOf(id), [tableOfDay(longAgo)]);
+  assert.deepEqual(await tablesOf(id), [tableOfDay(auditDays, longAgo)]);
   clock.advance(1);
   await keep();
   assert.deepEqual(await tablesOf(id), []);
-  assert.ok(!(await dayTables.days()).includes(longAgo));
+  assert.ok(!(await dayTables.days(auditDays)).includes(longAgo));
 });
 
 test("an entry that comes before the table of its day is written, listed, and moved to its table later", async () => {
@@ -86,9 +85,9 @@ test("an entry that comes before the table of its day is written, listed, and mo
     entries.map(({ action }) => action),
     ["account.create", "x"],
   );
-  assert.deepEqual(await tablesOf(id), ["audit_entries_default", tableOfEntry(entries[0])]);
+  assert.deepEqual(await tablesOf(id), ["signalbox.audit_entries_default", tableOfEntry(entries[0])]);
   await keep();
-  assert.equal((await tablesOf(id))[0], tableOfDay(startOfDay(clock.nowMs())));
+  assert.equal((await tablesOf(id))[0], tableOfDay(auditDays, startOfDay(clock.nowMs())));
   assert.equal((await auditOf(headers)).length, 2);
 });
 
@@ -119,14 +118,14 @@ test("tables are made beside transactions that write; a drop gives way to them a
     await client.query(insert, [uuidv7(account.context.clock.nowMs())]);
     await Promise.all(instances.map(({ keep }) => keep()));
     for (const { keep } of instances) await keep();
-    const days = await at(longAgo).dayTables.days();
+    const days = await at(longAgo).dayTables.days(auditDays);
     assert.equal(days.filter((day) => day === longAgo).length, 1);
-    await assert.rejects(at(longAgo).dayTables.drop(longAgo), { code: "unavailable" });
+    await assert.rejects(at(longAgo).dayTables.drop(auditDays, longAgo), { code: "unavailable" });
   } finally {
     await client.query("rollback");
     client.release();
   }
-  assert.equal(await at(longAgo).dayTables.drop(longAgo), true);
+  assert.equal(await at(longAgo).dayTables.drop(auditDays, longAgo), true);
 });
 
 test("the migrations lead to the Prisma schema", async () => {

@@ -8,10 +8,10 @@ import { createNameLookup, createOutboundClient } from "@signalbox/net";
 import { createWakeUp, ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
 import { openPrincipals, openService } from "@signalbox/service";
 import { createSealer, type Pool, type Sealer, startRetention } from "@signalbox/storage";
-import { createDayTables } from "./day-tables.ts";
 import { createDeliveryStore } from "./deliveries/delivery-store.ts";
 import type { FanOut } from "./deliveries/fan-out.ts";
 import { outgoingEventOf } from "./deliveries/outgoing-event.ts";
+import { createDeliveryDays } from "./delivery-days.ts";
 import { viewEndpoint } from "./endpoints/endpoint.ts";
 import { endpointLoaders, resolversOf } from "./endpoints/endpoint-resolvers.ts";
 import { createEndpointSecrets } from "./endpoints/endpoint-secrets.ts";
@@ -59,12 +59,12 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const { table, batchHandler } = fanOutTable(engine.fanOut, owned.endpoints);
   consume("fan-out", table, batchHandler);
   const retentionMs = () => configuration.get("webhook-delivery.retention");
-  const dayTables = createDayTables({ ...shared, retentionMs });
+  const deliveryDays = createDeliveryDays({ ...shared, retentionMs });
   // Before the first event comes: what finds no table of its day has to be moved later.
-  await dayTables.keep();
+  await deliveryDays.keep();
   startRetention({ runner, pool, clock }, [publishedRetention(retentionMs), replayRetention(retentionMs)]);
   const replays = createReplays(shared);
-  startWorkers(runner, { ...context, ...shared, ...engine, replays, dayTables, accessStates });
+  startWorkers(runner, { ...context, ...shared, ...engine, replays, deliveryDays, accessStates });
 
   const eventTypes = createEventTypes(shared);
   const events = createEvents({ ...context, eventStore, eventTypes, fanOut: engine.fanOut });

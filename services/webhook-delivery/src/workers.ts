@@ -3,7 +3,7 @@ import { hours, seconds } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
 import { type Pool, sql } from "@signalbox/storage";
 import type { Metrics } from "@signalbox/telemetry";
-import type { DayTables } from "./day-tables.ts";
+import type { DeliveryDays } from "./delivery-days.ts";
 import type { Removals } from "./endpoints/removals.ts";
 import type { QueueWorker } from "./queue/queue-worker.ts";
 import type { Replays } from "./replays/replays.ts";
@@ -11,7 +11,7 @@ import type { Replays } from "./replays/replays.ts";
 interface Dependencies {
   readonly queueWorker: QueueWorker;
   readonly replays: Pick<Replays, "step">;
-  readonly dayTables: DayTables;
+  readonly deliveryDays: DeliveryDays;
   readonly removals: Removals;
   readonly accessStates: AccessStates;
   readonly pool: Pool;
@@ -42,12 +42,12 @@ const waiting = sql(
 
 /** Starts the long-running parts that are this service's own. */
 export function startWorkers(runner: Runner, dependencies: Dependencies): void {
-  const { queueWorker, replays, dayTables, removals, accessStates, wake } = dependencies;
+  const { queueWorker, replays, deliveryDays, removals, accessStates, wake } = dependencies;
   runner.worker("deliveries", (signal, beat) => queueWorker.run(signal, beat));
   runner.every("leases of the dead", takeOverEveryMs, () => queueWorker.takeOver());
   runner.every("probes", seconds(2), () => queueWorker.probe());
   runner.every("replays", seconds(1), () => replays.step());
-  runner.every("day tables", hours(1), () => dayTables.keep());
+  runner.every("day tables", hours(1), () => deliveryDays.keep());
   runner.every("removals", seconds(1), () => removals.removeStep());
   // What was held for an account is in the queue all the time.
   runner.defer("access listener", accessStates.onChange(wake));

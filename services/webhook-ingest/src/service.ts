@@ -7,13 +7,17 @@ import { openPrincipals, openService } from "@signalbox/service";
 import { createSealer } from "@signalbox/storage";
 import type { Properties } from "./properties.ts";
 import { openReceiving } from "./receiving/receiving.ts";
+import { sealedProofs } from "./rejections/rejection-store.ts";
+import { createReplayStore } from "./replays/replay-store.ts";
+import { createReplays } from "./replays/replays.ts";
+import { startReplays } from "./replays/run-replays.ts";
+import { loadersOf, resolversOf } from "./resolvers.ts";
 import { createServiceRoutes } from "./routes.ts";
 import { startForgettingRemovedSources } from "./sources/forget-removed-sources.ts";
 import { createKnownSources } from "./sources/known-sources.ts";
 import { viewSource } from "./sources/source.ts";
 import { createSourceAddresses } from "./sources/source-addresses.ts";
 import { createSourceIdAt } from "./sources/source-id-at.ts";
-import { resolversOf, sourceLoaders } from "./sources/source-resolvers.ts";
 import { createSourceSecrets } from "./sources/source-secrets.ts";
 import { createSourceStore, sealedSecrets } from "./sources/source-store.ts";
 import { createSources } from "./sources/sources.ts";
@@ -25,7 +29,11 @@ const schemaFile = new URL("../schema.graphql", import.meta.url);
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
   const { configuration, runner, clock } = context;
   const sealer = createSealer(configuration.get("secrets.keys"));
-  const opened = await openService(context, { prismaDirectory, sealer, sealedColumns: sealedSecrets });
+  const opened = await openService(context, {
+    prismaDirectory,
+    sealer,
+    sealedColumns: [...sealedSecrets, sealedProofs],
+  });
   const { pool, outbox, pageLimits, consume, serve } = opened;
   const sourceStore = createSourceStore(pool, sealer);
   const knownSources = createKnownSources(sourceStore, clock);
@@ -35,19 +43,26 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const sources = createSources({ sourceStore, knownSources, outbox, clock, sourcesMax, areOpen });
   const sourceSecrets = createSourceSecrets({ sourceStore, knownSources, outbox, clock });
   const sourceAddresses = createSourceAddresses({ sourceStore, knownSources, outbox, clock });
-  const receiving = openReceiving(context, opened, { knownSources, sourceIdAt, areOpen });
+  const receiving = await openReceiving(context, opened, { knownSources, sourceIdAt, sealer, areOpen });
   startForgettingRemovedSources({ runner, pool });
+  const replayStore = createReplayStore(pool);
+  const replays = createReplays({ ...receiving, replayStore, outbox, clock });
+  startReplays({ ...receiving, runner, pool, replayStore, sourceStore, outbox, clock });
   consume("accounts", { "account.deleted": ({ subject }, { tx }) => sources.deleteAllOf(tx, subject) });
 
+  const parts = {
+    ...receiving,
+    ...{ sources, sourceSecrets, sourceAddresses, sourceStore, replays, replayStore, pageLimits },
+  };
   return serve({
     title: "Signalbox webhook ingest",
     principals: openPrincipals(context),
-    routes: createServiceRoutes({ sources, sourceSecrets, sourceAddresses, sourceStore, pageLimits, ...receiving }),
+    routes: createServiceRoutes(parts),
     internalRoutes: exportRoutes({ item: WebhookSourceResource, list: sourceStore.list, view: viewSource }),
     graph: {
       typeDefs: await readFile(schemaFile, "utf8"),
-      resolvers: resolversOf({ sources, sourceSecrets, sourceAddresses, sourceStore, pageLimits }),
-      createLoaders: sourceLoaders(sourceStore),
+      resolvers: resolversOf(parts),
+      createLoaders: loadersOf(parts),
     },
   });
 }

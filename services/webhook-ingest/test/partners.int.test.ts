@@ -44,6 +44,7 @@ test("Slack's slash commands and interactions are taken, by the recipe that Slac
     ["398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c", "/webhook-collect", "roadrunner"],
   );
   assert.deepEqual([second?.delivery_id, second?.event_type], ["13345224609.8534564800", "block_actions"]);
+  assert.deepEqual([first?.payload_text, second?.payload_text], [command, interaction], "the forms as they came");
 });
 
 test("what a partner appends to its address loses nothing", async () => {

@@ -5,7 +5,7 @@ import { createSubgraph } from "@signalbox/graphql";
 import type { Pool, Sealer } from "@signalbox/storage";
 import { schemaDifference } from "@signalbox/storage/authoring";
 import { createSubgraphClient, eventually, serveListener, testPerson } from "@signalbox/testing";
-import { resolversOf, sourceLoaders } from "../src/sources/source-resolvers.ts";
+import { sourceLoaders, sourceResolvers } from "../src/sources/source-resolvers.ts";
 import { createSourceStore } from "../src/sources/source-store.ts";
 import { type Harness, prismaDirectory, sourcesPath, startIngest } from "./harness.ts";
 import { schemes, secrets, sign } from "./signing.ts";
@@ -283,7 +283,7 @@ test("a hundred sources of a query are one statement, and those of others are nu
   const typeDefs = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
   const graph = {
     typeDefs,
-    resolvers: resolversOf({ sourceStore, pageLimits } as Parameters<typeof resolversOf>[0]),
+    resolvers: sourceResolvers({ sourceStore, pageLimits } as Parameters<typeof sourceResolvers>[0]),
     createLoaders: sourceLoaders(sourceStore),
   };
   const served = await serveListener(createSubgraph({ ...graph, clock, log }));

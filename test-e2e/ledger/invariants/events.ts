@@ -146,7 +146,8 @@ function misplacedEnds(evidence: Evidence): string[] {
     const end = types.indexOf("image.deleted");
     const later = end < 0 ? [] : types.slice(end + 1).filter((type) => type !== "image.erased");
     if (later.length > 0) problems.push(`${key} has events after its deletion`);
-    if (types.includes("image.erased") && types.indexOf("image.erased") < end) problems.push(`${key} was erased before`);
+    if (types.includes("image.erased") && types.indexOf("image.erased") < end)
+      problems.push(`${key} was erased before`);
     return problems;
   });
 }

@@ -74,6 +74,12 @@ export const auditActions = {
   ),
   "webhook_source.rotate_secret": of("webhook_source", "A source was given its partner's next secret."),
   "webhook_source.rotate_url": of("webhook_source", "A source was given another address."),
+  "webhook_source.replay": of("webhook_source", "Webhooks that a source received were published again."),
+  "webhook_source.cancel_replay": of("webhook_source", "A replay of received webhooks was cancelled."),
+  "webhook_source.retry_rejection": of(
+    "webhook_source",
+    "A webhook that a source had refused was verified again and taken.",
+  ),
   "webhook_source.delete": of("webhook_source", "A source was deleted with what it received."),
   "webhook_endpoint.create": of("webhook_endpoint", "An endpoint was created."),
   "webhook_endpoint.update": of(

@@ -17,13 +17,23 @@ export const webhookReceivedEvent = defineEvent({
     scheme: z.enum(webhookSchemes),
     event_type: z.string().nullable().describe("As the partner names it; null when the scheme has none."),
     delivery_id: z.string().describe("As the partner names it."),
+    received_id: z.string().optional().describe("By which the received webhook is read again."),
     received_at: timestamp,
+    replay_of: z
+      .string()
+      .optional()
+      .describe("Present when its owner had it published again: the id of the received webhook."),
     headers: z
       .record(z.string(), z.string())
       .optional()
       .describe("Headers of the webhook that the scheme and the source let through."),
-    payload: jsonValue.optional().describe("The body, when it was JSON. Exactly one of the three is present."),
-    payload_text: z.string().optional().describe("The body, when it was text."),
+    payload: jsonValue
+      .optional()
+      .describe("The body, when it was JSON, to the byte; or what a form said. Exactly one of the three is the body."),
+    payload_text: z
+      .string()
+      .optional()
+      .describe("The body, when it was text; beside `payload`, the form that it was read from."),
     payload_base64: z.string().optional().describe("The body, when it was neither."),
   }),
   example: {
@@ -31,6 +41,7 @@ export const webhookReceivedEvent = defineEvent({
     scheme: "hmac",
     event_type: "order.created",
     delivery_id: "d-1042",
+    received_id: "rcv_01kbdq4v00e8w9x2m5n7p3r6tz",
     received_at: "2026-01-01T09:00:00.000Z",
     headers: { "content-type": "application/json" },
     payload: { order: 17 },

@@ -6,6 +6,16 @@ export const productMetrics = {
     "scheme",
     "outcome",
   ]),
+  signalbox_webhooks_refused_total: counter("Webhooks of partners that were refused, by scheme and reason.", [
+    "scheme",
+    "reason",
+  ]),
+  signalbox_webhook_verification_seconds: histogram(
+    "Time in which a webhook was judged, from its bytes to the verdict, without the database.",
+    ["scheme"],
+    [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.01, 0.05],
+  ),
+  signalbox_webhook_sources_mostly_refused: gauge("Sources of which most webhooks of the last minutes were refused."),
   signalbox_webhook_rejections_dropped_total: counter("Rejections that were counted but not written."),
   signalbox_webhook_attempt_seconds: histogram("Time of one delivery attempt, by what came of it.", ["outcome"]),
   signalbox_webhook_attempts_total: counter("Delivery attempts, by the class of the answer: 2xx to 5xx, or none.", [

@@ -1,7 +1,7 @@
 import { AppError, type Clock } from "@signalbox/core";
-import type { ListRange } from "@signalbox/storage";
+import { dayMs, type ListRange, type Stretch, startOfDay, stretchesBack } from "@signalbox/storage";
 import type { Prisma, PrismaClient } from "../generated/prisma/client.ts";
-import { dayMs, firstIdAt, type Stretch, startOfDay, stretchesBack, timeOfId } from "./audit-days.ts";
+import { firstIdAt, timeOfId } from "./audit-days.ts";
 import type { AuditEntry } from "./audit-entry.ts";
 import type { AuditFilter, AuditScope } from "./audit-filter.ts";
 

@@ -1,8 +1,7 @@
-import { inTransaction, type Tx } from "@signalbox/storage";
+import { dayMs, inTransaction, startOfDay, stretchesBack, type Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import { accountDeleted } from "../accounts/account-events.ts";
 import { lockAuditOf, systemActor } from "../audit/audit.ts";
-import { dayMs, startOfDay, stretchesBack } from "../audit/audit-days.ts";
 import type { Shared } from "../shared.ts";
 import type { PurgeStore } from "./purge-store.ts";
 

@@ -1,5 +1,5 @@
-import { type Pool, type Queryable, sql, type Tx } from "@signalbox/storage";
-import { firstIdAt, type Stretch } from "../audit/audit-days.ts";
+import { type Pool, type Queryable, type Stretch, sql, type Tx } from "@signalbox/storage";
+import { firstIdAt } from "../audit/audit-days.ts";
 
 /** A purge that has begun goes on, also after a longer retention was set. */
 const isDue = "status = 'deleted' and purged_at is null and (status_changed_at <= $1 or purge_begun_at is not null)";

@@ -21,8 +21,11 @@ export function keysOf(
 ): DeliveryKeys {
   const content = digest(body);
   const time = signedSeconds === null ? "" : String(signedSeconds);
-  return { id: digest("id", name), content, signed: mayBeRenamed ? digest("signed", time, content) : null };
+  return { id: idKeyOf(name), content, signed: mayBeRenamed ? digest("signed", time, content) : null };
 }
+
+/** By what a delivery of this name is known again. */
+export const idKeyOf = (name: string): Buffer => digest("id", name);
 
 /** The name of a delivery that says no id: a digest of what its partner signed. */
 export const digestId = (signedSeconds: number | null, body: Buffer): string =>

@@ -1,5 +1,5 @@
 import { outboxInsert, type PreparedEvent } from "@signalbox/events";
-import { columnsOf, type ListRange, newestFirst, type Pool, rangeValues, sql } from "@signalbox/storage";
+import { columnsOf, type Pool, sql } from "@signalbox/storage";
 import type { Delivery } from "./delivery.ts";
 import type { DeliveryKeys } from "./delivery-keys.ts";
 
@@ -21,31 +21,11 @@ export interface KnownKey {
   readonly receivedAt: Date;
 }
 
-/** A delivery as a list shows it: its size, not its bytes. */
-export interface ListedDelivery {
-  readonly id: string;
-  readonly sourceId: string;
-  readonly deliveryId: string;
-  readonly isIdSigned: boolean;
-  readonly eventType: string | null;
-  readonly isTypeSigned: boolean;
-  readonly contentType: string | null;
-  readonly sameContentAs: string | null;
-  readonly forwarded: boolean;
-  readonly bodyBytes: number;
-  readonly receivedAt: Date;
-}
-
-/** A delivery with everything that was kept of it. */
-export interface StoredDelivery extends ListedDelivery {
-  readonly headers: Delivery["headers"];
-  readonly body: Buffer;
-}
-
-type InsertOutcome = "new" | "known" | "stale";
+/** `repeated`: its name came before with the same content; `known`: one of its keys is another's, see `findKeys`. */
+type InsertOutcome = "new" | "repeated" | "known" | "stale";
 
 const columns = `id, source_id, delivery_id, is_id_signed, event_type, is_type_signed, content_type, same_content_as,
-  forwarded, headers, body, received_at`;
+  forwarded, headers, body, body_decoded, received_at`;
 const keyColumns = "source_id, digest, content, received_id, received_at";
 
 /**
@@ -57,10 +37,10 @@ const insert = sql(
   "delivery.insert",
   `with given as (
      select * from unnest($1::text[], $2::text[], $3::int4[], $4::bytea[], $5::bytea[], $6::bytea[], $7::text[], $8::bool[],
-         $9::text[], $10::bool[], $11::text[], $12::text[], $13::bool[], $14::text[], $15::bytea[], $16::timestamptz[],
-         $17::uuid[], $18::text[], $19::text[], $20::text[], $21::bytea[], $22::int4[])
+         $9::text[], $10::bool[], $11::text[], $12::text[], $13::bool[], $14::text[], $15::bytea[], $16::bool[], $17::timestamptz[],
+         $18::uuid[], $19::text[], $20::text[], $21::text[], $22::bytea[], $23::int4[])
        with ordinality as given (id, source_id, revision, id_key, signed_key, content, delivery_id, is_id_signed, event_type,
-         is_type_signed, content_type, same_content_as, forwarded, headers, body, received_at,
+         is_type_signed, content_type, same_content_as, forwarded, headers, body, body_decoded, received_at,
          event_id, topic, key, event_headers, payload, key_hash, nth)
    ), live as (
      select given.* from given join sources on sources.id = given.source_id and sources.revision = given.revision
@@ -79,11 +59,14 @@ const insert = sql(
    ), stored as (
      insert into received_deliveries (${columns})
      select id, source_id, delivery_id, is_id_signed, event_type, is_type_signed, content_type, same_content_as, forwarded,
-       headers::jsonb, body, received_at from new
+       headers::jsonb, body, body_decoded, received_at from new
    ), published as (
      ${outboxInsert("select event_id, topic, key, event_headers as headers, payload, key_hash from new order by nth")}
    )
-   select given.id, case when live.id is null then 'stale' when fresh.received_id is null then 'known' else 'new' end as outcome,
+   select given.id, case when live.id is null then 'stale' when fresh.received_id is not null then 'new'
+       when exists (select from received_keys as k
+         where k.source_id = given.source_id and k.digest = given.id_key and k.content = given.content) then 'repeated'
+       else 'known' end as outcome,
      (select array_agg(distinct shard) from published) as shards
    from given left join live on live.id = given.id left join fresh on fresh.received_id = given.id`,
 );
@@ -101,22 +84,10 @@ const renewKey = sql(
    where source_id = $1 and digest = $2 and received_id = $5 and received_at = $6`,
 );
 
-const listed = `id, source_id as "sourceId", delivery_id as "deliveryId", is_id_signed as "isIdSigned",
-  event_type as "eventType", is_type_signed as "isTypeSigned", content_type as "contentType",
-  same_content_as as "sameContentAs", forwarded, octet_length(body) as "bodyBytes", received_at as "receivedAt"`;
-const list = sql(
-  "delivery.list",
-  `select ${listed} from received_deliveries where source_id = $1 and ${newestFirst(2, "received_at")}`,
-);
-const find = sql(
-  "delivery.find",
-  `select ${listed}, headers, body from received_deliveries where source_id = $1 and id = $2`,
-);
-
-/** What partners sent and was taken, in PostgreSQL. */
+/** What partners sent and was taken, written to PostgreSQL; see `received-store.ts` for those who read it. */
 export function createDeliveryStore(pool: Pool) {
   return {
-    /** Says of each whether it is new, has a key that is known, or was verified by a source that has changed since. */
+    /** Says of each whether it is new, a repetition, has a key that is known, or was verified by a source that has changed. */
     async insert(
       writes: readonly DeliveryWrite[],
     ): Promise<{ readonly outcomes: ReadonlyMap<string, InsertOutcome>; readonly shards: readonly number[] }> {
@@ -140,10 +111,6 @@ export function createDeliveryStore(pool: Pool) {
       const values = [source.id, key.digest, id, receivedAt, key.receivedId, key.receivedAt];
       return (await pool.query(renewKey, values)).rowCount === 1;
     },
-    list: async (sourceId: string, range: ListRange): Promise<ListedDelivery[]> =>
-      (await pool.query<ListedDelivery>(list, [sourceId, ...rangeValues(range)])).rows,
-    find: async (sourceId: string, id: string): Promise<StoredDelivery | null> =>
-      (await pool.query<StoredDelivery>(find, [sourceId, id])).rows[0] ?? null,
   };
 }
 
@@ -166,6 +133,7 @@ const columnsOfGiven: readonly ((write: DeliveryWrite) => unknown)[] = [
   ({ delivery }) => delivery.source.forward,
   ({ delivery }) => JSON.stringify(delivery.headers),
   ({ delivery }) => delivery.body,
+  ({ delivery }) => delivery.source.settings.signatureOver === "decoded",
   ({ delivery }) => delivery.receivedAt,
   ({ event }) => event.eventId,
   ({ event }) => event.topic,

@@ -1,13 +1,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setImmediate as endOfTurn } from "node:timers/promises";
-import { draft } from "@signalbox/contracts";
-import { MiB, seconds } from "@signalbox/core";
+import { type Clock, MiB, seconds } from "@signalbox/core";
 import type { Outbox, PreparedEvent } from "@signalbox/events";
 import { isUndone } from "@signalbox/storage";
-import type { Delivery, Payload } from "./delivery.ts";
+import type { Delivery } from "./delivery.ts";
 import { keysOf, nameBesides } from "./delivery-keys.ts";
 import type { DeliveryStore, DeliveryWrite, KnownKey } from "./delivery-store.ts";
-import { eventHeaders } from "./request-headers.ts";
+import { webhookReceived } from "./webhook-received.ts";
 
 /** `stale`: the source was changed since the webhook was verified, and nothing was written. */
 export type WriteOutcome = "received" | "repeated" | "stale";
@@ -21,28 +20,36 @@ interface Waiting extends DeliveryWrite {
 interface Dependencies {
   readonly deliveryStore: Pick<DeliveryStore, "insert" | "findKeys" | "renewKey">;
   readonly outbox: Pick<Outbox, "prepare" | "announce">;
+  readonly clock: Pick<Clock, "steadyMs">;
 }
 
 const batchMax = 64;
 const batchBytesMax = 1 * MiB;
-/** Batches under way before the next deliveries wait for each other's company. */
-const underWayMax = 2;
+/** Batches that are not full start so far apart: a thousand webhooks a second are two hundred commits, and an idle process waits for nothing. */
+const apartMs = 5;
+/** A batch can be held up by a lock. Those behind it do not wait longer than that for its end. */
+const patienceMs = 25;
+const underWayMax = 4;
 
 /**
  * Writes deliveries with their events. What comes in one turn of the event loop, or while a batch is under way, shares a
- * statement and a commit; alone nobody waits. A delivery id that is known is a repetition when its content is the same; with
+ * statement and a commit; who comes to an idle process waits for nobody. A delivery id that is known is a repetition when its content is the same; with
  * other content the delivery is kept under a name of its own.
  */
 export class DeliveryWriter {
   readonly #deliveryStore: Dependencies["deliveryStore"];
   readonly #outbox: Dependencies["outbox"];
+  readonly #clock: Dependencies["clock"];
   #waiting: Waiting[] = [];
   #underWay = 0;
   #isDue = false;
+  #lastStartMs = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | null = null;
 
-  constructor({ deliveryStore, outbox }: Dependencies) {
+  constructor({ deliveryStore, outbox, clock }: Dependencies) {
     this.#deliveryStore = deliveryStore;
     this.#outbox = outbox;
+    this.#clock = clock;
   }
 
   /** Resolves once the delivery is stored, or need not be. */
@@ -60,22 +67,45 @@ export class DeliveryWriter {
 
   #enqueue(write: Waiting): void {
     this.#waiting.push(write);
-    if (this.#isDue || this.#underWay >= underWayMax) return;
+    if (this.#isDue) return;
     this.#isDue = true;
-    void endOfTurn().then(() => this.#sendDue());
+    void endOfTurn().then(() => {
+      this.#isDue = false;
+      this.#sendDue();
+    });
   }
 
   #sendDue(): void {
-    this.#isDue = false;
-    while (this.#underWay < underWayMax && this.#waiting.length > 0) {
-      const batch = nextBatch(this.#waiting);
-      this.#waiting = this.#waiting.filter((write) => !batch.has(write));
-      this.#underWay++;
-      void this.#send([...batch]).finally(() => {
-        this.#underWay--;
-        this.#sendDue();
-      });
+    while (this.#waiting.length > 0 && this.#underWay < underWayMax) {
+      const waitMs = this.#waiting.length >= batchMax ? 0 : this.#msToNext();
+      if (waitMs > 0) {
+        this.#timer ??= setTimeout(() => this.#onTimer(), Math.ceil(waitMs));
+        return;
+      }
+      this.#sendNext();
     }
+  }
+
+  /** How long those that wait, fewer than a batch has, still wait for company. */
+  #msToNext(): number {
+    const apart = this.#underWay === 0 ? apartMs : patienceMs;
+    return this.#lastStartMs + apart - this.#clock.steadyMs();
+  }
+
+  #onTimer(): void {
+    this.#timer = null;
+    this.#sendDue();
+  }
+
+  #sendNext(): void {
+    const batch = nextBatch(this.#waiting);
+    this.#waiting = this.#waiting.filter((write) => !batch.has(write));
+    this.#underWay++;
+    this.#lastStartMs = this.#clock.steadyMs();
+    void this.#send([...batch]).finally(() => {
+      this.#underWay--;
+      this.#sendDue();
+    });
   }
 
   async #send(batch: readonly Waiting[]): Promise<void> {
@@ -86,7 +116,7 @@ export class DeliveryWriter {
       for (const write of batch) {
         const outcome = outcomes.get(write.delivery.id);
         if (outcome === "known") known.push(write);
-        else write.answer.resolve(outcome === "new" ? "received" : "stale");
+        else write.answer.resolve(outcome === "new" ? "received" : (outcome ?? "stale"));
       }
       if (known.length > 0) await this.#settle(known);
     } catch (error) {
@@ -156,28 +186,9 @@ function nextBatch(waiting: readonly Waiting[]): Set<Waiting> {
 }
 
 function eventOf(outbox: Pick<Outbox, "prepare">, delivery: Delivery, deliveryId: string): PreparedEvent {
-  const { source, eventType, receivedAt, headers, payload } = delivery;
+  const { source, eventType } = delivery;
   const [event] = outbox.prepare([
-    draft("webhook.received", {
-      subject: source.id,
-      accountId: source.accountId,
-      data: {
-        source_id: source.id,
-        scheme: source.scheme,
-        event_type: eventType?.value ?? null,
-        delivery_id: deliveryId,
-        received_at: receivedAt.toISOString(),
-        headers: eventHeaders(source, headers),
-        ...payloadMember(payload),
-      },
-      ...("json" in payload && { raw: { payload: payload.json } }),
-      ...(!source.forward && { extensions: { forward: "false" } }),
-    }),
+    webhookReceived(source, { ...delivery, deliveryId, eventType: eventType?.value ?? null }),
   ]);
   return event as PreparedEvent;
-}
-
-function payloadMember(payload: Payload) {
-  if ("json" in payload) return {};
-  return "text" in payload ? { payload_text: payload.text } : { payload_base64: payload.bytes.toString("base64") };
 }

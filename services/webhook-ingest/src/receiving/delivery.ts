@@ -24,18 +24,11 @@ export interface Delivery {
 
 export type Headers = Readonly<Record<string, string | readonly string[]>>;
 
-/** The body for those who read the event. `json` is the text itself, so that no digit of a number is lost. */
-export type Payload = { readonly json: string } | { readonly text: string } | { readonly bytes: Buffer };
-
-/** A delivery that was refused: enough to find the mistake, nothing of the body. */
-export interface Rejection {
-  readonly id: string;
-  readonly sourceId: string;
-  /** A stable word, such as `signature_mismatch` or `timestamp_too_old`. */
-  readonly reason: string;
-  /** What the partner was answered. */
-  readonly status: number;
-  readonly bodyBytes: number;
-  readonly address: string;
-  readonly rejectedAt: Date;
-}
+/**
+ * The body for those who read the event. `json` is the text itself, so that no digit of a number is lost; `form` is the body
+ * that it was read from, where it was a form.
+ */
+export type Payload =
+  | { readonly json: string; readonly form?: string }
+  | { readonly text: string }
+  | { readonly bytes: Buffer };

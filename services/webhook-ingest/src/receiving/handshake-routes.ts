@@ -9,10 +9,10 @@ import {
   refused,
 } from "@signalbox/http";
 import type { HandshakeAnswer } from "@signalbox/webhook-signatures";
+import type { RecordRejection } from "../rejections/record-rejection.ts";
 import type { SourceIdAt } from "../sources/source-id-at.ts";
 import type { createAnswerHandshake } from "./answer-handshake.ts";
 import type { IngestLimits } from "./ingest-limits.ts";
-import type { RecordRejection } from "./record-rejection.ts";
 
 export interface HandshakeRoutes {
   readonly answerHandshake: ReturnType<typeof createAnswerHandshake>;

@@ -11,13 +11,15 @@ import {
   readBody,
   refused,
 } from "@signalbox/http";
+import type { RecordRejection } from "../rejections/record-rejection.ts";
+import type { RejectedWebhook } from "../rejections/rejection.ts";
 import type { CustomAnswer } from "../sources/source-settings.ts";
 import type { Admission } from "./admission.ts";
 import { answerToHandshake, type HandshakeRoutes, handshakeIn, handshakeRoutes } from "./handshake-routes.ts";
 import type { IngestLimits } from "./ingest-limits.ts";
 import type { Refused } from "./judge-webhook.ts";
-import type { createReceiveWebhook, Received } from "./receive-webhook.ts";
-import type { RecordRejection } from "./record-rejection.ts";
+import type { createReceiveWebhook, ReceiveOutcome } from "./receive-webhook.ts";
+import type { ReceivingMetrics } from "./receiving-metrics.ts";
 
 export interface IngestRoutes extends HandshakeRoutes {
   readonly receiveWebhook: ReturnType<typeof createReceiveWebhook>;
@@ -29,8 +31,7 @@ export interface IngestRoutes extends HandshakeRoutes {
   readonly baseUrl: string;
   /** Whether this deployment takes webhooks of partners. */
   readonly areOpen: () => boolean;
-  /** Counts what became of a webhook, by scheme where it is known. */
-  readonly count: (scheme: string, outcome: string) => void;
+  readonly receivingMetrics: ReceivingMetrics;
 }
 
 type Input = RouteInput<null, { readonly source_id: string }, unknown, null>;
@@ -89,14 +90,15 @@ async function take(input: Input, parts: IngestRoutes): Promise<HttpResponse> {
   const { source_id: address } = params;
   if (!parts.areOpen()) return later("Integrations are switched off.");
   const wait = parts.ingestLimits.secondsToWait(address, clientAddress);
-  if (wait !== null) return tooMany(wait, "Too many requests were refused. Try again later.");
+  if (wait !== null)
+    return turnedAway(parts, "allowance_used", wait, "Too many requests were refused. Try again later.");
   if (request.url?.includes("validationToken=")) {
     const answer = await handshakeIn(input, parts);
     if (answer) return answer;
   }
   const bytesMax = parts.webhookBytesMax();
   const place = parts.admission.enter(address, Math.min(Number(headers["content-length"] ?? bytesMax), bytesMax));
-  if (place === null) return tooMany(1, "This source has too much in hand right now.");
+  if (place === null) return turnedAway(parts, "in_hand", 1, "This source has too much in hand right now.");
   try {
     const body = await readBody(request, bytesMax, "payload_too_large", pace);
     const { method = "POST", url = "" } = request;
@@ -109,19 +111,22 @@ async function take(input: Input, parts: IngestRoutes): Promise<HttpResponse> {
       headers,
       body,
     });
-    return answerOf(input, parts, result, body.length);
+    return answerOf(input, parts, result, body);
   } catch (error) {
     if (isAppError(error) && error.code === "payload_too_large") {
-      reject(input, parts, "body_too_large", 413, Number(headers["content-length"] ?? bytesMax + 1));
+      parts.receivingMetrics.countTurnedAway("body_too_large");
+      const bodyBytes = Number(headers["content-length"] ?? bytesMax + 1);
+      reject(input, parts, { reason: "body_too_large", status: 413, bodyBytes });
     }
+    if (isAppError(error) && error.code === "request_timeout") parts.receivingMetrics.countTurnedAway("body_too_slow");
     throw error;
   } finally {
     place.leave();
   }
 }
 
-function answerOf(input: Input, parts: IngestRoutes, result: Received, bodyBytes: number): HttpResponse {
-  parts.count(result.scheme, "reason" in result ? result.reason : result.outcome);
+function answerOf(input: Input, parts: IngestRoutes, result: ReceiveOutcome, body: Buffer): HttpResponse {
+  parts.receivingMetrics.countOutcome(input.params.source_id, result);
   switch (result.outcome) {
     case "received":
     case "repeated":
@@ -137,7 +142,9 @@ function answerOf(input: Input, parts: IngestRoutes, result: Received, bodyBytes
       if (result.outcome === "not-verified" || result.outcome === "hidden") {
         parts.ingestLimits.countFailedVerification(input.params.source_id, input.clientAddress);
       }
-      reject(input, parts, result.reason, response.status, bodyBytes);
+      const { method = "POST", url = "" } = input.request;
+      const webhook = result.kept ? { method, url, headers: input.headers, body, ...result.kept } : null;
+      reject(input, parts, { reason: result.reason, status: response.status, bodyBytes: body.length }, webhook);
       return response;
     }
   }
@@ -149,9 +156,11 @@ function takenAs(answer: CustomAnswer = { status: 202 }): HttpResponse {
   return body === undefined && status === 202 ? accepted() : bytes(Buffer.from(body ?? ""), contentType, { status });
 }
 
-function reject(input: Input, parts: IngestRoutes, reason: string, status: number, bodyBytes: number): void {
+type Refusal = Pick<Parameters<RecordRejection>[0], "reason" | "status" | "bodyBytes">;
+
+function reject(input: Input, parts: IngestRoutes, refusal: Refusal, webhook: RejectedWebhook | null = null): void {
   const { params, clientAddress: address } = input;
-  parts.recordRejection({ sourceId: params.source_id, reason, status, bodyBytes, address });
+  parts.recordRejection({ sourceId: params.source_id, ...refusal, address }, webhook);
 }
 
 /** Why is told in one sentence; which part of a signature was wrong is for the owner alone. */
@@ -187,5 +196,13 @@ function refusalOf({ outcome }: Exclude<Refused, { outcome: "unknown-source" }>)
 }
 
 const later = (message: string): HttpResponse => refused(503, "unavailable", { message, retryAfterSeconds: 300 });
-const tooMany = (retryAfterSeconds: number, message: string): HttpResponse =>
-  refused(429, "rate_limited", { message, retryAfterSeconds });
+
+function turnedAway(
+  { receivingMetrics }: IngestRoutes,
+  reason: "allowance_used" | "in_hand",
+  retryAfterSeconds: number,
+  message: string,
+): HttpResponse {
+  receivingMetrics.countTurnedAway(reason);
+  return refused(429, "rate_limited", { message, retryAfterSeconds });
+}

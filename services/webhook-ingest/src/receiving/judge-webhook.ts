@@ -121,9 +121,10 @@ export function judgeWebhook(judge: Judge, webhook: DecodedWebhook, known: Known
   }
   if (!accepts(source, eventType)) return { outcome: "type-refused", reason: "event_type_not_accepted" };
   const signedSeconds = time.timestampSeconds;
+  const receivedAt = clock.now();
   return {
     delivery: {
-      id: newId("rcv", clock.nowMs()),
+      id: newId("rcv", receivedAt.getTime()),
       source,
       deliveryId: storable(deliveryId ?? { value: digestId(signedSeconds, body), signed: true }),
       mayBeRenamed: scheme.namesUnsigned === true || typeof source.settings.deliveryIdFrom === "object",
@@ -133,7 +134,7 @@ export function judgeWebhook(judge: Judge, webhook: DecodedWebhook, known: Known
       body,
       payload: fittingPayload(reading.payload, decoded, eventBytesMax),
       signedSeconds,
-      receivedAt: clock.now(),
+      receivedAt,
     },
   };
 }

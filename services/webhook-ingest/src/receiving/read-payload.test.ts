@@ -28,12 +28,13 @@ test("numbers keep their digits", () => {
 test("a form of a scheme that sends forms is the JSON of its member payload, or its members", () => {
   const interaction = `payload=${encodeURIComponent('{"type":"block_actions","n":1.50}')}`;
   assert.deepEqual(read(interaction, form, null, true), {
-    payload: { json: '{"type":"block_actions","n":1.50}' },
+    payload: { json: '{"type":"block_actions","n":1.50}', form: interaction },
     value: { type: "block_actions", n: 1.5 },
   });
   const members = { command: "/weather", text: "94070 %", trigger_id: "13345224609.738474920" };
-  assert.deepEqual(read(new URLSearchParams(members).toString(), form, null, true), {
-    payload: { json: JSON.stringify(members) },
+  const command = new URLSearchParams(members).toString();
+  assert.deepEqual(read(command, form, null, true), {
+    payload: { json: JSON.stringify(members), form: command },
     value: members,
   });
   assert.deepEqual(read("payload=%7B", form, null, true), { problem: "body_malformed" });
@@ -61,4 +62,11 @@ test("a text that JSON would blow up beyond what the log takes travels as bytes"
   const body = Buffer.alloc(100_000, 1);
   assert.deepEqual(fittingPayload({ text: body.toString() }, body, 600_000), { bytes: body });
   assert.deepEqual(fittingPayload({ text: body.toString() }, body, 900_000), { text: body.toString() });
+});
+
+test("a form that does not fit twice travels once, as bytes", () => {
+  const form = `text=${"a".repeat(100_000)}`;
+  const payload = { json: JSON.stringify({ text: "a".repeat(100_000) }), form };
+  assert.deepEqual(fittingPayload(payload, Buffer.from(form), 220_000), { bytes: Buffer.from(form) });
+  assert.deepEqual(fittingPayload(payload, Buffer.from(form), 250_000), payload);
 });

@@ -36,15 +36,17 @@ export function readPayload(
 }
 
 /**
- * The payload as the event can carry it: as read, unless JSON would blow a text up beyond what the log takes (a control
- * character becomes six bytes). Then it travels as base 64: a verified delivery is not refused for it.
+ * The payload as the event can carry it: as read, unless it passes what the log takes: a control character of a text becomes
+ * six bytes of JSON, and a form travels twice. Then it travels as base 64: a verified delivery is not refused for it.
  */
 export function fittingPayload(payload: Payload, body: Buffer, eventBytesMax: number): Payload {
-  if (!("text" in payload)) return payload;
+  const [json, text] = "text" in payload ? ["", payload.text] : "form" in payload ? [payload.json, payload.form] : [];
+  if (text === undefined) return payload;
   const largestGrowth = 8;
   if (body.length < eventBytesMax / largestGrowth) return payload;
   const envelopeBytes = 32_768;
-  return Buffer.byteLength(JSON.stringify(payload.text)) + envelopeBytes <= eventBytesMax ? payload : { bytes: body };
+  const bytes = Buffer.byteLength(json ?? "") + Buffer.byteLength(JSON.stringify(text)) + envelopeBytes;
+  return bytes <= eventBytesMax ? payload : { bytes: body };
 }
 
 function readJson(body: Buffer): Reading | null {
@@ -55,7 +57,8 @@ function readJson(body: Buffer): Reading | null {
 function readForm(text: string): Reading {
   const members = new URLSearchParams(text);
   const json = members.get("payload") ?? JSON.stringify(Object.fromEntries(members));
-  return parsed(json) ?? malformed;
+  const reading = parsed(json) ?? malformed;
+  return "payload" in reading ? { payload: { json, form: text }, value: reading.value } : reading;
 }
 
 /** Null for what is no JSON. */

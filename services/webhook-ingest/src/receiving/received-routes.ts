@@ -1,11 +1,20 @@
 import { examples, identifier, timestamp, webhookSourceExample } from "@signalbox/contracts";
 import type { PageLimits } from "@signalbox/graphql";
-import { bytes, createRoutes, listPage, ok, pageOf, pageParameters, type Routes, refused } from "@signalbox/http";
+import {
+  booleanParameter,
+  bytes,
+  createRoutes,
+  listPage,
+  ok,
+  pageOf,
+  pageParameters,
+  type Routes,
+  refused,
+  timeParameter,
+} from "@signalbox/http";
 import { z } from "zod";
 import type { SourceStore } from "../sources/source-store.ts";
-import type { Rejection } from "./delivery.ts";
-import type { DeliveryStore, ListedDelivery } from "./delivery-store.ts";
-import type { RejectionStore } from "./rejection-store.ts";
+import type { ListedDelivery, ReceivedStore } from "./received-store.ts";
 
 const receivedExample = {
   id: "rcv_5nVq2Yc8WfKsR0bZxLtPgd",
@@ -61,78 +70,49 @@ const ReceivedInFull = ReceivedResource.extend({
     },
   });
 
-const RejectionResource = z
-  .object({
-    id: identifier("The rejection"),
-    reason: z.string().describe("A stable word, such as signature_mismatch."),
-    status: z.int().describe("What the partner was answered."),
-    body_bytes: z.int(),
-    address: z.string(),
-    rejected_at: timestamp,
-  })
-  .meta({ id: "WebhookRejection" })
-  .register(examples, {
-    example: {
-      id: "rej_8tHq4LcN5wYfKb0ZrVxPsd",
-      reason: "signature_mismatch",
-      status: 401,
-      body_bytes: 38,
-      address: "192.0.2.10",
-      rejected_at: "2026-01-01T09:00:00.000Z",
-    },
-  });
-
 const read = { scopes: ["webhooks:read"] } as const;
 const path = "/api/v1/webhooks/sources/:id";
 
 export interface ReceivedRoutes {
   readonly sourceStore: SourceStore;
-  readonly deliveryStore: DeliveryStore;
-  readonly rejectionStore: RejectionStore;
+  readonly receivedStore: ReceivedStore;
   readonly pageLimits: PageLimits;
 }
 
-/** What a partner sent: taken and refused, newest first. */
+/** What a partner sent and was taken, newest first. */
 export function receivedRoutes(parts: ReceivedRoutes): Routes {
   const routes = createRoutes({ exampleIds: { id: webhookSourceExample.id, ref: receivedExample.id } });
-  declareLists(routes, parts);
+  declareList(routes, parts);
   declareReads(routes, parts);
   return routes;
 }
 
-function declareLists(
-  routes: Routes,
-  { sourceStore, deliveryStore, rejectionStore, pageLimits }: ReceivedRoutes,
-): void {
+function declareList(routes: Routes, { sourceStore, receivedStore, pageLimits }: ReceivedRoutes): void {
   routes.get(`${path}/received`, {
     operationId: "receivedWebhooks",
     summary: "List the webhooks that were received, newest first",
     auth: read,
-    query: z.object(pageParameters(pageLimits)),
+    query: z.object({
+      ...pageParameters(pageLimits),
+      event_type: z.string().max(256).optional().describe("A type of the partner, or a prefix that ends in `*`."),
+      delivery_id: z.string().max(600).optional().describe("As the partner names it."),
+      forwarded: booleanParameter().optional().describe("Whether it went on to the account's endpoints."),
+      from: timeParameter().optional().describe("Webhooks of this time or later."),
+      to: timeParameter().optional().describe("Webhooks before this time."),
+    }),
     responses: { 200: pageOf(ReceivedResource), 404: "error" },
     async handle({ caller, params: { id }, query }) {
       if ((await sourceStore.find(caller.accountId, id)) === null) return refused(404, "not_found");
-      const position = (row: ListedDelivery) => ({ at: row.receivedAt, id: row.id });
-      return listPage(query, (range) => deliveryStore.list(id, range), viewReceived, position);
-    },
-  });
-  routes.get(`${path}/rejections`, {
-    operationId: "rejectedWebhooks",
-    summary: "List the webhooks that were refused, with the reason, newest first",
-    auth: read,
-    query: z.object(pageParameters(pageLimits)),
-    responses: { 200: pageOf(RejectionResource), 404: "error" },
-    async handle({ caller, params: { id }, query }) {
-      if ((await sourceStore.find(caller.accountId, id)) === null) return refused(404, "not_found");
-      const position = (row: Rejection) => ({ at: row.rejectedAt, id: row.id });
-      return listPage(query, (range) => rejectionStore.list(id, range), viewRejection, position);
+      const { event_type: eventType, delivery_id: deliveryId, forwarded, from: since, to: until, ...page } = query;
+      const filter = { eventType, deliveryId, forwarded, since, until };
+      return listPage(page, (range) => receivedStore.list(id, range, filter), viewReceived, positionOfReceived);
     },
   });
 }
 
-function declareReads(routes: Routes, { sourceStore, deliveryStore }: ReceivedRoutes): void {
+function declareReads(routes: Routes, { sourceStore, receivedStore }: ReceivedRoutes): void {
   const find = async (accountId: string, { id, ref }: { readonly id: string; readonly ref: string }) =>
-    (await sourceStore.find(accountId, id)) && deliveryStore.find(id, ref);
+    (await sourceStore.find(accountId, id)) && receivedStore.find(id, ref);
 
   routes.get(`${path}/received/:ref`, {
     operationId: "receivedWebhook",
@@ -142,8 +122,8 @@ function declareReads(routes: Routes, { sourceStore, deliveryStore }: ReceivedRo
     async handle({ caller, params }) {
       const found = await find(caller.accountId, params);
       if (!found) return refused(404, "not_found");
-      const self = `/api/v1/webhooks/sources/${params.id}/received/${found.id}`;
-      return ok({ ...viewReceived(found), headers: found.headers, links: { self, body: `${self}/body` } });
+      const links = { self: pathOf(found), body: bodyPathOf(found) };
+      return ok({ ...viewReceived(found), headers: found.headers, links });
     },
   });
   routes.get(`${path}/received/:ref/body`, {
@@ -162,6 +142,12 @@ function declareReads(routes: Routes, { sourceStore, deliveryStore }: ReceivedRo
   });
 }
 
+const pathOf = ({ sourceId, id }: ListedDelivery) => `/api/v1/webhooks/sources/${sourceId}/received/${id}`;
+/** Where the bytes are. */
+export const bodyPathOf = (delivery: ListedDelivery): string => `${pathOf(delivery)}/body`;
+
+export const positionOfReceived = (row: ListedDelivery) => ({ at: row.receivedAt, id: row.id });
+
 const viewReceived = (delivery: ListedDelivery) => ({
   id: delivery.id,
   delivery_id: delivery.deliveryId,
@@ -173,13 +159,4 @@ const viewReceived = (delivery: ListedDelivery) => ({
   content_type: delivery.contentType,
   body_bytes: delivery.bodyBytes,
   received_at: delivery.receivedAt.toISOString(),
-});
-
-const viewRejection = ({ id, reason, status, bodyBytes, address, rejectedAt }: Rejection) => ({
-  id,
-  reason,
-  status,
-  body_bytes: bodyBytes,
-  address,
-  rejected_at: rejectedAt.toISOString(),
 });

@@ -4,8 +4,11 @@ import { mayAccess } from "@signalbox/contracts";
 import { AppError, hours } from "@signalbox/core";
 import type { ServiceContext } from "@signalbox/runtime";
 import type { OpenedService } from "@signalbox/service";
-import { startRetention } from "@signalbox/storage";
+import { createDayTables, type Sealer, startRetention } from "@signalbox/storage";
 import type { Properties } from "../properties.ts";
+import { createRecordRejection, type RecordRejection } from "../rejections/record-rejection.ts";
+import { createRejectionStore } from "../rejections/rejection-store.ts";
+import { createRetryRejection } from "../rejections/retry-rejection.ts";
 import type { KnownSources } from "../sources/known-sources.ts";
 import type { SourceIdAt } from "../sources/source-id-at.ts";
 import { createAdmission } from "./admission.ts";
@@ -14,8 +17,8 @@ import { createDeliveryStore } from "./delivery-store.ts";
 import { DeliveryWriter } from "./delivery-writer.ts";
 import { createIngestLimits } from "./ingest-limits.ts";
 import { createReceiveWebhook } from "./receive-webhook.ts";
-import { createRecordRejection, type RecordRejection } from "./record-rejection.ts";
-import { createRejectionStore } from "./rejection-store.ts";
+import { createReceivedStore } from "./received-store.ts";
+import { createReceivingMetrics } from "./receiving-metrics.ts";
 
 type Context = Pick<ServiceContext<Properties>, "configuration" | "runner" | "clock" | "log" | "metrics">;
 type Opened = Pick<OpenedService, "pool" | "outbox" | "accessStates" | "limiterOf">;
@@ -23,32 +26,40 @@ type Opened = Pick<OpenedService, "pool" | "outbox" | "accessStates" | "limiterO
 interface Doors {
   readonly knownSources: KnownSources;
   readonly sourceIdAt: SourceIdAt;
+  readonly sealer: Sealer;
   /** Whether this deployment takes webhooks of partners. */
   readonly areOpen: () => boolean;
 }
 
 /** What receives webhooks, wired: the parts of its routes and the workers behind them. */
-export function openReceiving(context: Context, opened: Opened, { knownSources, sourceIdAt, areOpen }: Doors) {
+export async function openReceiving(
+  context: Context,
+  opened: Opened,
+  { knownSources, sourceIdAt, sealer, areOpen }: Doors,
+) {
   const { configuration, clock, log, metrics } = context;
   const { pool, outbox, accessStates, limiterOf } = opened;
   const deliveryStore = createDeliveryStore(pool);
-  const rejectionStore = createRejectionStore(pool);
+  const rejectionStore = createRejectionStore(pool, sealer);
   const webhookBytesMax = () => configuration.get("limits.maxWebhookBytes");
   const dropped = metrics.counter("signalbox_webhook_rejections_dropped_total");
-  const outcomes = metrics.counter("signalbox_webhooks_received_total");
-  startTrimming(context, opened);
+  const receivingMetrics = createReceivingMetrics(metrics, clock);
+  const eventBytesMax = configuration.get("events.message.max-bytes");
   const mayWrite = createMayWrite(accessStates);
+  const toleranceMs = () => configuration.get("webhook-ingest.tolerance");
+  const judge = { clock, toleranceMs, eventBytesMax, mayWrite };
+  const deliveryWriter = new DeliveryWriter({ deliveryStore, outbox, clock });
+  await startRetaining(context, opened);
+  const keepMs = () => configuration.get("webhook-ingest.received.retention");
   return {
-    deliveryStore,
+    receivedStore: createReceivedStore({ pool, clock, keepMs }),
     rejectionStore,
     receiveWebhook: createReceiveWebhook({
-      knownSources,
-      deliveryWriter: new DeliveryWriter({ deliveryStore, outbox }),
-      clock,
-      webhookBytesMax,
-      toleranceMs: () => configuration.get("webhook-ingest.tolerance"),
-      eventBytesMax: configuration.get("events.message.max-bytes"),
-      mayWrite,
+      ...judge,
+      ...{ knownSources, deliveryWriter, webhookBytesMax, metrics: receivingMetrics },
+    }),
+    retryRejection: createRetryRejection({
+      ...{ judge, webhookBytesMax, knownSources, deliveryWriter, rejectionStore, outbox },
     }),
     recordRejection: atItsSource(sourceIdAt, {
       rejectionStore,
@@ -61,10 +72,15 @@ export function openReceiving(context: Context, opened: Opened, { knownSources, 
     answerHandshake: createAnswerHandshake({ knownSources, mayWrite, clock }),
     sourceIdAt,
     ingestLimits: createIngestLimits(limiterOf, allowanceOf(configuration)),
+    keepMs,
+    judge,
+    knownSources,
     webhookBytesMax,
+    eventBytesMax,
+    mayWrite,
     baseUrl: configuration.get("http.base-url"),
     areOpen,
-    count: (scheme: string, outcome: string) => outcomes.inc({ scheme, outcome }),
+    receivingMetrics,
   };
 }
 
@@ -85,14 +101,16 @@ const allowanceOf = (configuration: Configuration<Properties>) => ({
   failedVerifications: configuration.get("webhook-ingest.refusals.failed-verifications"),
 });
 
-/** Deletes what is past its time. Seldom: what the BRIN of the column has not summed up yet is read each time. */
-function startTrimming({ runner, clock, configuration }: Context, { pool }: Opened): void {
+/** Keeps the tables of days of what was received, and deletes the keys that are past their time. */
+async function startRetaining({ runner, clock, configuration }: Context, { pool }: Opened): Promise<void> {
   const keepMs = () => configuration.get("webhook-ingest.received.retention");
-  const shared = { column: "received_at", unordered: true, keepMs, batch: 5_000, everyMs: hours(1) } as const;
-  startRetention({ runner, pool, clock }, [
-    { ...shared, name: "trim received", table: "received_deliveries" },
-    { ...shared, name: "trim received keys", table: "received_keys" },
-  ]);
+  const dayTables = createDayTables({ pool, clock, keepMs }, [{ name: "received_deliveries", column: "received_at" }]);
+  // Before the first webhook comes: what finds no table of its day has to be moved later.
+  await dayTables.keep();
+  runner.every("received days", hours(1), () => dayTables.keep());
+  // Seldom: what the BRIN of the column has not summed up yet is read each time.
+  const rule = { name: "trim received keys", table: "received_keys", column: "received_at", keepMs } as const;
+  startRetention({ runner, pool, clock }, [{ ...rule, unordered: true, batch: 5_000, everyMs: hours(1) }]);
 }
 
 /** Nobody authenticates at ingest, so it is here that nothing passes before the access states are known. */

@@ -10,14 +10,16 @@ interface Dependencies {
 const batch = 5_000;
 const everyMs = seconds(5);
 
+const findRemoved = sql("source.find-removed", "select id from removed_sources order by removed_at limit 1");
 /** One source at a time, in whichever instance takes it; the marker goes with the last of what it received. */
 const forget = sql(
   "source.forget-removed",
   `with source as (
-     select id from removed_sources order by removed_at limit 1 for update skip locked
+     select id from removed_sources where id = $1 for update skip locked
    ), deliveries as (
-     delete from received_deliveries where ctid = any (array(
-       select ctid from received_deliveries where source_id = (select id from source) limit ${batch})) returning 1
+     delete from received_deliveries as d using (
+       select source_id, received_at, id from received_deliveries where source_id = (select id from source) limit ${batch}) as old
+     where d.source_id = old.source_id and d.received_at = old.received_at and d.id = old.id returning 1
    ), keys as (
      delete from received_keys where ctid = any (array(
        select ctid from received_keys where source_id = (select id from source) limit ${batch})) returning 1
@@ -33,7 +35,9 @@ const forget = sql(
 /** Deletes what removed sources received, a few thousand rows in each statement: the sources themselves are gone at once. */
 export function startForgettingRemovedSources({ runner, pool }: Dependencies): void {
   runner.every("forget removed sources", everyMs, async () => {
-    const { rows } = await pool.query<{ gone: number }>(forget);
+    const [removed] = (await pool.query<{ id: string }>(findRemoved)).rows;
+    if (removed === undefined) return "done";
+    const { rows } = await pool.query<{ gone: number }>(forget, [removed.id]);
     return rows[0]?.gone === 0 ? "done" : "again";
   });
 }

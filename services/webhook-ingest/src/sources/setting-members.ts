@@ -67,6 +67,7 @@ const tokenMembers = {
 };
 /** For every scheme. */
 const senderMembers = {
+  keep_rejected_bodies: z.boolean().describe("Whether what is refused is kept, to be looked at and tried again."),
   delivery_id_from: placeOfId.describe("Where the sender says which delivery it is, instead of where its scheme does."),
   event_type_from: z.union([inHeader, atPointer]).describe("Where the sender says what type the event has."),
   forwarded_headers: z.array(headerName).max(20),

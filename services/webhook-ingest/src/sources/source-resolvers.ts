@@ -4,18 +4,18 @@ import { ingestPathOf, type Source, viewSource } from "./source.ts";
 import { type SourceMutations, sourceMutations } from "./source-mutations.ts";
 import type { SourceStore } from "./source-store.ts";
 
-interface Loaders {
+export interface SourceLoaders {
   readonly source: Load<Source>;
 }
 
-interface SourceFields extends SourceMutations {
+export interface SourceFields extends SourceMutations {
   readonly pageLimits: PageLimits;
 }
 
 const read = { scopes: ["webhooks:read"] } as const;
 
 /** The sources of an account in the graph. */
-export function resolversOf({ pageLimits, ...operations }: SourceFields): Resolvers<Loaders> {
+export function sourceResolvers({ pageLimits, ...operations }: SourceFields): Resolvers<SourceLoaders> {
   const { sourceStore } = operations;
   return {
     Mutation: sourceMutations(operations),
@@ -41,7 +41,7 @@ export function resolversOf({ pageLimits, ...operations }: SourceFields): Resolv
 /** The loaders of one request: they find what belongs to whoever makes it. */
 export const sourceLoaders =
   (sourceStore: SourceStore) =>
-  (principal: Principal | null): Loaders => ({
+  (principal: Principal | null): SourceLoaders => ({
     source: createLoader(
       async (ids) => (principal ? sourceStore.findMany(principal.accountId, ids) : []),
       ({ id }) => id,

@@ -34,6 +34,8 @@ interface SenderSettings {
   readonly publicUrl: string;
   /** How the sender asks whether the address is ours. */
   readonly handshake: Handshake;
+  /** Whether what is refused is kept, to be looked at and tried again. */
+  readonly keepRejectedBodies: boolean;
 }
 
 export interface CustomAnswer {

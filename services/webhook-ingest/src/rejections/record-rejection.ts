@@ -1,10 +1,12 @@
 import { type Clock, newId, seconds } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
-import type { Rejection } from "./delivery.ts";
+import type { RejectedWebhook, Rejection } from "./rejection.ts";
 import type { RejectionStore } from "./rejection-store.ts";
 
 export type RecordRejection = (
   rejection: Pick<Rejection, "sourceId" | "reason" | "status" | "bodyBytes" | "address">,
+  /** Given where its source keeps what it refuses. */
+  webhook?: RejectedWebhook | null,
 ) => void;
 
 interface Dependencies {
@@ -46,12 +48,12 @@ export function createRecordRejection({
     return nth;
   }
 
-  return (rejection) => {
+  return (rejection, webhook = null) => {
     const nth = nthOf(rejection.sourceId);
     if (nth === 1) log.info(rejection, "webhook refused");
     if (nth > writtenPerSecondMax) return onDropped();
     rejectionStore
-      .insert({ ...rejection, id: newId("rej", clock.nowMs()), rejectedAt: clock.now() }, keptMax())
+      .insert({ ...rejection, id: newId("rej", clock.nowMs()), rejectedAt: clock.now() }, keptMax(), webhook)
       .catch((error: unknown) => {
         onDropped();
         log.warn({ error, sourceId: rejection.sourceId }, "a rejection could not be written");

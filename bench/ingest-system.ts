@@ -1,0 +1,145 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { topics } from "@signalbox/contracts";
+import { openEventLog } from "@signalbox/events";
+import { startPostgres } from "@signalbox/infra/engines/index.ts";
+import { openPool, sql } from "@signalbox/storage";
+import {
+  createSender,
+  eventually,
+  freePort,
+  internalToken,
+  startAccountStandIn,
+  startProcess,
+  type TestPerson,
+  type TestProcess,
+  testPerson,
+} from "@signalbox/testing";
+import { benchParts } from "./bench-parts.ts";
+import { startSink } from "./delivery.ts";
+import type { BenchSource, IngestLoad, IngestLoadResult } from "./ingest-load.ts";
+
+const mainOf = (service: string) => fileURLToPath(new URL(`../services/${service}/src/main.ts`, import.meta.url));
+const loadFile = new URL("./ingest-load.ts", import.meta.url);
+
+/** A system with one account, its sources, and an endpoint that leads to a sink. */
+export type IngestSystem = Awaited<ReturnType<typeof startIngestSystem>>;
+
+export async function startIngestSystem(opened: AsyncDisposableStack) {
+  const server = await ownServer(opened);
+  const account = await startAccountStandIn();
+  opened.defer(() => account.close());
+  const eventLog = await openEventLog(server.url("events"), { clientId: "bench", ...benchParts() });
+  await eventLog.ensureTopics(topics);
+  await eventLog.close();
+  const sink = await startSink();
+  opened.defer(() => sink.close());
+  const start = (name: string) => startService(name, { server, account }, opened);
+  const ingest = await start("webhook-ingest");
+  const who = testPerson();
+  const send = createSender(ingest.origin);
+  const sources = async (forward: boolean) =>
+    Promise.all(["github", "stripe", "github", "stripe"].map((scheme) => newSource(send, who, { scheme, forward })));
+  const url = `${sink.url}/0`;
+  return {
+    ...{ ingest, sink, quiet: await sources(false), forwarding: await sources(true) },
+    pool: openPool({
+      url: server.url("webhook_ingest"),
+      max: 2,
+      applicationName: "bench",
+      ...benchParts(),
+      runner: { defer: () => {} },
+    }),
+    load: startLoad(opened, ingest.origin),
+    flood: startLoad(opened, ingest.origin),
+    /** Starts the deliveries, which take part of the machine. */
+    async startDelivering(): Promise<void> {
+      const delivery = await start("webhook-delivery");
+      const body = { url, event_types: ["webhook.received"] };
+      await createSender(delivery.origin)(who, "POST", "/api/v1/webhooks/endpoints", { body });
+    },
+  };
+}
+
+/** A PostgreSQL that flushes what it acknowledges, unlike that of the tests. */
+async function ownServer(opened: AsyncDisposableStack) {
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
+  await chmod(folder, 0o755);
+  opened.defer(() => rm(folder, { recursive: true, force: true }));
+  const server = await startPostgres({ folder: join(folder, "postgres"), durable: true });
+  opened.defer(() => server.stop());
+  const pool = openPool({
+    url: server.url("postgres"),
+    max: 1,
+    applicationName: "bench",
+    ...benchParts(),
+    runner: { defer: () => {} },
+  });
+  for (const name of ["events", "webhook_ingest", "webhook_delivery"])
+    await pool.query(sql("", `create database ${name}`));
+  await pool.close();
+  return server;
+}
+
+interface Started extends TestProcess {
+  readonly origin: string;
+}
+
+async function startService(
+  name: string,
+  {
+    server,
+    account,
+  }: { readonly server: { url(database: string): string }; readonly account: { readonly url: string } },
+  opened: AsyncDisposableStack,
+): Promise<Started> {
+  const port = await freePort();
+  const origin = `http://127.0.0.1:${port}`;
+  const started = startProcess(mainOf(name), [], {
+    SIGNALBOX_DATABASE_URL: server.url(name.replace("-", "_")),
+    SIGNALBOX_EVENTS_URL: server.url("events"),
+    SIGNALBOX_CACHE_URL: "memory:",
+    SIGNALBOX_INTERNAL_TOKEN: internalToken,
+    SIGNALBOX_ACCOUNT_INTERNAL_URL: account.url,
+    SIGNALBOX_SECRETS_KEYS: `bench:${Buffer.alloc(32, 7).toString("base64")}`,
+    SIGNALBOX_HTTP_PORT: String(port),
+    SIGNALBOX_HTTP_TRUSTED_PROXIES: "127.0.0.1",
+    SIGNALBOX_MANAGEMENT_SERVER_PORT: String(await freePort()),
+    SIGNALBOX_WEBHOOK_DELIVERY_OUTBOUND_ALLOW: "127.0.0.1:*",
+    SIGNALBOX_LOG_LEVEL: "warn",
+    LOG_LEVEL: "warn",
+  });
+  opened.defer(async () => void (await started.kill()));
+  const send = createSender(origin);
+  const path = name === "webhook-ingest" ? "/api/v1/webhooks/sources" : "/api/v1/webhooks/endpoints";
+  await eventually(async () => (await send(testPerson(), "GET", path)).status === 200);
+  return Object.assign(started, { origin });
+}
+
+async function newSource(
+  send: ReturnType<typeof createSender>,
+  who: TestPerson,
+  { scheme, forward }: { readonly scheme: string; readonly forward: boolean },
+): Promise<BenchSource> {
+  const secret = `whsec_${randomBytes(24).toString("hex")}`;
+  const body = { name: "Bench", scheme, secret, forward };
+  const { ingest_path: path } = (await send(who, "POST", "/api/v1/webhooks/sources", { body })).body;
+  return { path, scheme: scheme as BenchSource["scheme"], secret };
+}
+
+function startLoad(opened: AsyncDisposableStack, origin: string) {
+  const child: ChildProcess = fork(loadFile, { serialization: "advanced" });
+  opened.defer(() => child.disconnect());
+  return async (
+    load: Omit<IngestLoad, "origin" | "connections" | "seconds"> & Partial<IngestLoad>,
+  ): Promise<IngestLoadResult> => {
+    child.send({ origin, connections: 64, seconds: 10, ...load });
+    const [result] = (await once(child, "message")) as [IngestLoadResult];
+    return result;
+  };
+}

@@ -1,0 +1,170 @@
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { eventually } from "@signalbox/testing";
+import { percentile, rounded } from "./bench-parts.ts";
+import { costsOf, cpuMsOf, rssMiBOf } from "./delivery.ts";
+import type { BenchSource, IngestLoadResult } from "./ingest-load.ts";
+import { type IngestSystem, startIngestSystem } from "./ingest-system.ts";
+
+const targets = {
+  ...{ acceptP99Ms: 10, acceptedPerSecond: 5_000, deliveredPerSecond: 1_900, deliveredOfOnePerSecond: 1_000 },
+  ...{ repeatingPerSecond: 4_000, floodFactor: 2, slowFactor: 1.5, slowMiB: 64, cpuMs: 0.2, transactions: 0.1 },
+};
+const slowBodies = 500;
+
+export const bench = {
+  name: "ingest",
+  description:
+    "Webhooks of 1 KB, signed as GitHub and Stripe do, posted from another process; a PostgreSQL of its own, with fsync, has database and log.",
+  run,
+};
+
+async function run() {
+  await using opened = new AsyncDisposableStack();
+  const system = await startIngestSystem(opened);
+  await system.load({ sources: system.quiet, perSecond: 500, seconds: 5 });
+  const all = [
+    await pacedRow(system),
+    await fullRow(system),
+    await repeatingRow(system),
+    await floodRow(system),
+    await slowRow(system),
+  ];
+  await system.startDelivering();
+  all.push(
+    await deliveredRow(system, "accepted and delivered, four sources", system.forwarding, targets.deliveredPerSecond),
+  );
+  const one = system.forwarding.slice(0, 1);
+  all.push(await deliveredRow(system, "accepted and delivered, one source", one, targets.deliveredOfOnePerSecond));
+  return { name: bench.name, rows: all.map(({ row }) => row), targets: all.flatMap((measured) => measured.targets) };
+}
+
+const target = (what: string, wanted: number, measured: number, met: boolean) => ({ what, wanted, measured, met });
+const most = (what: string, wanted: number, measured: number) => target(what, wanted, measured, measured <= wanted);
+const least = (what: string, wanted: number, measured: number) => target(what, wanted, measured, measured >= wanted);
+
+async function pacedRow({ load, ingest, pool, quiet }: IngestSystem) {
+  const [cpuBefore, before] = [await cpuMsOf(ingest.pid), await costsOf(pool)];
+  const result = await load({ sources: quiet, perSecond: 1_000 });
+  const accepted = acceptedOf(result);
+  const after = await costsOf(pool);
+  const cpuMs = hundredths(((await cpuMsOf(ingest.pid)) - cpuBefore) / accepted);
+  const transactions = hundredths((after.transactions - before.transactions) / accepted);
+  const row = { what: "1,000/s", ...figuresOf(result), cpuMs, transactions };
+  return {
+    row,
+    targets: [
+      most("accept p99 at 1,000/s, ms", targets.acceptP99Ms, row.p99Ms),
+      most("CPU per accepted webhook at 1,000/s, ms", targets.cpuMs, cpuMs),
+      most("transactions per accepted webhook at 1,000/s", targets.transactions, transactions),
+    ],
+  };
+}
+
+async function fullRow({ load, quiet }: IngestSystem) {
+  const row = {
+    what: "as many as it takes, forwarding off",
+    ...figuresOf(await load({ sources: quiet, perSecond: null, seconds: 30 })),
+  };
+  return { row, targets: [least("accepted a second", targets.acceptedPerSecond, row.perSecond)] };
+}
+
+async function repeatingRow({ load, quiet }: IngestSystem) {
+  const row = {
+    what: "the same, half of it repetitions",
+    ...figuresOf(await load({ sources: quiet, perSecond: null, repeating: true })),
+  };
+  return { row, targets: [least("half of it repetitions, a second", targets.repeatingPerSecond, row.perSecond)] };
+}
+
+async function floodRow({ load, flood, quiet }: IngestSystem) {
+  const [attacked, spared] = [quiet.slice(0, 1), quiet.slice(1, 2)];
+  const calm = figuresOf(await load({ sources: spared, perSecond: 200 }));
+  const flooding = flood({ sources: attacked, perSecond: 2_000, seconds: 14, forged: true });
+  await sleep(2_000);
+  const result = await load({ sources: spared, perSecond: 200 });
+  const { statuses } = await flooding;
+  const row = {
+    what: "200/s beside 2,000/s forged",
+    ...figuresOf(result),
+    calmP99Ms: calm.p99Ms,
+    forged: JSON.stringify(statuses),
+  };
+  const factor = hundredths(row.p99Ms / calm.p99Ms);
+  return {
+    row,
+    targets: [
+      most("p99 beside a flood, as a multiple of quiet", targets.floodFactor, factor),
+      most("503 beside a flood", 0, result.statuses[503] ?? 0),
+    ],
+  };
+}
+
+async function slowRow({ load, ingest, quiet }: IngestSystem) {
+  const spared = quiet.slice(1, 2);
+  const calm = figuresOf(await load({ sources: spared, perSecond: 200 }));
+  const before = await rssMiBOf(ingest.pid);
+  const slow = await holdSlowBodies(ingest.origin, quiet);
+  const row = {
+    what: `200/s beside ${slowBodies} slow bodies`,
+    ...figuresOf(await load({ sources: spared, perSecond: 200 })),
+    calmP99Ms: calm.p99Ms,
+  };
+  const grown = (await rssMiBOf(ingest.pid)) - before;
+  for (const socket of slow) socket.destroy();
+  return {
+    row: { ...row, grownMiB: grown },
+    targets: [
+      most("p99 beside slow bodies, as a multiple of quiet", targets.slowFactor, hundredths(row.p99Ms / calm.p99Ms)),
+      most("memory for slow bodies, MiB", targets.slowMiB, grown),
+    ],
+  };
+}
+
+/** Opens requests whose bodies come at the least pace that is taken, and stay open for as long as they are held. */
+async function holdSlowBodies(origin: string, sources: readonly BenchSource[]): Promise<Socket[]> {
+  const { hostname, port } = new URL(origin);
+  const piece = "x".repeat(2_048);
+  return Promise.all(
+    Array.from({ length: slowBodies }, async (_, nth) => {
+      const socket = connect(Number(port), hostname);
+      socket.on("error", () => {});
+      const { path = "" } = sources[nth % sources.length] ?? {};
+      const address = `10.1.${nth >> 8}.${nth & 255}`;
+      socket.write(
+        `POST ${path} HTTP/1.1\r\nhost: bench\r\nx-forwarded-for: ${address}\r\ncontent-length: 65536\r\n\r\n`,
+      );
+      const timer = setInterval(() => socket.write(piece), 5_000);
+      socket.once("close", () => clearInterval(timer));
+      return socket;
+    }),
+  );
+}
+
+async function deliveredRow(
+  { load, sink }: IngestSystem,
+  what: string,
+  sources: readonly BenchSource[],
+  wanted: number,
+) {
+  await sink.take();
+  const startedMs = performance.timeOrigin + performance.now();
+  const result = await load({ sources, perSecond: null });
+  const accepted = acceptedOf(result);
+  await eventually(async () => (await sink.count()) >= accepted, { timeoutMs: 300_000 });
+  const arrived = await sink.take();
+  const lastMs = Math.max(...arrived.map(({ atMs }) => atMs));
+  const deliveredPerSecond = Math.round(accepted / ((lastMs - startedMs) / 1000));
+  const row = { what, ...figuresOf(result), deliveredPerSecond };
+  return { row, targets: [least(`${what}, a second`, wanted, deliveredPerSecond)] };
+}
+
+const acceptedOf = ({ statuses }: IngestLoadResult): number => statuses[202] ?? 0;
+const hundredths = (value: number): number => Math.round(value * 100) / 100;
+
+function figuresOf(result: IngestLoadResult) {
+  const [p50Ms, p99Ms] = [0.5, 0.99].map((part) => rounded(percentile(result.latenciesMs, part))) as [number, number];
+  const { 202: accepted = 0, ...others } = result.statuses;
+  const perSecond = Math.round(accepted / result.seconds);
+  return { perSecond, p50Ms, p99Ms, ...(Object.keys(others).length > 0 && { others: JSON.stringify(others) }) };
+}

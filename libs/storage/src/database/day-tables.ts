@@ -1,0 +1,144 @@
+import type { Clock } from "@signalbox/core";
+import { dayMs, startOfDay } from "./days.ts";
+import type { Pool } from "./pool.ts";
+import { sql } from "./statement.ts";
+import { inTransaction, type Tx } from "./transaction.ts";
+
+/**
+ * A table that is partitioned by days (UTC) of one of its columns. `signalbox.<name>_default` takes what comes before the
+ * table of its day. Names are ours and become part of statements.
+ */
+export interface DayTable {
+  readonly name: string;
+  readonly column: string;
+  /** How the column holds time; a `timestamptz` where left out. */
+  readonly time?: DayColumn;
+  /** Percent of a page that inserts fill. For rows that change later: they stay beside what they were. */
+  readonly fillfactor?: number;
+}
+
+/** How a column that is no time holds one. */
+export interface DayColumn {
+  /** The smallest value of a moment, as SQL has it between quotes. */
+  firstAt(ms: number): string;
+  timeOf(value: unknown): number;
+}
+
+interface DayTableDependencies {
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly keepMs: () => number;
+}
+
+/** Long enough for a weekend in which nothing could be made. Later rows would still be written, and moved afterwards. */
+const daysAhead = 7;
+/** Of rows without a table, such as those of a wrong clock, so many days are given one at a time. */
+const straysMax = 32;
+
+/** One instance at a time works on a table. Writers queue behind a lock that waits, so it waits for a moment only. */
+const begin = sql(
+  "day-tables.begin",
+  `select pg_try_advisory_xact_lock(hashtextextended('days of ' || $1, 0)) as locked,
+     set_config('lock_timeout', '50ms', true)`,
+);
+const listTables = sql(
+  "day-tables.list",
+  `select child.relname as name from pg_inherits
+   join pg_class child on child.oid = inhrelid join pg_class parent on parent.oid = inhparent
+   where parent.relname = $1 and parent.relnamespace = 'public'::regnamespace`,
+);
+
+const timestamps: DayColumn = {
+  firstAt: (ms) => new Date(ms).toISOString(),
+  timeOf: (value) => (value as Date).getTime(),
+};
+
+/** Makes and drops the tables of days. Their names and bounds come from numbers alone, so they can stand in statements. */
+export function createDayTables({ pool, clock, keepMs }: DayTableDependencies, tables: readonly DayTable[]) {
+  /** Lists the days that have a table, by their first moment. */
+  async function days({ name }: DayTable): Promise<number[]> {
+    const { rows } = await pool.query<{ name: string }>(listTables, [name]);
+    return rows.map((row) => dayOf(row.name)).filter((day) => day !== null);
+  }
+
+  /** Makes the table of a day, and moves what was written for it before. False when another instance is at it. */
+  const make = (table: DayTable, startMs: number): Promise<boolean> =>
+    alone(pool, table, (tx) => makeTable(tx, table, startMs));
+
+  /** Drops the table of a day with all its rows. False when another instance is at it. */
+  const drop = (table: DayTable, startMs: number): Promise<boolean> =>
+    alone(pool, table, (tx) => run(tx, `drop table if exists ${tableOfDay(table, startMs)}`));
+
+  /** Gives a table to the days of rows that came before it. */
+  async function makeForStrays(table: DayTable): Promise<void> {
+    const { name, column, time = timestamps } = table;
+    const oldest = sql("", `select ${column} as value from signalbox.${name}_default order by ${column} limit 1`);
+    for (let count = 0; count < straysMax; count++) {
+      const [stray] = (await pool.query<{ value: unknown }>(oldest)).rows;
+      if (stray === undefined || !(await make(table, startOfDay(time.timeOf(stray.value))))) return;
+    }
+  }
+
+  return {
+    days,
+    make,
+    drop,
+
+    /** Makes the tables of today and the days ahead, and drops those whose every row is past the retention. */
+    async keep(): Promise<void> {
+      const nowMs = clock.nowMs();
+      const oldestMs = nowMs - keepMs();
+      for (const table of tables) {
+        const known = new Set(await days(table));
+        for (let ahead = 0; ahead <= daysAhead; ahead++) {
+          const startMs = startOfDay(nowMs) + ahead * dayMs;
+          if (!known.has(startMs)) await make(table, startMs);
+        }
+        await makeForStrays(table);
+        for (const startMs of await days(table)) {
+          if (startMs + dayMs <= oldestMs) await drop(table, startMs);
+        }
+      }
+    },
+  };
+}
+
+/** The table that has the rows of one day. */
+export const tableOfDay = ({ name }: Pick<DayTable, "name">, startMs: number): string =>
+  `signalbox.${name}_${new Date(startMs).toISOString().slice(0, 10).replaceAll("-", "")}`;
+
+/** The day that a table has the rows of; null for a table that is of no day. */
+function dayOf(table: string): number | null {
+  const [, year, month, day] = /_([0-9]{4})([0-9]{2})([0-9]{2})$/.exec(table) ?? [];
+  return year === undefined ? null : Date.parse(`${year}-${month}-${day}T00:00:00.000Z`);
+}
+
+function alone(pool: Pool, { name }: DayTable, work: (tx: Tx) => Promise<void>): Promise<boolean> {
+  return inTransaction(pool, async (tx) => {
+    const { rows } = await tx.query<{ locked: boolean }>(begin, [name]);
+    if (rows[0]?.locked !== true) return false;
+    await work(tx);
+    return true;
+  });
+}
+
+/** Attaching a table, unlike making it as a partition, lets others go on reading and writing. */
+async function makeTable(tx: Tx, day: DayTable, startMs: number): Promise<void> {
+  const { name, column, time = timestamps, fillfactor = 100 } = day;
+  const table = tableOfDay(day, startMs);
+  const { rows } = await tx.query(sql("", `select 1 where to_regclass('${table}') is not null`));
+  if (rows.length > 0) return;
+  const [from, to] = [time.firstAt(startMs), time.firstAt(startMs + dayMs)];
+  await run(tx, `create table ${table} (like public.${name} including defaults) with (fillfactor = ${fillfactor})`);
+  await run(tx, `lock table signalbox.${name}_default in access exclusive mode`);
+  await run(
+    tx,
+    `with strays as (delete from signalbox.${name}_default where ${column} >= '${from}' and ${column} < '${to}' returning *)
+     insert into ${table} select * from strays`,
+  );
+  await run(tx, `alter table public.${name} attach partition ${table} for values from ('${from}') to ('${to}')`);
+}
+
+async function run(tx: Tx, text: string): Promise<void> {
+  await tx.query(sql("", text));
+}

@@ -1,0 +1,39 @@
+import type { Clock } from "@signalbox/core";
+import { createDayTables, type Pool, sql, startOfDay } from "@signalbox/storage";
+
+interface Dependencies {
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly retentionMs: () => number;
+}
+
+/** The state of a delivery is written several times: room on its page keeps it there. */
+const fillfactor = 80;
+const tables = [
+  { name: "webhook_events", column: "created_at", fillfactor },
+  { name: "deliveries", column: "created_at", fillfactor },
+  { name: "delivery_attempts", column: "started_at", fillfactor },
+];
+
+const batch = 5_000;
+const unqueue = sql(
+  "",
+  `delete from delivery_queue where ctid = any (array(
+     select ctid from delivery_queue where created_at < $1 limit ${batch}))`,
+);
+
+/** Keeps the tables of days of events, deliveries and attempts. */
+export function createDeliveryDays({ pool, clock, retentionMs }: Dependencies) {
+  const dayTables = createDayTables({ pool, clock, keepMs: retentionMs }, tables);
+  return {
+    /** Makes the tables of the days ahead, and drops those that are past the retention, with what is held of them. */
+    async keep(): Promise<void> {
+      // Held deliveries end with the retention, too: nothing in the queue may point to a day that is gone.
+      const oldest = new Date(startOfDay(clock.nowMs() - retentionMs()));
+      while ((await pool.query(unqueue, [oldest])).rowCount === batch);
+      await dayTables.keep();
+    },
+  };
+}
+
+export type DeliveryDays = ReturnType<typeof createDeliveryDays>;

@@ -1,0 +1,131 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { KnownSource } from "../sources/known-sources.ts";
+import { judgeAsIs } from "./judge-as-is.ts";
+import type { Judge, Webhook } from "./judge-webhook.ts";
+
+/** Why a webhook is taken or refused. Nothing in it helps to sign one. */
+export interface Explanation {
+  readonly outcome: "accepted" | "challenged" | "dropped" | "refused";
+  /** The stable word of a refusal, as rejections have it. */
+  readonly reason: string | null;
+  /** The step that failed. */
+  readonly step: string | null;
+  /** What that step wanted. */
+  readonly expected: string | null;
+  /** What would have verified instead. */
+  readonly hints: readonly string[];
+  /** The headers that were looked at. */
+  readonly headersRead: readonly string[];
+  readonly deliveryId: string | null;
+  readonly eventType: string | null;
+}
+
+/** What each reason wanted, and at which step. */
+const reasons: Readonly<Record<string, readonly [step: string, expected: string]>> = {
+  coding_not_supported: ["decode", "The Content-Encoding gzip, deflate or br, or none."],
+  decoded_body_too_large: ["decode", "A body within the limit, also once its Content-Encoding is undone."],
+  secret_unusable: ["signature", "A secret of the form that the scheme has. Give the source another one."],
+  signature_missing: ["signature", "The header with the signature."],
+  signature_malformed: ["signature", "A signature in the form and encoding of the scheme."],
+  signature_mismatch: ["signature", "A signature over exactly these bytes, made with a secret of the source."],
+  signed_header_missing: ["signature", "Every header that the signature covers."],
+  header_repeated: ["signature", "Each header of the signature once."],
+  token_missing: ["signature", "The header with the token."],
+  token_malformed: ["signature", "A token in the form of the scheme."],
+  token_mismatch: ["signature", "The token that the source has."],
+  delivery_id_missing: ["signature", "The id of the delivery, which the signature covers."],
+  timestamp_missing: ["time", "The time that is signed."],
+  timestamp_malformed: ["time", "A signed time in the unit of the scheme."],
+  timestamp_too_old: ["time", "A signed time that is not older than the tolerance of the source."],
+  timestamp_in_future: ["time", "A signed time that is not further ahead than the tolerance of the source."],
+  body_too_large: ["size", "A body within max_body_bytes of the source."],
+  paused: ["source", "A source that is not paused."],
+  blocked: ["source", "An account that is active."],
+  media_type_not_supported: ["payload", "A Content-Type that the scheme sends."],
+  body_malformed: ["payload", "A body that is what its Content-Type says."],
+  body_too_deep: ["payload", "JSON of at most 128 levels."],
+  body_member_twice: ["payload", "JSON in which no member is there twice."],
+  delivery_id_too_long: ["delivery_id", "An id of at most 512 characters."],
+  event_type_not_accepted: ["event_type", "A type that is among event_types of the source."],
+};
+
+/** Explains what would become of a webhook that came at the time of `judge.clock`. Nothing is stored or counted. */
+export async function explainWebhook(
+  judge: Judge,
+  webhook: Webhook,
+  known: KnownSource,
+  bytesMax: number,
+): Promise<Explanation> {
+  const headersRead = new Set<string>();
+  const told = { ...webhook, headers: observed(webhook.headers, headersRead) };
+  const judgement = await judgeAsIs(judge, told, known, bytesMax);
+  const nothing = { reason: null, step: null, expected: null, hints: [], deliveryId: null, eventType: null };
+  const common = { ...nothing, headersRead: [...headersRead].sort() };
+  if ("delivery" in judgement) {
+    const { deliveryId, eventType } = judgement.delivery;
+    return { ...common, outcome: "accepted", deliveryId: deliveryId.value, eventType: eventType?.value ?? null };
+  }
+  if (!("reason" in judgement))
+    return { ...common, outcome: judgement.outcome === "dropped" ? "dropped" : "challenged" };
+  const { reason } = judgement;
+  const [step, expected] = reasons[reason] ?? ["signature", null];
+  const hints = await hintsOf(judge, webhook, known, { reason, bytesMax });
+  return { ...common, outcome: "refused", reason, step, expected, hints };
+}
+
+/** What a sender, or something on the way, commonly does to a webhook: each with what it means when it would verify. */
+const repairs: readonly [hint: string, repair: (text: string) => string][] = [
+  ["It would verify without the line break at its end.", (text) => text.replace(/\r?\n$/, "")],
+  ["It would verify with a line break at its end.", (text) => `${text}\n`],
+  ["It would verify with line feeds alone: its line breaks were changed.", (text) => text.replaceAll("\r\n", "\n")],
+  ["It would verify as compact JSON: the body was written anew.", (text) => JSON.stringify(JSON.parse(text))],
+  ["It would verify as indented JSON: the body was written anew.", (text) => JSON.stringify(JSON.parse(text), null, 2)],
+];
+/** No signed time is further away than this. */
+const anyTime = Number.MAX_SAFE_INTEGER;
+
+async function hintsOf(
+  judge: Judge,
+  webhook: Webhook,
+  known: KnownSource,
+  { reason, bytesMax }: { readonly reason: string; readonly bytesMax: number },
+): Promise<string[]> {
+  const { source, secrets } = known;
+  const timeless = { ...known, source: { ...source, settings: { ...source.settings, toleranceSeconds: anyTime } } };
+  const verifies = async (tried: Webhook, by: KnownSource): Promise<boolean> => {
+    const judgement = await judgeAsIs(judge, tried, by, bytesMax);
+    return !("reason" in judgement) || reasons[judgement.reason]?.[0] !== "signature";
+  };
+  if (reason === "timestamp_too_old" || reason === "timestamp_in_future") {
+    return (await verifies(webhook, timeless)) ? ["The signature itself is right."] : ["The signature is wrong, too."];
+  }
+  if (reason !== "signature_mismatch") return [];
+  const hints = [];
+  for (const [hint, repair] of repairs) {
+    const body = repaired(webhook.body, repair);
+    if (body && !body.equals(webhook.body) && (await verifies({ ...webhook, body }, timeless))) hints.push(hint);
+  }
+  const ended = secrets.former.map((secret) => ({ ...secret, endsAtMs: anyTime }));
+  if (await verifies(webhook, { ...timeless, secrets: { ...secrets, former: ended } })) {
+    hints.push("It is signed with a secret whose overlap has ended.");
+  }
+  return hints;
+}
+
+function repaired(body: Buffer, repair: (text: string) => string): Buffer | null {
+  try {
+    return Buffer.from(repair(body.toString("utf8")));
+  } catch {
+    return null;
+  }
+}
+
+/** The headers, noting which of them somebody asks for by name. */
+function observed(headers: IncomingHttpHeaders, read: Set<string>): IncomingHttpHeaders {
+  return new Proxy(headers, {
+    get(target, name) {
+      if (typeof name === "string") read.add(name);
+      return Reflect.get(target, name);
+    },
+  });
+}

@@ -1,0 +1,188 @@
+import { type Clock, timeOfPublicId } from "@signalbox/core";
+import {
+  dayMs,
+  type ListRange,
+  newestFirst,
+  type Pool,
+  rangeValues,
+  type Stretch,
+  sql,
+  startOfDay,
+  stretchesBack,
+  type TimePosition,
+} from "@signalbox/storage";
+import type { Delivery } from "./delivery.ts";
+import { idKeyOf } from "./delivery-keys.ts";
+
+/** A received webhook as a list shows it: its size, not its bytes. */
+export interface ListedDelivery {
+  readonly id: string;
+  readonly sourceId: string;
+  readonly deliveryId: string;
+  readonly isIdSigned: boolean;
+  readonly eventType: string | null;
+  readonly isTypeSigned: boolean;
+  readonly contentType: string | null;
+  readonly sameContentAs: string | null;
+  readonly forwarded: boolean;
+  readonly bodyBytes: number;
+  readonly receivedAt: Date;
+  /** Signatures and credentials masked. */
+  readonly headers: Delivery["headers"];
+}
+
+/** A received webhook with everything that was kept of it. */
+export interface StoredDelivery extends ListedDelivery {
+  readonly body: Buffer;
+  /** Whether the `Content-Encoding` that its headers name is undone in the body. */
+  readonly bodyDecoded: boolean;
+}
+
+/** Which received webhooks a list has; what is left out narrows nothing. */
+export interface ReceivedFilter {
+  /** A name, or a prefix that ends in `*`. */
+  readonly eventType?: string | undefined;
+  readonly deliveryId?: string | undefined;
+  readonly forwarded?: boolean | undefined;
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
+}
+
+interface Dependencies {
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly keepMs: () => number;
+}
+
+const listed = `id, source_id as "sourceId", delivery_id as "deliveryId", is_id_signed as "isIdSigned",
+  event_type as "eventType", is_type_signed as "isTypeSigned", content_type as "contentType",
+  same_content_as as "sameContentAs", forwarded, octet_length(body) as "bodyBytes", received_at as "receivedAt", headers`;
+// Without names: planned with their values, the statements touch only the days that they are about.
+const list = sql(
+  "",
+  `select ${listed} from received_deliveries
+   where source_id = $1 and received_at >= $2 and received_at < $3
+     and ($4::text is null or event_type = $4) and ($5::text is null or starts_with(event_type, $5))
+     and ($6::text is null or delivery_id = $6) and ($7::bool is null or forwarded = $7)
+     and ${newestFirst(8, "received_at")}`,
+);
+const find = sql(
+  "",
+  `select ${listed}, body, body_decoded as "bodyDecoded" from received_deliveries
+   where source_id = $1 and id = $2 and received_at = $3`,
+);
+const findByKey = sql(
+  "received.find-by-key",
+  "select received_id as id from received_keys where source_id = $1 and digest = $2",
+);
+
+/** One of many webhooks that are chosen by their time and type. */
+const chosen = `source_id = $1 and received_at >= $2 and received_at < $3 and (cardinality($4::text[]) = 0 or exists (
+  select from unnest($4::text[]) as wanted where event_type = wanted
+    or (right(wanted, 1) = '*' and starts_with(event_type, left(wanted, -1)))))`;
+const count = sql(
+  "",
+  `select count(*)::int as count from (select from received_deliveries where ${chosen} limit $5) as few`,
+);
+const walk = sql(
+  "",
+  `select ${listed}, body, body_decoded as "bodyDecoded" from received_deliveries
+   where ${chosen} and (received_at, id) > ($5, $6) order by received_at, id limit $7`,
+);
+const findMany = sql(
+  "",
+  `select ${listed}, body, body_decoded as "bodyDecoded" from received_deliveries
+   where source_id = $1 and id = any($2) and received_at = any($3) order by received_at, id`,
+);
+const findOwn = sql(
+  "",
+  `select ${listed} from received_deliveries
+   where source_id = any(select id from sources where account_id = $1) and id = any($2) and received_at = any($3)`,
+);
+const findIds = sql(
+  "",
+  "select id from received_deliveries where source_id = $1 and id = any($2) and received_at = any($3)",
+);
+
+/** Webhooks of a source that came between two times, with the types that are wanted of them; none named takes all. */
+export interface ReceivedChoice extends Stretch {
+  readonly sourceId: string;
+  readonly eventTypes: readonly string[];
+}
+
+/** What was received, as its owner reads it. */
+export function createReceivedStore({ pool, clock, keepMs }: Dependencies) {
+  /** The days that may have rows of the filter, the newest first. */
+  async function* stretches(sourceId: string, { after }: ListRange, filter: ReceivedFilter): AsyncGenerator<Stretch> {
+    const { since, until, deliveryId } = filter;
+    const nowMs = clock.nowMs();
+    // Another instance's clock may be ahead of ours by less than a day.
+    const toMs = Math.min(nowMs + dayMs, (after?.at ?? until ?? new Date(nowMs + dayMs)).getTime() + 1);
+    const fromMs = Math.max(startOfDay(nowMs - keepMs()), since?.getTime() ?? 0);
+    if (deliveryId === undefined) return yield* stretchesBack({ fromMs, toMs });
+    const { rows } = await pool.query<{ id: string }>(findByKey, [sourceId, idKeyOf(deliveryId)]);
+    const at = rows[0] ? timeOfPublicId(rows[0].id) : null;
+    if (at !== null && at >= fromMs && at < toMs) yield { fromMs: at, toMs: at + 1 };
+  }
+
+  return {
+    /** Lists what a source received, newest first. */
+    async list(sourceId: string, range: ListRange, filter: ReceivedFilter = {}): Promise<ListedDelivery[]> {
+      const { eventType, deliveryId = null, forwarded = null, until } = filter;
+      const [name, prefix] = eventType?.endsWith("*") ? [null, eventType.slice(0, -1)] : [eventType ?? null, null];
+      const found: ListedDelivery[] = [];
+      for await (const { fromMs, toMs } of stretches(sourceId, range, filter)) {
+        const end = until ? Math.min(toMs, until.getTime()) : toMs;
+        const given = [sourceId, new Date(fromMs), new Date(end), name, prefix, deliveryId, forwarded];
+        const rest = { ...range, limit: range.limit - found.length };
+        found.push(...(await pool.query<ListedDelivery>(list, [...given, ...rangeValues(rest)])).rows);
+        if (found.length >= range.limit) break;
+      }
+      return found;
+    },
+
+    /** Finds one with its bytes; null when it is not of this source, or past the retention. */
+    async find(sourceId: string, id: string): Promise<StoredDelivery | null> {
+      const at = timeOfPublicId(id);
+      if (at === null) return null;
+      return (await pool.query<StoredDelivery>(find, [sourceId, id, new Date(at)])).rows[0] ?? null;
+    },
+
+    /** Finds those of the ids with their bytes, in the order in which they came. */
+    findMany: async (sourceId: string, ids: readonly string[]): Promise<StoredDelivery[]> =>
+      (await pool.query<StoredDelivery>(findMany, [sourceId, ids, timesOf(ids)])).rows,
+
+    /** Finds those of the ids that sources of the account received. */
+    findOwnMany: async (accountId: string, ids: readonly string[]): Promise<ListedDelivery[]> =>
+      (await pool.query<ListedDelivery>(findOwn, [accountId, ids, timesOf(ids)])).rows,
+
+    /** The ids that are there. */
+    async existing(sourceId: string, ids: readonly string[]): Promise<Set<string>> {
+      const { rows } = await pool.query<{ id: string }>(findIds, [sourceId, ids, timesOf(ids)]);
+      return new Set(rows.map(({ id }) => id));
+    },
+
+    /** Counts what was chosen, and stops behind `max`. */
+    async count({ sourceId, eventTypes, ...between }: ReceivedChoice, max: number): Promise<number> {
+      let sum = 0;
+      for (const { fromMs, toMs } of stretchesBack(between)) {
+        const values = [sourceId, new Date(fromMs), new Date(toMs), eventTypes, max + 1 - sum];
+        sum += (await pool.query<{ count: number }>(count, values)).rows[0]?.count ?? 0;
+        if (sum > max) break;
+      }
+      return sum;
+    },
+
+    /** The first of what was chosen behind a place, in the order in which they came. */
+    async next(choice: ReceivedChoice, { at, id }: TimePosition, limit: number): Promise<StoredDelivery[]> {
+      const { sourceId, eventTypes, fromMs, toMs } = choice;
+      const values = [sourceId, new Date(fromMs), new Date(toMs), eventTypes, at, id, limit];
+      return (await pool.query<StoredDelivery>(walk, values)).rows;
+    },
+  };
+}
+
+const timesOf = (ids: readonly string[]): Date[] =>
+  ids.map(timeOfPublicId).flatMap((ms) => (ms === null ? [] : [new Date(ms)]));
+
+export type ReceivedStore = ReturnType<typeof createReceivedStore>;

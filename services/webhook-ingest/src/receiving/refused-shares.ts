@@ -1,0 +1,57 @@
+import { type Clock, minutes } from "@signalbox/core";
+import { LRUCache } from "lru-cache";
+
+interface Window {
+  readonly startsMs: number;
+  taken: number;
+  refused: number;
+}
+
+/** The windows of a source: the one of now and the one before. */
+interface Windows {
+  now: Window;
+  before: Window;
+}
+
+const windowMs = minutes(5);
+/** Fewer webhooks in the time say nothing. */
+const enough = 20;
+const sourcesMax = 10_000;
+
+/**
+ * Tells of how many sources most webhooks are refused, over the last five to ten minutes: their secret is wrong, or somebody
+ * forges webhooks. Ids of sources are no labels of a metric, so what is alerted on is their number.
+ */
+export function createRefusedShares(clock: Pick<Clock, "nowMs">) {
+  const windows = new LRUCache<string, Windows>({ max: sourcesMax });
+  const empty = (startsMs: number): Window => ({ startsMs, taken: 0, refused: 0 });
+
+  /** The windows of a source as they are at this time. */
+  function current(known: Windows | undefined): Windows {
+    const startsMs = Math.floor(clock.nowMs() / windowMs) * windowMs;
+    if (known?.now.startsMs === startsMs) return known;
+    const isNext = known?.now.startsMs === startsMs - windowMs;
+    return { now: empty(startsMs), before: isNext ? known.now : empty(startsMs - windowMs) };
+  }
+
+  return {
+    count(sourceId: string, isRefused: boolean): void {
+      const known = windows.get(sourceId);
+      const counted = current(known);
+      if (isRefused) counted.now.refused++;
+      else counted.now.taken++;
+      if (counted !== known) windows.set(sourceId, counted);
+    },
+
+    /** The sources of which more than half is refused. */
+    mostlyRefused(): string[] {
+      return [...windows.entries()].flatMap(([sourceId, known]) => {
+        const { now, before } = current(known);
+        const [taken, refused] = [now.taken + before.taken, now.refused + before.refused];
+        return refused > taken && taken + refused >= enough ? [sourceId] : [];
+      });
+    },
+  };
+}
+
+export type RefusedShares = ReturnType<typeof createRefusedShares>;

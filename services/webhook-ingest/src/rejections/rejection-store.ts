@@ -1,0 +1,109 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { KiB, masked } from "@signalbox/core";
+import {
+  type ListRange,
+  newestFirst,
+  type Pool,
+  rangeValues,
+  type SealedColumn,
+  type Sealer,
+  sql,
+  type Tx,
+} from "@signalbox/storage";
+import { keptHeaders } from "../receiving/request-headers.ts";
+import type { RejectedWebhook, Rejection, RejectionInFull } from "./rejection.ts";
+
+const insert = sql(
+  "rejection.insert",
+  // Each one pushes out the one that is too old, so the bound holds at every moment and not only after a clean-up.
+  `with gone as (
+     delete from rejections where source_id = $2 and (rejected_at, id) <= (
+       select rejected_at, id from rejections where source_id = $2 order by rejected_at desc, id desc offset $8 - 1 limit 1))
+   insert into rejections (id, source_id, reason, status, body_bytes, address, rejected_at, headers, body, sealed_proof)
+   select $1, $2, $3, $4, $5, $6, $7, $9::jsonb, $10, $11 where exists (select from sources where id = $2)`,
+);
+const listed = `id, source_id as "sourceId", reason, status, body_bytes as "bodyBytes", address, rejected_at as "rejectedAt",
+  received_id as "receivedId", coalesce(octet_length(body) = body_bytes, false) as "isKept"`;
+const list = sql(
+  "rejection.list",
+  `select ${listed} from rejections where source_id = $1 and ${newestFirst(2, "rejected_at")}`,
+);
+const find = sql("rejection.find", `select ${listed}, headers, body from rejections where source_id = $1 and id = $2`);
+const lock = sql(
+  "rejection.lock",
+  `select ${listed}, headers, body, sealed_proof as "sealedProof" from rejections
+   where source_id = $2 and id = $3 and source_id in (select id from sources where account_id = $1) for update`,
+);
+const saveReceived = sql("rejection.save-received", "update rejections set received_id = $2 where id = $1");
+
+const place = (id: unknown) => ({ service: "webhook-ingest", table: "rejections", row: String(id) });
+
+/** What is needed to verify rejections again. */
+export const sealedProofs: SealedColumn = {
+  ...{ table: "rejections", column: "sealed_proof", key: ["id"], condition: "sealed_proof is not null" },
+  place: ([id]) => place(id),
+};
+
+/** Larger bodies are not kept whole: a thousand rejections of a source must not fill the disk. */
+const wholeBytesMax = 64 * KiB;
+const cutBytes = 4 * KiB;
+
+/** A rejection that is about to be changed, with its webhook as it came; null where that is not kept whole. */
+export interface LockedRejection extends Rejection {
+  readonly webhook: RejectedWebhook | null;
+}
+
+/** What partners sent and was refused, in PostgreSQL. */
+export function createRejectionStore(pool: Pool, sealer: Sealer) {
+  return {
+    /** Writes the rejection, with its webhook where that is given; of its source only the newest `perSource` stay. */
+    async insert(
+      rejection: Omit<Rejection, "isKept" | "receivedId">,
+      perSource: number,
+      webhook: RejectedWebhook | null,
+    ): Promise<void> {
+      const { id, sourceId, reason, status, bodyBytes, address, rejectedAt } = rejection;
+      const row = [id, sourceId, reason, status, bodyBytes, address, rejectedAt, perSource];
+      await pool.query(insert, [...row, ...(webhook ? keptOf(id, webhook) : [null, null, null])]);
+    },
+    list: async (sourceId: string, range: ListRange): Promise<Rejection[]> =>
+      (await pool.query<Rejection>(list, [sourceId, ...rangeValues(range)])).rows,
+    /** Finds one with what is kept of it: no more of the body than a page shows. */
+    async find(sourceId: string, id: string): Promise<RejectionInFull | null> {
+      const [found] = (await pool.query<RejectionInFull>(find, [sourceId, id])).rows;
+      return found ? { ...found, body: found.body?.subarray(0, cutBytes) ?? null } : null;
+    },
+    /** Finds one of the account with its webhook, and keeps others from trying it too until the transaction ends. */
+    async lock(tx: Tx, accountId: string, sourceId: string, id: string): Promise<LockedRejection | null> {
+      type Row = RejectionInFull & { readonly sealedProof: string | null };
+      const [found] = (await tx.query<Row>(lock, [accountId, sourceId, id])).rows;
+      if (found === undefined) return null;
+      const { headers, body, sealedProof, ...rejection } = found;
+      if (!rejection.isKept || body === null || sealedProof === null) return { ...rejection, webhook: null };
+      const { method, url, proofs }: Proof = JSON.parse(sealer.open(sealedProof, place(id)).toString("utf8"));
+      return {
+        ...rejection,
+        webhook: { method, url, headers: { ...(headers as IncomingHttpHeaders), ...proofs }, body },
+      };
+    },
+    saveReceived: async (tx: Tx, id: string, receivedId: string): Promise<void> =>
+      void (await tx.query(saveReceived, [id, receivedId])),
+  };
+
+  /** The headers that anybody may see, the bytes, and sealed what they may not. */
+  function keptOf(id: string, { method, url, headers, body, proofHeaders = [] }: RejectedWebhook): unknown[] {
+    const shown = keptHeaders(headers, { proofHeaders });
+    const proofs = Object.fromEntries(Object.entries(headers).filter(([name]) => shown[name] === masked));
+    const proof = sealer.seal(JSON.stringify({ method, url, proofs } satisfies Proof), place(id));
+    return [JSON.stringify(shown), body.subarray(0, body.length > wholeBytesMax ? cutBytes : wholeBytesMax), proof];
+  }
+}
+
+interface Proof {
+  readonly method: string;
+  readonly url: string;
+  /** The headers that are masked where they are shown. */
+  readonly proofs: IncomingHttpHeaders;
+}
+
+export type RejectionStore = ReturnType<typeof createRejectionStore>;

@@ -1,0 +1,64 @@
+import type { Caller } from "@signalbox/auth";
+import { AppError, newId } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
+import { audited } from "@signalbox/service";
+import type { Tx } from "@signalbox/storage";
+import type { DeliveryWriter } from "../receiving/delivery-writer.ts";
+import { judgeAsIs } from "../receiving/judge-as-is.ts";
+import type { Judge } from "../receiving/judge-webhook.ts";
+import type { KnownSources } from "../sources/known-sources.ts";
+import { addressOf } from "../sources/source.ts";
+import type { LockedRejection, RejectionStore } from "./rejection-store.ts";
+
+interface Dependencies {
+  readonly judge: Judge;
+  readonly webhookBytesMax: () => number;
+  readonly knownSources: Pick<KnownSources, "reread">;
+  readonly deliveryWriter: Pick<DeliveryWriter, "write">;
+  readonly rejectionStore: Pick<RejectionStore, "saveReceived">;
+  readonly outbox: Outbox;
+}
+
+export type RetryOutcome =
+  | { readonly outcome: "received"; readonly receivedId: string }
+  /** The partner has sent it again meanwhile, or it was retried before. */
+  | { readonly outcome: "repeated"; readonly receivedId: string | null }
+  | { readonly outcome: "refused"; readonly reason: string }
+  | { readonly outcome: "not-kept" };
+
+export type RetryRejection = ReturnType<typeof createRetryRejection>;
+
+/**
+ * Verifies a refused webhook again, with the secrets and settings of now and by the time at which it came: a wrong secret
+ * costs no data. What is taken becomes a received webhook as any other; it has one effect however often it is tried.
+ */
+export function createRetryRejection(dependencies: Dependencies) {
+  const { judge, webhookBytesMax, knownSources, deliveryWriter, rejectionStore, outbox } = dependencies;
+  return async (tx: Tx, caller: Caller, rejection: LockedRejection): Promise<RetryOutcome> => {
+    const { webhook, sourceId, rejectedAt, receivedId } = rejection;
+    if (receivedId !== null) return { outcome: "repeated", receivedId };
+    if (webhook === null) return { outcome: "not-kept" };
+    const known = await knownSources.reread(sourceId);
+    if (known === null) return { outcome: "refused", reason: "source_deleted" };
+    const then = { ...judge, clock: { ...judge.clock, now: () => rejectedAt, nowMs: () => rejectedAt.getTime() } };
+    const judgement = await judgeAsIs(
+      then,
+      { ...webhook, sourceId, address: addressOf(known.source) },
+      known,
+      webhookBytesMax(),
+    );
+    if (!("delivery" in judgement)) {
+      return { outcome: "refused", reason: "reason" in judgement ? judgement.reason : judgement.outcome };
+    }
+    // It is received now: the day of its rejection may be past the retention.
+    const receivedAt = judge.clock.now();
+    const delivery = { ...judgement.delivery, id: newId("rcv", receivedAt.getTime()), receivedAt };
+    const outcome = await deliveryWriter.write(delivery);
+    if (outcome === "stale")
+      throw new AppError("unavailable", "The source is being changed. Try again.", { retryAfterSeconds: 1 });
+    if (outcome === "repeated") return { outcome, receivedId: null };
+    await rejectionStore.saveReceived(tx, rejection.id, delivery.id);
+    await outbox.append(tx, [audited(caller, { action: "webhook_source.retry_rejection", subject: sourceId })]);
+    return { outcome, receivedId: delivery.id };
+  };
+}

@@ -1,0 +1,53 @@
+import type { ReceivedChoice } from "../receiving/received-store.ts";
+
+/** What was received of a source and is published again, in the order in which it came. */
+export interface Replay {
+  readonly id: string;
+  readonly sourceId: string;
+  readonly accountId: string;
+  readonly status: "running" | "completed" | "cancelled";
+  /** The chosen ones in their order; empty for all between the times. */
+  readonly receivedIds: readonly string[];
+  readonly eventTypes: readonly string[];
+  readonly fromAt: Date;
+  readonly toAt: Date;
+  /** So many a second. */
+  readonly rate: number;
+  readonly total: number;
+  readonly published: number;
+  /** Of those that were chosen by their ids, so many were past the retention when their turn came. */
+  readonly missing: number;
+  /** The last one that was published. */
+  readonly positionAt: Date;
+  readonly positionId: string;
+  /** When the next ones are. */
+  readonly dueAt: Date;
+  readonly createdAt: Date;
+  readonly finishedAt: Date | null;
+}
+
+/** What an owner chooses: webhooks by their ids, or all of a time, until now where it has no end, and of some types. */
+export type ReplayChoice =
+  | { readonly ids: readonly string[] }
+  | { readonly from: Date; readonly to: Date | null; readonly eventTypes: readonly string[] };
+
+export const choiceOf = ({ sourceId, eventTypes, fromAt, toAt }: Replay): ReceivedChoice => ({
+  ...{ sourceId, eventTypes, fromMs: fromAt.getTime(), toMs: toAt.getTime() },
+});
+
+/** The replay as its owner sees it. */
+export const viewReplay = (replay: Replay) => ({
+  id: replay.id,
+  source_id: replay.sourceId,
+  status: replay.status,
+  total: replay.total,
+  published: replay.published,
+  missing: replay.missing,
+  rate: replay.rate,
+  ids: replay.receivedIds.length === 0 ? null : [...replay.receivedIds],
+  event_types: replay.eventTypes.length === 0 ? null : [...replay.eventTypes],
+  from: replay.fromAt.toISOString(),
+  to: replay.toAt.toISOString(),
+  created_at: replay.createdAt.toISOString(),
+  finished_at: replay.finishedAt?.toISOString() ?? null,
+});

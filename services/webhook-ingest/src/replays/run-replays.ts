@@ -1,0 +1,99 @@
+import { type Clock, minutes, seconds } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
+import type { Runner } from "@signalbox/runtime";
+import { dayMs, inTransaction, type Pool, startOfDay, type Tx } from "@signalbox/storage";
+import { schemeOf } from "@signalbox/webhook-signatures";
+import { decodeBody } from "../receiving/decode-body.ts";
+import type { Payload } from "../receiving/delivery.ts";
+import { fittingPayload, readPayload } from "../receiving/read-payload.ts";
+import type { ReceivedStore, StoredDelivery } from "../receiving/received-store.ts";
+import { webhookReceived } from "../receiving/webhook-received.ts";
+import type { Source } from "../sources/source.ts";
+import type { SourceStore } from "../sources/source-store.ts";
+import { choiceOf, type Replay } from "./replay.ts";
+import type { ReplayStore } from "./replay-store.ts";
+
+interface Dependencies {
+  readonly runner: Pick<Runner, "every">;
+  readonly pool: Pool;
+  readonly replayStore: Pick<ReplayStore, "lockDue" | "save">;
+  readonly receivedStore: Pick<ReceivedStore, "findMany" | "next">;
+  readonly sourceStore: Pick<SourceStore, "find">;
+  readonly outbox: Pick<Outbox, "append">;
+  readonly clock: Clock;
+  readonly webhookBytesMax: () => number;
+  readonly eventBytesMax: number;
+  /** Whether the account may have webhooks published now. */
+  readonly mayWrite: (accountId: string) => boolean;
+}
+
+/** Webhooks of one transaction: of the largest ones, some twenty mebibytes. */
+const stepMax = 20;
+const everyMs = seconds(1);
+/** One statement looks into the tables of so many days at most. */
+const windowDays = 7;
+
+/** Runs replays a few webhooks at a time, each time in one transaction with their events: a crash repeats and loses none. */
+export function startReplays(dependencies: Dependencies): void {
+  const { runner, pool } = dependencies;
+  runner.every("replays", everyMs, () => inTransaction(pool, (tx) => step(tx, dependencies)));
+}
+
+async function step(tx: Tx, dependencies: Dependencies): Promise<"again" | "done"> {
+  const { replayStore, sourceStore, outbox, clock, mayWrite } = dependencies;
+  const now = clock.now();
+  const replay = await replayStore.lockDue(tx, now);
+  if (replay === null) return "done";
+  const source = await sourceStore.find(replay.accountId, replay.sourceId);
+  if (source === null || !mayWrite(replay.accountId)) {
+    await replayStore.save(tx, { ...replay, dueAt: new Date(now.getTime() + minutes(1)) });
+    return "again";
+  }
+  const { webhooks, ...after } = await nextOf(replay, dependencies);
+  const payloads = await Promise.all(webhooks.map((webhook) => payloadOf(source, webhook, dependencies)));
+  const events = webhooks.map((webhook, nth) =>
+    webhookReceived(source, { ...webhook, payload: payloads[nth] as Payload }, { isReplay: true }),
+  );
+  await outbox.append(tx, events);
+  const published = replay.published + webhooks.length;
+  const ending = after.isLast ? { status: "completed" as const, finishedAt: now } : {};
+  // What could not be done in its time is made up for a second at most, and never all at once.
+  const dueMs = Math.max(replay.dueAt.getTime(), now.getTime() - everyMs) + (webhooks.length * 1_000) / replay.rate;
+  await replayStore.save(tx, { ...replay, ...after, ...ending, published, dueAt: new Date(dueMs) });
+  return "again";
+}
+
+/** The next webhooks of a replay and where it stands behind them. */
+async function nextOf(replay: Replay, { receivedStore }: Dependencies) {
+  const limit = Math.min(stepMax, Math.max(1, Math.ceil(replay.rate / 10)));
+  const { positionAt, positionId, receivedIds, published, missing } = replay;
+  if (receivedIds.length > 0) {
+    const begun = published + missing;
+    const ids = receivedIds.slice(begun, begun + limit);
+    const webhooks = await receivedStore.findMany(replay.sourceId, ids);
+    const isLast = begun + ids.length >= receivedIds.length;
+    return { webhooks, missing: missing + ids.length - webhooks.length, positionAt, positionId, isLast };
+  }
+  const choice = choiceOf(replay);
+  const windowEndMs = Math.min(choice.toMs, startOfDay(positionAt.getTime()) + windowDays * dayMs);
+  const window = { ...choice, fromMs: positionAt.getTime(), toMs: windowEndMs };
+  const webhooks = await receivedStore.next(window, { at: positionAt, id: positionId }, limit);
+  const last = webhooks.at(-1);
+  const isWindowDone = webhooks.length < limit;
+  const position = isWindowDone || !last ? { at: new Date(windowEndMs), id: "" } : { at: last.receivedAt, id: last.id };
+  const isLast = isWindowDone && windowEndMs >= choice.toMs;
+  return { webhooks, missing, positionAt: position.at, positionId: position.id, isLast };
+}
+
+/** Reads the bytes as they were read when they came. What the source of now would not read goes out as bytes. */
+async function payloadOf(
+  source: Source,
+  { headers, body, bodyDecoded, contentType }: StoredDelivery,
+  { webhookBytesMax, eventBytesMax }: Pick<Dependencies, "webhookBytesMax" | "eventBytesMax">,
+): Promise<Payload> {
+  const coding = bodyDecoded ? undefined : headers["content-encoding"]?.toString();
+  const decoding = await decodeBody(body, coding, webhookBytesMax());
+  const decoded = "body" in decoding ? decoding.body : body;
+  const reading = readPayload(decoded, contentType, schemeOf(source.scheme, source.settings));
+  return "payload" in reading ? fittingPayload(reading.payload, decoded, eventBytesMax) : { bytes: decoded };
+}

@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { eventually, testPerson } from "@signalbox/testing";
+import { createReceivedStore } from "../src/receiving/received-store.ts";
+import { type Harness, sourcesPath, startIngest } from "./harness.ts";
+import { secrets, sign } from "./signing.ts";
+
+let ingest: Harness;
+before(async () => {
+  ingest = await startIngest();
+});
+after(() => ingest.close());
+
+type Person = ReturnType<typeof testPerson>;
+const hmac = { scheme: "hmac", secret: secrets.hmac };
+
+const ask = (who: Person, selection: string, of: object) =>
+  ingest.graphql(who, `query($of: [_Any!]!) { _entities(representations: $of) { ${selection} } }`, { of: [of] });
+const sourceOf = async (who: Person, { id }: { id: string }, selection: string) => {
+  const answer = await ask(who, `... on WebhookSource { ${selection} }`, { __typename: "WebhookSource", id });
+  return answer.data._entities[0];
+};
+
+test("what a source received is in the graph as over REST, in pages and narrowed", async () => {
+  const who = testPerson();
+  const source = await ingest.newSource(who, hmac);
+  for (const type of ["order.made", "order.paid", "user.made"]) {
+    assert.equal((await ingest.post(source, sign("hmac", { type }))).status, 202);
+  }
+  const rest = (await ingest.send(who, "GET", `${sourcesPath}/${source.id}/received`)).body.items;
+  const fields = `id deliveryId deliveryIdSigned eventType eventTypeSigned sameContentAs forwarded contentType bodyBytes
+    receivedAt bodyPath headers source { id name }`;
+  const page = `received(first: 2) { edges { node { ${fields} } } pageInfo { hasNextPage endCursor } }`;
+  const { received } = await sourceOf(who, source, page);
+  const [node] = received.edges.map((edge: { node: object }) => edge.node);
+  const [item] = rest;
+  assert.deepEqual(
+    { ...node, headers: node.headers["x-signature"] },
+    {
+      ...{ id: item.id, deliveryId: item.delivery_id, deliveryIdSigned: false, eventType: "user.made" },
+      ...{ eventTypeSigned: false, sameContentAs: null, forwarded: true, contentType: "application/json" },
+      ...{ bodyBytes: item.body_bytes, receivedAt: item.received_at, headers: "******" },
+      bodyPath: `${sourcesPath}/${source.id}/received/${item.id}/body`,
+      source: { id: source.id, name: "Shop" },
+    },
+  );
+  const after = received.pageInfo.endCursor;
+  const next = await sourceOf(who, source, `received(first: 2, after: "${after}") { edges { node { id } } }`);
+  assert.deepEqual(
+    next.received.edges.map(({ node: { id } }: { node: { id: string } }) => id),
+    [rest[2].id],
+  );
+  const narrowed = await sourceOf(who, source, `received(eventType: "order.*") { edges { node { eventType } } }`);
+  assert.deepEqual(
+    narrowed.received.edges.map(({ node: { eventType } }: { node: { eventType: string } }) => eventType),
+    ["order.paid", "order.made"],
+  );
+});
+
+test("a received webhook is found by its id, a hundred by one statement, and never that of another", async () => {
+  const [who, other] = [testPerson(), testPerson()];
+  const [own, foreign] = [await ingest.newSource(who, hmac), await ingest.newSource(other, hmac)];
+  for (const source of [own, foreign]) assert.equal((await ingest.post(source, sign("hmac"))).status, 202);
+  const idOf = async (whose: Person, { id }: { id: string }) =>
+    (await ingest.send(whose, "GET", `${sourcesPath}/${id}/received`)).body.items[0].id as string;
+  const [mine, theirs] = [await idOf(who, own), await idOf(other, foreign)];
+  const found = async (id: string) =>
+    (await ask(who, "... on ReceivedWebhook { id }", { __typename: "ReceivedWebhook", id })).data._entities[0];
+  assert.deepEqual([await found(mine), await found(theirs), await found("rcv_nobody")], [{ id: mine }, null, null]);
+  let statements = 0;
+  const query: typeof ingest.pool.query = (...sent) => {
+    statements++;
+    return ingest.pool.query(...sent);
+  };
+  const { clock } = ingest.context;
+  const store = createReceivedStore({ pool: { ...ingest.pool, query }, clock, keepMs: () => 0 });
+  const rows = await store.findOwnMany(who.accountId, [mine, theirs, "rcv_nobody"]);
+  assert.deepEqual([rows.map(({ id }) => id), statements], [[mine], 1]);
+});
+
+test("a refused webhook is shown and retried by a mutation", async () => {
+  const who = testPerson();
+  const wrong = { ...hmac, secret: "not the secret of the shop", settings: { keep_rejected_bodies: true } };
+  const source = await ingest.newSource(who, wrong);
+  assert.equal((await ingest.post(source, sign("hmac"))).status, 401);
+  const shown = "rejections { edges { node { id reason status kept receivedId } } }";
+  const node = await eventually(async () => (await sourceOf(who, source, shown)).rejections.edges[0]?.node);
+  assert.deepEqual(
+    { ...node, id: "" },
+    { id: "", reason: "signature_mismatch", status: 401, kept: true, receivedId: null },
+  );
+  const mutation = `mutation($sourceId: ID!, $id: ID!) { retryWebhookRejection(sourceId: $sourceId, id: $id) {
+    outcome receivedWebhook { id deliveryId } errors { code } } }`;
+  const retry = (whose: Person) => ingest.graphql(whose, mutation, { sourceId: source.id, id: node.id });
+  assert.equal((await retry(who)).errors[0].extensions.code, "CONFLICT");
+  assert.equal((await retry(testPerson())).errors[0].extensions.code, "NOT_FOUND");
+  await ingest.send(who, "PATCH", `${sourcesPath}/${source.id}`, { body: { secret: hmac.secret } });
+  const { outcome, receivedWebhook } = (await retry(who)).data.retryWebhookRejection;
+  assert.equal(outcome, "received");
+  assert.deepEqual((await sourceOf(who, source, shown)).rejections.edges[0].node.receivedId, receivedWebhook.id);
+  assert.equal((await retry(who)).data.retryWebhookRejection.outcome, "repeated");
+});
+
+test("replays are begun, watched and cancelled by mutations", async () => {
+  const who = testPerson();
+  const source = await ingest.newSource(who, hmac);
+  for (let nth = 0; nth < 5; nth++) assert.equal((await ingest.post(source, sign("hmac"))).status, 202);
+  const replay = "replay { id status total published rate ids eventTypes finishedAt }";
+  const create = `mutation($sourceId: ID!, $input: CreateReceivedWebhookReplayInput!) {
+    createReceivedWebhookReplay(sourceId: $sourceId, input: $input) { ${replay} count errors { field code } } }`;
+  const begin = async (input: object) =>
+    (await ingest.graphql(who, create, { sourceId: source.id, input })).data.createReceivedWebhookReplay;
+  const from = "2026-01-01T00:00:00Z";
+  assert.deepEqual(await begin({ from, dryRun: true }), { replay: null, count: 5, errors: [] });
+  assert.deepEqual((await begin({ from, rate: 0 })).errors, [{ field: "rate", code: "too_small" }]);
+  const begun = (await begin({ from, eventTypes: ["order.*"], rate: 1 })).replay;
+  assert.deepEqual([begun.total, begun.rate, begun.ids, begun.eventTypes], [5, 1, null, ["order.*"]]);
+  const cancel = `mutation($sourceId: ID!, $id: ID!) {
+    cancelReceivedWebhookReplay(sourceId: $sourceId, id: $id) { ${replay} errors { code } } }`;
+  const { data } = await ingest.graphql(who, cancel, { sourceId: source.id, id: begun.id });
+  assert.equal(data.cancelReceivedWebhookReplay.replay.status, "cancelled");
+  const list = await sourceOf(who, source, "replays { edges { node { id status } } }");
+  assert.deepEqual(list.replays.edges, [{ node: { id: begun.id, status: "cancelled" } }]);
+});
