@@ -248,6 +248,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   "PATCH /images/{image_id}": image((person, id) => rest(person, "PATCH", `/images/${id}`, { title: "Hills" })),
   "PUT /images/{image_id}": image((person, id) => rest(person, "PUT", `/images/${id}`, { filename: "hills.jpg" })),
   "POST /images/signing-keys/rotate": fresh((person) => rest(person, "POST", "/images/signing-keys/rotate")),
+  "POST /images/{image_id}/reprocess": image((person, id) => rest(person, "POST", `/images/${id}/reprocess`)),
   "DELETE /images/{image_id}": image((person, id) => rest(person, "DELETE", `/images/${id}`)),
   "POST /api/v1/webhooks/sources": fresh((person) => rest(person, "POST", sources, newSource)),
   "PATCH /api/v1/webhooks/sources/{id}": source((person, path) =>
@@ -399,6 +400,14 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     request: {
       body: { query: `mutation { updateImage(id: "${id}", input: { title: "Hills" }) { errors { message } } }` },
     },
+  })),
+  "Mutation.importImage": fresh((person, { photoUrl: sourceUrl }) =>
+    graph(person, "importImage", "ImportImageInput", { sourceUrl }),
+  ),
+  "Mutation.reprocessImage": image(({ headers: by }, id) => ({
+    by,
+    path: "/graphql",
+    request: { body: { query: `mutation { reprocessImage(id: "${id}") { errors { message } } }` } },
   })),
   "Mutation.deleteImage": image(({ headers: by }, id) => ({
     by,

@@ -1464,6 +1464,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/images/{image_id}/reprocess": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make the named variants again
+         * @description A failed image begins anew. Another one keeps its status, and only what is missing is made.
+         */
+        post: operations["reprocessImage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/images/{image_id}/signed-urls": {
         parameters: {
             query?: never;
@@ -2258,6 +2278,21 @@ export interface components {
              * @example 2026-01-01T00:00:00.000Z
              */
             created_at: string;
+            /** @description The colour that most of the image has, as `#rrggbb`; null until known. */
+            dominant_color?: string | null;
+            /** @description Why `status` is `failed`. */
+            failure?: {
+                /**
+                 * Format: date-time
+                 * @description RFC 3339, UTC, with milliseconds.
+                 * @example 2026-01-01T00:00:00.000Z
+                 */
+                at: string;
+                /** @description How often the named variants were tried. */
+                attempts: number;
+                /** @description A stable word. */
+                code: string;
+            } | null;
             filename: string;
             /** @description Fractions of width and height. */
             focal_point: {
@@ -9757,6 +9792,7 @@ export interface operations {
                 /** @description Items on the page. */
                 limit?: number;
                 mime_type?: string;
+                status?: "processing" | "ready" | "failed";
                 /** @description Images that have this tag. */
                 tag?: string;
                 visibility?: "private" | "public";
@@ -9806,6 +9842,8 @@ export interface operations {
                      *           "status": "ready",
                      *           "animated": false,
                      *           "placeholder": "1QcSHQRnh493V4dIh4eXh1h4kJUI",
+                     *           "dominant_color": "#5a7f9c",
+                     *           "failure": null,
                      *           "focal_point": null,
                      *           "variants": {
                      *             "thumbnail": "https://signalbox.example/images/img_01kdzq3f9s4r7v2m8c5x6t0b1n/content?width=200&height=200&fit=cover&v=3q2xVb7KpL0d",
@@ -10211,6 +10249,38 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             416: components["responses"]["RangeNotSatisfiable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    reprocessImage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request is done once in 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example img_01kdzq3f9s4r7v2m8c5x6t0b1n */
+                image_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Image"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];

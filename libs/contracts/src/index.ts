@@ -48,7 +48,13 @@ export { displayName, displayNameOr } from "./resources/display-name.ts";
 export { examples } from "./resources/examples.ts";
 export { identifier, timestamp } from "./resources/fields.ts";
 export { FlagDefinition, flagStates, flagTypes } from "./resources/flag.ts";
-export { ImageDeletionResource, ImageResource, imageExample, imageVisibilities } from "./resources/image.ts";
+export {
+  ImageDeletionResource,
+  ImageResource,
+  imageExample,
+  imageStatuses,
+  imageVisibilities,
+} from "./resources/image.ts";
 export { ServiceClientResource, serviceClientExample } from "./resources/service-client.ts";
 export {
   WebhookDeliveryResource,

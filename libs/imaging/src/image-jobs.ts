@@ -33,6 +33,8 @@ export type ImageJob = HeaderJob | LookJob | RenderJob;
 export interface Look {
   /** ThumbHash in base 64. */
   readonly placeholder: string;
+  /** `#rrggbb`. */
+  readonly dominantColor: string;
 }
 
 export interface RenderedFile {

@@ -31,12 +31,18 @@ function brandsOf(head: Buffer): string[] {
 const hasBrand = (pattern: RegExp) => (head: Buffer) => brandsOf(head).some((brand) => pattern.test(brand));
 const convert = (what: string) => `${what} is not accepted. Convert it to JPEG, PNG, WebP or AVIF and upload that.`;
 
+const refusedAs = (mimeType: string, what: string) => ({ mimeType, advice: convert(what) });
+
 /** In this order: the first that matches decides. */
 const signatures: readonly Signature[] = [
   { matches: startsWith("\xff\xd8\xff"), is: "jpeg" },
   { matches: startsWith("\x89PNG\r\n\x1a\n"), is: "png" },
   { matches: (head) => startsWith("GIF87a")(head) || startsWith("GIF89a")(head), is: "gif" },
   { matches: (head) => startsWith("RIFF")(head) && startsWith("WEBP", 8)(head), is: "webp" },
+  {
+    matches: (head) => brandsOf(head)[0] === "avis",
+    is: { mimeType: "image/avif-sequence", advice: `${convert("An animated AVIF")} GIF and WebP may be animated.` },
+  },
   { matches: hasBrand(/^(avif|avis)$/), is: "avif" },
   {
     matches: hasBrand(/^(heic|heix|heim|heis|hevc|hevx|hevm|hevs|mif1|msf1)$/),
@@ -62,6 +68,18 @@ const signatures: readonly Signature[] = [
     is: { mimeType: "image/jp2", advice: convert("JPEG 2000") },
   },
   {
+    matches: (head) => /^P[1-7][\s#]/.test(head.toString("latin1", 0, 3)),
+    is: refusedAs("image/x-portable-anymap", "PNM"),
+  },
+  { matches: startsWith("qoif"), is: refusedAs("image/qoi", "QOI") },
+  {
+    matches: (head) => startsWith("#?RADIANCE")(head) || startsWith("#?RGBE")(head),
+    is: refusedAs("image/vnd.radiance", "Radiance HDR"),
+  },
+  { matches: startsWith("\x76\x2f\x31\x01"), is: refusedAs("image/x-exr", "OpenEXR") },
+  { matches: startsWith("SIMPLE  ="), is: refusedAs("image/fits", "FITS") },
+  { matches: startsWith("DICM", 128), is: refusedAs("application/dicom", "DICOM") },
+  {
     matches: startsWith("%PDF-"),
     is: { mimeType: "application/pdf", advice: "PDF is not accepted. Export the page as PNG or JPEG and upload that." },
   },
@@ -78,6 +96,10 @@ const signatures: readonly Signature[] = [
     is: { mimeType: "video/webm", advice: "A video is not accepted. Upload a frame of it as JPEG or PNG." },
   },
   {
+    matches: isTga,
+    is: refusedAs("image/x-tga", "TGA"),
+  },
+  {
     matches: isSvg,
     is: { mimeType: "image/svg+xml", advice: "SVG is not accepted: it can carry scripts. Export it as PNG or WebP." },
   },
@@ -91,6 +113,16 @@ export function sniffImage(bytes: Uint8Array): SniffedFile {
   if (!signature) return { kind: "unknown" };
   if (typeof signature.is !== "string") return { kind: "refused", ...signature.is };
   return { kind: "accepted", format: signature.is, mimeType: mimeTypeOf(signature.is) };
+}
+
+/** TGA has no signature at its start, but a header with little choice: kind, no palette, a size, bits of a pixel, flags. */
+function isTga(head: Buffer): boolean {
+  if (head.length < 18) return false;
+  const [palette = 0, kind = 0, bits = 0, flags = 0] = [head[1], head[2], head[16], head[17]];
+  if (![1, 2, 3, 9, 10, 11].includes(kind) || palette !== (kind % 8 === 1 ? 1 : 0)) return false;
+  if (palette === 0 && head.subarray(3, 8).some((byte) => byte !== 0)) return false;
+  const hasSize = head.readUInt16LE(12) > 0 && head.readUInt16LE(14) > 0;
+  return hasSize && [8, 15, 16, 24, 32].includes(bits) && (flags & 0xc0) === 0;
 }
 
 /** Text whose first element is `svg`, after the declarations, comments and document type that may stand before it. */

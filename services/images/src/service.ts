@@ -31,6 +31,7 @@ import { publicRoutes } from "./routes.ts";
 import { createSignedUrls } from "./signing/signed-urls.ts";
 import { createSigningKeyStore, sealedSigningKeys } from "./signing/signing-key-store.ts";
 import { createSigningKeys } from "./signing/signing-keys.ts";
+import { createImports } from "./uploads/imports.ts";
 import { openStagingArea } from "./uploads/staging-area.ts";
 import { createUploads } from "./uploads/uploads.ts";
 
@@ -101,11 +102,7 @@ async function openParts(context: Context, opened: OpenedService, sealer: Sealer
   const objectFiles = await openObjectFiles({ objects, directory, cacheMax, runner });
   const stagingDirectory = directory ?? objectFiles.directory;
   const staging = await openStagingArea({ directory: stagingDirectory, bytesMax: live.uploadBytesMax, runner, log });
-  const allow = configuration.get("images.import.allow");
-  const imported = metrics.histogram("signalbox_outbound_seconds");
-  const onEnd = (outcome: string, durationMs: number) => imported.observe({ outcome }, durationMs / 1000);
-  const outbound = createOutboundClient({ allow, refusePorts: ownPorts, clock, onEnd });
-  runner.defer("outbound client", () => outbound.close());
+  const outbound = openOutbound(context);
 
   const memoryMax = configuration.get("images.render.memory-max");
   const baseUrl = configuration.get("http.base-url");
@@ -134,14 +131,17 @@ async function openParts(context: Context, opened: OpenedService, sealer: Sealer
   const deletions = createDeletions({ ...shared, blobs });
   const signingKeyStore = createSigningKeyStore(pool, sealer);
   const signingKeys = createSigningKeys({ ...shared, signingKeyStore });
+  const images = createImages({ ...shared, signingKeyStore });
+  const uploads = createUploads({ ...shared, blobs });
   return {
     ...shared,
     blobs,
     deletions,
     signingKeys,
     signedUrls: createSignedUrls({ ...shared, signingKeys }),
-    images: createImages({ ...shared, signingKeyStore }),
-    uploads: createUploads({ ...shared, blobs }),
+    images,
+    uploads,
+    imports: createImports({ ...shared, images, uploads }),
     renditions: createRenditions(shared),
     variants: createVariants({ ...shared, blobs }),
     renderer: new Renderer({ ...shared, kept: createKeptRenditions(shared) }),
@@ -153,6 +153,15 @@ const publicContentLimit = ({ configuration }: Context) => ({
   limit: configuration.get("images.public.requests"),
   windowMs: configuration.get("images.public.window"),
 });
+
+function openOutbound({ configuration, runner, clock, metrics }: Context) {
+  const allow = configuration.get("images.import.allow");
+  const imported = metrics.histogram("signalbox_outbound_seconds");
+  const onEnd = (outcome: string, durationMs: number) => imported.observe({ outcome }, durationMs / 1000);
+  const outbound = createOutboundClient({ allow, refusePorts: ownPorts, clock, onEnd });
+  runner.defer("outbound client", () => outbound.close());
+  return outbound;
+}
 
 /** What is asked for at each use, because it may change while the process runs. */
 function livePropertiesOf({ configuration }: Context) {

@@ -54,6 +54,20 @@ test("an image is imported from a URL, by either route, after a redirect too", a
   }
 });
 
+test("the graph imports by the same rules", async () => {
+  const who = testPerson();
+  const query = `mutation ($input: ImportImageInput!) {
+    importImage(input: $input) { image { id title visibility status } errors { field code } } }`;
+  const run = (input: object) => images.graphql(who, query, { input });
+  const { data } = await run({ sourceUrl: `${source.url}/moved`, title: "Hills", visibility: "public" });
+  const { image, errors } = data.importImage;
+  assert.deepEqual([image.title, image.visibility, errors], ["Hills", "public", []]);
+  assert.equal((await images.send(who, "GET", `/images/${image.id}`)).body.title, "Hills");
+  const [forbidden, text] = [await run({ sourceUrl: "ftp://a/b" }), await run({ sourceUrl: `${source.url}/page` })];
+  assert.deepEqual([forbidden.data.importImage.image, forbidden.data.importImage.errors[0].field], [null, "sourceUrl"]);
+  assert.deepEqual([text.data.importImage.image, text.data.importImage.errors[0].code], [null, "not_an_image"]);
+});
+
 test("a URL that must not be fetched is 422 on its field, before and behind a redirect", async () => {
   const who = testPerson();
   const urls = [

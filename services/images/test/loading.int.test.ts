@@ -16,7 +16,7 @@ let inside: Inside;
 let served: ServedListener;
 before(async () => {
   inside = await openInside();
-  const { context, pool, imageStore, blobStore, deletionStore } = inside;
+  const { context, pool, imageStore, blobStore, renditionStore, deletionStore } = inside;
   const { log, clock } = context;
   const view = (image: Parameters<typeof viewImage>[0]) => viewImage(image, "https://images.test");
   const events = createImageEvents(view);
@@ -28,6 +28,7 @@ before(async () => {
     blobStore,
     signingKeyStore,
     deletionStore,
+    renditionStore,
     eraseSoon: () => {},
     events,
     clock,
@@ -37,7 +38,15 @@ before(async () => {
   const pageLimits = { maxPageSize: () => 100, pageSize: () => 20 };
   const subgraph = createSubgraph({
     typeDefs: await readFile(new URL("../schema.graphql", import.meta.url), "utf8"),
-    resolvers: resolversOf({ images, imageStore, signedUrls, maySign: () => true, view, pageLimits }),
+    resolvers: resolversOf({
+      images,
+      imports: { importFor: () => Promise.reject(new Error("not here")) },
+      imageStore,
+      signedUrls,
+      maySign: () => true,
+      view,
+      pageLimits,
+    }),
     createLoaders: (principal) => createLoaders(imageStore, principal),
     ...{ log, clock, pool },
   });

@@ -104,6 +104,61 @@ test("a failure that cannot pass is final at once", async () => {
   assert.equal((await namesOf(who, 3)).filter((name) => name === "image.render_requested").length, 1);
 });
 
+test("a failed image says why, is found by its status, and is tried again when its owner asks, once", async () => {
+  const who = testPerson();
+  const { id, job } = await uploaded(who);
+  const record = async () => (await images.send(who, "GET", `/images/${id}`)).body;
+  const reprocess = () => images.send(who, "POST", `/images/${id}/reprocess`);
+  assert.match((await record()).dominant_color, /^#[0-9a-f]{6}$/);
+  assert.equal((await record()).failure, null);
+  await answer(job, { outcome: "failed", renditions: [], failure });
+  await eventually(async () => (await statusOf(who, id)) === "failed");
+  const { failure: told, updated_at } = await record();
+  assert.deepEqual(told, { code: "decode_failed", at: updated_at, attempts: 1 });
+  const found = async (status: string) =>
+    (await images.send(who, "GET", `/images?status=${status}`)).body.items.map((one: { id: string }) => one.id);
+  assert.deepEqual([await found("failed"), await found("ready")], [[id], []]);
+  assert.equal((await images.send(who, "GET", "/images?status=lost")).status, 400);
+  assert.equal((await images.send(testPerson(), "POST", `/images/${id}/reprocess`)).status, 404);
+
+  const again = await reprocess();
+  assert.deepEqual([again.status, again.body.status, again.body.failure], [200, "processing", null]);
+  const [second] = (await images.eventsOf(who.accountId, 2, "image.render_requested")).slice(1) as unknown as Job[];
+  assert.ok(second && second.data.job_id !== job.data.job_id);
+  await answer(job, { outcome: "failed", renditions: [], failure });
+  await answer(second);
+  await eventually(async () => (await statusOf(who, id)) === "ready");
+  const kept = await reprocess();
+  assert.deepEqual([kept.status, kept.body.status], [200, "ready"], "what is ready is made again in the background");
+  assert.equal((await images.eventsOf(who.accountId, 3, "image.render_requested")).length, 3);
+  const changes = await images.eventsOf(who.accountId, 1, "image.updated");
+  const changed = changes.map(({ data }) => (data as { changed: string[] }).changed);
+  assert.deepEqual(changed, [["status", "failure"]]);
+});
+
+test("the graph tells of a failure, narrows its lists, and tries again by the same rules", async () => {
+  const who = testPerson();
+  const [{ id, job }, other] = [await uploaded(who), (await images.upload(who, await readFixture("alpha.png"))).body];
+  await answer(job, { outcome: "failed", renditions: [], failure });
+  await eventually(async () => (await statusOf(who, id)) === "failed");
+  const list = `query ($of: [_Any!]!, $status: ImageStatus, $type: String) { _entities(representations: $of) {
+    ... on Account { images(status: $status, mimeType: $type, tag: null) {
+      edges { node { id failure { code attempts } dominantColor } } } } } }`;
+  const idsOf = async (variables: object) => {
+    const of = [{ __typename: "Account", id: who.accountId }];
+    const { data } = await images.graphql(who, list, { of, ...variables });
+    return data._entities[0].images.edges.map(({ node }: { node: { id: string } }) => node.id);
+  };
+  assert.deepEqual(await idsOf({ status: "failed" }), [id]);
+  assert.deepEqual(await idsOf({ type: "image/png" }), [other.id]);
+  assert.deepEqual(await idsOf({}), [other.id, id]);
+  const again = "mutation ($id: ID!) { reprocessImage(id: $id) { image { status failure { code } } errors { code } } }";
+  const { data } = await images.graphql(who, again, { id });
+  assert.deepEqual(data.reprocessImage, { image: { status: "processing", failure: null }, errors: [] });
+  const { errors } = await images.graphql(who, again, { id: "img_nothing" });
+  assert.equal(errors[0].extensions.code, "NOT_FOUND");
+});
+
 test("an answer about an image that is gone changes nothing, and later answers are heard", async () => {
   const who = testPerson();
   const [gone, kept] = [await uploaded(who), (await images.upload(who, await readFixture("alpha.png"))).body];

@@ -64,6 +64,7 @@ export const auditActions = {
   "token.revoke": of("token", "An access token of the built-in issuer was revoked."),
   "image.create": of("image", "An image was uploaded or imported."),
   "image.update": of("image", "The description or the visibility of an image was changed."),
+  "image.reprocess": of("image", "The named variants of a failed image were asked for again."),
   "image.delete": of("image", "An image was deleted."),
   "image.erase": of("image", "The bytes of a deleted image were erased, or kept for another image of the account."),
   "image.rotate_signing_key": ofAccount("The signed URLs of images were given a new key."),

@@ -6,6 +6,12 @@ import { ImageDeletionResource, ImageResource, imageDeletionExample, imageExampl
 const shared = { version: 1, topic: "signalbox.image.v1", subject: "image id", audience: "account" } as const;
 const data = ImageResource.extend({ changed });
 
+const failed = {
+  failure: { code: "decode_failed", at: imageExample.updated_at, attempts: 1 },
+  changed: ["status", "failure"],
+  reason: "decode_failed",
+};
+
 export const imageCreatedEvent = defineEvent({
   ...shared,
   name: "image.created",
@@ -51,5 +57,5 @@ export const imageProcessingFailedEvent = defineEvent({
   name: "image.processing_failed",
   description: "Making the named variants was given up; the original stays.",
   data: data.extend({ reason: z.string().describe("A stable word.") }),
-  example: { ...imageExample, status: "failed", placeholder: null, changed: ["status"], reason: "decode_failed" },
+  example: { ...imageExample, status: "failed", placeholder: null, ...failed },
 });

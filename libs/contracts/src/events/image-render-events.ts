@@ -88,6 +88,7 @@ export const imageRenderedEvent = defineEvent({
     outcome: z.enum(["rendered", "failed"]),
     renditions: z.array(RenditionResult).describe("Those stored, also when others failed."),
     placeholder: z.string().nullable().describe("ThumbHash in base64, when it was asked for."),
+    dominant_color: z.string().nullable().optional().describe("`#rrggbb`, with the placeholder."),
     failure: z
       .object({ code: z.string(), message: z.string(), retryable: z.boolean() })
       .nullable()
@@ -109,6 +110,7 @@ export const imageRenderedEvent = defineEvent({
       },
     ],
     placeholder: "1QcSHQRnh493V4dIh4eXh1h4kJUI",
+    dominant_color: "#5a7f9c",
     failure: null,
     duration_ms: 84.2,
   },

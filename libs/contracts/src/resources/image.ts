@@ -3,7 +3,7 @@ import { examples } from "./examples.ts";
 import { identifier, timestamp } from "./fields.ts";
 
 export const imageVisibilities = ["private", "public"] as const;
-const imageStatuses = ["processing", "ready", "failed"] as const;
+export const imageStatuses = ["processing", "ready", "failed"] as const;
 
 const url = z.string().describe("Absolute URL.");
 const text = z.string().nullable();
@@ -28,6 +28,20 @@ export const ImageResource = z
     status: z.enum(imageStatuses),
     animated: z.boolean(),
     placeholder: z.string().nullable().describe("ThumbHash in base64, once known."),
+    dominant_color: z
+      .string()
+      .nullable()
+      .optional()
+      .describe("The colour that most of the image has, as `#rrggbb`; null until known."),
+    failure: z
+      .object({
+        code: z.string().describe("A stable word."),
+        at: timestamp,
+        attempts: z.int().describe("How often the named variants were tried."),
+      })
+      .nullable()
+      .optional()
+      .describe("Why `status` is `failed`."),
     focal_point: z.object({ x: z.number(), y: z.number() }).nullable().describe("Fractions of width and height."),
     variants: z.record(z.string(), url).describe("Derived images by name."),
     created_at: timestamp,
@@ -57,6 +71,8 @@ export const imageExample: ImageResource = {
   status: "ready",
   animated: false,
   placeholder: "1QcSHQRnh493V4dIh4eXh1h4kJUI",
+  dominant_color: "#5a7f9c",
+  failure: null,
   focal_point: null,
   variants: {
     thumbnail: `${exampleUrl}?width=200&height=200&fit=cover&v=3q2xVb7KpL0d`,

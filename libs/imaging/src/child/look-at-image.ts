@@ -3,6 +3,7 @@ import { type InputFormat, mimeTypeOf } from "../image-formats.ts";
 import type { Look, LookJob } from "../image-jobs.ts";
 import { type ImageFacts, pixelsMaxOf } from "../image-limits.ts";
 import { openImage } from "./codec.ts";
+import { dominantColor } from "./dominant-color.ts";
 
 /** Reads the header alone, about a tenth of a millisecond. Throws when there is nothing to read. */
 export async function readFacts(source: string, format: InputFormat): Promise<ImageFacts> {
@@ -27,5 +28,6 @@ export async function lookAtImage({ source, facts, limits }: LookJob): Promise<L
     .ensureAlpha()
     .raw()
     .toBuffer({ resolveWithObject: true });
-  return { placeholder: Buffer.from(rgbaToThumbHash(info.width, info.height, data)).toString("base64") };
+  const placeholder = Buffer.from(rgbaToThumbHash(info.width, info.height, data)).toString("base64");
+  return { placeholder, dominantColor: dominantColor(data) };
 }

@@ -79,6 +79,7 @@ function answerTo(job: Job, done: RenderedVariants, durationMs: number): EventDr
       outcome: done.failure ? "failed" : "rendered",
       renditions: [...done.renditions],
       placeholder: done.placeholder,
+      dominant_color: done.dominantColor,
       failure: done.failure,
       duration_ms: Math.round(durationMs * 10) / 10,
     },

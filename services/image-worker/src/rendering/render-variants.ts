@@ -27,6 +27,7 @@ type Failure = NonNullable<EventData<"image.rendered">["failure"]>;
 export interface RenderedVariants {
   readonly renditions: readonly RenditionResult[];
   readonly placeholder: string | null;
+  readonly dominantColor: string | null;
   readonly failure: Failure | null;
 }
 
@@ -68,15 +69,15 @@ async function renderFile(job: Job, source: string, dependencies: Dependencies):
   for (const request of job.renditions) {
     signal.throwIfAborted();
     const made = await renderOne(renderable, request, dependencies);
-    if ("code" in made) return { renditions, placeholder: null, failure: made };
+    if ("code" in made) return { ...nothing, renditions, failure: made };
     renditions.push(made);
     await beat();
   }
-  if (!job.placeholder) return { renditions, placeholder: null, failure: null };
+  if (!job.placeholder) return { ...nothing, renditions, failure: null };
   const { facts, limits } = renderable;
   const look = await imagePool.run({ kind: "look", source, facts, limits }, terms);
-  if (look.outcome !== "rendered") return { renditions, placeholder: null, failure: failureOf(look, damaged) };
-  return { renditions, placeholder: look.result.placeholder, failure: null };
+  if (look.outcome !== "rendered") return { ...nothing, renditions, failure: failureOf(look, damaged) };
+  return { renditions, ...look.result, failure: null };
 }
 
 /** An original whose header was read, and the job that wants it rendered. */
@@ -158,7 +159,7 @@ function resultOf(
   return { name, key, mime_type, width, height, size_bytes: bytes.length, sha256 };
 }
 
-const nothing = { renditions: [], placeholder: null } as const;
+const nothing = { renditions: [], placeholder: null, dominantColor: null } as const;
 const unreadable = { code: "unreadable", message: "The original cannot be read." };
 const damaged = { code: "decode_failed", message: "The image is damaged or incomplete." };
 

@@ -12,15 +12,17 @@ import {
 import { z } from "zod";
 import { SignedUrlBody, splitSignedUrlBody } from "../signing/signed-url-body.ts";
 import type { SignedUrl, SignedUrls } from "../signing/signed-urls.ts";
+import { ImportBody, type Imports } from "../uploads/imports.ts";
 import type { Image } from "./image.ts";
 import { ImagePatch } from "./image-fields.ts";
-import type { ImageStore } from "./image-store.ts";
-import type { ViewImage } from "./image-view.ts";
+import type { ImageFilter, ImageStore } from "./image-store.ts";
+import { failureOf, type ViewImage } from "./image-view.ts";
 import type { Images } from "./images.ts";
 
 interface Dependencies {
   readonly images: Images;
   readonly imageStore: ImageStore;
+  readonly imports: Imports;
   readonly signedUrls: SignedUrls;
   readonly maySign: () => boolean;
   readonly view: ViewImage;
@@ -41,61 +43,81 @@ const noUrl = { url: null, expiresAt: null };
 const missing = "There is no such image.";
 
 /** The fields of images, and who may use them. */
-export function resolversOf({
-  images,
-  imageStore,
-  signedUrls,
-  maySign,
-  view,
-  pageLimits,
-}: Dependencies): Resolvers<Loaders> {
+export function resolversOf(dependencies: Dependencies): Resolvers<Loaders> {
+  const { imageStore, view, pageLimits } = dependencies;
   return {
     Account: {
       images: connectionField(
         { ...readers, ownOnly: true },
-        { limits: pageLimits, read: (range, account: Named) => imageStore.list(account.id, range) },
+        {
+          limits: pageLimits,
+          read: (range, account: Named, _context, filter: ImageFilter) =>
+            imageStore.list(account.id, range, given(filter)),
+        },
       ),
     },
     Image: {
       __resolveReference: field(readers, ({ id }: Named, _args, { loaders }) => loaders.image(id)),
       url: (image: Image) => view(image).url,
+      failure: (image: Image) => failureOf(image),
       animated: (image: Image) => image.frames > 1,
       variants: (image: Image) => Object.entries(view(image).variants).map(([name, url]) => ({ name, url })),
     },
-    Mutation: {
-      updateImage: mutation(
-        { ...writers, audit: "image.update", input: ImagePatch, payload: "image" },
-        (changes, context, { id }: Named) =>
-          context.write({
-            find: (tx) => imageStore.lockOwn(tx, context.caller.accountId, id),
-            change: (tx, image) => images.update(tx, context.caller, image, changes),
-            missing,
-          }),
-      ),
-      createSignedImageUrl: mutation(
-        { ...writers, audit: null, input: SignedUrlBody, payload: (signed: SignedUrl | null) => signed ?? noUrl },
-        async (input, { caller }, { id }: Named) => {
-          if (!maySign()) throw new AppError("forbidden", "Signed URLs are switched off.");
-          const image = await imageStore.findOwn(caller.accountId, id);
-          if (!image) throw new AppError("not_found", missing);
-          const { parameters, livesSeconds } = splitSignedUrlBody(input);
-          return signedUrls.create(image, parameters, livesSeconds);
-        },
-      ),
-      deleteImage: mutation(
-        { ...writers, audit: "image.delete", input: z.strictObject({}), payload: "deletedImageId" },
-        async (_input, context, { id }: Named) => {
-          await context.write({
-            find: (tx) => imageStore.lockOwn(tx, context.caller.accountId, id),
-            change: (tx, image) => images.delete(tx, context.caller, image),
-            missing,
-          });
-          return id;
-        },
-      ),
-    },
+    Mutation: mutationsOf(dependencies),
   };
 }
+
+function mutationsOf({ images, imports, imageStore, signedUrls, maySign }: Dependencies) {
+  return {
+    updateImage: mutation(
+      { ...writers, audit: "image.update", input: ImagePatch, payload: "image" },
+      (changes, context, { id }: Named) =>
+        context.write({
+          find: (tx) => imageStore.lockOwn(tx, context.caller.accountId, id),
+          change: (tx, image) => images.update(tx, context.caller, image, changes),
+          missing,
+        }),
+    ),
+    importImage: mutation(
+      { ...writers, audit: "image.create", input: ImportBody, payload: "image" },
+      (input, context) => imports.importFor(context, input),
+    ),
+    reprocessImage: mutation(
+      { ...writers, audit: "image.reprocess", input: z.strictObject({}), payload: "image" },
+      (_input, context, { id }: Named) =>
+        context.write({
+          find: (tx) => imageStore.lockOwn(tx, context.caller.accountId, id),
+          change: (tx, image) => images.reprocess(tx, context.caller, image),
+          missing,
+        }),
+    ),
+    createSignedImageUrl: mutation(
+      { ...writers, audit: null, input: SignedUrlBody, payload: (signed: SignedUrl | null) => signed ?? noUrl },
+      async (input, { caller }, { id }: Named) => {
+        if (!maySign()) throw new AppError("forbidden", "Signed URLs are switched off.");
+        const image = await imageStore.findOwn(caller.accountId, id);
+        if (!image) throw new AppError("not_found", missing);
+        const { parameters, livesSeconds } = splitSignedUrlBody(input);
+        return signedUrls.create(image, parameters, livesSeconds);
+      },
+    ),
+    deleteImage: mutation(
+      { ...writers, audit: "image.delete", input: z.strictObject({}), payload: "deletedImageId" },
+      async (_input, context, { id }: Named) => {
+        await context.write({
+          find: (tx) => imageStore.lockOwn(tx, context.caller.accountId, id),
+          change: (tx, image) => images.delete(tx, context.caller, image),
+          missing,
+        });
+        return id;
+      },
+    ),
+  };
+}
+
+/** An argument that is null narrows nothing. */
+const given = (filter: ImageFilter): ImageFilter =>
+  Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== null));
 
 /** The loaders of one request: a list of a hundred images is one statement. */
 export function createLoaders(imageStore: ImageStore, principal: Principal | null): Loaders {

@@ -1,5 +1,5 @@
 import type { Caller } from "@signalbox/auth";
-import { ImageResource, imageExample, imageVisibilities } from "@signalbox/contracts";
+import { ImageResource, imageExample, imageStatuses, imageVisibilities } from "@signalbox/contracts";
 import {
   createRoutes,
   listPage,
@@ -32,6 +32,7 @@ export function imageRoutes(dependencies: Dependencies) {
   const routes = createRoutes({ errors: "image", exampleIds: { image_id: imageExample.id } });
   declareReads(routes, dependencies);
   declareWrites(routes, dependencies);
+  declareDelete(routes, dependencies);
   return routes;
 }
 
@@ -61,13 +62,18 @@ function declareReads(routes: Routes, dependencies: Dependencies): void {
   });
 }
 
-function declareWrites(routes: Routes, { images, imageStore, view }: Dependencies): void {
-  const auth = { scopes: ["images:write"] } as const;
-  const responses = { 200: ImageResource, 204: "empty", 404: "error", 409: "error" } as const;
-  const find = (tx: Tx, { caller, params }: { caller: Caller; params: { readonly image_id: string } }) =>
+const auth = { scopes: ["images:write"] } as const;
+
+/** Finds the image that a write is about among the caller's own. */
+const ownImage =
+  (imageStore: ImageStore) =>
+  (tx: Tx, { caller, params }: { caller: Caller; params: { readonly image_id: string } }) =>
     imageStore.lockOwn(tx, caller.accountId, params.image_id);
+
+function declareWrites(routes: Routes, { images, imageStore, view }: Dependencies): void {
+  const responses = { 200: ImageResource, 204: "empty", 404: "error", 409: "error" } as const;
   const update = {
-    find,
+    find: ownImage(imageStore),
     etag: etagOfImage,
     change: (tx: Tx, image: Image, { caller, body }: { caller: Caller; body: ImageChanges }) =>
       images.update(tx, caller, image, body),
@@ -97,6 +103,22 @@ function declareWrites(routes: Routes, { images, imageStore, view }: Dependencie
     write: update,
   });
 
+  routes.post("/images/:image_id/reprocess", {
+    operationId: "reprocessImage",
+    summary: "Make the named variants again",
+    description: "A failed image begins anew. Another one keeps its status, and only what is missing is made.",
+    auth,
+    audit: "image.reprocess",
+    responses: { 200: ImageResource, 404: "error", 409: "error" },
+    idempotent: true,
+    write: {
+      ...update,
+      change: (tx, image, { caller }) => images.reprocess(tx, caller, image),
+    },
+  });
+}
+
+function declareDelete(routes: Routes, { images, imageStore }: Dependencies): void {
   routes.delete("/images/:image_id", {
     operationId: "deleteImage",
     summary: "Delete an image",
@@ -106,7 +128,7 @@ function declareWrites(routes: Routes, { images, imageStore, view }: Dependencie
     responses: { 204: "empty", 404: "error" },
     idempotent: true,
     write: {
-      find,
+      find: ownImage(imageStore),
       etag: etagOfImage,
       change: (tx, image, { caller }) => images.delete(tx, caller, image),
       answer: () => noContent(),
@@ -123,12 +145,20 @@ function listQuery({ pageLimits, acceptedTypes }: Pick<Dependencies, "pageLimits
       .string()
       .refine((type) => acceptedTypes().includes(type), { message: "Must be a type that images can have." })
       .optional(),
+    status: z.enum(imageStatuses).optional(),
     created_after: timeParameter().optional().describe("RFC 3339; later than this."),
     created_before: timeParameter().optional().describe("RFC 3339; earlier than this."),
   });
 }
 
 function filterFrom(query: z.output<ReturnType<typeof listQuery>>): ImageFilter {
-  const { tag, visibility, mime_type: mimeType, created_after: createdAfter, created_before: createdBefore } = query;
-  return { tag, visibility, mimeType, createdAfter, createdBefore };
+  const {
+    tag,
+    visibility,
+    status,
+    mime_type: mimeType,
+    created_after: createdAfter,
+    created_before: createdBefore,
+  } = query;
+  return { tag, visibility, status, mimeType, createdAfter, createdBefore };
 }

@@ -8,6 +8,7 @@ export interface ImageFilter {
   readonly tag?: string | undefined;
   readonly visibility?: string | undefined;
   readonly mimeType?: string | undefined;
+  readonly status?: string | undefined;
   readonly createdAfter?: Date | undefined;
   readonly createdBefore?: Date | undefined;
 }
@@ -33,6 +34,9 @@ const images = table("images", {
   visibility: "text",
   status: "text",
   placeholder: "text",
+  dominantColor: "text",
+  failureCode: "text",
+  failedAt: "timestamptz",
   focalX: "float8",
   focalY: "float8",
   renderJobId: "text",
@@ -54,6 +58,9 @@ const saveImage = images.update(
   "visibility",
   "status",
   "placeholder",
+  "dominantColor",
+  "failureCode",
+  "failedAt",
   "focalX",
   "focalY",
   "renderJobId",
@@ -137,11 +144,19 @@ export function createImageStore(pool: Pool, prisma: PrismaClient) {
   };
 }
 
-function conditionOf({ tag, visibility, mimeType, createdAfter, createdBefore }: ImageFilter): Prisma.ImageWhereInput {
+function conditionOf({
+  tag,
+  visibility,
+  mimeType,
+  status,
+  createdAfter,
+  createdBefore,
+}: ImageFilter): Prisma.ImageWhereInput {
   return {
     ...(tag !== undefined && { tags: { has: tag } }),
     ...(visibility !== undefined && { visibility }),
     ...(mimeType !== undefined && { mimeType }),
+    ...(status !== undefined && { status }),
     createdAt: { ...(createdAfter && { gt: createdAfter }), ...(createdBefore && { lt: createdBefore }) },
   };
 }

@@ -28,6 +28,8 @@ export function viewImage(image: Image, baseUrl: string): ImageResource {
     status: image.status,
     animated: image.frames > 1,
     placeholder: image.placeholder,
+    dominant_color: image.dominantColor,
+    failure: failureOf(image),
     focal_point: image.focalPoint,
     variants: Object.fromEntries(
       Object.entries(namedBoxes).map(([name, box]) => [name, `${content}?${queryOf(box)}&${version}`]),
@@ -35,6 +37,11 @@ export function viewImage(image: Image, baseUrl: string): ImageResource {
     created_at: image.createdAt.toISOString(),
     updated_at: image.updatedAt.toISOString(),
   };
+}
+
+/** Why the image is `failed`. */
+export function failureOf({ failureCode: code, failedAt, renderAttempt: attempts }: Image): ImageResource["failure"] {
+  return code === null || failedAt === null ? null : { code, at: failedAt.toISOString(), attempts };
 }
 
 /** In the URLs of an image, so that content under them never changes. */
@@ -62,7 +69,7 @@ export function createImageEvents(view: ViewImage) {
     deleted: (image: Image) => draft("image.deleted", about(image, [])),
     renditionReady: (image: Image, changed: readonly string[]) => draft("image.rendition_ready", about(image, changed)),
     processingFailed(image: Image, reason: string) {
-      const { data, ...rest } = about(image, ["status"]);
+      const { data, ...rest } = about(image, ["status", "failure"]);
       return draft("image.processing_failed", { ...rest, data: { ...data, reason } });
     },
   };

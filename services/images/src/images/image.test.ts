@@ -5,7 +5,7 @@ import { changeImage, newImage, type Original } from "./image.ts";
 const at = new Date("2026-01-02T03:04:05.678Z");
 const later = new Date("2026-01-02T04:00:00.000Z");
 const original: Original = {
-  ...{ filename: "photo.jpg", sha256: "a".repeat(64), sizeBytes: 9, placeholder: "AAAA" },
+  ...{ filename: "photo.jpg", sha256: "a".repeat(64), sizeBytes: 9, placeholder: "AAAA", dominantColor: "#102030" },
   facts: {
     ...{ format: "jpeg", mimeType: "image/jpeg", width: 3, height: 2 },
     ...{ frames: 1, hasAlpha: false, isProgressive: true },
@@ -33,6 +33,9 @@ test("a new record holds what was found in the file and said about it, and waits
         sha256: "a".repeat(64),
         sizeBytes: 9,
         placeholder: "AAAA",
+        dominantColor: "#102030",
+        failureCode: null,
+        failedAt: null,
       },
       ...{ mimeType: "image/jpeg", width: 3, height: 2, frames: 1, hasAlpha: false, isProgressive: true },
       ...{ title: "Hills", caption: null, altText: "Green hills", tags: ["sea"], visibility: "private" },

@@ -23,6 +23,11 @@ export interface Image {
   readonly visibility: ImageResource["visibility"];
   readonly status: ImageResource["status"];
   readonly placeholder: string | null;
+  /** `#rrggbb`. */
+  readonly dominantColor: string | null;
+  /** Why the status is `failed`, and since when. */
+  readonly failureCode: string | null;
+  readonly failedAt: Date | null;
   readonly focalPoint: FocalPoint | null;
   /** The job that makes the named variants. */
   readonly renderJobId: string;
@@ -43,6 +48,7 @@ export interface Original {
   readonly sizeBytes: number;
   readonly facts: ImageFacts;
   readonly placeholder: string;
+  readonly dominantColor: string | null;
 }
 
 /** The first record of an original. Its render job counts as lost at `renderDueAt`. */
@@ -63,6 +69,8 @@ export function newImage(
     ...described,
     altText,
     status: "processing",
+    failureCode: null,
+    failedAt: null,
     focalPoint: null,
     renderJobId: newId("job", now.getTime()),
     renderAttempt: 1,

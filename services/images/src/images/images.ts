@@ -5,7 +5,8 @@ import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { BlobStore } from "../blobs/blob-store.ts";
 import type { DeletionStore } from "../deletions/deletion-store.ts";
-import { recropped, renderDueAt, renderRequested } from "../renditions/render-job.ts";
+import { recropped, renderDueAt, renderedAgain, renderRequested } from "../renditions/render-job.ts";
+import type { RenditionStore } from "../renditions/rendition-store.ts";
 import type { SigningKeyStore } from "../signing/signing-key-store.ts";
 import { changeImage, type Image, newImage, type Original } from "./image.ts";
 import type { ImageChanges, NewImageFields } from "./image-fields.ts";
@@ -15,6 +16,7 @@ import type { ImageEvents } from "./image-view.ts";
 interface Dependencies {
   readonly imageStore: ImageStore;
   readonly deletionStore: DeletionStore;
+  readonly renditionStore: Pick<RenditionStore, "forgive">;
   readonly blobStore: BlobStore;
   /** Called when bytes of a deleted image wait to be erased. */
   readonly eraseSoon: () => void;
@@ -33,7 +35,8 @@ const deletedTogether = 200;
 
 /** Image records: created, changed, deleted. */
 export function createImages(dependencies: Dependencies) {
-  const { imageStore, deletionStore, blobStore, outbox, events, clock, lostAfterMs, eraseSoon } = dependencies;
+  const { imageStore, deletionStore, renditionStore, blobStore, outbox, events, clock, lostAfterMs, eraseSoon } =
+    dependencies;
   return {
     /**
      * Creates the record of a stored original, with its event and the job for its named variants.
@@ -66,12 +69,22 @@ export function createImages(dependencies: Dependencies) {
       return saved;
     },
 
+    /** Asks for the named variants again. A failed image begins anew; another one keeps its status meanwhile. */
+    async reprocess(tx: Tx, caller: Caller, before: Image): Promise<Image> {
+      const { image, changed, jobs } = renderedAgain(before, clock.now(), lostAfterMs());
+      await imageStore.save(tx, image);
+      await renditionStore.forgive(tx, image);
+      const entry = audited(caller, { action: "image.reprocess", subject: image.id });
+      const told = changed.length > 0 ? [events.updated(image, changed)] : [];
+      await outbox.append(tx, [...told, ...jobs, entry]);
+      return image;
+    },
+
     /** Deletes the record; its bytes are erased right after, unless another record of the account shares them. */
     async delete(tx: Tx, caller: Caller, image: Image): Promise<void> {
-      const now = clock.now();
-      const { accountId, credential } = caller;
+      const deletedBy = `${caller.accountId} ${caller.credential.id}`;
       await imageStore.remove(tx, image);
-      await deletionStore.insert(tx, image, { deletedBy: `${accountId} ${credential.id}`, deletedAt: now });
+      await deletionStore.insert(tx, image, { deletedBy, deletedAt: clock.now() });
       tx.afterCommit(eraseSoon);
       const entry = audited(caller, { action: "image.delete", subject: image.id });
       await outbox.append(tx, [events.deleted(image), entry]);

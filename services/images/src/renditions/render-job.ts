@@ -42,6 +42,21 @@ export function recropped(image: Image, now: Date, lostAfterMs: number) {
   return { saved, jobs: image.status === "failed" ? [] : [renderRequested(next)] };
 }
 
+/** The job that makes all named variants again, and the record that waits for it. */
+export function renderedAgain(before: Image, now: Date, lostAfterMs: number) {
+  if (before.status !== "failed") {
+    const { saved: image, jobs } = recropped(before, now, lostAfterMs);
+    return { image, jobs, changed: [] };
+  }
+  const image: Image = {
+    ...before,
+    ...{ status: "processing", failureCode: null, failedAt: null },
+    ...{ renderJobId: newId("job", now.getTime()), renderAttempt: 1, renderIssues: 1 },
+    ...{ renderDueAt: renderDueAt(now, 1, lostAfterMs), revision: before.revision + 1n, updatedAt: now },
+  };
+  return { image, jobs: [renderRequested(image)], changed: ["status", "failure"] };
+}
+
 /** The job that makes one rendition somebody asked for and could not wait for. */
 export function singleRenderRequested(image: Image, jobId: string, rendition: Rendition) {
   return jobFor(image, { id: jobId, attempt: 1 }, [{ name: null, rendition }]);

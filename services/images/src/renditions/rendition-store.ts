@@ -44,6 +44,10 @@ const refuseJob = sql(
   "rendition.refuse-job",
   `update renditions set attempts = ${attemptsMax}, attempted_at = $2 where job_id = $1 and stored_at is null`,
 );
+const forgive = sql(
+  "rendition.forgive",
+  "update renditions set attempts = 0, requested_at = 'epoch' where account_id = $1 and sha256 = $2 and stored_at is null",
+);
 const markSeen = sql("rendition.mark-seen", "update renditions set seen_at = $2 where key = $1");
 const listOnDemand = sql(
   "rendition.list-on-demand",
@@ -58,6 +62,8 @@ const removeOf = sql("rendition.remove-of", "delete from renditions where accoun
 const removeMany = sql("rendition.remove-many", "delete from renditions where key = any($1)");
 
 type ResultOfJob = Pick<RenditionResult, "name" | "key" | "mime_type" | "width" | "height" | "size_bytes">;
+
+type StoredSize = Pick<OnDemandRendition, "key" | "sizeBytes">;
 
 interface RenditionClaim {
   readonly key: string;
@@ -114,17 +120,18 @@ export function createRenditionStore(pool: Pool) {
     refuseJob: async (tx: Tx, jobId: string, now: Date): Promise<void> =>
       void (await tx.query(refuseJob, [jobId, now])),
 
+    /** Forgets that renditions of an original ended processes. */
+    forgive: async (tx: Tx, { accountId, sha256 }: OriginalId): Promise<void> =>
+      void (await tx.query(forgive, [accountId, sha256])),
+
     markSeen: async (key: string, now: Date): Promise<void> => void (await pool.query(markSeen, [key, now])),
 
     listOnDemand: async ({ accountId, sha256 }: OriginalId): Promise<OnDemandRendition[]> =>
       (await pool.query<OnDemandRendition>(listOnDemand, [accountId, sha256])).rows,
 
     /** Lists every rendition of an original that is stored. */
-    listStored: async (
-      tx: Tx,
-      { accountId, sha256 }: OriginalId,
-    ): Promise<Pick<OnDemandRendition, "key" | "sizeBytes">[]> =>
-      (await tx.query<Pick<OnDemandRendition, "key" | "sizeBytes">>(listStored, [accountId, sha256])).rows,
+    listStored: async (tx: Tx, { accountId, sha256 }: OriginalId): Promise<StoredSize[]> =>
+      (await tx.query<StoredSize>(listStored, [accountId, sha256])).rows,
 
     removeOf: async (tx: Tx, { accountId, sha256 }: OriginalId): Promise<void> =>
       void (await tx.query(removeOf, [accountId, sha256])),

@@ -32,18 +32,6 @@ const issuedTogether = 100;
 export function createVariants(dependencies: Dependencies) {
   const { pool, imageStore, renditionStore, outbox, events, clock } = dependencies;
 
-  async function issue(tx: Tx, image: Image): Promise<void> {
-    const dueAt = renderDueAt(clock.now(), image.renderIssues, dependencies.lostAfterMs());
-    await imageStore.save(tx, { ...image, renderDueAt: dueAt });
-    await outbox.append(tx, [renderRequested(image)]);
-  }
-
-  async function fail(tx: Tx, image: Image, reason: string): Promise<void> {
-    const failed = { ...image, status: "failed", revision: image.revision + 1n, updatedAt: clock.now() } as const;
-    await imageStore.save(tx, failed);
-    await outbox.append(tx, [events.processingFailed(failed, reason)]);
-  }
-
   return {
     /**
      * Takes the worker's answer: an image whose named variants are stored becomes ready, once; a job that failed is asked
@@ -59,19 +47,22 @@ export function createVariants(dependencies: Dependencies) {
 
       if (result.outcome === "rendered") {
         const placeholder = image.placeholder ?? result.placeholder;
-        const changed = placeholder === image.placeholder ? ["status"] : ["status", "placeholder"];
+        const dominantColor = image.dominantColor ?? result.dominant_color ?? null;
+        const changed = ["status"];
+        if (placeholder !== image.placeholder) changed.push("placeholder");
+        if (dominantColor !== image.dominantColor) changed.push("dominant_color");
         const revision = image.revision + 1n;
-        const ready = { ...image, revision, updatedAt: now, status: "ready", placeholder } as const;
+        const ready = { ...image, revision, updatedAt: now, status: "ready", placeholder, dominantColor } as const;
         await imageStore.save(tx, ready);
         await outbox.append(tx, [events.renditionReady(ready, changed)]);
       } else if (result.failure?.retryable && image.renderAttempt < dependencies.attemptsMax()) {
-        await issue(tx, {
+        await issue(dependencies, tx, {
           ...image,
           renderJobId: newId("job"),
           renderAttempt: image.renderAttempt + 1,
           renderIssues: 1,
         });
-      } else await fail(tx, image, result.failure?.code ?? "unknown");
+      } else await fail(dependencies, tx, image, result.failure?.code ?? "unknown");
     },
 
     /**
@@ -82,12 +73,32 @@ export function createVariants(dependencies: Dependencies) {
       inTransaction(pool, async (tx) => {
         const lost = await imageStore.lockLost(tx, clock.now(), issuedTogether);
         for (const image of lost) {
-          if (image.renderIssues < issuesMax) await issue(tx, { ...image, renderIssues: image.renderIssues + 1 });
-          else await fail(tx, image, "lost");
+          if (image.renderIssues < issuesMax)
+            await issue(dependencies, tx, { ...image, renderIssues: image.renderIssues + 1 });
+          else await fail(dependencies, tx, image, "lost");
         }
         return lost.length;
       }),
   };
+}
+
+async function issue(dependencies: Dependencies, tx: Tx, image: Image): Promise<void> {
+  const { imageStore, outbox, clock, lostAfterMs } = dependencies;
+  await imageStore.save(tx, { ...image, renderDueAt: renderDueAt(clock.now(), image.renderIssues, lostAfterMs()) });
+  await outbox.append(tx, [renderRequested(image)]);
+}
+
+async function fail(
+  { imageStore, outbox, events, clock }: Dependencies,
+  tx: Tx,
+  image: Image,
+  reason: string,
+): Promise<void> {
+  const now = clock.now();
+  const failure = { status: "failed", failureCode: reason, failedAt: now } as const;
+  const failed = { ...image, ...failure, revision: image.revision + 1n, updatedAt: now };
+  await imageStore.save(tx, failed);
+  await outbox.append(tx, [events.processingFailed(failed, reason)]);
 }
 
 /** What the worker stored after the image was deleted has to go as well. */

@@ -1,15 +1,17 @@
 import type { Principal } from "@signalbox/auth";
 import { examples, ImageResource, imageExample } from "@signalbox/contracts";
 import { KiB } from "@signalbox/core";
-import { created, createRoutes, type HttpResponse, type RouteInput, refused } from "@signalbox/http";
+import { created, createRoutes, type HttpResponse, type RouteInput, refused, refusedWith } from "@signalbox/http";
 import { z } from "zod";
 import { NewImageFields } from "../images/image-fields.ts";
 import { etagOfImage, type ViewImage } from "../images/image-view.ts";
 import type { Images } from "../images/images.ts";
 import type { TermsOf } from "../renditions/render-terms.ts";
+import { ImportBody } from "./imports.ts";
 import type { ArrivedFile, StagedFile, StagingArea } from "./staging-area.ts";
 import { readUploadFields } from "./upload-fields.ts";
-import type { StoreOutcome, Uploads } from "./uploads.ts";
+import { refusalOf } from "./upload-refusals.ts";
+import type { Uploads } from "./uploads.ts";
 
 interface Dependencies {
   readonly uploads: Uploads;
@@ -20,14 +22,6 @@ interface Dependencies {
   readonly mayUpload: () => boolean;
   readonly mayImport: () => boolean;
 }
-
-const ImportBody = NewImageFields.extend({
-  source_url: z.string().min(1).max(4096).describe("An http or https URL of a public address."),
-})
-  .meta({ id: "ImageImport" })
-  .register(examples, {
-    example: { source_url: "https://pictures.example/harbour.jpg", title: imageExample.title, visibility: "public" },
-  });
 
 const UploadForm = z
   .strictObject({
@@ -111,7 +105,7 @@ async function create(
   { fields, ...arrived }: ArrivedFile & { readonly fields: NewImageFields },
 ): Promise<HttpResponse> {
   const stored = await uploads.store(input.principal.accountId, arrived, termsOf(input));
-  if (stored.outcome !== "stored") return refusalOf(stored);
+  if (stored.outcome !== "stored") return refusedWith(refusalOf(stored));
   return input.inTransaction(async (tx) => {
     const image = await images.create(tx, input.caller, stored.original, fields);
     const answer = created(`/images/${image.id}`, view(image), { etag: etagOfImage(image) });
@@ -125,33 +119,5 @@ async function discarding<T>(file: StagedFile, work: () => Promise<T>): Promise<
     return await work();
   } finally {
     await file.discard();
-  }
-}
-
-function refusalOf(result: Exclude<StoreOutcome, { outcome: "stored" }>): HttpResponse {
-  switch (result.outcome) {
-    case "not-accepted": {
-      const { advice: message } = result;
-      const details = [{ field: "file", code: "type_not_accepted", message } as const];
-      return refused(415, "unsupported_media_type", { message, details });
-    }
-    case "over-limit": {
-      const { kind, code, message } = result.problem;
-      const details = [{ field: "file", code, message }];
-      if (kind === "too-large") return refused(413, "image_too_large", { message, details });
-      return refused(422, "validation_error", { message, details });
-    }
-    case "crashed":
-    case "out-of-memory":
-    case "too-slow": {
-      const message = "Decoding the image takes more memory or time than this service gives to one image.";
-      const details = [{ field: "file", code: "invalid", message } as const];
-      return refused(422, "validation_error", { message, details });
-    }
-    case "broken": {
-      const { message } = result;
-      const details = [{ field: "file", code: "not_an_image", message } as const];
-      return refused(422, "validation_error", { message, details });
-    }
   }
 }

@@ -36,13 +36,20 @@ export function createUploads({ blobs, imagePool, imageLimits, acceptedTypes, tr
         inspectImage(imagePool, file, imageLimits(), terms),
       );
       if (inspection.outcome !== "accepted") return inspection;
-      const { facts, placeholder } = inspection;
+      const { facts, placeholder, dominantColor } = inspection;
       const { mimeType } = facts;
       if (!acceptedTypes().includes(mimeType)) {
         const advice = `This service takes ${acceptedTypes().join(", ")}.`;
         return { outcome: "not-accepted", mimeType, advice };
       }
-      const original = { filename: readFilename(filename, mimeType), sha256, sizeBytes, facts, placeholder };
+      const original = {
+        filename: readFilename(filename, mimeType),
+        sha256,
+        sizeBytes,
+        facts,
+        placeholder,
+        dominantColor,
+      };
       await blobs.store(path, { accountId, sha256, sizeBytes, mimeType });
       return { outcome: "stored", original };
     },

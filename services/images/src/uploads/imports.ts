@@ -1,0 +1,62 @@
+import type { Caller } from "@signalbox/auth";
+import { examples, imageExample } from "@signalbox/contracts";
+import { AppError, isAppError } from "@signalbox/core";
+import { refusalError } from "@signalbox/graphql";
+import type { Tx } from "@signalbox/storage";
+import { z } from "zod";
+import type { Image } from "../images/image.ts";
+import { NewImageFields } from "../images/image-fields.ts";
+import type { Images } from "../images/images.ts";
+import type { TermsOf } from "../renditions/render-terms.ts";
+import { refusalOf } from "./upload-refusals.ts";
+import type { Uploads } from "./uploads.ts";
+
+/** What is imported, and what is said about it. */
+export const ImportBody = NewImageFields.extend({
+  source_url: z.string().min(1).max(4096).describe("An http or https URL of a public address."),
+})
+  .meta({ id: "ImageImport" })
+  .register(examples, {
+    example: { source_url: "https://pictures.example/harbour.jpg", title: imageExample.title, visibility: "public" },
+  });
+
+interface Dependencies {
+  readonly uploads: Uploads;
+  readonly images: Images;
+  readonly termsOf: TermsOf;
+  readonly mayImport: () => boolean;
+}
+
+/** Who asks, and their transaction. */
+interface Importing {
+  readonly caller: Caller;
+  inTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+}
+
+export type Imports = ReturnType<typeof createImports>;
+
+/** Images from URLs, for the graph. */
+export function createImports({ uploads, images, termsOf, mayImport }: Dependencies) {
+  return {
+    /** Imports an image. @throws AppError whatever REST refuses, in the same words. */
+    async importFor(
+      { caller, inTransaction }: Importing,
+      { source_url: sourceUrl, ...fields }: z.output<typeof ImportBody>,
+    ): Promise<Image> {
+      if (!mayImport()) throw new AppError("forbidden", "Imports are switched off.");
+      // The gateway ends what nobody waits for by its own deadline; the import has one as well.
+      const { signal } = new AbortController();
+      const arrived = await uploads.fetch(sourceUrl, signal).catch((error: unknown) => {
+        throw isAppError(error) && error.code === "validation_error" ? refusalError(error) : error;
+      });
+      try {
+        const terms = termsOf({ principal: caller, clientAddress: caller.clientAddress ?? "", signal });
+        const stored = await uploads.store(caller.accountId, arrived, terms);
+        if (stored.outcome !== "stored") throw refusalError(refusalOf(stored));
+        return await inTransaction((tx) => images.create(tx, caller, stored.original, fields));
+      } finally {
+        await arrived.file.discard();
+      }
+    },
+  };
+}
