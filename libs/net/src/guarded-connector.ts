@@ -1,6 +1,7 @@
 import { lookup as systemLookup } from "node:dns/promises";
 import { isIP, type LookupFunction, type Socket } from "node:net";
 import { rootCertificates } from "node:tls";
+import type { Clock } from "@signalbox/core";
 import { buildConnector } from "undici";
 import { connectionCode, OutboundError } from "./outbound-error.ts";
 import { isLocalhost, type TargetPolicy } from "./target-policy.ts";
@@ -15,6 +16,7 @@ export interface ClientCertificate {
 }
 
 interface GuardedConnectorOptions {
+  readonly clock: Clock;
   readonly policy: TargetPolicy;
   readonly resolve?: AddressLookup | undefined;
   /** For TCP and TLS together. The deadline of an exchange may end it earlier. */
@@ -43,7 +45,14 @@ export const connectionTimingOf = (socket: Socket): ConnectionTiming | undefined
  * as the first one was; and what the socket ended up with is judged once more.
  */
 export function createGuardedConnector(options: GuardedConnectorOptions): buildConnector.connector {
-  const { policy, resolve = systemResolve, connectTimeoutMs, certificateAuthorities, clientCertificate } = options;
+  const {
+    clock,
+    policy,
+    resolve = systemResolve,
+    connectTimeoutMs,
+    certificateAuthorities,
+    clientCertificate,
+  } = options;
   const tls = {
     ...(certificateAuthorities && { ca: [...rootCertificates, ...certificateAuthorities] }),
     ...(clientCertificate && { cert: clientCertificate.certificate, key: clientCertificate.key }),
@@ -70,7 +79,7 @@ export function createGuardedConnector(options: GuardedConnectorOptions): buildC
     }
 
     let connected = false;
-    const startedMs = performance.now();
+    const startedMs = clock.steadyMs();
     let [resolvedMs, connectedMs] = [startedMs, startedMs];
     // The declared type hides it, but the connector returns its socket: the only way to tell TCP from TLS failures.
     const socket = connectorOf(port)(target, (error, established) => {
@@ -78,7 +87,7 @@ export function createGuardedConnector(options: GuardedConnectorOptions): buildC
       const remoteAddress = established?.remoteAddress ?? "";
       const verdict = policy.judgeAddress(remoteAddress, port);
       if (!verdict && established) {
-        const tlsMs = target.protocol === "https:" ? performance.now() - connectedMs : null;
+        const tlsMs = target.protocol === "https:" ? clock.steadyMs() - connectedMs : null;
         timings.set(established, { resolveMs: resolvedMs - startedMs, connectMs: connectedMs - resolvedMs, tlsMs });
         return callback(null, established);
       }
@@ -87,11 +96,11 @@ export function createGuardedConnector(options: GuardedConnectorOptions): buildC
       callback(new OutboundError("forbidden", verdict.message, { code: verdict.code, remoteAddress }), null);
     }) as unknown as Socket;
     socket.once("lookup", () => {
-      resolvedMs = performance.now();
+      resolvedMs = clock.steadyMs();
     });
     socket.once("connect", () => {
       connected = true;
-      connectedMs = performance.now();
+      connectedMs = clock.steadyMs();
     });
   };
 }
