@@ -16,9 +16,9 @@ export interface ClientCertificate {
 }
 
 interface GuardedConnectorOptions {
+  readonly clock: Clock;
   readonly policy: TargetPolicy;
   readonly resolve?: AddressLookup | undefined;
-  readonly clock: Pick<Clock, "steadyMs">;
   /** For TCP and TLS together. The deadline of an exchange may end it earlier. */
   readonly connectTimeoutMs: number;
   /** PEM certificates trusted besides the usual roots. */
@@ -46,8 +46,8 @@ export const connectionTimingOf = (socket: Socket): ConnectionTiming | undefined
  */
 export function createGuardedConnector(options: GuardedConnectorOptions): buildConnector.connector {
   const {
-    policy,
     clock,
+    policy,
     resolve = systemResolve,
     connectTimeoutMs,
     certificateAuthorities,

@@ -96,8 +96,7 @@ export function createOutboundClient(options: OutboundClientOptions): OutboundCl
   const { lookup: resolve, certificateAuthorities } = options;
   const pools = createPoolsByCertificate((clientCertificate) => {
     const connect = createGuardedConnector({
-      clock,
-      ...{ policy, resolve, connectTimeoutMs, certificateAuthorities, clientCertificate },
+      ...{ clock, policy, resolve, connectTimeoutMs, certificateAuthorities, clientCertificate },
     });
     return createConnectionPool({ connect, connectionsPerOriginMax, idleTimeoutMs });
   });
