@@ -292,3 +292,36 @@ test("a verify token is changed with a recent sign-in alone, and is in no answer
   const { rows } = await ingest.pool.query({ name: "", text: "select s::text from sources s" });
   assert.ok(!JSON.stringify([changed.text, updated, rows, ingest.context.logged]).includes(token));
 });
+
+test("an answer, a size and a tolerance have bounds, and a sender gets the answer that its source has", async () => {
+  const who = testPerson();
+  for (const [settings, field] of [
+    [{ answer: { status: 200, body: "é".repeat(513) } }, "settings.answer.body"],
+    [{ answer: { status: 201 } }, "settings.answer.status"],
+    [
+      { answer: { status: 200, body: "x", content_type: "text/plain\r\nx-injected: 1" } },
+      "settings.answer.content_type",
+    ],
+    [{ tolerance_seconds: 29 }, "settings.tolerance_seconds"],
+    [{ tolerance_seconds: 3_601 }, "settings.tolerance_seconds"],
+    [{ max_body_bytes: 0 }, "settings.max_body_bytes"],
+    [{ max_body_bytes: 1_048_577 }, "settings.max_body_bytes"],
+  ] as const) {
+    const { status, body } = await create({ scheme: "hmac", settings }, who);
+    assert.deepEqual([status, body.error.details[0].field], [422, field]);
+  }
+  const answer = { status: 200, body: '{"ok":true}', content_type: "application/json" };
+  const { body: source } = await create({ scheme: "hmac", settings: { answer } }, who);
+  assert.deepEqual(source.settings.answer, answer);
+  const [time, body] = [now(), '{"id":"d-1"}'];
+  const signature = `sha256=${hmac("sha256", secret, `${time}.${body}`).digest("hex")}`;
+  const webhook = { headers: { ...json, "x-timestamp": time, "x-signature": signature }, body };
+  const path = `${sourcesPath}/${source.id}`;
+  for (const status of ["active", "stopped"]) {
+    await ingest.send(who, "PATCH", path, { body: { status } });
+    const answered = await ingest.post(source, webhook);
+    assert.deepEqual([answered.status, answered.body], [200, { ok: true }], status);
+    assert.match(answered.headers.get("content-type") ?? "", /^application\/json/);
+  }
+  assert.equal((await listOf(who, source, "received")).length, 1);
+});

@@ -19,6 +19,11 @@ async function serve(t: TestContext, origins: readonly string[], limits = testLi
     handle: () => noContent(),
   });
   routes.get("/open", { summary: "x", auth: "anonymous", responses, handle });
+  routes.post("/asked", { summary: "x", auth: "anonymous", responses: { 204: "empty" }, handle: () => noContent() });
+  routes.options("/asked", {
+    ...{ summary: "x", auth: "anonymous", responses: { 204: "empty" } },
+    handle: () => noContent({ headers: { "webhook-allowed-rate": "*" } }),
+  });
   const settings = [`--http.cors.origins=${origins.join(",")}`];
   const { url } = await serveRoutes(t, routes, { rateLimits: limits, ...(origins.length > 0 ? { settings } : {}) });
   const send = (method: string, path: string, headers: Record<string, string> = {}) =>
@@ -37,6 +42,15 @@ test("OPTIONS tells without credentials what a path can do", async (t) => {
   assert.deepEqual([answer.status, answer.headers.get("allow")], [204, "GET, HEAD, DELETE, OPTIONS"]);
   assert.deepEqual(cors(answer), {}, "and no page of another origin is let in");
   assert.equal((await send("OPTIONS", "/nothing")).status, 404);
+});
+
+test("a path may answer OPTIONS itself, and still answers a browser that asks before it sends", async (t) => {
+  const { send, preflight } = await serve(t, [app]);
+  assert.equal((await send("OPTIONS", "/asked")).headers.get("webhook-allowed-rate"), "*");
+  const asked = await preflight("/asked", app, "POST");
+  assert.deepEqual([asked.status, asked.headers.get("webhook-allowed-rate")], [204, null]);
+  assert.equal(asked.headers.get("access-control-allow-origin"), app);
+  assert.equal(asked.headers.get("access-control-allow-methods"), "POST, OPTIONS");
 });
 
 test("a page of a listed origin may ask, send and read", async (t) => {
