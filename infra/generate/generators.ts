@@ -5,7 +5,7 @@ import { clientTypes } from "./generators/client-types.ts";
 import { errorReference, eventReference } from "./generators/contract-references.ts";
 import { metricsReference } from "./generators/metrics-reference.ts";
 import { prismaClients } from "./generators/prisma-clients.ts";
-import { propertyCatalogue, propertyReference } from "./generators/property-files.ts";
+import { propertyCatalogue, propertyPage, propertyReference } from "./generators/property-files.ts";
 import { propertyTables } from "./generators/property-tables.ts";
 import { senderPages } from "./generators/sender-pages.ts";
 import { supergraph } from "./generators/supergraph.ts";
@@ -37,6 +37,8 @@ export const generators: readonly Generator[] = [
   supergraph,
   propertyCatalogue,
   propertyTables,
+  propertyPage,
+  propertyReference,
   propertyReference,
   accessReference,
   auditReference,

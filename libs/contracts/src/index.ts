@@ -47,7 +47,7 @@ export { AuditEntryResource, auditEntryExample } from "./resources/audit-entry.t
 export { displayName, displayNameOr } from "./resources/display-name.ts";
 export { examples } from "./resources/examples.ts";
 export { identifier, timestamp } from "./resources/fields.ts";
-export { FlagDefinition, flagStates, flagTypes } from "./resources/flag.ts";
+export { FlagDefinition } from "./resources/flag.ts";
 export {
   ImageDeletionResource,
   ImageResource,

@@ -2,7 +2,7 @@ import type { FlagDefinition } from "@signalbox/contracts";
 import { masked, maskText } from "@signalbox/core";
 
 /** Something that is wrong with a flag. `field` is its path in the definition. */
-export interface FlagProblem {
+interface FlagProblem {
   readonly field: string;
   readonly message: string;
 }

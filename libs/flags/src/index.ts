@@ -1,4 +1,3 @@
-export { bucketOf, isWithin } from "./bucket.ts";
-export type { FlagContext, FlagEvaluation, FlagReason } from "./flag-context.ts";
-export { type FlagProblem, flagProblems } from "./flag-problems.ts";
+export type { FlagContext, FlagEvaluation } from "./flag-context.ts";
+export { flagProblems } from "./flag-problems.ts";
 export { FlagSet } from "./flag-set.ts";

@@ -22,8 +22,16 @@ const ageShownMs = seconds(60);
 
 const shared = "max-age=60, stale-while-revalidate=300";
 
-/** The four read-only routes, those that evaluate flags, and the stream. Any other method is 405 and any query parameter 400, because none is declared. */
+/** The four read-only resources, the routes that evaluate flags, and the stream. */
 export function publicRoutes(dependencies: Dependencies): Routes {
+  const routes = resourceRoutes(dependencies);
+  addOfrepRoutes(routes, dependencies);
+  addStreamRoutes(routes, dependencies);
+  return routes;
+}
+
+/** Any other method is 405 and any query parameter 400, because none is declared. */
+function resourceRoutes(dependencies: Dependencies): Routes {
   const routes = createRoutes({ errors: "configuration" });
   const changed = createLastModified(dependencies.clock);
   const age = (): Record<string, string> => {
@@ -81,8 +89,6 @@ export function publicRoutes(dependencies: Dependencies): Routes {
     cache: "no-store",
     handle: () => ok(viewStatus(dependencies), { headers: age() }),
   });
-  addOfrepRoutes(routes, dependencies);
-  addStreamRoutes(routes, dependencies);
   return routes;
 }
 

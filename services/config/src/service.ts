@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { stateRepetitionMs } from "@signalbox/events";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
-import { openPrincipals, openService } from "@signalbox/service";
+import { type OpenedService, openPrincipals, openService } from "@signalbox/service";
 import { inTransaction } from "@signalbox/storage";
 import { createFlagStore } from "./flags/flag-store.ts";
 import { createFlags } from "./flags/flags.ts";
@@ -11,10 +11,10 @@ import { createChangeResults } from "./overrides/change-results.ts";
 import { startExpiry } from "./overrides/expiry.ts";
 import { createOverrideStore } from "./overrides/override-store.ts";
 import { createOverrides } from "./overrides/overrides.ts";
-import { elsewhereOf, readPropertyCatalogue } from "./overrides/property-catalogue.ts";
+import { elsewhereOf, type PropertyCatalogue, readPropertyCatalogue } from "./overrides/property-catalogue.ts";
 import { createProposals } from "./overrides/proposals.ts";
 import type { Properties } from "./properties.ts";
-import { openAppliedReports } from "./published/applied-reports.ts";
+import { type AppliedReports, openAppliedReports } from "./published/applied-reports.ts";
 import { createPublishedConfiguration } from "./published/published-configuration.ts";
 import { resolversOf } from "./resolvers.ts";
 import { publicRoutes } from "./routes.ts";
@@ -25,36 +25,57 @@ const schemaFile = new URL("../schema.graphql", import.meta.url);
 
 /** Serves configuration, settings, environment and status, and keeps the overrides of properties. */
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
-  const { configuration, runner, log, clock } = context;
-  const {
-    pool,
-    eventLog,
-    outbox,
-    consume,
-    configurationAgeMs,
-    pageLimits,
-    flags: known,
-    accessStates,
-    serve,
-  } = await openService(context, {
-    prismaDirectory,
-  });
+  const { configuration, runner, clock } = context;
+  const opened = await openService(context, { prismaDirectory });
+  const { eventLog, configurationAgeMs, pageLimits, flags: known, accessStates, serve } = opened;
   const reports = await openAppliedReports(context, eventLog);
   const published = createPublishedConfiguration({ configuration, reports, clock });
   const catalogue = await readPropertyCatalogue();
+  const changes = openChanges(context, opened, { reports, catalogue });
+  const stream = openConfigStream({
+    ...{ context, flags: known, accessStates, catalogue, published, reports },
+    ...{ overrideStore: changes.overrideStore, flagStore: changes.flagStore },
+  });
+
+  return serve({
+    title: "Signalbox configuration",
+    principals: openPrincipals(context),
+    routes: publicRoutes({
+      configuration,
+      published,
+      reports,
+      runner,
+      startedAt: clock.now(),
+      clock,
+      expiry: changes.expiry,
+      flags: known,
+      stream,
+      configurationAgeMs,
+    }),
+    graph: {
+      typeDefs: await readFile(schemaFile, "utf8"),
+      resolvers: resolversOf({ configuration, reports, published, catalogue, pageLimits, ...changes }),
+      createLoaders: () => ({}),
+    },
+  });
+}
+
+interface Around {
+  readonly reports: AppliedReports;
+  readonly catalogue: PropertyCatalogue;
+}
+
+/** What changes properties and flags, with its work beside the requests. */
+function openChanges(
+  { configuration, runner, log, clock }: ServiceContext<Properties>,
+  { pool, outbox, consume }: OpenedService,
+  { reports, catalogue }: Around,
+) {
   const overrideStore = createOverrideStore(pool);
   const elsewhere = elsewhereOf(configuration);
   const overrides = createOverrides({ outbox, overrideStore, catalogue, elsewhere, clock });
-  const proposals = createProposals({ pool, overrides, outbox, clock });
-  const approval = createChangeApproval({ configuration, catalogue, clock });
-  const results = createChangeResults({ reports, catalogue, elsewhere });
   const flagStore = createFlagStore(pool);
   const flags = createFlags({ outbox, flagStore, overrideStore, clock });
-  const expiry = startExpiry({ pool, overrides, overrideStore, runner, log, clock });
-
-  const stream = openConfigStream({
-    ...{ context, flags: known, accessStates, catalogue, published, reports, overrideStore, flagStore },
-  });
 
   runner.every("configuration repetition", stateRepetitionMs, () =>
     inTransaction(pool, async (tx) => {
@@ -69,28 +90,11 @@ export async function createService(context: ServiceContext<Properties>): Promis
     },
   });
 
-  return serve({
-    title: "Signalbox configuration",
-    principals: openPrincipals(context),
-    routes: publicRoutes({
-      configuration,
-      published,
-      reports,
-      runner,
-      startedAt: clock.now(),
-      clock,
-      expiry,
-      flags: known,
-      stream,
-      configurationAgeMs,
-    }),
-    graph: {
-      typeDefs: await readFile(schemaFile, "utf8"),
-      resolvers: resolversOf({
-        ...{ configuration, reports, published, overrides, overrideStore, catalogue },
-        ...{ proposals, approval, results, pageLimits, flags, flagStore },
-      }),
-      createLoaders: () => ({}),
-    },
-  });
+  return {
+    ...{ overrideStore, overrides, flagStore, flags },
+    proposals: createProposals({ pool, overrides, outbox, clock }),
+    approval: createChangeApproval({ configuration, catalogue, clock }),
+    results: createChangeResults({ reports, catalogue, elsewhere }),
+    expiry: startExpiry({ pool, overrides, overrideStore, runner, log, clock }),
+  };
 }

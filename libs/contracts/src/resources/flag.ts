@@ -2,8 +2,8 @@ import { z } from "zod";
 import { roles } from "../access/roles.ts";
 import { jsonValue, timestamp } from "./fields.ts";
 
-export const flagStates = ["enabled", "disabled", "preview", "deprecated"] as const;
-export const flagTypes = ["boolean", "string", "integer", "float", "object"] as const;
+const flagStates = ["enabled", "disabled", "preview", "deprecated"] as const;
+const flagTypes = ["boolean", "string", "integer", "float", "object"] as const;
 
 const flagKey = z
   .string()
