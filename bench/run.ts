@@ -28,6 +28,7 @@ const benches: Readonly<Record<string, () => Promise<{ bench: Bench }>>> = {
   log: () => import("./log.ts"),
   images: () => import("./images.ts"),
   delivery: () => import("./delivery.ts"),
+  federation: () => import("./federation.ts"),
 };
 
 const [name = ""] = process.argv.slice(2);
