@@ -29,6 +29,7 @@ const benches: Readonly<Record<string, () => Promise<{ bench: Bench }>>> = {
   images: () => import("./images.ts"),
   delivery: () => import("./delivery.ts"),
   ingest: () => import("./ingest.ts"),
+  federation: () => import("./federation.ts"),
 };
 
 const [name = ""] = process.argv.slice(2);

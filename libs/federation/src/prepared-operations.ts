@@ -16,7 +16,7 @@ interface PreparedOperation {
   readonly writer: SelectionWriter | null;
 }
 
-/** Measured: what the writers of one field take. */
+/** Estimated, not measured: the closures of one field, with what they hold. */
 const bytesPerField = 1_400;
 const entryBytes = 2_048;
 

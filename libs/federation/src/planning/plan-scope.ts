@@ -21,6 +21,8 @@ export class PlanScope {
   readonly #links: Source[] = [];
   readonly #children = new Map<string, PlanScope>();
   readonly #fields = new Map<string, Source[]>();
+  /** The same as places, when all are known. */
+  readonly #places = new Map<string, readonly number[]>();
 
   child(name: string): PlanScope | undefined {
     return this.#children.get(name);
@@ -51,12 +53,17 @@ export class PlanScope {
   /** Gives each source its place, when all are known. */
   settle(): void {
     for (const [at, source] of [...this.#bases, ...this.#links].entries()) source.at = at;
+    for (const [name, sources] of this.#fields)
+      this.#places.set(
+        name,
+        sources.map(({ at }) => at),
+      );
     for (const child of this.#children.values()) child.settle();
   }
 
   /** Places of the parts that may have a field. */
   placesOf(name: string): readonly number[] {
-    return this.#fields.get(name)?.map(({ at }) => at) ?? [];
+    return this.#places.get(name) ?? nowhere;
   }
 
   /** The fetch behind the first part that may have a field. */
@@ -91,6 +98,8 @@ export class PlanScope {
     return this.#links.map(({ name }) => memberOf(root, name));
   }
 }
+
+const nowhere: readonly number[] = [];
 
 function add(sources: Source[], source: Source): Source {
   const known = sources.find(({ above, name }) => above === source.above && name === source.name);

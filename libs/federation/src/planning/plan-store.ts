@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import { type CompiledPlan, compilePlan } from "./compiled-plan.ts";
 import type { Planner } from "./planner.ts";
 
-/** Measured: what a compiled plan takes for each character of its fetches. */
+/** Estimated, not measured: what a compiled plan takes for each character of its fetches. */
 const bytesPerCharacter = 40;
 const entryBytes = 2_048;
 

@@ -1,6 +1,6 @@
 import type { QueryPlanFieldNode, QueryPlanSelectionNode } from "@apollo/query-planner";
 import { type GraphQLSchema, isAbstractType, isInterfaceType, isObjectType } from "graphql";
-import { isAbsent, itemsAt, listOf, memberOf, type Part, type Parts, type PlanScope } from "./plan-scope.ts";
+import { hostOf, isAbsent, itemsAt, listOf, memberOf, type Part, type Parts, type PlanScope } from "./plan-scope.ts";
 
 /** How an entity is told to a subgraph. */
 export interface Representation {
@@ -18,12 +18,19 @@ export function createRepresentation(
 ): Representation {
   const types = new TypeNames(supergraph);
   const selection = new RequiredSelection(types, requires);
+  const sentNames = new Map<string, string>();
+  const sentAs = (typeName: string): string => {
+    const known = sentNames.get(typeName);
+    if (known !== undefined) return known;
+    const name = [...typeRewrites].find(([type]) => types.isOf(typeName, type))?.[1] ?? typeName;
+    sentNames.set(typeName, name);
+    return name;
+  };
   return {
     write(scope, parts) {
       const typeName = types.nameOf(parts);
       if (typeName === null) return null;
-      const rewritten = [...typeRewrites].find(([type]) => types.isOf(typeName, type))?.[1];
-      const text = selection.write(scope, parts, rewritten ?? null);
+      const text = selection.write(scope, parts, typeName, sentAs(typeName));
       // Without a type it is no representation.
       return text?.includes('"__typename":') ? text : null;
     },
@@ -37,6 +44,7 @@ export function createRepresentation(
 /** What the names of types tell, over all subgraphs: also of types that clients do not see. */
 export class TypeNames {
   readonly #supergraph: GraphQLSchema;
+  readonly #objects = new Map<string, boolean>();
 
   constructor(supergraph: GraphQLSchema) {
     this.#supergraph = supergraph;
@@ -48,10 +56,19 @@ export class TypeNames {
     for (const part of parts) {
       const name = memberOf(part, "__typename");
       if (typeof name !== "string") continue;
-      if (isObjectType(this.#supergraph.getType(name))) return name;
+      if (this.#isObject(name)) return name;
       found ??= name;
     }
     return found;
+  }
+
+  #isObject(name: string): boolean {
+    const known = this.#objects.get(name);
+    if (known !== undefined) return known;
+    const isObject = isObjectType(this.#supergraph.getType(name));
+    // Whoever answers may write anything here: only what the supergraph has is remembered.
+    if (isObject) this.#objects.set(name, isObject);
+    return isObject;
   }
 
   isOf(name: string, condition: string): boolean {
@@ -66,6 +83,7 @@ export class TypeNames {
 
 interface RequiredField {
   readonly name: string;
+  readonly start: string;
   readonly selection: RequiredSelection | null;
 }
 
@@ -80,19 +98,25 @@ class RequiredSelection {
     this.#nodes = nodes;
   }
 
-  /** Null where the object is null, or lacks a member. */
-  write(scope: PlanScope, parts: Parts, typeName: string | null): string | null {
-    if (parts.every(isAbsent)) return null;
-    const members: string[] = [];
-    for (const { name, selection } of this.fieldsOf(this.#types.nameOf(parts))) {
-      const value = name === "__typename" ? (typeName ?? this.#types.nameOf(parts)) : read(scope, parts, name);
+  /** Null where the object is null, or lacks a member. `sentAs` is the name of its type in the subgraph. */
+  write(scope: PlanScope, parts: Parts, typeName: string | null, sentAs: string | null): string | null {
+    if (isAbsent(hostOf(parts))) return null;
+    let text = "";
+    for (const { name, start, selection } of this.fieldsOf(typeName)) {
+      const value = name === "__typename" ? sentAs : read(scope, parts, name);
       if (value === undefined || typeof value === "function") return null;
-      const text = selection
+      const written = selection
         ? writeBelow(selection, scope.belowField(name), scope.readBases(name, parts))
         : JSON.stringify(value);
-      members.push(`"${name}":${text}`);
+      text += (text === "" ? "{" : ",") + start + written;
     }
-    return `{${members.join()}}`;
+    return text === "" ? "{}" : `${text}}`;
+  }
+
+  /** The same for an object whose type nobody has looked at. */
+  writeObject(scope: PlanScope, parts: Parts): string | null {
+    const typeName = this.#types.nameOf(parts);
+    return this.write(scope, parts, typeName, typeName);
   }
 
   fieldsOf(typeName: string | null): readonly RequiredField[] {
@@ -102,6 +126,7 @@ class RequiredSelection {
     this.#collect(this.#nodes, typeName, collected);
     const fields = [...collected].map(([name, nodes]) => ({
       name,
+      start: `"${name}":`,
       selection: nodes && new RequiredSelection(this.#types, nodes),
     }));
     this.#fields.set(typeName, fields);
@@ -138,7 +163,7 @@ function read(scope: PlanScope, parts: Parts, name: string): unknown {
 
 function writeBelow(selection: RequiredSelection, scope: PlanScope, bases: Part[]): string {
   const list = listOf(bases);
-  if (!list) return selection.write(scope, scope.withLinks(bases), null) ?? "null";
+  if (!list) return selection.writeObject(scope, scope.withLinks(bases)) ?? "null";
   const items = list.map((_, at) => writeBelow(selection, scope, itemsAt(bases, at)));
   return `[${items.join()}]`;
 }

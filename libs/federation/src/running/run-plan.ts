@@ -185,7 +185,10 @@ function collectItems(
 ): void {
   const list = listOf(bases);
   if (list) {
-    for (const at of list.keys()) collectItems(scope, itemsAt(bases, at), path, depth, into);
+    for (let at = 0; at < list.length; at++) {
+      const items = bases.length === 1 ? [list[at]] : itemsAt(bases, at);
+      collectItems(scope, items, path, depth, into);
+    }
     return;
   }
   const host = hostOf(bases);
