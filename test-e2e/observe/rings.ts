@@ -3,8 +3,8 @@ import { slos } from "@signalbox/infra/observe/alerts/slos.ts";
 import { eventually } from "@signalbox/testing";
 import type { RunningPrometheus } from "./start-prometheus.ts";
 
-/** Longer than a scrape, shorter than an outage of a test. */
-const window = "5s";
+/** Two scrapes fall into it. */
+const window = "12s";
 const patience = { timeoutMs: 120_000 };
 
 /** Does the work and sees the alert become true by it, and false after. How long it has to hold is left out. */
