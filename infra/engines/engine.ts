@@ -1,4 +1,4 @@
-export type EngineName = "postgres" | "redis" | "kafka" | "s3" | "nginx";
+export type EngineName = "postgres" | "redis" | "kafka" | "s3" | "nginx" | "prometheus";
 
 /** Where an engine may write, and the port it should take. Without a port a free one is chosen. */
 export interface EnginePlace {

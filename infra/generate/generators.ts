@@ -3,6 +3,7 @@ import { accessReference } from "./generators/access-reference.ts";
 import { auditReference } from "./generators/audit-reference.ts";
 import { clientTypes } from "./generators/client-types.ts";
 import { errorReference, eventReference } from "./generators/contract-references.ts";
+import { kubernetesManifests, observeFiles } from "./generators/deployment-files.ts";
 import { metricsReference } from "./generators/metrics-reference.ts";
 import { prismaClients } from "./generators/prisma-clients.ts";
 import { propertyCatalogue, propertyPage, propertyReference } from "./generators/property-files.ts";
@@ -45,6 +46,8 @@ export const generators: readonly Generator[] = [
   errorReference,
   eventReference,
   metricsReference,
+  observeFiles,
+  kubernetesManifests,
   clientTypes,
   senderPages,
   nginxConfigurationFile,

@@ -1,14 +1,17 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { rings } from "../observe/rings.ts";
+import { type RunningPrometheus, startPrometheus } from "../observe/start-prometheus.ts";
 import { services, startEnginesSystem } from "../systems/engines-system.ts";
 import { openFaultyEngines } from "../systems/faulty-engines.ts";
 import { blobsAway, brokerAway, cacheAway, databaseAway, enginesSilent } from "./engine-outages.ts";
 import { killedServices } from "./killed-services.ts";
-import { openScene, type Scene, withoutRestarts } from "./scene.ts";
+import { openScene, type Scene, whileAsking, withoutRestarts } from "./scene.ts";
 import { accountAway, configAway, subgraphAway } from "./service-outages.ts";
 
 const opened = new AsyncDisposableStack();
 let scene: Scene;
+let prometheus: RunningPrometheus;
 
 before(async () => {
   const engines = await openFaultyEngines();
@@ -19,17 +22,23 @@ before(async () => {
   };
   const system = await startEnginesSystem({ engines, properties });
   opened.defer(() => system.close());
+  prometheus = await startPrometheus(system.managementUrls);
+  opened.defer(() => prometheus.close());
   scene = await openScene(system, engines);
   opened.defer(() => scene.receiver.close());
 });
 after(() => opened.disposeAsync());
 
-test("Redis away: requests succeed with local limits", () => withoutRestarts(scene, () => cacheAway(scene)));
-test("blob store away: 503 on bytes, records work", () => withoutRestarts(scene, () => blobsAway(scene)));
-test("broker away for 30 s: requests succeed, their events arrive after", () =>
-  withoutRestarts(scene, () => brokerAway(scene)));
+/** Each of these outages is told by an alert, whose expression holds during it and no more after it. */
+const told = (alert: string, outage: (scene: Scene) => Promise<void>) =>
+  withoutRestarts(scene, () => rings(prometheus, alert, () => outage(scene)));
+
+test("Redis away: requests succeed with local limits", () => told("CacheAway", cacheAway));
+test("blob store away: 503 on bytes, records work", () =>
+  told("BlobsAway", (one) => whileAsking(one, () => blobsAway(one))));
+test("broker away for 30 s: requests succeed, their events arrive after", () => told("EventLogAway", brokerAway));
 test("database away for 30 s: 503 with Retry-After, nothing is lost, all resumes by itself", () =>
-  withoutRestarts(scene, () => databaseAway(scene)));
+  told("EdgeAvailability", (one) => whileAsking(one, () => databaseAway(one))));
 test("engines that fall silent: nobody waits for ever", () => withoutRestarts(scene, () => enginesSilent(scene)));
 test("account service away: known principals work, unseen ones get 503", () => accountAway(scene));
 test("config service away: everybody goes on with the last configuration", () => configAway(scene));

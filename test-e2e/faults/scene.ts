@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createHmac, randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createReceiver, eventually, type Receiver, readFixture } from "@signalbox/testing";
 import { type Answer, type Client, createClient, expectStatus } from "../journey/client.ts";
 import { type EnginesSystem, services } from "../systems/engines-system.ts";
@@ -86,6 +87,9 @@ export async function becomesReady({ send }: Scene, imageId: string): Promise<vo
   );
 }
 
+/** A caller stays below its limit with this. */
+const askEveryMs = 250;
+
 /** A refusal that says when to come back. */
 export function expectUnavailable(answer: Answer, code = "unavailable"): void {
   expectStatus(answer, 503);
@@ -126,5 +130,23 @@ export async function during(outage: Outage, lastsMs: number, meanwhile: () => P
     await Promise.all([meanwhile(), new Promise((resolve) => setTimeout(resolve, lastsMs))]);
   } finally {
     await outage.end();
+  }
+}
+
+/** Asks all the time while the work goes on, as callers do: a share of answers can only be told of many. */
+export async function whileAsking({ send, imageId }: Scene, work: () => Promise<void>): Promise<void> {
+  const ended = new AbortController();
+  const asking = (async () => {
+    for (let width = 20; !ended.signal.aborted; width++) {
+      await send("/images").catch(() => {});
+      await send(`/images/${imageId}/content?width=${width}`).catch(() => {});
+      await sleep(askEveryMs, undefined, { signal: ended.signal }).catch(() => {});
+    }
+  })();
+  try {
+    await work();
+  } finally {
+    ended.abort();
+    await asking;
   }
 }

@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
+import { alerts } from "@signalbox/infra/observe/alerts/alerts.ts";
+import { boards } from "@signalbox/infra/observe/dashboards/dashboards.ts";
 import { metricCatalogue } from "@signalbox/telemetry";
+import { eventually } from "@signalbox/testing";
 import type { System } from "../systems/system.ts";
+import type { RunningPrometheus } from "./start-prometheus.ts";
 
 const seriesMax = 1_500;
 
@@ -38,6 +42,23 @@ export async function assertMetrics({ managementUrls }: Pick<System, "management
   const isTold = (name: string) => told.has(name) || told.has(`${name}_count`);
   const missing = Object.keys(metricCatalogue).filter((name) => !isTold(name) && !onlyInTrouble.includes(name));
   assert.deepEqual(missing, [], "metrics that nobody tells");
+}
+
+/** Every query of the dashboards finds data in a system that was used, and every alert can be evaluated. */
+export async function assertQueries(prometheus: RunningPrometheus): Promise<void> {
+  const queries = boards.flatMap(({ title, rows }) =>
+    rows.flatMap(({ panels }) =>
+      panels.flatMap((panel) => panel.queries.map(({ expr }) => ({ name: `${title}, ${panel.title}`, expr }))),
+    ),
+  );
+  for (const { name, expr } of queries) {
+    const asked = expr.replaceAll("$__rate_interval", "1m").replaceAll("$service", ".*");
+    await eventually(async () => (await prometheus.query(asked)).length > 0, {
+      timeoutMs: 60_000,
+      message: `${name}: ${asked} finds data`,
+    });
+  }
+  for (const { expr } of alerts) await prometheus.query(expr);
 }
 
 /** Gives what promtool has to say; nothing when all is well. */

@@ -1,22 +1,24 @@
 import { type MetricDeclaration, metricCatalogue } from "@signalbox/telemetry";
 import type { Generator } from "../generator.ts";
 
-/** Every metric with its type, unit, labels and buckets. */
+/** Every metric with its type, unit, labels and buckets, and the alerts that look at it. */
 export const metricsReference: Generator = {
   name: "metrics reference",
   kind: "committed",
   folders: async () => [],
   generate: async () => {
+    const { alertsUsing } = await import("../../observe/alerts/alerts.ts");
     const rows = Object.entries<MetricDeclaration>(metricCatalogue)
       .toSorted(([a], [b]) => a.localeCompare(b))
-      .map(([name, metric]) => rowOf(name, metric));
+      .map(([name, metric]) => rowOf(name, metric, alertsUsing(name)));
     return new Map([["docs/reference/metrics.md", page(rows)]]);
   },
 };
 
-function rowOf(name: string, { type, help, labels, buckets }: MetricDeclaration): string {
+function rowOf(name: string, { type, help, labels, buckets }: MetricDeclaration, alerts: readonly string[]): string {
   const words = (list: readonly (string | number)[]) => list.map((one) => `\`${one}\``).join(" ") || "–";
-  return `| \`${name}\` | ${type} | ${unitOf(name)} | ${words(labels)} | ${words(buckets ?? [])} | ${help} |`;
+  const links = alerts.map((alert) => `[${alert}](../runbooks/${alert}.md)`).join(" ") || "–";
+  return `| \`${name}\` | ${type} | ${unitOf(name)} | ${words(labels)} | ${words(buckets ?? [])} | ${help} | ${links} |`;
 }
 
 function unitOf(name: string): string {
@@ -32,8 +34,8 @@ Generated from \`libs/telemetry/src/catalogue\`: what is not listed cannot be ma
 what comes later is counted under \`other\`. Histograms carry the trace of a request as their exemplar where it is exported. Node's
 own \`process_*\` and \`nodejs_*\` (heap, garbage collection, delay of the event loop, file handles) come beside them.
 
-| metric | type | unit | labels | buckets | what it tells |
-|---|---|---|---|---|---|
+| metric | type | unit | labels | buckets | what it tells | who alerts |
+|---|---|---|---|---|---|---|
 ${rows.join("\n")}
 `;
 }

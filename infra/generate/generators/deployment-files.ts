@@ -1,0 +1,26 @@
+import type { Generator } from "../generator.ts";
+
+/** What Prometheus and Grafana read: rules and dashboards. */
+export const observeFiles: Generator = {
+  name: "rules and dashboards",
+  kind: "committed",
+  folders: async () => ["infra/observe/grafana/dashboards"],
+  generate: async () => {
+    const { rulesFile } = await import("../../observe/alerts/rules-file.ts");
+    const { dashboardOf } = await import("../../observe/dashboards/board.ts");
+    const { boards } = await import("../../observe/dashboards/dashboards.ts");
+    const dashboards = boards.map((board): [string, string] => [
+      `infra/observe/grafana/dashboards/${board.uid}.json`,
+      `${JSON.stringify(dashboardOf(board), null, 2)}\n`,
+    ]);
+    return new Map([["infra/observe/prometheus/rules.yml", rulesFile()], ...dashboards]);
+  },
+};
+
+/** Manifests of the services, jobs and routes. */
+export const kubernetesManifests: Generator = {
+  name: "Kubernetes manifests",
+  kind: "committed",
+  folders: async () => [],
+  generate: async () => (await import("../../kubernetes/kubernetes-files.ts")).kubernetesFiles(),
+};

@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { before, describe, test } from "node:test";
+import { ConfigurationError, loadConfiguration } from "@signalbox/config";
+import { serviceNames } from "@signalbox/core";
+import { parseAllDocuments } from "yaml";
+import { repositoryFolder } from "../engines/engine-folders.ts";
+import { packageProperties } from "../generate/package-properties.ts";
+import { buildOverlay, fetchKubernetesTools, schemaProblems } from "./tools/kubernetes-tools.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: manifests are looked at by path; their shape is what the schemas check.
+type Manifest = any;
+
+const built = new Map<string, { readonly text: string; readonly manifests: readonly Manifest[] }>();
+const of = (overlay: string, ...kinds: readonly string[]): readonly Manifest[] =>
+  (built.get(overlay)?.manifests ?? []).filter(({ kind }) => kinds.includes(kind));
+const named = (manifests: readonly Manifest[]): string[] => manifests.map(({ metadata }) => metadata.name).toSorted();
+
+describe("the manifests of Kubernetes", () => {
+  before(async () => {
+    await fetchKubernetesTools();
+    for (const overlay of ["local", "production"]) {
+      const text = await buildOverlay(overlay);
+      built.set(overlay, { text, manifests: parseAllDocuments(text).map((document) => document.toJS()) });
+    }
+  });
+
+  for (const overlay of ["local", "production"]) {
+    test(`${overlay}: every manifest is one that Kubernetes and its operators take`, async () => {
+      const folder = await mkdtemp(join(tmpdir(), "signalbox-manifests-"));
+      try {
+        const file = join(folder, "manifests.yaml");
+        await writeFile(file, built.get(overlay)?.text ?? "");
+        assert.equal(await schemaProblems(file), "");
+        await writeFile(file, "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: x }\nspec: { replica: 1 }\n");
+        assert.match(await schemaProblems(file), /replica/, "a wrong one is found");
+      } finally {
+        await rm(folder, { recursive: true });
+      }
+    });
+  }
+
+  test("every service has its pods, address, account, scaling and network policy; those of two replicas a budget", () => {
+    const services = serviceNames.toSorted();
+    for (const kind of ["Deployment", "Service"]) assert.deepEqual(named(of("production", kind)), services, kind);
+    assert.deepEqual(named(of("production", "HorizontalPodAutoscaler", "ScaledObject")), services);
+    for (const kind of ["ServiceAccount", "NetworkPolicy"])
+      for (const service of services) assert.ok(named(of("production", kind)).includes(service), `${kind} ${service}`);
+    const several = of("production", "Deployment").filter(({ spec }) => spec.replicas > 1);
+    assert.deepEqual(named(of("production", "PodDisruptionBudget")), named(several));
+  });
+
+  test("every pod is held to the least: no root, nothing to write to, no rights, no token, bounded", () => {
+    for (const { metadata, spec } of of("production", "Deployment", "Job")) {
+      const pod = spec.template.spec;
+      assert.equal(pod.automountServiceAccountToken, false, metadata.name);
+      assert.equal(pod.serviceAccountName, metadata.name);
+      assert.equal(pod.securityContext.runAsNonRoot, true, metadata.name);
+      assert.deepEqual(pod.securityContext.seccompProfile, { type: "RuntimeDefault" });
+      for (const { image, securityContext, resources } of pod.containers) {
+        assert.match(image, /:\d/, "a version, not the latest");
+        assert.deepEqual(securityContext, {
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ["ALL"] },
+        });
+        assert.ok(resources.limits.memory && resources.requests.memory && resources.requests.cpu, metadata.name);
+      }
+    }
+  });
+
+  test("a pod is asked whether it starts, takes work and lives, and has the time to stop", () => {
+    const common = of("production", "ConfigMap").find(({ metadata }) => metadata.name === "signalbox").data;
+    const graceMs = Number(common.SIGNALBOX_SHUTDOWN_GRACE);
+    assert.ok(graceMs >= 5_000, "proxies learn that a pod goes before it goes");
+    for (const { metadata, spec } of of("production", "Deployment")) {
+      const [container] = spec.template.spec.containers;
+      for (const [probe, kind] of Object.entries({
+        startupProbe: "startup",
+        readinessProbe: "ready",
+        livenessProbe: "live",
+      }))
+        assert.deepEqual(
+          container[probe].httpGet,
+          { path: `/management/health/${kind}`, port: "management" },
+          metadata.name,
+        );
+      assert.ok(spec.template.spec.terminationGracePeriodSeconds * 1000 > graceMs + 25_000, metadata.name);
+    }
+  });
+
+  test("nothing is let in or out by default, and what goes outside never reaches an address inside", () => {
+    const policies = of("production", "NetworkPolicy");
+    const deny = policies.find(({ metadata }) => metadata.name === "default-deny").spec;
+    assert.deepEqual(deny, { podSelector: {}, policyTypes: ["Ingress", "Egress"] });
+    const outside = policies.filter(({ spec }) => JSON.stringify(spec.egress ?? []).includes("ipBlock"));
+    assert.deepEqual(named(outside), ["account", "images", "webhook-delivery"]);
+    for (const { spec } of outside) {
+      const [v4, v6] = spec.egress.at(-1).to;
+      for (const block of [
+        "10.0.0.0/8",
+        "172.16.0.0/12",
+        "192.168.0.0/16",
+        "169.254.0.0/16",
+        "100.64.0.0/10",
+        "127.0.0.0/8",
+      ])
+        assert.ok(v4.ipBlock.except.includes(block), block);
+      for (const block of ["fc00::/7", "fe80::/10"]) assert.ok(v6.ipBlock.except.includes(block), block);
+    }
+  });
+
+  test("every setting exists, and each service starts with those it gets", async () => {
+    const packages = await packageProperties();
+    const common = of("local", "ConfigMap").find(({ metadata }) => metadata.name === "signalbox").data;
+    for (const service of serviceNames) {
+      const secret = of("local", "Secret").find(({ metadata }) => metadata.name === service);
+      const secrets = Object.entries<string>(secret.data).map(([name, value]) => [name, atob(value)]);
+      const declared = packages.find(({ kind, name }) => kind === "service" && name === service);
+      const environment = { ...common, ...Object.fromEntries(secrets) };
+      const others = packages.flatMap(({ properties }) => Object.keys(properties));
+      try {
+        const properties = declared?.properties ?? {};
+        loadConfiguration({ service, properties, argv: [], environment, directory: null, foreignNames: others });
+      } catch (error) {
+        if (!(error instanceof ConfigurationError)) throw error;
+        assert.fail(`${service}: ${error.message}`);
+      }
+    }
+  });
+
+  test("the connections of all replicas that may run fit into the database", async () => {
+    const packages = await packageProperties();
+    const perReplica = packages.find(({ name }) => name === "storage")?.properties["database.pool.max"]
+      ?.default as number;
+    // One more for the lock that shows that the instance lives.
+    const most = of("production", "HorizontalPodAutoscaler", "ScaledObject")
+      .filter(({ metadata }) => !["gateway", "image-worker"].includes(metadata.name))
+      .map(({ spec }) => (spec.maxReplicas ?? spec.maxReplicaCount) * (perReplica + 1))
+      .reduce((sum, one) => sum + one, 0);
+    const cluster = parseAllDocuments(await readComponent("cloudnative-pg/cluster.yaml"))[0]?.toJS() as Manifest;
+    const allowed = Number(cluster.spec.postgresql.parameters.max_connections);
+    assert.ok(most <= allowed * 0.9, `${most} connections of ${allowed}`);
+  });
+});
+
+const readComponent = (path: string): Promise<string> =>
+  readFile(join(repositoryFolder, "k8s/components", path), "utf8");

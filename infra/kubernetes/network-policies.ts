@@ -1,0 +1,93 @@
+import { labelsOf } from "./pod.ts";
+import { type EngineRole, enginePorts, type Workload, workloads } from "./workloads.ts";
+
+/** Addresses that no webhook, import or mail has any business with: the second wall behind the guard of the process. */
+const insideV4 = [
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.168.0.0/16",
+  "198.18.0.0/15",
+  "224.0.0.0/3",
+];
+const insideV6 = ["::/127", "64:ff9b::/96", "fc00::/7", "fe80::/10", "ff00::/8"];
+
+const tcp = (...ports: readonly number[]) => ports.map((port) => ({ protocol: "TCP", port }));
+const podsOf = (name: string) => ({ podSelector: { matchLabels: { "app.kubernetes.io/name": name } } });
+/** Engines carry a label that says what they are; one that runs elsewhere is named by address in an overlay. */
+const engine = (role: EngineRole) => ({
+  namespaceSelector: {},
+  podSelector: { matchLabels: { "signalbox.engine": role } },
+});
+const namespaceOf = (role: string) => ({ namespaceSelector: { matchLabels: { [`signalbox.${role}`]: "true" } } });
+
+/** Nothing comes in and nothing goes out, but questions to the DNS server of the cluster. */
+export function commonPolicies(): object[] {
+  return [
+    policy("default-deny", {}, { policyTypes: ["Ingress", "Egress"] }),
+    policy(
+      "dns",
+      {},
+      {
+        policyTypes: ["Egress"],
+        egress: [
+          {
+            to: [
+              {
+                namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "kube-system" } },
+                podSelector: { matchLabels: { "k8s-app": "kube-dns" } },
+              },
+            ],
+            ports: [
+              { protocol: "UDP", port: 53 },
+              { protocol: "TCP", port: 53 },
+            ],
+          },
+        ],
+      },
+    ),
+  ];
+}
+
+/** Who may talk to a service, and to whom it may. */
+export function policyOf(workload: Workload): object {
+  const { service, isPublic, calls, engines, goesOutside } = workload;
+  const callers = workloads.filter((other) => other.calls.includes(service)).map((other) => podsOf(other.service));
+  const ingress = [
+    ...(isPublic ? [{ from: [namespaceOf("edge")], ports: tcp(8080) }] : []),
+    { from: [namespaceOf("monitoring")], ports: tcp(8081) },
+    ...(callers.length > 0 ? [{ from: callers, ports: tcp(8090) }] : []),
+  ];
+  const egress = [
+    ...engines.map((role) => ({ to: [engine(role)], ports: tcp(...enginePorts[role]) })),
+    ...(calls.length > 0 ? [{ to: calls.map(podsOf), ports: tcp(8090) }] : []),
+    ...(goesOutside ? [{ to: outside }] : []),
+  ];
+  const spec = { policyTypes: ["Ingress", "Egress"], ingress, egress };
+  return policy(service, { matchLabels: { "app.kubernetes.io/name": service } }, spec);
+}
+
+const outside = [{ ipBlock: { cidr: "0.0.0.0/0", except: insideV4 } }, { ipBlock: { cidr: "::/0", except: insideV6 } }];
+
+/** What a job may reach: the one engine that it is about. */
+export function policyOfJob(name: string, role: EngineRole): object {
+  const egress = [{ to: [engine(role)], ports: tcp(...enginePorts[role]) }];
+  return policy(
+    name,
+    { matchLabels: { "app.kubernetes.io/name": name } },
+    { policyTypes: ["Ingress", "Egress"], egress },
+  );
+}
+
+function policy(name: string, podSelector: object, spec: object): object {
+  return {
+    apiVersion: "networking.k8s.io/v1",
+    kind: "NetworkPolicy",
+    metadata: { name, labels: labelsOf(name) },
+    spec: { podSelector, ...spec },
+  };
+}

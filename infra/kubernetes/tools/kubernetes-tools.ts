@@ -1,0 +1,51 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { environment } from "@signalbox/config";
+import { EngineAbsentError } from "../../engines/engine.ts";
+import { enginesFolder, repositoryFolder } from "../../engines/engine-folders.ts";
+import { fetchOnce } from "../../engines/fetch-once.ts";
+import { findProgram } from "../../engines/find-program.ts";
+import { writeSchemas } from "./kubernetes-schemas.ts";
+
+const run = promisify(execFile);
+
+const kustomize = "sigs.k8s.io/kustomize/kustomize/v5@v5.8.1";
+const kubeconform = "github.com/yannh/kubeconform/cmd/kubeconform@v0.7.0";
+/** Changes with whatever is fetched. */
+const folder = join(enginesFolder, "kubernetes-1.37.0");
+/** What kustomize prints of a house, and more. */
+const bytesMax = 64 * 1024 * 1024;
+
+/** Makes kustomize, kubeconform and the schemas of Kubernetes present, without a cluster. */
+export async function fetchKubernetesTools(): Promise<void> {
+  await fetchOnce(folder, async (target) => {
+    await findProgram({ name: "go", versionArgs: ["version"], install: "apt-get install -y golang-go" }).catch(
+      (error: unknown) => {
+        if (error instanceof EngineAbsentError)
+          throw new EngineAbsentError(`kustomize is built with Go: ${error.message}`);
+        throw error;
+      },
+    );
+    for (const module of [kustomize, kubeconform])
+      await run("go", ["install", module], { env: { ...environment(), GOBIN: target } });
+    await writeSchemas(target);
+  });
+}
+
+/** The manifests of an overlay, as they would be applied. */
+export async function buildOverlay(name: string): Promise<string> {
+  const path = join(repositoryFolder, "k8s/overlays", name);
+  const { stdout } = await run(join(folder, "kustomize"), ["build", path], { maxBuffer: bytesMax });
+  return stdout;
+}
+
+/** What the schemas of Kubernetes and of the operators have against the manifests of a file; nothing when all is well. */
+export async function schemaProblems(file: string): Promise<string> {
+  const schemas = join(folder, "schemas", "{{.ResourceKind}}{{.KindSuffix}}.json");
+  const args = ["-strict", "-kubernetes-version", "1.37.0", "-schema-location", schemas, file];
+  const failed = await run(join(folder, "kubeconform"), args, { maxBuffer: bytesMax }).catch(
+    (error: { stdout: string; stderr: string }) => error,
+  );
+  return failed.stdout + failed.stderr;
+}

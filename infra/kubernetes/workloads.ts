@@ -1,0 +1,60 @@
+import type { ServiceName } from "@signalbox/core";
+
+/** What a service needs of a cluster. Its manifests are made from this. */
+export interface Workload {
+  readonly service: ServiceName;
+  /** What the container may take: beyond it, it is ended and started again. */
+  readonly memory: string;
+  readonly memoryRequest: string;
+  /** Engines that it connects to. */
+  readonly engines: readonly EngineRole[];
+  /** Services whose internal listener it calls. */
+  readonly calls: readonly ServiceName[];
+  /** Leaves the cluster: webhooks, imports, mails. Never to an address inside of a house. */
+  readonly goesOutside: boolean;
+  /** Has routes behind the edge; the worker has none. */
+  readonly isPublic: boolean;
+  readonly replicas: { readonly min: number; readonly max: number };
+  /** Scaled by what waits for its consumer instead of by its processor. */
+  readonly scaledBy?: { readonly group: string; readonly topic: string; readonly lag: number };
+}
+
+export type EngineRole = "postgres" | "kafka" | "redis" | "blobs";
+
+export const enginePorts: Readonly<Record<EngineRole, readonly number[]>> = {
+  postgres: [5432],
+  kafka: [9092, 9093],
+  redis: [6379],
+  blobs: [7070, 443],
+};
+
+const usual = { memory: "384Mi", memoryRequest: "192Mi", goesOutside: false, isPublic: true } as const;
+const pixels = { memory: "1536Mi", memoryRequest: "384Mi" } as const;
+const own = ["postgres", "kafka", "redis"] as const;
+
+export const workloads: readonly Workload[] = [
+  {
+    ...{ ...usual, service: "account", engines: own, goesOutside: true, replicas: { min: 2, max: 6 } },
+    calls: ["images", "webhook-ingest", "webhook-delivery"],
+  },
+  {
+    ...{ ...usual, ...pixels, service: "images", goesOutside: true, replicas: { min: 2, max: 6 } },
+    ...{ engines: [...own, "blobs"], calls: ["account"] },
+  },
+  {
+    ...{ ...usual, ...pixels, service: "image-worker", engines: ["kafka", "blobs"], calls: [], isPublic: false },
+    replicas: { min: 1, max: 6 },
+    scaledBy: { group: "image-worker.jobs", topic: "signalbox.image-render.v1", lag: 20 },
+  },
+  { ...usual, service: "config", engines: own, calls: ["account"], replicas: { min: 2, max: 3 } },
+  { ...usual, service: "webhook-ingest", engines: own, calls: ["account"], replicas: { min: 2, max: 6 } },
+  {
+    ...{ ...usual, service: "webhook-delivery", engines: own, calls: ["account"], goesOutside: true },
+    replicas: { min: 2, max: 6 },
+    scaledBy: { group: "webhook-delivery.fan-out", topic: "signalbox.image.v1", lag: 500 },
+  },
+  {
+    ...{ ...usual, service: "gateway", engines: ["kafka", "redis"], replicas: { min: 2, max: 6 } },
+    calls: ["account", "images", "config", "webhook-ingest", "webhook-delivery"],
+  },
+];
