@@ -63,8 +63,8 @@ export async function createService(context: Context): Promise<ServiceParts> {
     (await blobs.sweep(signal)) > 0 ? "again" : "done",
   );
 
-  context.runner.every("erase deleted images", parts.eraseWake, async () =>
-    (await parts.deletions.eraseNext()) ? "again" : "done",
+  context.runner.every("erase deleted images", parts.eraseWake, async (signal) =>
+    (await parts.deletions.eraseNext()) || (await blobs.sweepReleased(signal)) > 0 ? "again" : "done",
   );
 
   context.runner.every(

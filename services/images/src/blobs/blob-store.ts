@@ -19,6 +19,7 @@ const releaseBlobs = sql(
   "blob.release",
   "update originals set touched_at = $3 where account_id = $1 and sha256 = any($2)",
 );
+const releaseOf = sql("blob.release-of", "update originals set touched_at = 'epoch' where account_id = $1");
 const needed = "exists (select 1 from images i where i.account_id = o.account_id and i.sha256 = o.sha256)";
 // What waits for its erasure is for whoever writes the receipt.
 const listUnused = sql(
@@ -61,6 +62,8 @@ export function createBlobStore(pool: Pool) {
     /** Starts the grace of blobs that lost a record. */
     release: async (tx: Tx, accountId: string, sha256s: readonly string[], now: Date): Promise<void> =>
       void (await tx.query(releaseBlobs, [accountId, sha256s, now])),
+    /** Leaves no grace to any blob of an account. */
+    releaseOf: async (tx: Tx, accountId: string): Promise<void> => void (await tx.query(releaseOf, [accountId])),
     /** Lists blobs that no record has needed since `before`. */
     listUnused: async (before: Date, limit: number): Promise<OriginalId[]> =>
       (await pool.query<OriginalId>(listUnused, [before, limit])).rows,

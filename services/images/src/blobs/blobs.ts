@@ -31,6 +31,21 @@ const nothing: Erased = { objects: 0, bytes: 0, isKept: false };
 /** The bytes of originals: stored before any record needs them, erased when none does. */
 export function createBlobs(dependencies: Dependencies) {
   const { pool, blobStore, objectFiles, clock, graceMs } = dependencies;
+  async function sweepBefore(before: Date, signal: AbortSignal): Promise<number> {
+    let swept = 0;
+    for (const original of await blobStore.listUnused(before, sweptTogether)) {
+      if (signal.aborted) return swept;
+      const isGone = await inTransaction(pool, async (tx) => {
+        const blob = await blobStore.lock(tx, original);
+        if (!blob || blob.isNeeded || blob.touchedAt >= before) return false;
+        await eraseAll(dependencies, tx, original, blob.sizeBytes);
+        return true;
+      });
+      if (isGone) swept++;
+    }
+    return swept;
+  }
+
   return {
     /** Takes a file into the store under its hash, unless its bytes are there. The record that needs them comes after this. */
     async store(path: string, blob: Blob): Promise<void> {
@@ -40,21 +55,10 @@ export function createBlobs(dependencies: Dependencies) {
     },
 
     /** Removes some unused originals with all their renditions, and tells how many. */
-    async sweep(signal: AbortSignal): Promise<number> {
-      const before = new Date(clock.nowMs() - graceMs());
-      let swept = 0;
-      for (const original of await blobStore.listUnused(before, sweptTogether)) {
-        if (signal.aborted) return swept;
-        const isGone = await inTransaction(pool, async (tx) => {
-          const blob = await blobStore.lock(tx, original);
-          if (!blob || blob.isNeeded || blob.touchedAt >= before) return false;
-          await eraseAll(dependencies, tx, original, blob.sizeBytes);
-          return true;
-        });
-        if (isGone) swept++;
-      }
-      return swept;
-    },
+    sweep: (signal: AbortSignal): Promise<number> => sweepBefore(new Date(clock.nowMs() - graceMs()), signal),
+
+    /** Removes what was released without a grace: the originals of purged accounts. */
+    sweepReleased: (signal: AbortSignal): Promise<number> => sweepBefore(new Date(1), signal),
 
     /** Removes an original with all its renditions, unless a record needs it; what is gone already is counted as well. */
     async erase(tx: Tx, original: OriginalId): Promise<Erased> {

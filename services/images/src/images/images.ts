@@ -96,7 +96,7 @@ export function createImages(dependencies: Dependencies) {
 }
 
 async function deleteAllOf(
-  { imageStore, deletionStore, blobStore, signingKeyStore, outbox, events, clock }: Dependencies,
+  { imageStore, deletionStore, blobStore, signingKeyStore, outbox, events, eraseSoon }: Dependencies,
   tx: Tx,
   accountId: string,
 ): Promise<void> {
@@ -104,13 +104,14 @@ async function deleteAllOf(
   await signingKeyStore.removeOf(tx, accountId);
   for (;;) {
     const images = await imageStore.lockSomeOf(tx, accountId, deletedTogether);
-    if (images.length === 0) return;
+    if (images.length === 0) break;
     await imageStore.removeMany(
       tx,
       images.map(({ id }) => id),
     );
-    const sha256s = images.map(({ sha256 }) => sha256);
-    await blobStore.release(tx, accountId, sha256s, clock.now());
     await outbox.append(tx, images.map(events.deleted));
   }
+  // Also those that never had a record, and those whose erasure waits.
+  await blobStore.releaseOf(tx, accountId);
+  tx.afterCommit(eraseSoon);
 }
