@@ -12,7 +12,6 @@ export interface DeclaredProperties {
 const exceptions: Readonly<Record<string, string>> = {
   "management.endpoint.env.keys-to-sanitize": "libs/config reads it itself, under the constant `sanitizeProperty`.",
   "capabilities.graphqlSubscriptions": "Only announced: clients adapt to it.",
-  "capabilities.configStream": "Only announced: not served yet.",
   "features.reports": "Only announced: clients adapt to it.",
 };
 

@@ -1,6 +1,6 @@
 import type { Clock } from "@signalbox/core";
 import type { Logger, Metrics } from "@signalbox/telemetry";
-import type { Admin } from "kafkajs";
+import type { Admin, Consumer } from "kafkajs";
 import type { SubscribeOptions, Subscription } from "../event-log.ts";
 import { createLiveness } from "../liveness.ts";
 import { BatchHandler } from "./batch-handler.ts";
@@ -17,6 +17,8 @@ interface Parts {
   readonly metrics: Metrics;
   readonly clock: Clock;
 }
+
+const retry = { initialRetryTime: 100, maxRetryTime: 2_000, retries: 8 };
 
 interface GroupSessionLength {
   readonly sessionTimeoutMs: number;
@@ -37,16 +39,10 @@ export async function openKafkaSubscription(
     ...fetchLimits,
     maxWaitTimeInMs: 500,
     allowAutoTopicCreation: false,
-    retry: {
-      initialRetryTime: 100,
-      maxRetryTime: 2_000,
-      retries: 8,
-      restartOnFailure: async () => !closing.signal.aborted,
-    },
+    retry: { ...retry, restartOnFailure: async () => !closing.signal.aborted },
   });
   const closed = Promise.withResolvers<void>();
-  const rebalances = metrics.counter("signalbox_consumer_rebalances_total");
-  consumer.on("consumer.group_join", () => rebalances.inc({ consumer: group }));
+  countRebalances(consumer, group, metrics);
   const session = new GroupSession(consumer, { group, sessionTimeoutMs, log, clock, onExpired });
   const batches = new BatchHandler({ group, handle, session, closing: closing.signal, log, clock });
 
@@ -85,4 +81,9 @@ export async function openKafkaSubscription(
       closed.resolve();
     },
   };
+}
+
+function countRebalances(consumer: Consumer, group: string, metrics: Metrics): void {
+  const rebalances = metrics.counter("signalbox_consumer_rebalances_total");
+  consumer.on("consumer.group_join", () => rebalances.inc({ consumer: group }));
 }

@@ -18,7 +18,7 @@ export interface DayTable {
 }
 
 /** How a column that is no time holds one. */
-export interface DayColumn {
+interface DayColumn {
   /** The smallest value of a moment, as SQL has it between quotes. */
   firstAt(ms: number): string;
   timeOf(value: unknown): number;

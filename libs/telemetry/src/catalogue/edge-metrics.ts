@@ -22,7 +22,7 @@ export const edgeMetrics = {
     ["type", "outcome"],
   ),
   signalbox_graphql_breaker_open: gauge(
-    "1 while nothing is sent to a subgraph, because most of its last fetches failed.",
+    "Whether nothing is sent to a subgraph, 1 or 0, because most of its last fetches failed.",
     ["subgraph"],
   ),
   signalbox_graphql_executions_total: counter(

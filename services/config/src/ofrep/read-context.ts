@@ -5,7 +5,7 @@ import { flagContextOf } from "@signalbox/service";
 import { z } from "zod";
 
 /** Why an evaluation cannot be made, in the words of OpenFeature. */
-export type ContextFault = "PARSE_ERROR" | "TARGETING_KEY_MISSING" | "INVALID_CONTEXT" | "NOT_ALLOWED";
+type ContextFault = "PARSE_ERROR" | "TARGETING_KEY_MISSING" | "INVALID_CONTEXT" | "NOT_ALLOWED";
 
 type Read =
   | { readonly ok: true; readonly context: FlagContext }

@@ -39,10 +39,10 @@ export interface Attempt {
 }
 
 export const attemptDecisions = ["succeeded", "retry", "exhausted", "gone", "held"] as const;
-export type AttemptDecision = (typeof attemptDecisions)[number];
+type AttemptDecision = (typeof attemptDecisions)[number];
 
 /** The headers of an attempt, its owner's secrets masked, and how many milliseconds each step took. */
-export interface Exchange {
+interface Exchange {
   readonly requestHeaders: Readonly<Record<string, string>>;
   readonly responseHeaders: Readonly<Record<string, string>>;
   readonly phases: Readonly<Record<AttemptPhase, number | null>> | null;

@@ -16,7 +16,7 @@ export interface EventType {
 
 /** What comes of an event whose data do not fit: nothing, a warning to the publisher, or a refusal. */
 export const enforcements = ["off", "warn", "block"] as const;
-export type Enforcement = (typeof enforcements)[number];
+type Enforcement = (typeof enforcements)[number];
 
 const types = table("event_types", {
   id: "text",

@@ -118,15 +118,7 @@ const unsureMs = seconds(15);
 
 /** What is to be attempted: rows of PostgreSQL, each leased to one instance at a time. Every time is the database's. */
 export function createDeliveryQueue(pool: Pool, clock: Pick<Clock, "steadyMs">) {
-  let unsureUntilMs = Number.NEGATIVE_INFINITY;
-  const orUnsure = async <T>(change: Promise<T>): Promise<T> => {
-    try {
-      return await change;
-    } catch (error) {
-      unsureUntilMs = clock.steadyMs() + unsureMs;
-      throw error;
-    }
-  };
+  const { orUnsure, isUnsure } = createDoubt(clock);
   return {
     /** The endpoints that are enabled and have anything in the queue. */
     waiting: async (): Promise<WaitingEndpoint[]> => (await pool.query<WaitingEndpoint>(waiting)).rows,
@@ -171,7 +163,7 @@ export function createDeliveryQueue(pool: Pool, clock: Pick<Clock, "steadyMs">) 
       inHand: readonly string[],
       { leaseMs, instance }: { readonly leaseMs: number; readonly instance: number },
     ): Promise<number> {
-      if (clock.steadyMs() > unsureUntilMs) return 0;
+      if (!isUnsure()) return 0;
       return (await pool.query(releaseForgotten, [instance, leaseMs - rememberedAfterMs, inHand])).rowCount;
     },
 
@@ -179,6 +171,22 @@ export function createDeliveryQueue(pool: Pool, clock: Pick<Clock, "steadyMs">) 
     async revisions(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
       const { rows } = await pool.query<{ id: string; revision: number }>(revisions, [ids]);
       return new Map(rows.map(({ id, revision }) => [id, revision]));
+    },
+  };
+}
+
+/** Remembers for a while that a change failed, so that it may have been made all the same. */
+function createDoubt(clock: Pick<Clock, "steadyMs">) {
+  let unsureUntilMs = Number.NEGATIVE_INFINITY;
+  return {
+    isUnsure: () => clock.steadyMs() <= unsureUntilMs,
+    async orUnsure<T>(change: Promise<T>): Promise<T> {
+      try {
+        return await change;
+      } catch (error) {
+        unsureUntilMs = clock.steadyMs() + unsureMs;
+        throw error;
+      }
     },
   };
 }

@@ -67,7 +67,7 @@ const CountedResource = z
 const time = z.iso.datetime().transform((text) => new Date(text));
 
 /** What a replay is made of; the graph takes the same. */
-export const StartReplayBody = z
+const StartReplayBody = z
   .strictObject({
     endpoint_id: z.string().min(1).max(64),
     status: z.enum(replayedStatuses).optional().describe("Left out, every delivery that is over."),
@@ -84,7 +84,7 @@ export const StartReplayBody = z
   });
 
 /** The deliveries that a body asks for; never those of events to come. */
-export function filterOf(body: z.output<typeof StartReplayBody>, now: Date): ReplayFilter {
+function filterOf(body: z.output<typeof StartReplayBody>, now: Date): ReplayFilter {
   const { endpoint_id: endpointId, status, event_types: eventTypes, event_ids: eventIds, from: fromTime, to } = body;
   const toTime = to === undefined || to > now ? now : to;
   return { endpointId, statuses: status ? [status] : replayedStatuses, eventTypes, eventIds, fromTime, toTime };

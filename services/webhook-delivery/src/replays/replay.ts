@@ -24,7 +24,7 @@ export interface Replay {
 export const replayStatuses = ["running", "done", "cancelled"] as const;
 /** Those that are over: what waits goes out anyway. */
 export const replayedStatuses = ["succeeded", "exhausted", "parked"] as const;
-export type ReplayedStatus = (typeof replayedStatuses)[number];
+type ReplayedStatus = (typeof replayedStatuses)[number];
 
 /** Which deliveries are wanted. */
 export type ReplayFilter = Pick<Replay, "endpointId" | "statuses" | "eventTypes" | "eventIds" | "fromTime" | "toTime">;

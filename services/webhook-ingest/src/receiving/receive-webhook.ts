@@ -8,7 +8,6 @@ import { decodeBody } from "./decode-body.ts";
 import type { DeliveryWriter } from "./delivery-writer.ts";
 import { undecodedAs } from "./judge-as-is.ts";
 import { type DecodedWebhook, type Judge, type Judgement, judgeWebhook, type Webhook } from "./judge-webhook.ts";
-import type { ReceivingMetrics } from "./receiving-metrics.ts";
 
 export type ReceiveOutcome = (
   | Exclude<Judgement, { delivery: unknown }>
@@ -24,7 +23,7 @@ interface Dependencies extends Judge {
   readonly webhookBytesMax: () => number;
   readonly knownSources: KnownSources;
   readonly deliveryWriter: Pick<DeliveryWriter, "write">;
-  readonly metrics: Pick<ReceivingMetrics, "observeVerification">;
+  readonly metrics: { observeVerification(scheme: SchemeName, seconds: number): void };
 }
 
 /** Stands for a source that is not there. Its secret is nobody's, so nothing is ever verified by it. */

@@ -111,27 +111,15 @@ export interface ReceivedChoice extends Stretch {
 }
 
 /** What was received, as its owner reads it. */
-export function createReceivedStore({ pool, clock, keepMs }: Dependencies) {
-  /** The days that may have rows of the filter, the newest first. */
-  async function* stretches(sourceId: string, { after }: ListRange, filter: ReceivedFilter): AsyncGenerator<Stretch> {
-    const { since, until, deliveryId } = filter;
-    const nowMs = clock.nowMs();
-    // Another instance's clock may be ahead of ours by less than a day.
-    const toMs = Math.min(nowMs + dayMs, (after?.at ?? until ?? new Date(nowMs + dayMs)).getTime() + 1);
-    const fromMs = Math.max(startOfDay(nowMs - keepMs()), since?.getTime() ?? 0);
-    if (deliveryId === undefined) return yield* stretchesBack({ fromMs, toMs });
-    const { rows } = await pool.query<{ id: string }>(findByKey, [sourceId, idKeyOf(deliveryId)]);
-    const at = rows[0] ? timeOfPublicId(rows[0].id) : null;
-    if (at !== null && at >= fromMs && at < toMs) yield { fromMs: at, toMs: at + 1 };
-  }
-
+export function createReceivedStore(dependencies: Dependencies) {
+  const { pool } = dependencies;
   return {
     /** Lists what a source received, newest first. */
     async list(sourceId: string, range: ListRange, filter: ReceivedFilter = {}): Promise<ListedDelivery[]> {
       const { eventType, deliveryId = null, forwarded = null, until } = filter;
       const [name, prefix] = eventType?.endsWith("*") ? [null, eventType.slice(0, -1)] : [eventType ?? null, null];
       const found: ListedDelivery[] = [];
-      for await (const { fromMs, toMs } of stretches(sourceId, range, filter)) {
+      for await (const { fromMs, toMs } of stretchesOf(dependencies, sourceId, range, filter)) {
         const end = until ? Math.min(toMs, until.getTime()) : toMs;
         const given = [sourceId, new Date(fromMs), new Date(end), name, prefix, deliveryId, forwarded];
         const rest = { ...range, limit: range.limit - found.length };
@@ -180,6 +168,23 @@ export function createReceivedStore({ pool, clock, keepMs }: Dependencies) {
       return (await pool.query<StoredDelivery>(walk, values)).rows;
     },
   };
+}
+
+/** The days that may have rows of the filter, the newest first. */
+async function* stretchesOf(
+  { pool, clock, keepMs }: Dependencies,
+  sourceId: string,
+  { after }: ListRange,
+  { since, until, deliveryId }: ReceivedFilter,
+): AsyncGenerator<Stretch> {
+  const nowMs = clock.nowMs();
+  // Another instance's clock may be ahead of ours by less than a day.
+  const toMs = Math.min(nowMs + dayMs, (after?.at ?? until ?? new Date(nowMs + dayMs)).getTime() + 1);
+  const fromMs = Math.max(startOfDay(nowMs - keepMs()), since?.getTime() ?? 0);
+  if (deliveryId === undefined) return yield* stretchesBack({ fromMs, toMs });
+  const { rows } = await pool.query<{ id: string }>(findByKey, [sourceId, idKeyOf(deliveryId)]);
+  const at = rows[0] ? timeOfPublicId(rows[0].id) : null;
+  if (at !== null && at >= fromMs && at < toMs) yield { fromMs: at, toMs: at + 1 };
 }
 
 const timesOf = (ids: readonly string[]): Date[] =>

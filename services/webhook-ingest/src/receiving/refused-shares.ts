@@ -53,5 +53,3 @@ export function createRefusedShares(clock: Pick<Clock, "nowMs">) {
     },
   };
 }
-
-export type RefusedShares = ReturnType<typeof createRefusedShares>;
