@@ -75,6 +75,12 @@ function neededBy({ principal, writes, reads, groupPrefix }: LogAccess): AclEntr
     ...writes.map((resourceName) => ({ ...literal, resourceName, operation: operation.WRITE })),
     ...reads.map((resourceName) => ({ ...literal, resourceName, operation: operation.READ })),
     ...[operation.DESCRIBE, operation.DESCRIBE_CONFIGS].map((one) => ({ ...all, operation: one })),
+    // How short a session the brokers allow.
+    {
+      ...allow,
+      ...{ resourceType: resource.CLUSTER, resourceName: "kafka-cluster", resourcePatternType: pattern.LITERAL },
+      operation: operation.DESCRIBE_CONFIGS,
+    },
     // The groups of readers that use one once are deleted with them.
     ...[operation.READ, operation.DELETE].map((one) => ({ ...groups, operation: one })),
   ];
