@@ -131,7 +131,7 @@ const mendedRejection = (make: (person: Person, path: string) => Attempt): Recip
     const signature = createHmac("sha256", secret).update("{}").digest("hex");
     await tryTo({ "x-github-delivery": "1", "x-hub-signature-256": `sha256=${signature}` }, ingest_path, { body: {} });
     const path = `${sources}/${id}/rejections`;
-    const rejection = await eventually(async () => (await send(person.headers, path)).json.items[0]?.id);
+    const rejection = await eventually(async () => (await send(person.headers, path)).json.items[0]?.id ?? null);
     await send(person.headers, `${sources}/${id}`, { method: "PATCH", body: { secret } });
     return make(person, `${path}/${rejection}`);
   });
@@ -162,25 +162,28 @@ const disabledEndpoint: Recipe = fresh(async (person, { send, goneUrl: url }) =>
 });
 
 const property = "limits.maxPageSize";
-async function revisionOf({ send, administrator }: World): Promise<string> {
+async function revisionOf({ send, administrator }: World, wanted = property): Promise<string> {
   const query = "{ properties { name override { revision } } }";
   const { properties } = (await send(administrator, "/graphql", { body: { query } })).json.data;
-  return properties.find(({ name }: { name: string }) => name === property)?.override?.revision ?? "0";
+  return properties.find(({ name }: { name: string }) => name === wanted)?.override?.revision ?? "0";
 }
 const newestRevision = async ({ send, administrator }: World): Promise<string> =>
   (await send(administrator, "/api/v1/status/config")).json.revision;
-const changesOf = async (world: World) => [{ name: property, value: 76, expectedRevision: await revisionOf(world) }];
+/** Each write has a property of its own: made ready together, all but the first would come too late. */
+const changesOf = async (world: World, name: string) => [
+  { name, value: 76, expectedRevision: await revisionOf(world, name) },
+];
 
 /** A change that somebody else than the administrator has proposed. */
-async function proposed(world: World, by = world.administrator): Promise<string> {
+async function proposed(world: World, name: string, by = world.administrator): Promise<string> {
   const query = `mutation($input: ProposeChangeInput!) { proposeChange(input: $input) { proposal { id } } }`;
-  const variables = { input: { changes: await changesOf(world), reason: "walked" } };
+  const variables = { input: { changes: await changesOf(world, name), reason: "walked" } };
   const { json } = await world.send(by, "/graphql", { body: { query, variables } });
   return json.data.proposeChange.proposal.id;
 }
 
 const newFlag = () => ({
-  ...{ key: `walked.${Date.now()}`, state: "enabled", type: "boolean", owner: "tests" },
+  ...{ key: `walked.${randomBytes(6).toString("hex")}`, state: "enabled", type: "boolean", owner: "tests" },
   variants: [{ name: "off", value: false }],
   ...{ default: "off", off: "off", expectedRevision: "0", reason: "walked" },
 });
@@ -273,7 +276,9 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   "Mutation.createWebhookSource": fresh((person) =>
     graph(person, "createWebhookSource", "CreateWebhookSourceInput", newSource),
   ),
-  "Mutation.updateWebhookSource": sourceGraph((id) => `updateWebhookSource(id: "${id}", input: { name: "Store" })`),
+  "Mutation.updateWebhookSource": sourceGraph(
+    (id) => `updateWebhookSource(id: "${id}", input: { name: "Store", secret: "${newSource.secret}" })`,
+  ),
   "Mutation.rotateWebhookSourceSecret": sourceGraph(
     (id) => `rotateWebhookSourceSecret(id: "${id}", input: { secret: "${newSource.secret}" })`,
   ),
@@ -356,7 +361,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     return graph({ headers: world.administrator }, "unsetProperty", "UnsetPropertyInput", input);
   },
   "Mutation.setProperties": async (world) => {
-    const input = { changes: await changesOf(world), reason: "walked" };
+    const input = { changes: await changesOf(world, "account.api-keys.max"), reason: "walked" };
     return graph({ headers: world.administrator }, "setProperties", "SetPropertiesInput", input);
   },
   "Mutation.rollback": async (world) => {
@@ -364,15 +369,15 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     return graph({ headers: world.administrator }, "rollback", "RollbackInput", input);
   },
   "Mutation.proposeChange": async (world) => {
-    const input = { changes: await changesOf(world), reason: "walked" };
+    const input = { changes: await changesOf(world, "account.clients.max"), reason: "walked" };
     return graph({ headers: world.administrator }, "proposeChange", "ProposeChangeInput", input);
   },
   "Mutation.approveChange": async (world) => {
-    const id = await proposed(world, world.secondAdministrator());
+    const id = await proposed(world, "config.streams.max-per-credential", world.secondAdministrator());
     return graph({ headers: world.administrator }, "approveChange", "ApproveChangeInput", { id });
   },
   "Mutation.withdrawChange": async (world) => {
-    const id = await proposed(world);
+    const id = await proposed(world, "config.streams.max");
     return graph({ headers: world.administrator }, "withdrawChange", "WithdrawChangeInput", { id });
   },
   "Mutation.setFlag": ({ administrator }) =>

@@ -14,11 +14,15 @@ export interface Things {
   readonly key: string;
   readonly identity: string;
   readonly image: string;
+  /** One that was deleted. */
+  readonly deletion: string;
   readonly source: string;
   readonly endpoint: string;
   readonly delivery: string;
-  /** What the source has received. */
+  /** What the source has received, refused and published again. */
   readonly received: string;
+  readonly rejection: string;
+  readonly replay: string;
 }
 
 /** Makes somebody who has one of each thing. */
@@ -32,15 +36,20 @@ export async function ownerOfEverything(scene: TrustingScene): Promise<Owner> {
     url: `${receiver.url}/ok`,
     event_types: ["account.updated"],
   });
-  const [key, identity, source, image] = await Promise.all([
+  const [key, identity, source, image, deletion] = await Promise.all([
     make("/api/account/api-keys/", { name: "theirs", scopes: ["account:read"] }),
     make("/api/account/identities/", { token: scene.newcomer() }),
     make("/api/v1/webhooks/sources", { name: "Theirs", scheme: "github", secret }),
     make("/images", photoForm(world.photo)),
+    make("/images", photoForm(world.photo)),
   ]);
+  await world.send(headers, `/images/${deletion}`, { method: "DELETE" });
   const delivery = await deliveryOf(scene, headers);
   const received = await receivedAt(scene, headers, source);
-  return { ...victim, things: { account: victim.id, key, identity, image, source, endpoint, delivery, received } };
+  const replay = await make(`/api/v1/webhooks/sources/${source}/replays`, { from: "2026-01-01T00:00:00Z" });
+  const rejection = await rejectedAt(scene, headers, source);
+  const owned = { key, identity, image, deletion, source, endpoint, delivery, received, rejection, replay };
+  return { ...victim, things: { account: victim.id, ...owned } };
 }
 
 const secret = "the secret of the victim";
@@ -52,6 +61,13 @@ async function receivedAt({ world }: TrustingScene, headers: Headers, source: st
   const signed = { "content-type": "application/json", "x-hub-signature-256": `sha256=${signature}`, ...github };
   await world.send(signed, `/ingest/${source}`, { body });
   return (await world.send(headers, `/api/v1/webhooks/sources/${source}/received`)).json.items[0].id;
+}
+
+async function rejectedAt({ world }: TrustingScene, headers: Headers, source: string): Promise<string> {
+  const forged = { "x-github-delivery": crypto.randomUUID(), "x-hub-signature-256": `sha256=${"0".repeat(64)}` };
+  await world.tryTo(forged, `/ingest/${source}`, { body: {} });
+  const path = `/api/v1/webhooks/sources/${source}/rejections`;
+  return eventually(async () => (await world.send(headers, path)).json.items[0]?.id ?? null);
 }
 
 async function deliveryOf({ world }: TrustingScene, headers: Headers): Promise<string> {
@@ -77,7 +93,9 @@ export function pathTo(template: string, things: Things): string | null {
     account_id: things.account,
     key_id: things.key,
     identity_id: things.identity,
-    image_id: things.image,
+    image_id: template.includes("/deletions/") ? things.deletion : things.image,
+    rejection_id: things.rejection,
+    replay_id: things.replay,
     ref: things.received,
   };
   const byPath = [
