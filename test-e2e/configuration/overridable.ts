@@ -40,8 +40,9 @@ export async function overridables(reload: "live" | "restart"): Promise<Overrida
 
 function otherValue(
   name: string,
-  { type, default: value, min = 0, max = Number.MAX_SAFE_INTEGER }: PropertyDeclaration,
+  { type, default: value, choices, min = 0, max = Number.MAX_SAFE_INTEGER }: PropertyDeclaration,
 ) {
+  if (choices) return choices.find((choice) => choice !== value);
   if (type === "boolean") return !value;
   if (type !== "integer" && type !== "number") throw new Error(`Say what ${name} can be set to`);
   const present = typeof value === "number" ? value : min;

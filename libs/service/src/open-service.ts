@@ -62,8 +62,8 @@ export interface OpenServiceOptions {
   readonly sealer?: Sealer;
   /** The service's own columns that it seals. */
   readonly sealedColumns?: readonly SealedColumn[];
-  /** Policies of its own that routes name in `rateLimit` and `anonymousRateLimit`. */
-  readonly rateLimits?: readonly RateLimitPolicy[];
+  /** Policies of its own that routes name, asked for when the overrides are known. */
+  readonly rateLimits?: () => readonly RateLimitPolicy[];
 }
 
 /** The sides that a service shows to others. */
@@ -114,7 +114,7 @@ export interface OpenedService {
  */
 export async function openService(
   context: Context,
-  { prismaDirectory, sealer, sealedColumns = [], rateLimits: policies = [] }: OpenServiceOptions,
+  { prismaDirectory, sealer, sealedColumns = [], rateLimits: policies = () => [] }: OpenServiceOptions,
 ): Promise<OpenedService> {
   const { service, configuration, runner, log, tracer, metrics, clock } = context;
   const eventLog = await openServiceLog(context);
@@ -122,7 +122,7 @@ export async function openService(
   const pool = await openDatabase(context, prismaDirectory);
   const { outbox, deadLetters } = openOutbox(context, pool, eventLog);
   const accessStates = await openStates(context, eventLog);
-  const { rateLimits, cache, limiterOf } = await openEdgeLimits(context, policies);
+  const { rateLimits, cache, limiterOf } = await openEdgeLimits(context, policies());
   const presence = startPresence({ pool, runner });
   const idempotency = createIdempotencyStore({ service, pool, clock, presence, ...(sealer && { sealer }) });
   startRetention({ runner, pool, clock }, [idempotencyRetention]);

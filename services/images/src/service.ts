@@ -48,7 +48,7 @@ const reissueEveryMs = seconds(20);
 
 /** Keeps images: takes them in, describes them, shows them in every size and format, and lets them go. */
 export async function createService(context: Context): Promise<ServiceParts> {
-  const rateLimits = [publicContentLimit(context)];
+  const rateLimits = () => [publicContentLimit(context)];
   const sealer = createSealer(context.configuration.get("secrets.keys"));
   const sealed = { sealer, sealedColumns: [sealedSigningKeys] };
   const opened = await openService(context, { prismaDirectory, rateLimits, ...sealed });
