@@ -33,7 +33,17 @@ export function expectRefusal(answer: Answer, what: string, path: string): void 
   assert.ok(answer.headers.get("x-request-id"), shown);
   if (isPage) return;
   if (path === "/graphql") expectGraphqlErrors(answer, shown);
+  else if (path.startsWith("/ofrep/") && answer.json?.errorCode !== undefined) expectOfrepError(answer, shown);
   else expectError(answer, shown, path);
+}
+
+/** OFREP 0.3 has a form of its own for what it refuses. */
+function expectOfrepError({ status, json }: Answer, shown: string): void {
+  const codesOf: Readonly<Record<number, readonly string[]>> = {
+    400: ["PARSE_ERROR", "INVALID_CONTEXT", "TARGETING_KEY_MISSING"],
+    404: ["FLAG_NOT_FOUND"],
+  };
+  assert.ok(codesOf[status]?.includes(json.errorCode), shown);
 }
 
 function expectError({ status, headers, json: { error } }: Answer, shown: string, path: string): void {

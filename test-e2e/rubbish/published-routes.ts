@@ -2,7 +2,7 @@ import { createClient, expectStatus } from "../journey/client.ts";
 import type { System } from "../systems/system.ts";
 
 export const documentedServices = ["account", "images", "config", "webhook-ingest", "webhook-delivery", "gateway"];
-const known = ["get", "post", "put", "patch", "delete"];
+const known = ["get", "post", "put", "patch", "delete", "options"];
 
 export interface PublishedRoute {
   readonly path: string;
@@ -44,7 +44,7 @@ type Resolve = (node: Reference) => Reference;
 
 function isWithoutNeeds(post: Operation | undefined, resolve: Resolve): boolean {
   const schema = resolve(post?.requestBody?.content?.["application/json"]?.schema);
-  return schema?.type === "object" && (schema.required ?? []).length === 0;
+  return schema?.type === "object" && (schema.required ?? []).length === 0 && schema.anyOf === undefined;
 }
 
 /** A list says in its schema that there may be more of it. */

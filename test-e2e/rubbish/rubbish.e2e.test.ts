@@ -167,6 +167,11 @@ test("every route tells its methods, passes over parameters of Accept, and names
   const send = createClient(system.baseUrl, system.apiKey);
   for (const { path, methods } of routes) {
     const at = filledWith(path, "rubbish");
+    // Senders of webhooks ask there by OPTIONS and by queries of their own: who is not known is told nothing.
+    if (methods.includes("options")) {
+      expectStatus(await anonymous(at, { method: "OPTIONS" }), 404);
+      continue;
+    }
     const { headers } = expectStatus(await anonymous(at, { method: "OPTIONS" }), 204);
     const allowed = headers.get("allow")?.toLowerCase().split(", ") ?? [];
     assert.deepEqual([path, methods.filter((method) => !allowed.includes(method))], [path, []]);

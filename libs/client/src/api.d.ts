@@ -1909,7 +1909,7 @@ export interface components {
              * @description Those that came before; now where left out.
              */
             to?: string;
-        };
+        } | unknown | unknown;
         CreateWebhookEndpoint: {
             /** @default null */
             description?: string | null;
@@ -2235,7 +2235,7 @@ export interface components {
             variables?: {
                 [key: string]: unknown;
             } | null;
-        };
+        } | unknown | unknown | unknown;
         GraphqlResponse: {
             data?: {
                 [key: string]: unknown;

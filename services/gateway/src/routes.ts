@@ -32,6 +32,7 @@ const GraphqlBody = z
   })
   .meta({
     id: "GraphqlRequest",
+    anyOf: [{ required: ["query"] }, { required: ["documentId"] }, { required: ["extensions"] }],
     examples: [{ query: "query Name { viewer { id displayName } }", operationName: "Name" }],
   });
 

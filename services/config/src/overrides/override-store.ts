@@ -97,12 +97,18 @@ const listNewestOf = sql(
    where actor = $1 and reason is not null order by revision`,
 );
 const eraseReasons = [
-  ["property_overrides", "actor"],
-  ["property_revisions", "actor"],
-  ["change_proposals", "author"],
-].map(([name, actor]) =>
-  sql(`overrides.erase-reasons ${name}`, `update ${name} set reason = null where ${actor} = $1 and reason is not null`),
-);
+  sql("overrides.erase-reasons", "update property_overrides set reason = null where actor = $1 and reason is not null"),
+  // A token's id is its owner's too.
+  sql(
+    "overrides.erase-revisions",
+    `update property_revisions set reason = null, credential = null
+     where actor = $1 and (reason is not null or credential is not null)`,
+  ),
+  sql(
+    "overrides.erase-proposals",
+    "update change_proposals set reason = null where author = $1 and reason is not null",
+  ),
+];
 
 /** The overrides in PostgreSQL. Writes take the transaction that also carries their event. */
 export function createOverrideStore(pool: Pool) {

@@ -49,7 +49,7 @@ export const CreateReplayBody = z
     path: ["to"],
     error: "It must be later than from.",
   })
-  .meta({ id: "CreateReceivedWebhookReplay" })
+  .meta({ id: "CreateReceivedWebhookReplay", anyOf: [{ required: ["ids"] }, { required: ["from"] }] })
   .register(examples, { example: { from: "2026-01-01T09:00:00.000Z", event_types: ["order.*"], rate: 50 } });
 
 const ReplayResource = z
