@@ -29,7 +29,7 @@ test("engines: the same journey with a process per service on Kafka, PostgreSQL,
   await assertPlainKafka(system.eventsUrl, record);
   await assertOneTrace(collector, record);
   await assertMetrics(system);
-  await assertQueries(prometheus);
+  await assertQueries(prometheus, system);
   const codes = await system.stop();
   assert.deepEqual(new Set(codes.values()), new Set([0]), `every process drains and exits with 0: ${[...codes]}`);
 });
