@@ -17,7 +17,7 @@ export interface TracedSystem {
 
 /** The calls that flush a file, and those by which an answer leaves. */
 const calls = "fsync,fdatasync,write,writev";
-const answer = /\b(?:write|writev)\(.*"HTTP\/1\.1 20/;
+const answerOf = (status: number | null) => new RegExp(`\\b(?:write|writev)\\(.*"HTTP/1\\.1 ${status}`);
 const waitMs = 60_000;
 
 /** The embedded system with every process of it under strace, which sees each call to the kernel and names its file. */
@@ -45,10 +45,11 @@ export async function startTraced(issuer: string): Promise<TracedSystem> {
     async flushesBefore(send) {
       const place = (await readFile(trace, "utf8").catch(() => "")).length;
       const reply = await send();
+      const answer = answerOf(reply?.status ?? null);
       const isWritten = async () => (await linesFrom(place)).some((line) => answer.test(line));
       await until(isWritten, () => "the trace shows the answer");
       const background = await serverPids(system, "backend_type <> 'client backend'");
-      return { status: reply?.status ?? null, flushed: flushesIn(await linesFrom(place), new Set(background)) };
+      return { status: reply?.status ?? null, flushed: flushesIn(await linesFrom(place), new Set(background), answer) };
     },
     close: async () => {
       const ended = new Promise((resolve) => tracer.once("close", resolve));
@@ -70,11 +71,12 @@ async function serverPids({ query }: LedgerSystem, condition: string): Promise<n
 }
 
 /** What was flushed, start and end of the call before the answer; the WAL only by the session that commits. */
-function flushesIn(lines: readonly string[], background: ReadonlySet<number>): Flushed[] {
+function flushesIn(lines: readonly string[], background: ReadonlySet<number>, answer: RegExp): Flushed[] {
   const flushed = new Set<Flushed>();
   const begun = new Map<string, Flushed>();
-  for (const line of lines) {
-    if (answer.test(line)) break;
+  // The last of them: services answer each other before, in the same process.
+  const end = lines.findLastIndex((line) => answer.test(line));
+  for (const line of lines.slice(0, end)) {
     const [, pid = "", call = ""] = /^(\d+) +(.*)$/.exec(line) ?? [];
     if (background.has(Number(pid))) continue;
     const [, path] = /^f(?:data)?sync\(\d+<([^>]*)>/.exec(call) ?? [];
