@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -17,8 +17,10 @@ import {
 import { renditionKey } from "@signalbox/imaging";
 import { type ObjectStore, openObjectStore } from "@signalbox/storage";
 import {
+  childProcesses,
   eventually,
   type FixtureName,
+  killProcess,
   readFixture,
   type TestContext,
   type TestDatabase,
@@ -161,20 +163,13 @@ test("an animation within the limits of its service is rendered although each fr
 
 test("a job whose process dies is answered as failed for now, with the reason, and the next one is done", async () => {
   // Those that are at work, and not only starting: a job that no process has begun is given to another one.
-  const busyChildren = async () => {
-    const pids = (await readFile(`/proc/self/task/${process.pid}/children`, "latin1")).trim().split(/\s+/).map(Number);
-    const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "latin1").catch(() => "")));
-    const decoders = pids.filter((_, index) => lines[index]?.includes("image-process"));
-    const stats = await Promise.all(decoders.map((pid) => readFile(`/proc/${pid}/stat`, "latin1").catch(() => "")));
-    // proc(5): user time in hundredths of a second is the 14th field; the second may hold spaces.
-    return decoders.filter((_, index) => Number(stats[index]?.split(") ")[1]?.split(" ")[11] ?? 0) > 50);
-  };
+  const busyChildren = () => childProcesses("image-process", { busyMs: 500 });
   const job = await fixture("photo.jpg");
   const large = { ...box, name: "large", key: "k", width: null, height: null, fit: "inside", format: "avif" } as const;
   const state = { done: false };
   const answered = answerTo({ ...job, renditions: [large] }).finally(() => Object.assign(state, { done: true }));
   await eventually(async () => {
-    for (const pid of await busyChildren()) process.kill(pid, "SIGKILL");
+    for (const pid of await busyChildren()) killProcess(pid);
     return state.done;
   });
   const { outcome, failure } = await answered;

@@ -1,22 +1,13 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { createManualClock, hours, MiB, minutes } from "@signalbox/core";
-import { eventually, readFixture, testPerson } from "@signalbox/testing";
+import { childProcesses, eventually, killProcess, readFixture, testPerson } from "@signalbox/testing";
 import { createRenditionStore } from "../src/renditions/rendition-store.ts";
 import { startImages } from "./harness.ts";
 import { openInside } from "./inside.ts";
 
 /** The processes of this one that decode images, and have been at it for half a second: not those that only start. */
-async function busyDecoders(): Promise<number[]> {
-  const text = await readFile(`/proc/self/task/${process.pid}/children`, "latin1");
-  const pids = text.trim().split(/\s+/).filter(Boolean).map(Number);
-  const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "latin1").catch(() => "")));
-  const decoders = pids.filter((_, index) => lines[index]?.includes("image-process"));
-  const stats = await Promise.all(decoders.map((pid) => readFile(`/proc/${pid}/stat`, "latin1").catch(() => "")));
-  // proc(5): user time in hundredths of a second is the 14th field; the second may hold spaces.
-  return decoders.filter((_, index) => Number(stats[index]?.split(") ")[1]?.split(" ")[11] ?? 0) > 50);
-}
+const busyDecoders = () => childProcesses("image-process", { busyMs: 500 });
 
 test("a small file whose decoding takes more memory than there is, is 422 with the reason, and nothing else suffers", async () => {
   const who = testPerson();
@@ -50,7 +41,7 @@ test("a rendition that ends its process is 503, one that ended two is 422, and o
       const state = { done: false };
       const ended = answer.finally(() => Object.assign(state, { done: true }));
       await eventually(async () => {
-        for (const pid of await busyDecoders()) process.kill(pid, "SIGKILL");
+        for (const pid of await busyDecoders()) killProcess(pid);
         return state.done;
       });
       return ended;

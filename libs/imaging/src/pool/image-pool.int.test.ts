@@ -4,17 +4,12 @@ import process from "node:process";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { isAppError, MiB } from "@signalbox/core";
-import { eventually, startProcess } from "@signalbox/testing";
+import { childProcesses, eventually, killProcess, startProcess } from "@signalbox/testing";
 import { defaultImageLimits } from "../image-limits.ts";
 import { longAnimation, noise, openTestPool, plain, type TestPool } from "./test-pool.ts";
 
 const hasKernelGuard = process.platform === "linux";
-const childrenOf = async (): Promise<number[]> => {
-  const text = await readFile(`/proc/self/task/${process.pid}/children`, "latin1");
-  const pids = text.trim().split(/\s+/).filter(Boolean).map(Number);
-  const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "latin1").catch(() => "")));
-  return pids.filter((_, index) => lines[index]?.includes("image-process"));
-};
+const decoders = () => childProcesses("image-process");
 
 test("a process that uses the library does not load the decoder; only its children do", async () => {
   const door = fileURLToPath(new URL("../index.ts", import.meta.url));
@@ -36,7 +31,7 @@ describe("a pool of its own", () => {
 
   test("a child is warm from the start, with an empty environment, no descriptor of ours and bounds of the kernel", async () => {
     await images.render(photo);
-    const [pid] = await childrenOf();
+    const [pid] = await decoders();
     assert.ok(pid);
     const environment = (await readFile(`/proc/${pid}/environ`, "latin1")).split("\0").filter(Boolean);
     const names = environment.map((line) => line.slice(0, line.indexOf("="))).sort();
@@ -104,7 +99,7 @@ describe("a pool of its own", () => {
     let handedOver = 0;
     const killer = async () => {
       handedOver++;
-      for (const pid of await childrenOf()) process.kill(pid, "SIGKILL");
+      for (const pid of await decoders()) killProcess(pid);
     };
     const { outcome } = await images.tryToRender(photo, facts, { width: 77 }, { beforeHandOver: killer });
     assert.deepEqual([outcome.outcome, handedOver], ["rendered", 1]);
@@ -133,11 +128,9 @@ describe("a pool of its own", () => {
     let killed = 0;
     const ended = Promise.allSettled(jobs);
     while (killed < 10) {
-      for (const pid of (await childrenOf()).slice(0, 1)) {
-        process.kill(pid, "SIGKILL");
-        killed++;
-      }
-      await eventually(async () => (await childrenOf()).length > 0);
+      const [pid] = await decoders();
+      if (pid !== undefined && killProcess(pid)) killed++;
+      await eventually(async () => (await decoders()).length > 0);
     }
     const outcomes = await ended;
     const lost = outcomes.filter((outcome) => outcome.status === "rejected" || outcome.value !== "rendered");
@@ -201,11 +194,11 @@ test("a pool that closes blames no image for it: what runs and what waits is una
 });
 
 test("a pool that closes leaves no process and no file", async () => {
-  const before = (await childrenOf()).length;
+  const before = (await decoders()).length;
   const images = await openTestPool();
-  assert.equal((await childrenOf()).length, before + 1);
+  assert.equal((await decoders()).length, before + 1);
   await images.close();
-  assert.equal((await childrenOf()).length, before);
+  assert.equal((await decoders()).length, before);
   await assert.rejects(images.pool.run({ kind: "header", source: "x", format: "png" }, { turn: "a", limitMs: 1000 }));
 });
 
