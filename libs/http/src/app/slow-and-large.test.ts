@@ -96,6 +96,26 @@ test("a client that is refused in the middle of a large upload gets to read why"
   assert.equal(status, 415);
 });
 
+test("behind a proxy a refusal comes once the body is there, and the connection serves the next request", async (t) => {
+  const { port } = await serveRoutes(t, routes());
+  const socket = connect(port, "127.0.0.1");
+  t.after(() => socket.destroy());
+  let text = "";
+  socket.on("data", (chunk) => {
+    text += chunk.toString();
+  });
+  const head = (length: number) =>
+    `POST /raw HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 192.0.2.1\r\nContent-Length: ${length}\r\n\r\n`;
+  const length = 200_000;
+  socket.write(head(length) + "x".repeat(length - 1));
+  // Its own answer is the proof that the server had time for the first one.
+  const other = await fetch(`http://127.0.0.1:${port}/raw`, { method: "POST", body: "x" });
+  assert.deepEqual([other.status, text], [200, ""]);
+  socket.write(`x${head(1)}x`);
+  await eventually(() => assert.match(text, /^HTTP\/1\.1 413 [\s\S]*HTTP\/1\.1 200 /));
+  assert.doesNotMatch(text, /connection: close/i);
+});
+
 test("an upload announced as too large is refused before it is sent", async (t) => {
   const { port } = await serveRoutes(t, routes());
   const socket = connect(port, "127.0.0.1");

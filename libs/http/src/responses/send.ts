@@ -70,6 +70,9 @@ async function write(
 ): Promise<void> {
   const { request, response } = exchange;
   const content = request.method === "HEAD" ? null : payload;
+  // nginx passes a whole answer on as "keep-alive", even when it is early; it then takes the client's next request for
+  // the rest of the body, and the connection ends without an answer to it.
+  if (isProxied(request.headers) && status !== 408) await discardBody(request);
   if (request.complete || (status !== 408 && isSmall(request.headers))) {
     response.writeHead(status, headers);
     response.end(content ?? undefined);
@@ -83,6 +86,8 @@ async function write(
   await discardBody(request);
   response.end();
 }
+
+const isProxied = (headers: IncomingHttpHeaders): boolean => headers["x-forwarded-for"] !== undefined;
 
 /** A client that expects to be told first may never send its body, so nobody knows where its next request begins. */
 function isSmall({ expect, "content-length": length }: IncomingHttpHeaders): boolean {
