@@ -22,6 +22,14 @@ type PrincipalContext = Pick<ServiceContext<unknown>, "clock" | "runner"> & {
 };
 type Context = StatesContext & PrincipalContext;
 
+type AccessContext = PrincipalContext & Pick<ServiceContext<unknown>, "metrics">;
+
+interface AccessParts {
+  readonly states: AccessStates;
+  readonly principals: PrincipalSource;
+  readonly rateLimits: EdgeLimits["rateLimits"];
+}
+
 export interface Access {
   readonly authenticator: Authenticator;
   readonly accessStates: AccessStates;
@@ -39,16 +47,18 @@ export async function openAccess(
   eventLog: EventLog,
   rateLimits: EdgeLimits["rateLimits"],
 ): Promise<Access> {
-  const { configuration, clock, metrics } = context;
-  const principals = openPrincipals(context);
-  const accessStates = followAnnouncements(await openStates(context, eventLog), { principals, runner: context.runner });
-  const authenticator = createAuthenticator({
-    principals,
-    accessStates,
-    clock,
-    metrics,
-    cacheMax: configuration.get("auth.principals.cache-max"),
-  });
+  const states = await openStates(context, eventLog);
+  return accessOf(context, { states, principals: openPrincipals(context), rateLimits });
+}
+
+/** Lets in whoever the states and account let in. */
+export function accessOf(
+  { configuration, clock, metrics, runner }: AccessContext,
+  { states, principals, rateLimits }: AccessParts,
+): Access {
+  const accessStates = followAnnouncements(states, { principals, runner });
+  const cacheMax = configuration.get("auth.principals.cache-max");
+  const authenticator = createAuthenticator({ principals, accessStates, clock, metrics, cacheMax });
   const authorizeManagement = createManagementAuthorizer(authenticator, failureCounter(rateLimits));
   return { authenticator, accessStates, authorizeManagement };
 }

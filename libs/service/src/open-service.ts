@@ -1,11 +1,5 @@
 import type { RequestListener } from "node:http";
-import {
-  type AccessStates,
-  createAuthenticator,
-  createManagementAuthorizer,
-  followAnnouncements,
-  type PrincipalSource,
-} from "@signalbox/auth";
+import type { AccessStates, PrincipalSource } from "@signalbox/auth";
 import type { Cache, RateLimitPolicy } from "@signalbox/cache";
 import type { Configuration } from "@signalbox/config";
 import {
@@ -43,9 +37,9 @@ import type { commonProperties } from "./common-properties.ts";
 import { type Flags, openFlags } from "./flags.ts";
 import { followConfiguration } from "./follow-configuration.ts";
 import { observeSubgraph } from "./observe-subgraph.ts";
-import { openStates } from "./open-access.ts";
+import { accessOf, openStates } from "./open-access.ts";
 import { openDatabase } from "./open-database.ts";
-import { type EdgeLimits, failureCounter, openEdgeLimits } from "./open-edge-limits.ts";
+import { type EdgeLimits, openEdgeLimits } from "./open-edge-limits.ts";
 import { openOutbox } from "./open-outbox.ts";
 import { openServiceLog } from "./open-service-log.ts";
 import type { SharedParts } from "./shared-parts.ts";
@@ -148,9 +142,8 @@ export async function openService(
     },
     serve({ title, principals, routes, internalRoutes = createRoutes(), graph, mounts, corsOrigins, ...rest }) {
       const { onForbidden = createRefusalTeller(context, { pool, outbox }) } = rest;
-      const cacheMax = configuration.get("auth.principals.cache-max");
-      const states = followAnnouncements(accessStates, { principals, runner });
-      const authenticator = createAuthenticator({ principals, accessStates: states, clock, metrics, cacheMax });
+      const parts = { states: accessStates, principals, rateLimits };
+      const { authenticator, authorizeManagement } = accessOf(context, parts);
       const openapi = { title, version: "1" };
       const edge = { context, pool, authenticator, rateLimits, idempotency, onForbidden };
       const observe = observeSubgraph(context);
@@ -174,7 +167,7 @@ export async function openService(
           mounts: { "/graphql": subgraph },
           published: { routes, openapi },
         }),
-        authorizeManagement: createManagementAuthorizer(authenticator, failureCounter(rateLimits)),
+        authorizeManagement,
       };
     },
   };
