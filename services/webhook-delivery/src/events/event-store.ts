@@ -1,3 +1,4 @@
+import { timeOfPublicId } from "@signalbox/core";
 import {
   type ListRange,
   newestFirst,
@@ -95,13 +96,8 @@ export const publishedRetention = (keepMs: () => number): RetentionRule => ({
   keepMs,
 });
 
-const crockford = "0123456789abcdefghjkmnpqrstvwxyz";
-
 /** The time in a UUIDv7, or in an id of ours; null when it tells none. */
 function timeIn(id: string): number | null {
   if (/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/.test(id)) return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
-  const [, digits] = /^evt_([0-7][0-9a-hjkmnp-tv-z]{25})$/.exec(id) ?? [];
-  if (digits === undefined) return null;
-  // The first ten digits are the 48 bits of the time.
-  return [...digits.slice(0, 10)].reduce((sum, digit) => sum * 32 + crockford.indexOf(digit), 0);
+  return id.startsWith("evt_") ? timeOfPublicId(id) : null;
 }

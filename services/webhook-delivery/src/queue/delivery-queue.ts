@@ -160,11 +160,11 @@ export function createDeliveryQueue(pool: Pool, clock: Pick<Clock, "steadyMs">) 
      * back did not arrive. Looks only after such a failure; answers how many it freed.
      */
     async releaseForgotten(
-      inHand: readonly string[],
+      inHand: () => readonly string[],
       { leaseMs, instance }: { readonly leaseMs: number; readonly instance: number },
     ): Promise<number> {
       if (!isUnsure()) return 0;
-      return (await pool.query(releaseForgotten, [instance, leaseMs - rememberedAfterMs, inHand])).rowCount;
+      return (await pool.query(releaseForgotten, [instance, leaseMs - rememberedAfterMs, inHand()])).rowCount;
     },
 
     /** The revisions of endpoints; of one that is deleted there is none. */

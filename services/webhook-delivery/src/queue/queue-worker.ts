@@ -97,7 +97,7 @@ export class QueueWorker {
     const { leaseHolders, deliveryQueue, dispatcher, leaseMs, log, wakeUp } = this.#parts;
     const { instance } = this;
     if (instance === null) return;
-    if ((await deliveryQueue.releaseForgotten(dispatcher.inHand(), { leaseMs, instance })) > 0) wakeUp.wake();
+    if ((await deliveryQueue.releaseForgotten(() => dispatcher.inHand(), { leaseMs, instance })) > 0) wakeUp.wake();
     const gone = await leaseHolders.findGone(instance);
     const again = gone.filter((id) => this.#missed.has(id));
     this.#missed = new Set(gone);
