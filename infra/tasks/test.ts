@@ -5,16 +5,19 @@
 import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { environment } from "@signalbox/config";
 import { sharedEngineStates, startSharedEngines, stopSharedEngines } from "../engines/index.ts";
 import { root } from "../generate/repository.ts";
+import type { RunReport } from "./count-reporter.ts";
 import { sourceFiles } from "./source-files.ts";
 
 /** Test files run at once: one more than the cores of the smallest machine, because files often wait for engines. */
 const concurrency = 3;
 /** Longer than the slowest crash test; without it a test that hangs would hold the whole run. */
 const testTimeoutMs = 10 * 60_000;
+/** With more files than this the build is broken, and not the machine busy. */
+const secondTriesMax = 5;
 
 const suffixes = { unit: /(?<!\.int|\.e2e)\.test\.ts$/, int: /\.int\.test\.ts$/, e2e: /\.e2e\.test\.ts$/ };
 type Kind = keyof typeof suffixes;
@@ -80,28 +83,49 @@ function selectTests(folders: readonly string[], kinds: readonly Kind[]): string
   );
 }
 
-/** Runs the files under node's own runner, whose summary is the last thing it prints. */
+/**
+ * Runs all files, several at once. What fails in a whole run while others want the same cores runs once more, alone: a
+ * fault fails again, and what passes now is named, because it waits for time where it should wait for a condition.
+ */
 async function runTests(): Promise<boolean> {
+  const first = await runFiles(files, concurrency);
+  if (first.passed) return true;
+  const failed = first.failedFiles.map((file) => relative(root, resolve(root, file)));
+  if (selection.length > 0 || failed.length === 0 || failed.length > secondTriesMax) return false;
+  console.log(`\nFailed beside others, now once more alone: ${failed.join(", ")}`);
+  const { passed } = await runFiles(failed, 1);
+  if (passed) console.log(`\nFailed beside others and passed alone, so mend their waiting: ${failed.join(", ")}`);
+  return passed;
+}
+
+interface Outcome {
+  readonly passed: boolean;
+  readonly failedFiles: readonly string[];
+}
+
+/** Runs files under node's own runner, whose summary is the last thing it prints. */
+async function runFiles(paths: readonly string[], atOnce: number): Promise<Outcome> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-test-"));
-  const countsFile = join(folder, "counts.json");
+  const reportFile = join(folder, "report.json");
   try {
     const code = await run([
       "--test",
-      `--test-concurrency=${concurrency}`,
+      `--test-concurrency=${atOnce}`,
       `--test-timeout=${testTimeoutMs}`,
       "--test-reporter=spec",
       "--test-reporter-destination=stdout",
       "--test-reporter=./infra/tasks/count-reporter.ts",
-      `--test-reporter-destination=${countsFile}`,
-      ...files,
+      `--test-reporter-destination=${reportFile}`,
+      ...paths,
     ]);
-    return code === 0 && everyTestRan(JSON.parse(await readFile(countsFile, "utf8")));
+    const report: RunReport = JSON.parse(await readFile(reportFile, "utf8"));
+    return { passed: code === 0 && everyTestRan(report.counts), failedFiles: report.failedFiles };
   } finally {
     await rm(folder, { recursive: true });
   }
 }
 
-function everyTestRan(counts: { tests: number; skipped: number; todo: number }): boolean {
+function everyTestRan(counts: RunReport["counts"]): boolean {
   if (counts.tests > 0 && counts.skipped === 0 && counts.todo === 0) return true;
   console.error(`Every test must run: ${JSON.stringify(counts)}`);
   return false;
