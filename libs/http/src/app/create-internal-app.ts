@@ -62,7 +62,7 @@ export function createInternalApp(options: InternalAppOptions): RequestListener 
     if (known.length === 0 ? internalTokenMatches(presented, live()) : mayCall) return app(request, response);
     const requestId = requestIdOf(request.headers["x-request-id"]);
     const line = { requestId, path: request.url, clientAddress: request.socket.remoteAddress, caller };
-    context.log.warn(line, caller === null ? "no internal token" : "a caller went where it has no business");
+    context.log.warn(line, caller === null ? "no internal token" : "the token of this caller does not open this path");
     const status = caller === null ? 401 : 403;
     const body = errorText(refusals[status], status, { style: "plain", requestId, docs: edge.errorDocs });
     const headers = [...securityHeaders.flat(), "X-Request-Id", requestId, "Content-Type", "application/json"];

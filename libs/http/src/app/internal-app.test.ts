@@ -73,7 +73,7 @@ test("a token of one caller opens what that caller is there for, and the one of 
   assert.deepEqual(await statuses(tokenOf("account")), [403, 200, 200]);
   assert.deepEqual(await statuses(tokenOf("images")), [403, 200, 403]);
   assert.deepEqual(await statuses("the-token-of-the-house"), [401, 401, 401]);
-  const refused = lines.filter(({ msg }) => msg === "a caller went where it has no business");
+  const refused = lines.filter(({ msg }) => msg === "the token of this caller does not open this path");
   assert.deepEqual(new Set(refused.map(({ caller }) => caller)), new Set(["gateway", "account", "images"]));
 });
 
