@@ -11,7 +11,6 @@ export interface DeclaredProperties {
 /** Properties that have an effect although no code asks for them by name, and the reason of each. */
 const exceptions: Readonly<Record<string, string>> = {
   "management.endpoint.env.keys-to-sanitize": "libs/config reads it itself, under the constant `sanitizeProperty`.",
-  "capabilities.graphqlSubscriptions": "Only announced: clients adapt to it.",
   "features.reports": "Only announced: clients adapt to it.",
 };
 

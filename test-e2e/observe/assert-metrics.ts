@@ -22,6 +22,8 @@ const onlyInTrouble = [
   "signalbox_worker_restarts_total",
   // Told where a manifest or supergraph is followed.
   "signalbox_graphql_reload_failures_total",
+  // Told when a subscription is ended by the server.
+  "signalbox_live_subscriptions_ended_total",
 ];
 
 /**

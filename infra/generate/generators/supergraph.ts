@@ -15,7 +15,8 @@ export const supergraph: Generator = {
   generate: async () => {
     const subgraphs = await Promise.all(
       (await packagesWith("schema.graphql")).map(async ({ name, folder }) => ({
-        name,
+        // The gateway's own is run in its process and has no address.
+        name: name === "gateway" ? "local" : name,
         // A place holder: the gateway finds a subgraph by its name and the property `<name>.internal-url`.
         url: `http://${name}/graphql`,
         typeDefs: parse(await readFile(join(root, folder, "schema.graphql"), "utf8")),

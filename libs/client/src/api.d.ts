@@ -9669,6 +9669,7 @@ export interface operations {
                 content: {
                     "application/graphql-response+json": components["schemas"]["GraphqlResponse"];
                     "application/json": components["schemas"]["GraphqlResponse"];
+                    "text/event-stream": components["schemas"]["GraphqlResponse"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -9738,6 +9739,7 @@ export interface operations {
                 content: {
                     "application/graphql-response+json": components["schemas"]["GraphqlResponse"];
                     "application/json": components["schemas"]["GraphqlResponse"];
+                    "text/event-stream": components["schemas"]["GraphqlResponse"];
                 };
             };
             /** @description The request is not well formed, a parameter is not valid, or a required member is absent. */

@@ -68,7 +68,7 @@ export {
   webhookSignatures,
 } from "./resources/webhook-endpoint.ts";
 export { WebhookSourceResource, webhookSchemes, webhookSourceExample } from "./resources/webhook-source.ts";
-export { type SubscriptionEvent, subscriptions } from "./subscriptions.ts";
+export { type SubscriptionDeclaration, type SubscriptionEvent, subscriptions } from "./subscriptions.ts";
 export { type TopicAccess, topicAccess } from "./topic-access.ts";
 export { deadLetterTopic, topics } from "./topics.ts";
 export { unknownMembers } from "./unknown-members.ts";

@@ -18,16 +18,6 @@ const told = { ...published, audience: "account" } as const;
 
 const capability = (effect: string) => ({ ...told, type: "boolean", default: true, effect }) as const;
 
-/** A client may rely on what is announced, so what this version does not serve yet stays false until it does. */
-const laterCapability = (effect: string) =>
-  ({
-    ...told,
-    type: "boolean",
-    default: false,
-    fixed: true,
-    effect: `${effect} Not served by this version.`,
-  }) as const;
-
 /** The states of a feature; only `enabled` turns it on for clients that do not know it. */
 const featureStates = ["enabled", "disabled", "preview", "deprecated"] as const;
 
@@ -67,7 +57,7 @@ export const capabilityProperties = {
   "capabilities.imageDirectUpload": capability("Images can be uploaded in the request."),
   "capabilities.signedUrls": capability("Private images can be shared by signed URLs."),
   "capabilities.imageAvif": capability("Images can be delivered as AVIF."),
-  "capabilities.graphqlSubscriptions": laterCapability("`/graphql` serves subscriptions."),
+  "capabilities.graphqlSubscriptions": capability("`/graphql` serves subscriptions."),
   "capabilities.webhooks": capability("Accounts can register webhook endpoints; those that are there go on."),
   "capabilities.configStream": capability("Configuration changes are pushed at `/api/v1/config/stream`."),
 } as const;

@@ -2,26 +2,45 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { accountStates, mayAccess } from "./access/account-state.ts";
 import { eventOf } from "./catalogue.ts";
-import { subscriptions } from "./subscriptions.ts";
+import { type SubscriptionDeclaration, subscriptions } from "./subscriptions.ts";
 
-for (const [field, declaration] of Object.entries(subscriptions)) {
+const declarations: readonly [string, SubscriptionDeclaration][] = Object.entries(subscriptions);
+
+/** What each subscription says of the example of its events, the id of the resource left out. */
+const payloads = {
+  accountChanged: ({ id, account_id, changed }: Data) => ({ account: entity("Account", account_id ?? id), changed }),
+  imageChanged: ({ id, changed }: Data, name: string) => ({
+    imageId: id,
+    image: name === "image.deleted" ? null : entity("Image", id),
+    changed,
+  }),
+  webhookReceived: ({ received_id, delivery_id, event_type }: Data) => ({
+    receivedWebhook: entity("ReceivedWebhook", received_id),
+    deliveryId: delivery_id,
+    eventType: event_type,
+    replayed: false,
+    changed: [],
+  }),
+  configChanged: ({ property, revision }: Data) => ({ revision, changed: [property] }),
+};
+
+type Data = Readonly<Record<string, unknown>>;
+const entity = (type: string, id: unknown) => ({ __typename: type, id });
+
+for (const [field, declaration] of declarations) {
   for (const name of declaration.events) {
     test(`${field}: every member of the payload is in the record of ${name}`, () => {
       const { example: data, audience } = eventOf(name);
       const payload = declaration.payloadOf({ name, data });
-      const expected = {
-        accountChanged: {
-          account: { __typename: "Account", id: "acc_5Yb0cPq7TnV2sKxW9mRdLh" },
-          event: name,
-          changed: "changed" in data && data.changed,
-        },
-        webhookReceived: {
-          receivedWebhook: { __typename: "ReceivedWebhook", id: "rcv_01kbdq4v00e8w9x2m5n7p3r6tz" },
-          replayed: false,
-        },
-      };
-      assert.deepEqual(payload, expected[field as keyof typeof expected]);
-      assert.equal(audience, "account", "nobody is told what is not theirs to see");
+      assert.deepEqual(payload, payloads[field as keyof typeof payloads](data, name));
+      assert.ok(!Object.values(payload ?? {}).includes(undefined));
+      const { only } = declaration;
+      if (only) assert.equal(typeof only.idOf(data as Data), "string", "an id to be narrowed to");
+      assert.equal(
+        audience,
+        "scope" in declaration.access ? "account" : "operator",
+        "nobody is told what is not theirs",
+      );
     });
   }
 
@@ -30,9 +49,18 @@ for (const [field, declaration] of Object.entries(subscriptions)) {
     assert.equal(declaration.payloadOf({ name: "account.deleted", data }), null);
   });
 
-  test(`${field} ends with a suspension, and is named as it is declared`, () => {
+  test(`${field} is named as it is declared, and ends with a suspension where it is of an account`, () => {
     assert.equal(declaration.field, field);
-    const open = accountStates.filter((state) => mayAccess(state, declaration.access));
+    const { access } = declaration;
+    if (!("scope" in access)) return;
+    const open = accountStates.filter((state) => mayAccess(state, access.access));
     assert.deepEqual(open, ["pending", "active"]);
   });
 }
+
+test("configChanged tells everyone of public properties, and operators alone of the others", () => {
+  const { access } = subscriptions.configChanged;
+  const audienceOf = (property: string) => ("audienceOf" in access ? access.audienceOf({ property }) : assert.fail());
+  assert.equal(audienceOf("limits.maxPageSize"), "public");
+  assert.equal(audienceOf("graphql.limits.depth"), "operator");
+});

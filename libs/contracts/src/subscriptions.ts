@@ -1,6 +1,7 @@
 import type { AccessKind } from "./access/account-state.ts";
 import type { Scope } from "./access/scopes.ts";
 import type { EventData, EventName } from "./catalogue.ts";
+import { publishedProperties } from "./published-properties.ts";
 
 /** An event as a subscription looks at it. */
 export interface SubscriptionEvent {
@@ -8,78 +9,113 @@ export interface SubscriptionEvent {
   readonly data: EventData<EventName>;
 }
 
-/** A field of the graph's `Subscription` type: which events it tells of, to whom, and what it says of them. */
-interface SubscriptionDeclaration<Payload> {
-  readonly field: string;
-  readonly description: string;
-  readonly events: readonly EventName[];
-  /** Asked for at the start, and held against the caller again with every event. */
-  readonly scope: Scope;
-  readonly access: AccessKind;
-  /**
-   * The members of the payload; null for an event that this does not tell of. Entities are references, which their subgraph
-   * resolves as the caller may see them.
-   */
-  readonly payloadOf: (event: SubscriptionEvent) => Payload | null;
-}
-
 /** A reference to an entity, as federation writes it. */
-interface EntityReference<Type extends string> {
-  readonly __typename: Type;
+interface EntityReference {
+  readonly __typename: string;
   readonly id: string;
 }
 
-interface AccountChange {
-  readonly account: EntityReference<"Account">;
-  /** The name of the event: `account.updated`. */
-  readonly event: string;
-  /** Names of the fields that changed. */
-  readonly changed: readonly string[];
+/** Whom an event is for, besides the account that it is of: everyone, who has credentials, or operators. */
+type SubscriptionAudience = "public" | "account" | "operator";
+
+/** A field of the graph's `Subscription` type: which events it tells of, to whom, and what it says of them. */
+export interface SubscriptionDeclaration {
+  readonly field: string;
+  readonly description: string;
+  readonly events: readonly EventName[];
+  /**
+   * Who is told. With a scope: the account of the event, whose credential needs the scope and whose state the access, at the
+   * start and at every event. Without one the event itself says which audience it is for.
+   */
+  readonly access: { readonly scope: Scope; readonly access: AccessKind } | { readonly audienceOf: AudienceOf };
+  /** The argument that narrows it to one resource, and that resource's id in an event. */
+  readonly only?: { readonly argument: string; readonly idOf: (data: Readonly<Record<string, unknown>>) => unknown };
+  /** The member of the payload that is an entity. */
+  readonly entity?: string;
+  /**
+   * The members of the payload; null for an event that this does not tell of. The entity is a reference, which its subgraph
+   * resolves as the caller may see it, and null where it is gone.
+   */
+  readonly payloadOf: (event: SubscriptionEvent) => Readonly<Record<string, unknown>> | null;
 }
 
-const accountEvents = [
-  "account.updated",
-  "account.settings_updated",
-  "account.status_changed",
-  "account.contact_verified",
-] as const;
+type AudienceOf = (data: Readonly<Record<string, unknown>>) => SubscriptionAudience;
+type Data = Readonly<Record<string, unknown>>;
 
-const accountChanged: SubscriptionDeclaration<AccountChange> = {
-  field: "accountChanged",
-  description: "The caller's account, its settings or its status changed.",
-  events: accountEvents,
-  scope: "account:read",
-  access: "subscribe",
-  payloadOf({ name, data }) {
-    if (!accountEvents.some((known) => known === name)) return null;
-    const { changed, ...rest } = data as EventData<(typeof accountEvents)[number]>;
-    const id = "account_id" in rest ? rest.account_id : rest.id;
-    return { account: { __typename: "Account", id }, event: name, changed };
-  },
-};
+const reference = (type: string, id: unknown): EntityReference => ({ __typename: type, id: String(id) });
 
-interface WebhookArrival {
-  /** Null for one that was accepted before events said which it was. */
-  readonly receivedWebhook: EntityReference<"ReceivedWebhook"> | null;
-  /** Whether its owner had it published again. */
-  readonly replayed: boolean;
+function declare(
+  declaration: Omit<SubscriptionDeclaration, "payloadOf">,
+  payloadOf: (data: Data, name: EventName) => Data,
+): SubscriptionDeclaration {
+  const told: ReadonlySet<string> = new Set(declaration.events);
+  return {
+    ...declaration,
+    payloadOf: ({ name, data }) => (told.has(name) ? payloadOf(data as Data, name) : null),
+  };
 }
 
-const webhookReceived: SubscriptionDeclaration<WebhookArrival> = {
-  field: "webhookReceived",
-  description: "A webhook of a partner was accepted, or published again.",
-  events: ["webhook.received"],
-  scope: "webhooks:read",
-  access: "subscribe",
-  payloadOf({ name, data }) {
-    if (name !== "webhook.received") return null;
-    const { received_id: id, replay_of: replayOf } = data as EventData<"webhook.received">;
-    return {
-      receivedWebhook: id === undefined ? null : { __typename: "ReceivedWebhook", id },
-      replayed: replayOf !== undefined,
-    };
+const subscribe = (scope: Scope) => ({ scope, access: "subscribe" }) as const;
+
+const accountChanged = declare(
+  {
+    field: "accountChanged",
+    description: "The caller's account, its settings or its status changed.",
+    events: ["account.updated", "account.settings_updated", "account.status_changed", "account.contact_verified"],
+    access: subscribe("account:read"),
+    entity: "account",
   },
-};
+  ({ account_id, id, changed }) => ({ account: reference("Account", account_id ?? id), changed }),
+);
+
+const imageChanged = declare(
+  {
+    field: "imageChanged",
+    description: "An image of the caller was made, changed or deleted, or its variants are ready.",
+    events: ["image.created", "image.updated", "image.deleted", "image.rendition_ready", "image.processing_failed"],
+    access: subscribe("images:read"),
+    only: { argument: "id", idOf: ({ id }) => id },
+    entity: "image",
+  },
+  ({ id, changed }, name) => ({
+    imageId: id,
+    image: name === "image.deleted" ? null : reference("Image", id),
+    changed,
+  }),
+);
+
+const webhookReceived = declare(
+  {
+    field: "webhookReceived",
+    description: "A webhook of a partner was accepted, or published again.",
+    events: ["webhook.received"],
+    access: subscribe("webhooks:read"),
+    only: { argument: "sourceId", idOf: ({ source_id }) => source_id },
+    entity: "receivedWebhook",
+  },
+  ({ received_id, delivery_id, event_type, replay_of }) => ({
+    // Null for one that was accepted before events said which it was.
+    receivedWebhook: received_id === undefined ? null : reference("ReceivedWebhook", received_id),
+    deliveryId: delivery_id,
+    eventType: event_type,
+    replayed: replay_of !== undefined,
+    changed: [],
+  }),
+);
+
+const audiences: Readonly<Record<string, SubscriptionAudience>> = Object.fromEntries(
+  Object.entries(publishedProperties).map(([name, { audience }]) => [name, audience]),
+);
+
+const configChanged = declare(
+  {
+    field: "configChanged",
+    description: "A property was overridden or is no longer; everyone hears of those that they may read.",
+    events: ["config.changed"],
+    access: { audienceOf: ({ property }) => audiences[String(property)] ?? "operator" },
+  },
+  ({ property, revision }) => ({ revision, changed: [property] }),
+);
 
 /** Every subscription of the graph, by its field. */
-export const subscriptions = { accountChanged, webhookReceived } as const;
+export const subscriptions = { accountChanged, imageChanged, webhookReceived, configChanged } as const;

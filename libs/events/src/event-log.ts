@@ -78,9 +78,28 @@ export interface BroadcastOptions {
   readonly service: string;
   readonly instance: string;
   readonly topics: readonly string[];
-  readonly from: "start" | "end";
+  /** Where to begin in each partition. A function is asked once for each, before anything is read. */
+  readonly from: "start" | "end" | ((partition: PartitionRange) => bigint);
   /** Called for every record, in order per partition. An error ends the reader: see `ended`. */
   readonly onRecord: (record: ReceivedRecord) => void | Promise<void>;
+}
+
+/** What a partition holds when a reader opens. */
+export interface PartitionRange extends TopicPartition {
+  /** The oldest offset that is still there. */
+  readonly first: bigint;
+  /** The offset that the next appended record gets. */
+  readonly end: bigint;
+}
+
+/** Where a reader begins in a partition; what has expired is passed over. */
+export function beginningOf(from: BroadcastOptions["from"], partition: PartitionRange): bigint {
+  const { first, end } = partition;
+  if (from === "start") return first;
+  if (from === "end") return end;
+  const wanted = from(partition);
+  if (wanted < first) return first;
+  return wanted;
 }
 
 /** A reader of its own: every instance sees every record, and nothing is committed. */

@@ -5,7 +5,7 @@ export { createDeadLetters, type DeadLetters } from "./dead-letters/dead-letters
 export { dropDeadLetter, listDeadLetters, replayDeadLetter } from "./dead-letters/inspect-dead-letters.ts";
 export { decodeEvent, eventNameOf, type ReceivedEvent, UnreadableMessage } from "./envelope/decode-event.ts";
 export { publishEvents } from "./envelope/publish-events.ts";
-export type { EventLog, LogRecord, ReceivedRecord } from "./event-log.ts";
+export type { EventLog, LogRecord, PartitionRange, ReceivedRecord } from "./event-log.ts";
 export { eventsMigrations } from "./migrations.ts";
 export { openEventLog } from "./open-event-log.ts";
 export { outboxInsert, type PreparedEvent } from "./outbox/append-events.ts";

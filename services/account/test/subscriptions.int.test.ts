@@ -19,7 +19,7 @@ async function resolved(event: SubscriptionEvent, listener: Headers) {
     contactAddressVerified pendingContactAddress locale timezone status createdAt updatedAt
     settings { locale timezone notifications { productUpdates } updatedAt } } } }`;
   const { data } = await account.query(listener, text, { of: [payload.account] });
-  return { account: data._entities[0], changed: payload.changed };
+  return { account: data._entities[0], changed: payload.changed as string[] };
 }
 
 test("each change of an account resolves to the account as it is now, for its owner and nobody else", async () => {

@@ -1,7 +1,7 @@
 import { internalProperties, principalProperties } from "@signalbox/auth/properties";
 import { cacheProperties } from "@signalbox/cache/properties";
 import { defineProperties } from "@signalbox/config";
-import { defaultProperties, limitProperties } from "@signalbox/contracts/properties";
+import { capabilityProperties, defaultProperties, limitProperties } from "@signalbox/contracts/properties";
 import { KiB, MiB } from "@signalbox/core";
 import { eventsProperties } from "@signalbox/events/properties";
 import { httpProperties } from "@signalbox/http/properties";
@@ -110,6 +110,7 @@ export const properties = defineProperties({
     effect:
       "With `measure` the cost of an operation is only told, in headers and in the log, and nothing is refused for it.",
   },
+  "capabilities.graphqlSubscriptions": capabilityProperties["capabilities.graphqlSubscriptions"],
   "defaults.pageSize": defaultProperties["defaults.pageSize"],
   "limits.maxPageSize": limitProperties["limits.maxPageSize"],
   "graphql.document-cache.bytes-max": {

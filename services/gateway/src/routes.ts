@@ -1,4 +1,4 @@
-import { stepUpChallenge } from "@signalbox/auth";
+import { credentialFrom, stepUpChallenge } from "@signalbox/auth";
 import { AppError, type ErrorDetail, graphqlExtensions, isAppError, MiB } from "@signalbox/core";
 import {
   bytes,
@@ -8,11 +8,15 @@ import {
   parseJsonBody,
   type RouteInput,
   type Routes,
+  stream as streamed,
 } from "@signalbox/http";
-import type { GraphQLFormattedError } from "graphql";
+import { GraphQLError, type GraphQLFormattedError } from "graphql";
 import { z } from "zod";
 import { errorPageRoutes } from "./docs/error-page.ts";
-import { operationRequestFrom } from "./documents/operation-request.ts";
+import { type OperationRequest, operationRequestFrom } from "./documents/operation-request.ts";
+import { eventsOf, subscribeFor } from "./live/event-stream.ts";
+import type { OpenLive } from "./live/open-live.ts";
+import type { Carried } from "./operations/choose-operation.ts";
 import type { Operations, Outcome } from "./operations/operations.ts";
 
 const members = z.record(z.string(), z.unknown());
@@ -55,8 +59,10 @@ const GraphqlAnswer = z
   });
 
 const mediaTypes = ["application/json", "application/graphql-response+json"] as const;
+/** For subscriptions, by the protocol graphql-sse. */
+const eventStream = "text/event-stream";
 const responses = {
-  200: { content: mediaTypes, schema: GraphqlAnswer },
+  200: { content: [...mediaTypes, eventStream], schema: GraphqlAnswer },
   400: { content: mediaTypes, schema: GraphqlAnswer },
   405: { content: mediaTypes, schema: GraphqlAnswer },
   415: "error",
@@ -67,7 +73,7 @@ const errors = "graphql";
 const auth = { scopes: [], access: "own-account:read", optional: true } as const;
 
 /** The query endpoint (spec, "Query endpoint"; GraphQL over HTTP). */
-export function publicRoutes(operations: Operations): Routes {
+export function publicRoutes(operations: Operations, live: Pick<OpenLive, "live" | "callers">): Routes {
   const routes = createRoutes();
 
   routes.post("/graphql", {
@@ -79,11 +85,12 @@ export function publicRoutes(operations: Operations): Routes {
     body: { raw: { maxBytes: MiB, json: GraphqlBody } },
     responses,
     errors,
-    handle: (input) =>
-      answer(input, async () => {
-        const request = operationRequestFrom(parseJsonBody(input.body).value);
-        return operations.execute(request, askingOf(input), "queries and mutations");
-      }),
+    handle: (input) => {
+      const read = () => operationRequestFrom(parseJsonBody(input.body).value);
+      return input.mediaType === eventStream
+        ? answerInEvents(input, read, "everything", { operations, ...live })
+        : answer(input, async () => operations.execute(read(), askingOf(input), "queries and mutations"));
+    },
   });
 
   routes.get("/graphql", {
@@ -100,15 +107,50 @@ export function publicRoutes(operations: Operations): Routes {
     responses,
     errors,
     cache: "private, no-cache",
-    handle: (input) =>
-      answer(input, async () => {
-        refuseAmbientCredentials(input);
-        return operations.execute(requestFromQuery(input.query), askingOf(input), "queries");
-      }),
+    handle: (input) => {
+      refuseAmbientCredentials(input);
+      const read = () => requestFromQuery(input.query);
+      return input.mediaType === eventStream
+        ? answerInEvents(input, read, "queries and subscriptions", { operations, ...live })
+        : answer(input, async () => operations.execute(read(), askingOf(input), "queries"));
+    },
   });
   routes.include(errorPageRoutes());
   return routes;
 }
+
+/** Answers with messages as they come. What is refused before the first one is answered as JSON. */
+async function answerInEvents(
+  input: Input,
+  read: () => OperationRequest,
+  carried: Carried,
+  { operations, live, callers }: Pick<OpenLive, "live" | "callers"> & { readonly operations: Operations },
+): Promise<HttpResponse> {
+  const asking = askingOf(input);
+  try {
+    const lastEventId = input.headers["last-event-id"];
+    const request = { ...read(), ...(lastEventId !== undefined && { resumeAfter: String(lastEventId) }) };
+    const { operation } = operations.prepare(request, carried);
+    if (operation?.operation !== "subscription") {
+      const { body, status, notes } = await operations.execute(request, asking, carried);
+      input.note(notes);
+      return status === 200 ? bytes(eventsOf(body), eventStream) : refusedInEvents(body);
+    }
+    const who = { principal: input.principal, credential: credentialFrom(input.headers) };
+    const stream = await subscribeFor(live, callers, { ...who, clientAddress: input.clientAddress }, request, asking);
+    input.note({ operationType: "subscription", operationName: operation.name?.value });
+    return streamed(stream, { contentType: `${eventStream}; charset=utf-8`, headers: { "X-Accel-Buffering": "no" } });
+  } catch (error) {
+    if (error instanceof GraphQLError) return refusedInEvents(textOf(error.toJSON()));
+    if (!isAppError(error) || error.code !== "invalid_request") throw error;
+    const extensions = { ...graphqlExtensions(error), request_id: input.requestId };
+    return refusedInEvents(textOf({ message: error.message, extensions }));
+  }
+}
+
+const textOf = (error: GraphQLFormattedError): Buffer => Buffer.from(JSON.stringify({ errors: [error] }));
+
+const refusedInEvents = (body: Buffer): HttpResponse => bytes(body, "application/json; charset=utf-8", { status: 400 });
 
 type Input = Pick<
   RouteInput,

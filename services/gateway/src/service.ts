@@ -7,6 +7,7 @@ import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { followConfiguration, openAccess, openEdgeLimits, openServiceLog } from "@signalbox/service";
 import { openDocuments } from "./documents/documents.ts";
 import { openTrustedDocuments, type TrustedDocuments } from "./documents/trusted-documents.ts";
+import { openLive } from "./live/open-live.ts";
 import { createMergedOpenapi, openapiRoutes } from "./openapi/merged-openapi.ts";
 import { createCostLimits } from "./operations/cost-limits.ts";
 import { createOperations } from "./operations/operations.ts";
@@ -64,11 +65,14 @@ export async function createService(context: ServiceContext<Properties>): Promis
   });
 
   const openapi = { title: "Signalbox query endpoint", version: "1" };
-  const routes = publicRoutes(operations);
+  const schema = () => supergraph.schema;
+  const live = await openLive({ context, eventLog, operations, schema, authenticator, accessStates, rateLimits });
+  const routes = publicRoutes(operations, live);
   const own = openApiDocument(routes, openapi);
   routes.include(openapiRoutes(createMergedOpenapi({ clients, own, clock })));
   return {
     public: createHttpApp({ context, routes, authenticator, rateLimits, openapi }),
+    upgrade: (request, socket, head) => live.sockets.upgrade(request, socket, head),
     authorizeManagement,
   };
 }

@@ -1,4 +1,5 @@
 import { environment } from "@signalbox/config";
+import type { EventLog } from "@signalbox/events";
 import {
   createSender,
   eventually,
@@ -23,6 +24,7 @@ export interface Harness {
   readonly context: TestContext<typeof properties>;
   readonly url: string;
   readonly subgraphs: ReadonlyMap<SubgraphName, Subgraph>;
+  readonly eventLog: EventLog;
   query(
     who: TestPerson | null,
     query: string,
@@ -56,8 +58,9 @@ export async function startGateway(overrides: Overrides = {}): Promise<Harness> 
     ...(environment().GATEWAY_EXECUTOR === "apollo" && { "graphql.executor": "apollo" }),
     ...overrides,
   });
-  await testEventLog(events.url, context);
-  const { url, close } = await serveListener((await createService(context)).public);
+  const eventLog = await testEventLog(events.url, context);
+  const service = await createService(context);
+  const { url, close } = await serveListener(service.public, service.upgrade);
   await eventually(async () => (await context.health.report()).startup.status === "up");
 
   const send = createSender(url);
@@ -65,8 +68,7 @@ export async function startGateway(overrides: Overrides = {}): Promise<Harness> 
     send(null, "POST", "/graphql", { body, headers: { ...json, ...headers } });
   return {
     context,
-    url,
-    subgraphs,
+    ...{ url, subgraphs, eventLog },
     post,
     query: (who, query, { variables, headers } = {}) =>
       post(JSON.stringify({ query, variables }), { ...who?.headers, ...headers }),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { randomId } from "@signalbox/core";
 import { eventually } from "@signalbox/testing";
-import type { EventLog, ReceivedRecord } from "../event-log.ts";
+import type { BroadcastOptions, EventLog, PartitionRange, ReceivedRecord } from "../event-log.ts";
 import { openEventLog } from "../open-event-log.ts";
 import { type LogUnderTest, openLog, parts, quietLog, record, topicSpec } from "./log-under-test.ts";
 
@@ -20,7 +20,7 @@ export function describeBroadcasting(underTest: () => LogUnderTest): void {
       return topic;
     }
 
-    async function listen(topic: string, from: "start" | "end", onRecord?: (record: ReceivedRecord) => void) {
+    async function listen(topic: string, from: BroadcastOptions["from"], onRecord?: (record: ReceivedRecord) => void) {
       const values: string[] = [];
       const reader = await eventLog.broadcast({
         service: "images",
@@ -55,6 +55,20 @@ export function describeBroadcasting(underTest: () => LogUnderTest): void {
       await eventually(() => [...all, fresh].every(({ values }) => values.includes("a=new")));
       assert.deepEqual(fresh.values, ["a=new"]);
       await Promise.all([...all, fresh].map(({ reader }) => reader.close()));
+    });
+
+    test("a reader can begin at an offset of each partition, and is told what each of them has", async () => {
+      const topic = await freshTopic("delete", 1);
+      await eventLog.publish(["one", "two", "three"].map((value) => record(topic, "a", value)));
+      const ranges: PartitionRange[] = [];
+      const { values, reader } = await listen(topic, (range) => {
+        ranges.push(range);
+        return range.first + 1n;
+      });
+      await reader.caughtUp;
+      assert.deepEqual(values, ["a=two", "a=three"]);
+      assert.deepEqual(ranges, [{ topic, partition: 0, first: 0n, end: 3n }]);
+      await reader.close();
     });
 
     test("nothing published after a reader from now was opened is missed", async () => {

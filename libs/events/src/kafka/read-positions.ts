@@ -1,5 +1,5 @@
 import type { Admin, Consumer } from "kafkajs";
-import type { TopicPartition } from "../event-log.ts";
+import { type BroadcastOptions, beginningOf, type TopicPartition } from "../event-log.ts";
 import { requireKafkaTopics } from "./kafka-topics.ts";
 
 interface Position {
@@ -18,13 +18,13 @@ export class ReadPositions {
   readonly #positions = new Map<string, Position>();
 
   /** Asks the broker where the partitions begin and end. @throws UnknownTopic */
-  static async find(admin: Admin, topics: readonly string[], from: "start" | "end"): Promise<ReadPositions> {
+  static async find(admin: Admin, topics: readonly string[], from: BroadcastOptions["from"]): Promise<ReadPositions> {
     const found = new ReadPositions();
     await requireKafkaTopics(admin, topics);
     for (const topic of topics) {
       for (const { partition, high, low } of await admin.fetchTopicOffsets(topic)) {
         const end = BigInt(high);
-        const next = from === "start" ? BigInt(low) : end;
+        const next = beginningOf(from, { topic, partition, first: BigInt(low), end });
         found.#positions.set(`${topic}/${partition}`, { topic, partition, next, end, heardMs: 0 });
       }
     }

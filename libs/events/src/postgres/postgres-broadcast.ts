@@ -3,7 +3,7 @@ import type { Clock } from "@signalbox/core";
 import { createWakeUp } from "@signalbox/runtime";
 import { type Pool, sql } from "@signalbox/storage";
 import type { Logger, Outage } from "@signalbox/telemetry";
-import { type BroadcastOptions, type BroadcastReader, UnknownTopic } from "../event-log.ts";
+import { type BroadcastOptions, type BroadcastReader, beginningOf, UnknownTopic } from "../event-log.ts";
 import { ReaderProgress } from "../reader-progress.ts";
 import { readRecords } from "./read-records.ts";
 import type { TopicDirectory } from "./topic-directory.ts";
@@ -155,7 +155,7 @@ class PostgresReader {
   }
 }
 
-function startOf(row: PartitionRow, from: "start" | "end"): Position {
-  const { id: partitionId, topic, partition } = row;
-  return { partitionId, topic, partition, next: from === "start" ? row.first_offset : row.next_offset };
+function startOf(row: PartitionRow, from: BroadcastOptions["from"]): Position {
+  const { id: partitionId, topic, partition, first_offset: first, next_offset: end } = row;
+  return { partitionId, topic, partition, next: beginningOf(from, { topic, partition, first, end }) };
 }

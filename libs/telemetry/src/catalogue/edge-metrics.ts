@@ -25,6 +25,11 @@ export const edgeMetrics = {
     "Whether nothing is sent to a subgraph, 1 or 0, because most of its last fetches failed.",
     ["subgraph"],
   ),
+  signalbox_live_subscriptions: gauge("Subscriptions of the graph that are open."),
+  signalbox_live_subscriptions_ended_total: counter(
+    "Subscriptions that this side ended, by the code that their clients were told.",
+    ["code"],
+  ),
   signalbox_graphql_executions_total: counter(
     "Operations that were run, by the executor: ours, or Apollo's for what ours does not cover.",
     ["executor"],

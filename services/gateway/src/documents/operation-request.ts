@@ -6,6 +6,8 @@ export interface OperationRequest extends Pick<RequestMembers, "variables" | "op
   readonly query: string | null;
   /** The SHA-256 of the text in hex, or the name that a manifest gives it. */
   readonly documentId: string | null;
+  /** The cursor that a subscription goes on from. */
+  readonly resumeAfter: string | null;
 }
 
 const idLengthMax = 256;
@@ -14,10 +16,17 @@ const idLengthMax = 256;
 export function operationRequestFrom(body: unknown): OperationRequest {
   const { query, documentId, variables, operationName, extensions } = requestMembersFrom(body);
   const id = idFrom(documentId) ?? idFromExtension(extensions?.persistedQuery);
-  if (typeof query === "string") return { query, documentId: id, variables, operationName };
+  const resumeAfter = cursorFrom(extensions?.resumeAfter);
+  if (typeof query === "string") return { query, documentId: id, variables, operationName, resumeAfter };
   if (id === null || (query !== undefined && query !== null))
     throw new AppError("invalid_request", "query must be a string.", { field: "query" });
-  return { query: null, documentId: id, variables, operationName };
+  return { query: null, documentId: id, variables, operationName, resumeAfter };
+}
+
+function cursorFrom(cursor: unknown): string | null {
+  if (cursor === undefined || cursor === null) return null;
+  if (typeof cursor === "string") return cursor;
+  throw new AppError("invalid_request", "extensions.resumeAfter must be a cursor.", { field: "extensions" });
 }
 
 /** The `persistedQuery` of Apollo's clients, and of those that have followed them. */

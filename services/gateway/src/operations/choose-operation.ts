@@ -11,7 +11,7 @@ import {
 import { invalid } from "./check-document.ts";
 
 /** What a transport can carry. */
-export type Carried = "queries" | "queries and mutations" | "everything";
+export type Carried = "queries" | "queries and mutations" | "queries and subscriptions" | "everything";
 
 export type Chosen =
   | {
@@ -36,7 +36,10 @@ export function chooseOperation(
   const operation = getOperationAST(checked.document, operationName) ?? null;
   if (!operation) return refused(400, operation, [invalid("operationName does not select one operation.")]);
   const problem = problemOf(operation, carried);
-  if (problem !== null) return refused(carried === "queries" ? 405 : 400, operation, [invalid(problem)]);
+  if (problem !== null)
+    return refused(carried.startsWith("queries") && carried !== "queries and mutations" ? 405 : 400, operation, [
+      invalid(problem),
+    ]);
   const declared = operation.variableDefinitions ?? [];
   const { errors, coerced } = getVariableValues(schema, declared, variables ?? {}, { maxErrors: 20 });
   if (!errors) return { document: checked.document, operation, variables: coerced };
@@ -48,9 +51,10 @@ export function chooseOperation(
 }
 
 function problemOf({ operation }: OperationDefinitionNode, carried: Carried): string | null {
-  if (carried === "everything") return null;
-  if (operation === "subscription") return "Subscriptions need a persistent transport.";
-  if (carried === "queries" && operation !== "query") return "GET is for queries; send a mutation with POST.";
+  if (carried === "everything" || operation === "query") return null;
+  if (operation === "subscription")
+    return carried === "queries and subscriptions" ? null : "Subscriptions need a persistent transport.";
+  if (carried !== "queries and mutations") return "GET is for queries; send a mutation with POST.";
   return null;
 }
 

@@ -19,7 +19,7 @@ function heapBytes(): number {
 const schema = buildSchema("type Query { sum(of: [Int]): Int }");
 const { signal } = new AbortController();
 const context = { principal: null, signal, requestId: "r-1", clientAddress: "127.0.0.1", idempotencyKey: null };
-const nothingElse = { variables: undefined, operationName: undefined, documentId: null };
+const nothingElse = { variables: undefined, operationName: undefined, documentId: null, resumeAfter: null };
 const numbers = "1234567890123456 ".repeat(470);
 
 /** 8 KB each and no two alike: one that is never run, one that does not validate, one that does not parse. */

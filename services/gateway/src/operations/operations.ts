@@ -2,7 +2,13 @@ import { type Clock, MiB } from "@signalbox/core";
 import { createDocumentCache } from "@signalbox/graphql";
 import { requestFingerprint } from "@signalbox/http";
 import type { Logger, Metrics } from "@signalbox/telemetry";
-import { type DocumentNode, GraphQLError, type GraphQLFormattedError, type OperationDefinitionNode } from "graphql";
+import {
+  type DocumentNode,
+  type FormattedExecutionResult,
+  GraphQLError,
+  type GraphQLFormattedError,
+  type OperationDefinitionNode,
+} from "graphql";
 import type { Documents } from "../documents/documents.ts";
 import type { OperationRequest } from "../documents/operation-request.ts";
 import type { Fetch, KeyedOperation, OperationContext } from "../supergraph/subgraph-sender.ts";
@@ -73,6 +79,8 @@ export function createOperations(dependencies: Dependencies) {
 
   return {
     prepare,
+    begin: (prepared: PreparedOperation, asking: Charged) => begin(costLimits, prepared, asking),
+    resolve: (query: Runnable, asking: OnBehalf) => resolve(dependencies, query, asking),
     /** Runs one operation; a failure is part of the result. @throws AppError `rate_limited` when it would cost too much by now. */
     async execute(request: OperationRequest, asking: Asking, carried: Carried): Promise<Outcome> {
       const startedMs = clock.steadyMs();
@@ -97,7 +105,8 @@ export function createOperations(dependencies: Dependencies) {
       const keyed = keyedOperation(asking, { ...request, query: prepared.query }, prepared.operation);
       const { signal, release } = endOf(prepared.operation, asking.signal, deadlineMs);
       const context: OperationContext = { principal, requestId, clientAddress, keyed, fetches, signal };
-      const answer = await run({ supergraph, log }, { request, ...prepared }, context).finally(release);
+      const asked = { ...prepared, operationName: request.operationName, variables: request.variables ?? {} };
+      const answer = await run({ supergraph, log }, asked, context).finally(release);
       const whole = { ...answer, errors: maskErrors(answer.errors, requestId, log) };
       const { errors, body } = bounded(whole, prepared.operation, responseBytesMax());
       const cost = { estimated, actual: actualCost(prepared.operation, answer.objects) };
@@ -111,7 +120,7 @@ export function createOperations(dependencies: Dependencies) {
 type Prepared = Exclude<Chosen, { document: DocumentNode }> | PreparedOperation;
 
 /** An operation that may be run, with the text of its document and what it may cost. */
-interface PreparedOperation extends Extract<Chosen, { document: DocumentNode }> {
+export interface PreparedOperation extends Extract<Chosen, { document: DocumentNode }> {
   readonly query: string;
   readonly estimated: number;
 }
@@ -142,6 +151,8 @@ function written(errors: readonly GraphQLFormattedError[], data?: string): Buffe
   return Buffer.from(`{${members.join()}}`);
 }
 
+const never = new AbortController().signal;
+
 /** The answer as it is written, or in its place that it is too large. */
 function bounded(
   { data, errors }: Pick<OperationAnswer, "data" | "errors">,
@@ -170,19 +181,39 @@ function keyedOperation(
   return { key, fingerprint, sentTo: new Set(), isReplayed: false };
 }
 
-interface SelectedOperation extends PreparedOperation {
-  readonly request: OperationRequest;
+/** What the executor needs of an operation. */
+type Runnable = Parameters<Supergraph["execute"]>[0];
+
+type Charged = Pick<Asking, "principal" | "clientAddress">;
+
+/** Counts an operation that will be run. @throws GraphQLError or AppError for one that costs too much */
+function begin(costLimits: CostLimits, { estimated }: PreparedOperation, asking: Charged): void {
+  const tooCostly = costLimits.refusal(estimated);
+  if (tooCostly) throw tooCostly;
+  costLimits.charge(asking, Math.max(1, estimated));
+}
+
+type OnBehalf = Pick<Asking, "principal" | "requestId" | "clientAddress">;
+
+/** Runs a query of our own on behalf of somebody, without limits but its deadline. */
+async function resolve(
+  { supergraph, log, deadlineMs }: Pick<Dependencies, "supergraph" | "log" | "deadlineMs">,
+  query: Runnable,
+  asking: OnBehalf,
+): Promise<FormattedExecutionResult> {
+  const { signal, release } = endOf(query.operation, never, deadlineMs);
+  const context: OperationContext = { ...asking, keyed: null, fetches: [], signal };
+  const { data, errors } = await run({ supergraph, log }, query, context).finally(release);
+  return { data: JSON.parse(data), errors: maskErrors(errors, asking.requestId, log) };
 }
 
 async function run(
   { supergraph, log }: Pick<Dependencies, "supergraph" | "log">,
-  { request, query, document, operation }: SelectedOperation,
+  { query, document, operation, operationName, variables }: Runnable,
   context: OperationContext,
 ): Promise<OperationAnswer> {
-  const { operationName, variables } = request;
   try {
-    const asked = { query, document, operation, operationName: operationName ?? undefined, variables: variables ?? {} };
-    return await supergraph.execute(asked, context);
+    return await supergraph.execute({ query, document, operation, operationName, variables }, context);
   } catch (error) {
     log.error({ error, requestId: context.requestId }, "an operation failed");
     return { data: "null", objects: 0, errors: [{ message: "Something went wrong on our side." }] };

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { openApolloExecutor } from "./apollo-executor.ts";
+import { createLocalSubgraph } from "./local-subgraph.ts";
 import { openOwnExecutor } from "./own-executor.ts";
 import { createSubgraphSender, type SenderParts } from "./subgraph-sender.ts";
 import type { Supergraph } from "./supergraph.ts";
@@ -24,6 +25,7 @@ export async function openSupergraph({
   const senders = new Map(
     [...clients].map(([name, client]) => [name, createSubgraphSender({ ...parts, name, client })]),
   );
+  senders.set("local", await createLocalSubgraph(senders));
   const openApollo = () => openApolloExecutor({ supergraphSdl, senders, log: parts.log });
   return executor === "apollo" ? openApollo() : openOwnExecutor({ ...parts, supergraphSdl, senders, openApollo });
 }

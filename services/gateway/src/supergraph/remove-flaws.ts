@@ -26,6 +26,8 @@ export function removeFlaws(fetched: Fetched, data: Members, loss: Loss): GraphQ
   for (const root of rootsOf(fetched)) {
     const [entities, at] = root.path;
     const found = entities === undefined ? data : (data[entities] as (Members | null)[] | null)?.[Number(at)];
+    // An entity that its owner does not show is no fault: whoever refers to it has to bear its absence.
+    if (entities !== undefined && found === null) continue;
     judgeMembers(found ?? {}, root);
   }
   return flaws;

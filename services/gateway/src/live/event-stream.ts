@@ -1,0 +1,90 @@
+import { Readable } from "node:stream";
+import { seconds } from "@signalbox/core";
+import type { FormattedExecutionResult } from "graphql";
+import type { OperationRequest } from "../documents/operation-request.ts";
+import type { Live } from "./live.ts";
+import type { LiveCaller, LiveCallers } from "./live-caller.ts";
+import { liveErrorOf } from "./live-error.ts";
+import type { LiveStream } from "./live-stream.ts";
+
+const pingMs = seconds(12);
+
+/**
+ * Subscribes for one event stream, by the protocol graphql-sse in its distinct connections mode. The id of an event is its
+ * cursor, which comes back as `Last-Event-ID`. @throws GraphQLError or AppError for a subscription that is refused
+ */
+export async function subscribeFor(
+  live: Live,
+  callers: LiveCallers,
+  who: Parameters<LiveCallers["open"]>[1],
+  request: OperationRequest,
+  { requestId }: { readonly requestId: string },
+): Promise<Readable> {
+  const caller: LiveCaller = callers.open("stream", who, {
+    change: () => live.recheck(caller),
+    end: (reason) => live.end(caller, reason),
+  });
+  try {
+    const stream = await live.subscribe(request, caller, { requestId, clientAddress: who.clientAddress });
+    return new EventStream(stream, () => callers.close(caller));
+  } catch (error) {
+    callers.close(caller);
+    throw error;
+  }
+}
+
+/** The one result of a query or mutation, as JSON, in the form of an event stream. */
+export const eventsOf = (result: Buffer): Buffer => Buffer.from(`event: next\ndata: ${result}\n\n${complete}`);
+
+const comment = ":\n\n";
+const complete = "event: complete\ndata:\n\n";
+
+const nextOf = (result: FormattedExecutionResult, id?: string): string =>
+  `${id === undefined ? "" : `id: ${id}\n`}event: next\ndata: ${JSON.stringify(result)}\n\n`;
+
+/** Asks for the next message only when the client has taken the last one, so that a slow one is noticed. */
+class EventStream extends Readable {
+  readonly #stream: LiveStream;
+  readonly #onEnd: () => void;
+  readonly #timer: NodeJS.Timeout;
+  #isReading = false;
+
+  constructor(stream: LiveStream, onEnd: () => void) {
+    super({ highWaterMark: 0 });
+    this.#stream = stream;
+    this.#onEnd = onEnd;
+    // The client learns at once that the subscription has begun: no header leaves before a byte of the body.
+    this.push(comment);
+    this.#timer = setInterval(() => {
+      if (this.#isReading && this.readableLength === 0) this.push(comment);
+    }, pingMs);
+  }
+
+  override _read(): void {
+    if (this.#isReading) return;
+    this.#isReading = true;
+    void this.#next();
+  }
+
+  async #next(): Promise<void> {
+    try {
+      const { done, value } = await this.#stream.next();
+      this.#isReading = false;
+      if (this.destroyed) return;
+      if (!done && value) return void this.push(nextOf(value.result, value.cursor));
+    } catch (error) {
+      if (this.destroyed) return;
+      this.push(nextOf({ errors: [liveErrorOf(error).toJSON()] }));
+    }
+    clearInterval(this.#timer);
+    this.push(complete);
+    this.push(null);
+  }
+
+  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+    clearInterval(this.#timer);
+    void this.#stream.return();
+    this.#onEnd();
+    callback(error);
+  }
+}

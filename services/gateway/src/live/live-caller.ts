@@ -1,0 +1,196 @@
+import type { AccessStates, Authenticator, PresentedCredential, Principal } from "@signalbox/auth";
+import { requireScopes, requireState } from "@signalbox/auth";
+import type { SubscriptionDeclaration } from "@signalbox/contracts";
+import { AppError, type Clock, isAppError, seconds } from "@signalbox/core";
+import { addressBucket } from "@signalbox/http";
+import type { Runner } from "@signalbox/runtime";
+
+interface Dependencies {
+  readonly authenticator: Authenticator;
+  readonly accessStates: Pick<AccessStates, "onChange" | "isBehind">;
+  readonly runner: Pick<Runner, "every" | "defer">;
+  readonly clock: Clock;
+}
+
+interface Callbacks {
+  /** The access of the caller has changed. */
+  readonly change: (caller: LiveCaller) => void;
+  /** The credential is good no more. */
+  readonly end: (reason: AppError) => void;
+}
+
+/** Setting a timer for longer makes it fire at once. */
+const timerMsMax = 2 ** 31 - 1;
+const recheckMs = seconds(1);
+
+/** Whoever has a connection: who they are now, and what ends it. Null credentials are those of an anonymous caller. */
+export class LiveCaller {
+  principal: Principal | null;
+  readonly #authenticator: Authenticator;
+  readonly #clock: Clock;
+  readonly #onChange: (caller: LiveCaller) => void;
+  readonly #onEnd: (reason: AppError) => void;
+  #credential: PresentedCredential | null;
+  /** While a change is being looked at, nothing is told. */
+  #checking: Promise<void> = Promise.resolve();
+  /** How often it was looked at: an answer that came late says what was true before. */
+  #checks = 0;
+  #expiry: NodeJS.Timeout | undefined;
+  #isEnded = false;
+
+  constructor(
+    { authenticator, clock }: Pick<Dependencies, "authenticator" | "clock">,
+    { credential, principal }: { credential: PresentedCredential | null; principal: Principal | null },
+    on: Callbacks,
+  ) {
+    this.#authenticator = authenticator;
+    this.#clock = clock;
+    this.#credential = credential;
+    this.principal = principal;
+    this.#onChange = on.change;
+    this.#onEnd = on.end;
+    this.#watchExpiry();
+  }
+
+  /** Equal for callers who are shown the same. */
+  get view(): string {
+    const { principal } = this;
+    if (principal === null) return "";
+    const { accountId, state, epoch, scopes, credential } = principal;
+    return [accountId, state, epoch, credential.id, ...[...scopes].sort()].join(" ");
+  }
+
+  /** Resolves when the caller may be told; access is as it is known in this moment. @throws AppError */
+  async admit({ access }: Pick<SubscriptionDeclaration, "access">): Promise<void> {
+    await this.#checking;
+    if (this.#isEnded) throw new AppError("unauthorized", "The credential is not valid.");
+    if (!("scope" in access)) return;
+    if (this.principal === null) throw new AppError("unauthorized", "Send credentials.");
+    requireState(this.principal, access.access);
+    requireScopes(this.principal, [access.scope]);
+  }
+
+  /** Whether something that is for an audience, and not for an account, is for this caller. */
+  isOf(audience: "public" | "account" | "operator"): boolean {
+    if (audience === "public") return true;
+    if (this.principal === null) return false;
+    return audience === "account" || this.principal.scopes.has("config:read");
+  }
+
+  /** Goes on with another credential of the same account. @throws AppError `forbidden` */
+  renew(credential: PresentedCredential, principal: Principal): void {
+    if (principal.accountId !== this.principal?.accountId)
+      throw new AppError("forbidden", "This credential is of another account.");
+    this.#credential = credential;
+    this.#become(principal);
+  }
+
+  /** Asks again who this is. Until that is known, nothing is told. */
+  recheck(): void {
+    const credential = this.#credential;
+    if (credential === null || this.#isEnded) return;
+    const check = ++this.#checks;
+    const isLast = () => this.#checks === check && this.#credential === credential;
+    this.#checking = this.#authenticator.authenticate(credential).then(
+      (principal) => {
+        if (isLast()) this.#become(principal);
+      },
+      (error: unknown) => {
+        // Nobody is told anything whose access is not known.
+        const reason = isAppError(error) ? error : new AppError("unavailable", "Access is not known.");
+        if (isLast()) this.#end(reason);
+      },
+    );
+  }
+
+  #become(principal: Principal): void {
+    this.principal = principal;
+    this.#watchExpiry();
+    this.#onChange(this);
+  }
+
+  close(): void {
+    this.#isEnded = true;
+    clearTimeout(this.#expiry);
+  }
+
+  #end(reason: AppError): void {
+    if (this.#isEnded) return;
+    this.close();
+    this.#onEnd(reason);
+  }
+
+  #watchExpiry(): void {
+    clearTimeout(this.#expiry);
+    const { expiresAt } = this.principal ?? {};
+    if (!expiresAt || this.#isEnded) return;
+    const leftMs = Math.max(0, expiresAt.getTime() - this.#clock.nowMs());
+    // Never at once: a credential may be taken for a while after its end, and whoever opens has to be told first.
+    this.#expiry = setTimeout(
+      () => {
+        if (leftMs > timerMsMax) this.#watchExpiry();
+        else this.#end(new AppError("unauthorized", "The credential has expired."));
+      },
+      Math.min(timerMsMax, leftMs),
+    );
+  }
+}
+
+/** How many connections one credential may have, or one address without any: sockets, and event streams of one subscription. */
+const connectionsMax = { socket: 20, stream: 100 } as const;
+
+interface Opening {
+  readonly credential: PresentedCredential | null;
+  readonly principal: Principal | null;
+  readonly clientAddress: string;
+}
+
+/** The callers of this instance: each is looked at again when their access has changed. */
+export class LiveCallers {
+  readonly #dependencies: Dependencies;
+  /** With what each is counted under. */
+  readonly #callers = new Map<LiveCaller, string>();
+  readonly #counts = new Map<string, number>();
+
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
+    const { accessStates, runner } = dependencies;
+    const stop = accessStates.onChange(({ id }) => {
+      for (const caller of this.#callers.keys()) if (isAbout(id, caller)) caller.recheck();
+    });
+    runner.defer("live access", stop);
+    // A log that is not heard would tell of nothing, so the source is asked instead.
+    runner.every("live access", recheckMs, async () => {
+      if (!accessStates.isBehind()) return;
+      for (const caller of this.#callers.keys()) caller.recheck();
+    });
+  }
+
+  /** @throws AppError `rate_limited` for one connection too many */
+  open(kind: keyof typeof connectionsMax, { clientAddress, ...who }: Opening, on: Callbacks): LiveCaller {
+    const owner = `${kind} ${who.principal?.credential.id ?? addressBucket(clientAddress)}`;
+    const count = (this.#counts.get(owner) ?? 0) + 1;
+    if (count > connectionsMax[kind])
+      throw new AppError("rate_limited", "There are too many connections of this caller.");
+    this.#counts.set(owner, count);
+    const caller = new LiveCaller(this.#dependencies, who, on);
+    this.#callers.set(caller, owner);
+    return caller;
+  }
+
+  close(caller: LiveCaller): void {
+    caller.close();
+    const owner = this.#callers.get(caller);
+    if (owner === undefined) return;
+    this.#callers.delete(caller);
+    const left = (this.#counts.get(owner) ?? 1) - 1;
+    if (left > 0) this.#counts.set(owner, left);
+    else this.#counts.delete(owner);
+  }
+}
+
+function isAbout(id: string, { principal }: LiveCaller): boolean {
+  if (principal === null) return false;
+  const { accountId, credential } = principal;
+  return accountId === id || credential.id === id || credential.tokenId === id;
+}

@@ -1,0 +1,75 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+
+/** The next offset to read of each partition, by `topic/partition`. */
+export type Positions = ReadonlyMap<string, bigint>;
+
+/** Says where a subscription has come to. Sealed: offsets would tell how busy everybody else is. */
+export interface Cursors {
+  seal(field: string, positions: Positions): string;
+  /** Null for what is no cursor of this field. */
+  open(field: string, cursor: string): Positions | null;
+}
+
+const [nonceBytes, tagBytes] = [12, 16];
+const algorithm = "aes-256-gcm";
+const cursorLengthMax = 8_192;
+
+/** Cursors are read by every instance, so their key is made of the secret that all of them have. */
+export function createCursors(secrets: () => readonly string[]): Cursors {
+  const keys = new Map<string, Buffer>();
+  function keyOf(secret: string): Buffer {
+    const key = keys.get(secret) ?? Buffer.from(hkdfSync("sha256", secret, "", "signalbox live cursor", 32));
+    keys.set(secret, key);
+    return key;
+  }
+
+  return {
+    seal(field, positions) {
+      const nonce = randomBytes(nonceBytes);
+      const cipher = createCipheriv(algorithm, keyOf(secrets()[0] ?? ""), nonce).setAAD(Buffer.from(field));
+      return Buffer.concat([nonce, cipher.update(textOf(positions)), cipher.final(), cipher.getAuthTag()]).toString(
+        "base64url",
+      );
+    },
+    open(field, cursor) {
+      if (cursor.length > cursorLengthMax) return null;
+      const bytes = Buffer.from(cursor, "base64url");
+      for (const secret of secrets()) {
+        const text = decrypted(bytes, keyOf(secret), field);
+        if (text !== null) return positionsIn(text);
+      }
+      return null;
+    },
+  };
+}
+
+/** `topic partition=offset partition=offset;…`, because cursors are in every message. */
+function textOf(positions: Positions): string {
+  const topics = Map.groupBy(positions, ([place]) => place.slice(0, place.lastIndexOf("/")));
+  const parts = [...topics].map(([topic, places]) =>
+    [topic, ...places.map(([place, offset]) => `${place.slice(topic.length + 1)}=${offset}`)].join(" "),
+  );
+  return parts.join(";");
+}
+
+function positionsIn(text: string): Positions {
+  const positions = text.split(";").flatMap((part) => {
+    const [topic, ...places] = part.split(" ");
+    return places.map((place): [string, bigint] => {
+      const [partition, offset = "0"] = place.split("=");
+      return [`${topic}/${partition}`, BigInt(offset)];
+    });
+  });
+  return new Map(positions);
+}
+
+function decrypted(bytes: Buffer, key: Buffer, field: string): string | null {
+  if (bytes.length <= nonceBytes + tagBytes) return null;
+  const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes)).setAAD(Buffer.from(field));
+  decipher.setAuthTag(bytes.subarray(-tagBytes));
+  try {
+    return decipher.update(bytes.subarray(nonceBytes, -tagBytes), undefined, "utf8") + decipher.final("utf8");
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,16 @@
+import { eventOf, type SubscriptionDeclaration } from "@signalbox/contracts";
+import type { ReceivedEvent } from "@signalbox/events";
+
+/** An event that a subscription tells of, and its place in the log. */
+export interface LiveEvent {
+  readonly event: ReceivedEvent;
+  readonly topic: string;
+  /** `topic/partition`. */
+  readonly place: string;
+  readonly offset: bigint;
+}
+
+/** The topics that the events of a subscription are on. */
+export const topicsOf = ({ events }: Pick<SubscriptionDeclaration, "events">): string[] => [
+  ...new Set(events.map((name) => eventOf(name).topic)),
+];

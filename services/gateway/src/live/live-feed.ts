@@ -1,0 +1,154 @@
+import { setImmediate } from "node:timers/promises";
+import { type SubscriptionDeclaration, subscriptions } from "@signalbox/contracts";
+import { MiB } from "@signalbox/core";
+import { decodeEvent, type EventLog, eventNameOf, type ReceivedRecord } from "@signalbox/events";
+import type { ServiceContext } from "@signalbox/runtime";
+import type { Positions } from "./live-cursor.ts";
+import { type LiveEvent, topicsOf } from "./live-event.ts";
+import { replayFromLog } from "./log-replay.ts";
+
+interface Kept {
+  readonly one: LiveEvent;
+  readonly bytes: number;
+}
+
+type FeedContext = Pick<ServiceContext<unknown>, "service" | "instance" | "log" | "runner" | "health"> & {
+  readonly eventLog: EventLog;
+};
+
+const declarations: readonly SubscriptionDeclaration[] = Object.values(subscriptions);
+const told: ReadonlySet<string> = new Set(declarations.flatMap(({ events }) => events));
+
+const ringBytesMax = 64 * MiB;
+const toldAtOnce = 16;
+const keptShare = 7 / 8;
+/** What an event takes besides its bytes, in the ring and decoded. */
+const entryBytes = 1_024;
+
+/**
+ * The events of all subscriptions, read once for the process. The last 64 MiB of them are kept, so that a client that was away
+ * for a moment is given what it missed without reading the log again.
+ */
+export class LiveFeed {
+  readonly #context: FeedContext;
+  readonly #topics = [...new Set(declarations.flatMap(topicsOf))];
+  readonly #positions = new Map<string, bigint>();
+  /** From where on the ring has everything. */
+  readonly #floor = new Map<string, bigint>();
+  readonly #ids = new Set<string>();
+  readonly #ringBytesMax: number;
+  #ring: Kept[] = [];
+  #ringBytes = 0;
+  #told = 0;
+  #isReady = false;
+  #onEvent: (one: LiveEvent) => void = () => {};
+
+  constructor(context: FeedContext, bytesMax = ringBytesMax) {
+    this.#context = context;
+    this.#ringBytesMax = bytesMax;
+  }
+
+  /** False until the log was heard: before that nobody could be told where they are. */
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  /** Begins to read. The service does not wait for a log that is away. */
+  async open(onEvent: (one: LiveEvent) => void): Promise<void> {
+    const { eventLog, service, instance, log, runner, health } = this.#context;
+    this.#onEvent = onEvent;
+    const reader = await eventLog.broadcast({
+      ...{ service, instance, topics: this.#topics },
+      from: ({ topic, partition, end }) => {
+        this.#positions.set(`${topic}/${partition}`, end);
+        this.#floor.set(`${topic}/${partition}`, end);
+        return end;
+      },
+      onRecord: (record) => this.#take(record),
+    });
+    runner.defer("live events", () => reader.close());
+    health.live("live events", () => reader.liveness());
+    reader.caughtUp.then(
+      () => {
+        this.#isReady = true;
+      },
+      (error: unknown) => log.error({ error }, "the events of subscriptions could not be read"),
+    );
+  }
+
+  /** Where the feed is now in some topics. */
+  positionsIn(topics: readonly string[]): Positions {
+    return new Map([...this.#positions].filter(([place]) => topics.includes(topicAt(place))));
+  }
+
+  /**
+   * What came after the positions, up to where the feed is at the first call: from the ring, or from the log.
+   * @throws GraphQLError `CURSOR_EXPIRED`
+   */
+  replay(after: Positions, topics: readonly string[]): AsyncIterable<LiveEvent> {
+    const until = this.positionsIn(topics);
+    const isInRing = [...until.keys()].every((place) => (after.get(place) ?? 0n) >= (this.#floor.get(place) ?? 0n));
+    const isAhead = [...after].some(([place, offset]) => offset > (until.get(place) ?? offset));
+    if (isInRing && !isAhead)
+      return fromRing(
+        this.#ring.map(({ one }) => one),
+        after,
+        topics,
+      );
+    return replayFromLog({ ...this.#context, topics, after, until, read: (record) => this.#read(record) });
+  }
+
+  async #take(record: ReceivedRecord): Promise<void> {
+    const place = `${record.topic}/${record.partition}`;
+    this.#positions.set(place, record.offset + 1n);
+    const one = this.#read(record);
+    // An event may be in the log twice, when its publisher died before it knew.
+    if (!one || this.#ids.has(one.event.id)) return;
+    this.#keep(one, entryBytes + 2 * (record.value?.length ?? 0));
+    this.#onEvent(one);
+    // A page of the log comes at once, and what was told has to get out between its events.
+    if (++this.#told % toldAtOnce === 0) await setImmediate();
+  }
+
+  /** Null for a record that no subscription tells of. */
+  #read(record: ReceivedRecord): LiveEvent | null {
+    const { topic, partition, offset } = record;
+    if (record.value === null) return null;
+    try {
+      const name = eventNameOf(record.headers);
+      if (name === null || !told.has(name)) return null;
+      return { event: decodeEvent(name, record), topic, place: `${topic}/${partition}`, offset };
+    } catch (error) {
+      this.#context.log.error({ error, topic, offset: String(offset) }, "an event of a subscription is unreadable");
+      return null;
+    }
+  }
+
+  #keep(one: LiveEvent, bytes: number): void {
+    this.#ring.push({ one, bytes });
+    this.#ids.add(one.event.id);
+    this.#ringBytes += bytes;
+    if (this.#ringBytes > this.#ringBytesMax) this.#forgetOldest();
+  }
+
+  /** Makes room for a while, or each event would move all the others. */
+  #forgetOldest(): void {
+    let gone = 0;
+    for (const { one, bytes } of this.#ring) {
+      if (this.#ringBytes <= this.#ringBytesMax * keptShare) break;
+      this.#ringBytes -= bytes;
+      this.#ids.delete(one.event.id);
+      this.#floor.set(one.place, one.offset + 1n);
+      gone++;
+    }
+    this.#ring = this.#ring.slice(gone);
+  }
+}
+
+async function* fromRing(ring: readonly LiveEvent[], after: Positions, topics: readonly string[]) {
+  for (const one of ring) {
+    if (topics.includes(one.topic) && one.offset >= (after.get(one.place) ?? 0n)) yield one;
+  }
+}
+
+const topicAt = (place: string): string => place.slice(0, place.lastIndexOf("/"));

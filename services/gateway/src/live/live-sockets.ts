@@ -1,0 +1,221 @@
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { AppError, isAppError, KiB, seconds } from "@signalbox/core";
+import type { ClientAddress } from "@signalbox/http";
+import type { Logger } from "@signalbox/telemetry";
+import type { ExecutionArgs, GraphQLError, GraphQLSchema } from "graphql";
+import { CloseCode, type Context, handleProtocols, makeServer, type SubscribePayload } from "graphql-ws";
+import { type WebSocket, WebSocketServer } from "ws";
+import { operationRequestFrom } from "../documents/operation-request.ts";
+import type { Operations } from "../operations/operations.ts";
+import type { Live } from "./live.ts";
+import type { LiveCaller, LiveCallers } from "./live-caller.ts";
+import { liveErrorOf } from "./live-error.ts";
+import type { LiveStream } from "./live-stream.ts";
+import { asError, resultOf, resultsOf } from "./socket-results.ts";
+import type { SocketSignIn } from "./socket-sign-in.ts";
+
+interface Dependencies {
+  readonly live: Live;
+  readonly callers: LiveCallers;
+  readonly operations: Operations;
+  readonly schema: () => GraphQLSchema;
+  readonly signIn: SocketSignIn;
+  readonly clientAddress: ClientAddress;
+  readonly log: Logger;
+}
+
+/** What is known of one connection. */
+interface Connection {
+  readonly socket: WebSocket;
+  readonly request: IncomingMessage;
+  readonly address: string;
+  readonly requestId: string;
+  /** Aborted when the connection is over: nobody waits for its queries any more. */
+  readonly gone: AbortController;
+  caller: LiveCaller | null;
+}
+
+type SocketContext = Context<Record<string, unknown>, Connection>;
+
+const messageBytesMax = 64 * KiB;
+const initWithinMs = seconds(3);
+const pingMs = seconds(12);
+const socketsMax = 10_000;
+const subscriptionsMax = 100;
+const farewellMs = 100;
+const closing = { restart: 1012, tryLater: 1013 } as const;
+
+/** Subscriptions over WebSocket, by the protocol graphql-transport-ws. */
+export class LiveSockets {
+  readonly #dependencies: Dependencies;
+  readonly #server = new WebSocketServer({ noServer: true, maxPayload: messageBytesMax, handleProtocols });
+  readonly #connections = new Set<Connection>();
+  readonly #protocol;
+
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
+    this.#protocol = makeServer<Record<string, unknown>, Connection>({
+      connectionInitWaitTimeout: initWithinMs,
+      onConnect: (context) => this.#connect(context),
+      onPing: (context, payload) => this.#renew(context, payload),
+      onSubscribe: (context, _id, payload) => this.#subscribe(context, payload),
+      subscribe: ((args: ExecutionArgs) => resultsOf(args.contextValue as LiveStream)) as never,
+      execute: ((args: ExecutionArgs) => args.contextValue) as never,
+    });
+  }
+
+  /** Takes an upgrade of `/graphql`; any other is refused. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const [path = ""] = (request.url ?? "").split("?");
+    if (!/^\/graphql\/?$/.test(path)) refuse(socket, "404 Not Found");
+    else if (this.#connections.size >= socketsMax) refuse(socket, "503 Service Unavailable");
+    else this.#server.handleUpgrade(request, socket, head, (opened) => this.#open(opened, request));
+  }
+
+  /** Closes every connection, spread over the time, so that their clients do not come back all at once. */
+  async drain(withinMs: number): Promise<void> {
+    // What ended the subscriptions is on its way.
+    await sleep(farewellMs);
+    const connections = [...this.#connections];
+    const pauseMs = withinMs / Math.max(1, connections.length);
+    for (const { socket } of connections) {
+      socket.close(closing.restart, "Service restart");
+      await sleep(pauseMs);
+    }
+  }
+
+  close(): void {
+    for (const { socket } of this.#connections) socket.terminate();
+  }
+
+  #open(socket: WebSocket, request: IncomingMessage): void {
+    const { clientAddress, log } = this.#dependencies;
+    const address = clientAddress(request);
+    const gone = new AbortController();
+    const connection = { socket, request, address, gone, requestId: crypto.randomUUID(), caller: null };
+    this.#connections.add(connection);
+    let isAlive = true;
+    const pings = setInterval(() => {
+      if (!isAlive) return socket.terminate();
+      isAlive = false;
+      socket.ping();
+    }, pingMs);
+    socket.on("pong", () => {
+      isAlive = true;
+    });
+    socket.on("error", (error) => log.debug({ error }, "a live connection failed"));
+    const closed = this.#protocol.opened(
+      {
+        protocol: socket.protocol,
+        send: (data) =>
+          new Promise((resolve, reject) => socket.send(data, (error) => (error ? reject(error) : resolve()))),
+        close: (code, reason) => socket.close(code, reason),
+        onMessage: (handle) => {
+          socket.on("message", (data) => {
+            isAlive = true;
+            handle(String(data)).catch((error: unknown) => this.#failed(connection, error));
+          });
+        },
+      },
+      connection,
+    );
+    socket.once("close", (code, reason) => {
+      clearInterval(pings);
+      this.#forget(connection);
+      void closed(code, String(reason));
+    });
+  }
+
+  /** A message that graphql-ws knows nothing of is a fault of the client; what is none of that is ours. */
+  #failed({ socket }: Connection, error: unknown): void {
+    const isUnknown = error instanceof Error && error.message.startsWith("Unexpected message");
+    if (isUnknown) socket.close(CloseCode.BadRequest, "Unknown message");
+    else if (socket.readyState === socket.OPEN) {
+      this.#dependencies.log.error({ error }, "a live connection failed");
+      socket.close(CloseCode.InternalServerError, "Internal error");
+    }
+  }
+
+  async #connect({ connectionParams, extra: connection }: SocketContext): Promise<boolean> {
+    const { socket, address } = connection;
+    const { signIn, callers, live } = this.#dependencies;
+    try {
+      const who = (await signIn.fromInit(connectionParams, connection)) ?? { credential: null, principal: null };
+      if (socket.readyState !== socket.OPEN) return true;
+      const opening = { ...who, clientAddress: address };
+      connection.caller = callers.open("socket", opening, {
+        change: (caller) => live.recheck(caller),
+        end: (reason) => void closed(socket, codeOf(reason), reason.message),
+      });
+      return true;
+    } catch (error) {
+      if (!isAppError(error)) throw error;
+      return closed(socket, codeOf(error), error.message);
+    }
+  }
+
+  async #renew(
+    { extra: { socket, caller, address } }: SocketContext,
+    payload: Record<string, unknown> | undefined,
+  ): Promise<void> {
+    try {
+      const renewed = caller && (await this.#dependencies.signIn.fromPing(payload, address));
+      if (renewed) caller.renew(renewed.credential, renewed.principal);
+    } catch (error) {
+      if (!isAppError(error)) throw error;
+      closed(socket, codeOf(error), error.message);
+    }
+  }
+
+  async #subscribe(
+    { extra: { caller, address, requestId, gone }, subscriptions }: SocketContext,
+    payload: SubscribePayload,
+  ): Promise<ExecutionArgs | readonly GraphQLError[]> {
+    const { live, operations, schema, signIn } = this.#dependencies;
+    try {
+      if (caller === null) throw new AppError("unauthorized", "Send connection_init first.");
+      if (Object.keys(subscriptions).length > subscriptionsMax)
+        throw new AppError("rate_limited", `A connection has at most ${subscriptionsMax} operations.`);
+      signIn.count(caller.principal, address);
+      const request = operationRequestFrom(payload);
+      const prepared = operations.prepare(request, "everything");
+      const origin = { requestId, clientAddress: address };
+      if ("refusal" in prepared) return prepared.refusal.map(asError);
+      const { document, operation } = prepared;
+      const { principal } = caller;
+      const asking = { ...origin, principal, idempotencyKey: null, signal: gone.signal };
+      const contextValue =
+        operation.operation === "subscription"
+          ? await live.subscribe(request, caller, origin)
+          : resultOf(JSON.parse((await operations.execute(request, asking, "queries and mutations")).body.toString()));
+      return { schema: schema(), document, operationName: operation.name?.value, contextValue };
+    } catch (error) {
+      const told = liveErrorOf(error);
+      if (told.extensions.code === "INTERNAL") this.#dependencies.log.error({ error }, "a subscription failed");
+      return [told];
+    }
+  }
+
+  #forget(connection: Connection): void {
+    this.#connections.delete(connection);
+    connection.gone.abort();
+    if (connection.caller) this.#dependencies.callers.close(connection.caller);
+  }
+}
+
+function refuse(socket: Duplex, status: string): void {
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}
+
+function codeOf({ code }: AppError): number {
+  if (code === "unavailable") return closing.tryLater;
+  return code === "rate_limited" ? CloseCode.TooManyInitialisationRequests : CloseCode.Forbidden;
+}
+
+/** True, because graphql-ws would close it once more. */
+function closed(socket: WebSocket, code: number, reason: string): true {
+  socket.close(code, reason.slice(0, 120));
+  return true;
+}

@@ -1,0 +1,171 @@
+import { MiB } from "@signalbox/core";
+import type { FormattedExecutionResult, GraphQLError } from "graphql";
+import { liveError, liveErrorOf } from "./live-error.ts";
+
+/** One message of a subscription, and where to go on after it. */
+interface LiveMessage {
+  readonly result: FormattedExecutionResult;
+  readonly cursor: string;
+}
+
+/** The result of an event, with its length as JSON. */
+export interface Resolved {
+  readonly result: FormattedExecutionResult;
+  readonly bytes: number;
+}
+
+interface Waiting {
+  readonly isPaced: boolean;
+  readonly cursor: string;
+  /** Null until it is resolved. */
+  outcome: Resolved | { readonly error: GraphQLError } | null;
+}
+
+const messagesMax = 256;
+const bytesMax = MiB;
+const unresolvedMax = 1_000;
+const pacedMax = 16;
+
+interface StreamOptions {
+  /** Where the client goes on that has got nothing yet. */
+  readonly start: string;
+  /** Where it goes on when everything was delivered; null while a replay knows better. */
+  readonly cursorNow: () => string | null;
+  /** Called when this side ends the stream. */
+  readonly onFailure: (error: GraphQLError) => void;
+  /** Called once, when the stream is over. */
+  readonly onClose: () => void;
+}
+
+/**
+ * The messages of one subscription, in order, for a transport that takes one after the other. A transport that falls behind by
+ * 256 messages or 1 MiB ends it: the client is told, with the cursor after the last message that it got, and loses nothing.
+ */
+export class LiveStream implements AsyncGenerator<LiveMessage, void, void> {
+  readonly #options: StreamOptions;
+  #waiting: Waiting[] = [];
+  #bytes = 0;
+  #delivered: string;
+  #failure: GraphQLError | null = null;
+  #isClosed = false;
+  #wake = () => {};
+  #hasRoom = () => {};
+
+  constructor(options: StreamOptions) {
+    this.#options = options;
+    this.#delivered = options.start;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed || this.#failure !== null;
+  }
+
+  /** `isPaced` is for a sender that waits for `room`, however large its messages turn out. */
+  push(resolved: Promise<Resolved>, cursor: string, { isPaced = false } = {}): void {
+    if (this.isClosed) return;
+    const waiting: Waiting = { cursor, isPaced, outcome: null };
+    this.#waiting.push(waiting);
+    this.#judge(waiting);
+    void resolved.then(
+      (outcome) => this.#resolve(waiting, outcome),
+      (error: unknown) => this.#resolve(waiting, { error: liveErrorOf(error) }),
+    );
+  }
+
+  /** Resolves when the transport has caught up, or the stream is over: for a replay, which may take its time. */
+  async room(messages = pacedMax): Promise<void> {
+    while (!this.isClosed && (this.#waiting.length > messages || this.#bytes > bytesMax / 4)) {
+      await new Promise<void>((resolve) => {
+        this.#hasRoom = resolve;
+      });
+    }
+  }
+
+  /** Ends the stream with an error, which has the cursor after the last delivered message. */
+  fail(code: string, message: string, more: Readonly<Record<string, unknown>> = {}): void {
+    const current = this.#waiting.length === 0 ? this.#options.cursorNow() : null;
+    this.failWith(liveError(code, message, { ...more, cursor: current ?? this.#delivered }));
+  }
+
+  failWith(error: GraphQLError): void {
+    if (this.isClosed) return;
+    this.#failure = error;
+    this.#options.onFailure(error);
+    this.#drop();
+  }
+
+  async next(): Promise<IteratorResult<LiveMessage, void>> {
+    while (!this.isClosed && !this.#waiting[0]?.outcome) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    const first = this.#waiting[0];
+    if (first?.outcome && "error" in first.outcome) this.failWith(first.outcome.error);
+    if (!this.isClosed && first?.outcome && "result" in first.outcome) return this.#deliver(first, first.outcome);
+    const failure = this.#isClosed ? null : this.#failure;
+    this.#close();
+    if (failure) throw failure;
+    return { done: true, value: undefined };
+  }
+
+  async return(): Promise<IteratorResult<LiveMessage, void>> {
+    this.#close();
+    return { done: true, value: undefined };
+  }
+
+  async throw(error: unknown): Promise<IteratorResult<LiveMessage, void>> {
+    this.#close();
+    throw error;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#close();
+  }
+
+  #resolve(waiting: Waiting, outcome: Resolved | { readonly error: GraphQLError }): void {
+    waiting.outcome = outcome;
+    if (this.isClosed) return;
+    if ("bytes" in outcome) this.#bytes += outcome.bytes;
+    this.#judge(waiting);
+    this.#wake();
+  }
+
+  /** What is not resolved yet is no fault of the client, up to a point. */
+  #judge({ isPaced }: Waiting): void {
+    const most = this.#waiting[0]?.outcome ? messagesMax : unresolvedMax;
+    // One message alone may be larger than all may be.
+    const isTooMuch = this.#bytes > bytesMax && this.#waiting.length > 1 && this.#waiting[0]?.outcome !== null;
+    if (this.#waiting.length > most || (isTooMuch && !isPaced)) this.#endSlow();
+  }
+
+  #deliver(first: Waiting, { result, bytes }: Resolved): IteratorResult<LiveMessage, void> {
+    this.#waiting.shift();
+    this.#bytes -= bytes;
+    this.#delivered = first.cursor;
+    this.#hasRoom();
+    return { done: false, value: { result, cursor: first.cursor } };
+  }
+
+  #endSlow(): void {
+    this.fail("SLOW_CONSUMER", "This subscription was read too slowly. Subscribe again with the cursor.");
+  }
+
+  #close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#drop();
+    this.#options.onClose();
+  }
+
+  #drop(): void {
+    this.#waiting = [];
+    this.#bytes = 0;
+    this.#wake();
+    this.#hasRoom();
+  }
+}

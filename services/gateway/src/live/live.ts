@@ -1,0 +1,199 @@
+import type { SubscriptionDeclaration } from "@signalbox/contracts";
+import { AppError, minutes } from "@signalbox/core";
+import type { Logger, Metrics } from "@signalbox/telemetry";
+import { type FormattedExecutionResult, GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from "graphql";
+import type { OperationRequest } from "../documents/operation-request.ts";
+import type { Operations } from "../operations/operations.ts";
+import type { LiveCaller } from "./live-caller.ts";
+import type { Cursors, Positions } from "./live-cursor.ts";
+import { liveError, liveErrorOf } from "./live-error.ts";
+import { type LiveEvent, topicsOf } from "./live-event.ts";
+import type { LiveFeed } from "./live-feed.ts";
+import { type EntityQuery, entityVariable, type LiveOperation, liveOperationOf } from "./live-operation.ts";
+import { LiveStream, type Resolved } from "./live-stream.ts";
+import { LiveSubscription, type Origin, type Told } from "./live-subscription.ts";
+import { SubscriptionIndex } from "./subscription-index.ts";
+
+interface Dependencies {
+  readonly feed: Pick<LiveFeed, "isReady" | "positionsIn" | "replay">;
+  readonly cursors: Cursors;
+  readonly operations: Pick<Operations, "prepare" | "begin" | "resolve">;
+  readonly schema: () => GraphQLSchema;
+  /** Whether the operator lets anybody subscribe. */
+  readonly isServed: () => boolean;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+const subscriptionsMax = 5_000;
+const replaysMax = 8;
+/** Longer than this a client does not keep others from their replays; it comes again with its cursor. */
+const replayMsMax = minutes(2);
+const awayRetrySeconds = 2;
+
+/** The subscriptions of this instance: each event is resolved once for all who ask for the same and are shown the same. */
+export class Live {
+  readonly #dependencies: Dependencies;
+  readonly #subscriptions = new Set<LiveSubscription>();
+  readonly #index = new SubscriptionIndex<LiveSubscription>();
+  readonly #waitingReplays: (() => void)[] = [];
+  readonly #ended;
+  #replays = 0;
+  #schema: GraphQLSchema;
+  #isDraining = false;
+
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
+    this.#schema = dependencies.schema();
+    const { metrics } = dependencies;
+    metrics.gauge("signalbox_live_subscriptions", (gauge) => gauge.set({}, this.#subscriptions.size));
+    this.#ended = metrics.counter("signalbox_live_subscriptions_ended_total");
+  }
+
+  /** Begins a subscription. @throws GraphQLError or AppError for one that is refused */
+  async subscribe(request: OperationRequest, caller: LiveCaller, origin: Origin): Promise<LiveStream> {
+    const { operations, feed, schema, isServed } = this.#dependencies;
+    if (!isServed()) throw new AppError("forbidden", "This server serves no subscriptions.");
+    const prepared = operations.prepare(request, "everything");
+    if ("refusal" in prepared) throw errorFrom(prepared.refusal[0]);
+    operations.begin(prepared, { principal: caller.principal, ...origin });
+    const operation = liveOperationOf(schema(), prepared);
+    await caller.admit(operation.declaration);
+    if (this.#isDraining || !feed.isReady || this.#subscriptions.size >= subscriptionsMax) {
+      const message = "This instance takes no subscriptions now. Try again.";
+      throw new AppError("unavailable", message, { retryAfterSeconds: awayRetrySeconds });
+    }
+    // The text of a document that was asked for by its name.
+    return this.#open(operation, { ...request, query: prepared.query }, caller, origin);
+  }
+
+  /** Tells an event to all whom it is for. */
+  readonly tell = (one: LiveEvent): void => {
+    this.followSchema();
+    const shared = new Map<string, Promise<Resolved>>();
+    const cursors = new Map<string, string>();
+    for (const subscription of this.#index.for(one.event)) {
+      const { declaration } = subscription.operation;
+      const cursor = cursors.get(declaration.field) ?? this.#cursorNow(declaration);
+      cursors.set(declaration.field, cursor);
+      subscription.tell({ one, cursor }, shared);
+    }
+  };
+
+  /** After a reload each subscription goes on with a plan for the new schema; those that are not valid any more end. */
+  followSchema(): void {
+    const { schema, operations } = this.#dependencies;
+    const current = schema();
+    if (current === this.#schema) return;
+    this.#schema = current;
+    for (const subscription of this.#subscriptions) {
+      const prepared = operations.prepare(subscription.request, "everything");
+      if (!("refusal" in prepared)) subscription.operation = liveOperationOf(current, prepared);
+      else subscription.stream.fail("SCHEMA_CHANGED", "The schema has changed, and has not all that is asked for.");
+    }
+  }
+
+  /** Ends what a caller may not have any more. */
+  recheck(caller: LiveCaller): void {
+    for (const { caller: its, operation, stream } of this.#subscriptions) {
+      if (its === caller) caller.admit(operation.declaration).catch((error) => stream.failWith(liveErrorOf(error)));
+    }
+  }
+
+  /** Ends all of a caller whose credential is good no more. */
+  end(caller: LiveCaller, reason: AppError): void {
+    for (const { caller: its, stream } of this.#subscriptions) if (its === caller) stream.failWith(liveErrorOf(reason));
+  }
+
+  /** Ends every subscription, each with the cursor to go on from elsewhere. */
+  drain(): void {
+    this.#isDraining = true;
+    for (const { stream } of this.#subscriptions) {
+      stream.fail("DRAINING", "This instance stops. Subscribe again with the cursor.");
+    }
+  }
+
+  #open(operation: LiveOperation, request: OperationRequest, caller: LiveCaller, origin: Origin): LiveStream {
+    const { declaration } = operation;
+    const after = this.#positionsAfter(declaration, request.resumeAfter);
+    const stream: LiveStream = new LiveStream({
+      start: request.resumeAfter ?? this.#cursorNow(declaration),
+      cursorNow: () => (subscription.isReplaying ? null : this.#cursorNow(declaration)),
+      onFailure: ({ extensions }) => this.#ended.inc({ code: String(extensions.code) }),
+      onClose: () => {
+        this.#subscriptions.delete(subscription);
+        this.#index.remove(subscription);
+      },
+    });
+    const subscription = new LiveSubscription({
+      ...{ request, caller, origin, operation, stream },
+      resolve: (asking, told) => this.#resolve(asking, told),
+    });
+    this.#subscriptions.add(subscription);
+    if (after) void this.#replay(subscription, after);
+    else this.#index.add(subscription);
+    return stream;
+  }
+
+  #positionsAfter({ field }: SubscriptionDeclaration, resumeAfter: string | null): Positions | null {
+    if (resumeAfter === null) return null;
+    const positions = this.#dependencies.cursors.open(field, resumeAfter);
+    if (positions) return positions;
+    const details = { field: "resumeAfter" };
+    throw liveError("VALIDATION_FAILED", "resumeAfter is not a cursor of this subscription.", details);
+  }
+
+  async #replay(subscription: LiveSubscription, after: Positions): Promise<void> {
+    const { operation, stream } = subscription;
+    const { declaration } = operation;
+    const { feed, cursors } = this.#dependencies;
+    subscription.hold(after);
+    if (this.#replays >= replaysMax) await new Promise<void>((resolve) => this.#waitingReplays.push(resolve));
+    this.#replays++;
+    const timer = setTimeout(
+      () => subscription.endSlow("The replay took too long. Go on after the cursor."),
+      replayMsMax,
+    );
+    try {
+      if (stream.isClosed) return;
+      const events = feed.replay(after, topicsOf(declaration));
+      this.#index.add(subscription);
+      await subscription.replay(events, (positions) => cursors.seal(declaration.field, positions));
+    } catch (error) {
+      const told = liveErrorOf(error);
+      if (told.extensions.code === "INTERNAL") this.#dependencies.log.error({ error }, "a replay failed");
+      stream.failWith(told);
+    } finally {
+      clearTimeout(timer);
+      this.#replays--;
+      this.#waitingReplays.shift()?.();
+    }
+  }
+
+  async #resolve({ operation, caller, origin }: LiveSubscription, { one, cursor }: Told): Promise<Resolved> {
+    const { declaration, entityQuery } = operation;
+    const payload = declaration.payloadOf({ name: one.event.name, data: one.event.data });
+    const reference = payload?.[declaration.entity ?? ""] as { readonly id: string } | null | undefined;
+    const asking = { principal: caller.principal, ...origin };
+    const entity = entityQuery && reference ? await this.#entity(entityQuery, reference.id, asking) : null;
+    const result = operation.shape(one, cursor, entity);
+    return { result, bytes: JSON.stringify(result).length };
+  }
+
+  #entity(
+    entityQuery: EntityQuery,
+    id: string,
+    asking: Parameters<Operations["resolve"]>[1],
+  ): Promise<FormattedExecutionResult> {
+    const variables = { ...entityQuery.variables, [entityVariable]: id };
+    return this.#dependencies.operations.resolve({ ...entityQuery, variables }, asking);
+  }
+
+  #cursorNow(declaration: SubscriptionDeclaration): string {
+    const { cursors, feed } = this.#dependencies;
+    return cursors.seal(declaration.field, feed.positionsIn(topicsOf(declaration)));
+  }
+}
+
+const errorFrom = ({ message = "", extensions }: Partial<GraphQLFormattedError> = {}) =>
+  new GraphQLError(message, { extensions: { ...extensions } });

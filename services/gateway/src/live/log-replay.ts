@@ -1,0 +1,92 @@
+import { randomId } from "@signalbox/core";
+import type { EventLog, PartitionRange, ReceivedRecord } from "@signalbox/events";
+import type { Positions } from "./live-cursor.ts";
+import { liveError } from "./live-error.ts";
+import type { LiveEvent } from "./live-event.ts";
+import { RecentIds } from "./recent-ids.ts";
+
+interface Replay {
+  readonly eventLog: Pick<EventLog, "broadcast">;
+  readonly service: string;
+  readonly instance: string;
+  readonly topics: readonly string[];
+  readonly after: Positions;
+  /** Where the feed was when the replay began: what comes later is told by it. */
+  readonly until: Positions;
+  readonly read: (record: ReceivedRecord) => LiveEvent | null;
+}
+
+/** So many events are read ahead of a client. */
+const aheadMax = 64;
+/** An event that is in the log twice stands there twice within a page of an outbox. */
+const seenMax = 10_000;
+
+/** Reads again what the log has between two positions, by a reader of its own. @throws GraphQLError `CURSOR_EXPIRED` */
+export async function* replayFromLog({ after, until, read, ...parts }: Replay): AsyncIterable<LiveEvent> {
+  const ahead: LiveEvent[] = [];
+  const seen = new RecentIds(seenMax);
+  let failure: Error | null = null;
+  let isOver = false;
+  let [wake, hasRoom] = [() => {}, () => {}];
+
+  const reader = await parts.eventLog.broadcast({
+    service: parts.service,
+    instance: `${parts.instance}-${randomId("replay")}`,
+    topics: parts.topics,
+    from(range) {
+      const wanted = after.get(`${range.topic}/${range.partition}`) ?? range.first;
+      if (isGone(range, wanted)) failure ??= expired();
+      return wanted;
+    },
+    async onRecord(record) {
+      if (record.offset >= (until.get(`${record.topic}/${record.partition}`) ?? record.offset)) return;
+      const one = read(record);
+      if (!one || seen.has(one.event.id)) return;
+      seen.add(one.event.id);
+      ahead.push(one);
+      wake();
+      while (ahead.length > aheadMax && !isOver) {
+        await new Promise<void>((resolve) => {
+          hasRoom = resolve;
+        });
+      }
+    },
+  });
+  const end = (error: Error | null) => {
+    failure ??= error;
+    isOver = true;
+    wake();
+  };
+  reader.caughtUp.then(
+    () => end(null),
+    (error: Error) => end(error),
+  );
+
+  try {
+    while (!failure && (ahead.length > 0 || !isOver)) {
+      const one = ahead.shift();
+      if (one) {
+        hasRoom();
+        yield one;
+      } else {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    }
+    if (failure) throw failure;
+  } finally {
+    isOver = true;
+    hasRoom();
+    await reader.close();
+  }
+}
+
+/** A cursor from another log may also be ahead of this one. */
+const isGone = ({ first, end }: PartitionRange, wanted: bigint): boolean => wanted < first || wanted > end;
+
+const expired = () =>
+  liveError(
+    "CURSOR_EXPIRED",
+    "The events after this cursor are not kept any more. Read what there is, and subscribe anew.",
+  );

@@ -1,0 +1,53 @@
+import { type SubscriptionDeclaration, subscriptions } from "@signalbox/contracts";
+import type { LiveCaller } from "./live-caller.ts";
+import type { LiveEvent } from "./live-event.ts";
+import type { LiveOperation } from "./live-operation.ts";
+
+/** What decides whom an event is for. */
+interface Subscriber {
+  readonly caller: LiveCaller;
+  readonly operation: Pick<LiveOperation, "declaration" | "onlyId">;
+}
+
+const declarations: readonly SubscriptionDeclaration[] = Object.values(subscriptions);
+
+/** Subscriptions by their field and the account they are of, so that an event meets those alone that it may be for. */
+export class SubscriptionIndex<One extends Subscriber> {
+  readonly #byPlace = new Map<string, Set<One>>();
+
+  add(one: One): void {
+    const key = placeOf(one);
+    const place = this.#byPlace.get(key) ?? new Set();
+    this.#byPlace.set(key, place.add(one));
+  }
+
+  remove(one: One): void {
+    const key = placeOf(one);
+    const place = this.#byPlace.get(key);
+    place?.delete(one);
+    if (place?.size === 0) this.#byPlace.delete(key);
+  }
+
+  *for(event: LiveEvent["event"]): Iterable<One> {
+    for (const { events, field } of declarations) {
+      if (!events.includes(event.name)) continue;
+      for (const accountId of event.accountId === null ? [""] : ["", event.accountId]) {
+        for (const one of this.#byPlace.get(`${field} ${accountId}`) ?? []) if (isFor(one, event)) yield one;
+      }
+    }
+  }
+}
+
+/** Whether an event of the subscription's topics is for this caller, and of what the client asked for. */
+export function isFor({ caller, operation }: Subscriber, { name, accountId, data }: LiveEvent["event"]): boolean {
+  const { declaration, onlyId } = operation;
+  const members = data as Readonly<Record<string, unknown>>;
+  if (!declaration.events.includes(name)) return false;
+  if (onlyId !== null && declaration.only?.idOf(members) !== onlyId) return false;
+  if ("audienceOf" in declaration.access) return caller.isOf(declaration.access.audienceOf(members));
+  return accountId !== null && accountId === caller.principal?.accountId;
+}
+
+/** An empty account stands for what is of none. */
+const placeOf = ({ caller, operation: { declaration } }: Subscriber): string =>
+  `${declaration.field} ${"scope" in declaration.access ? (caller.principal?.accountId ?? "") : ""}`;

@@ -1,0 +1,282 @@
+import assert from "node:assert/strict";
+import { connect } from "node:net";
+import { after, before, test } from "node:test";
+import { eventually, type TestPerson, testPerson } from "@signalbox/testing";
+import { createClient } from "graphql-sse";
+import { WebSocket } from "ws";
+import { type Harness, startGateway } from "./harness.ts";
+import { changeImage, listen, liveClient, ready, socketUrl } from "./live-client.ts";
+
+let gateway: Harness;
+before(async () => {
+  gateway = await startGateway();
+});
+after(() => gateway.close());
+
+const protocol = "graphql-transport-ws";
+const all = "subscription { imageChanged { cursor changed } }";
+
+interface Socket {
+  readonly messages: { readonly type: string; readonly id?: string; readonly payload?: never }[];
+  readonly socket: WebSocket;
+  /** The code that it was closed with; null while it is open. */
+  closed: number | null;
+  send(...messages: readonly (object | string)[]): void;
+}
+
+async function open(options: { headers?: Record<string, string>; protocols?: string } = {}): Promise<Socket> {
+  const socket = new WebSocket(socketUrl(gateway), options.protocols ?? protocol, { headers: options.headers ?? {} });
+  const messages: Socket["messages"] = [];
+  const opened: Socket = {
+    ...{ socket, messages, closed: null },
+    send: (...sent) => {
+      for (const one of sent) socket.send(typeof one === "string" ? one : JSON.stringify(one));
+    },
+  };
+  socket.on("message", (data) => messages.push(JSON.parse(String(data))));
+  socket.on("close", (code) => {
+    opened.closed = code;
+  });
+  await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
+  socket.on("error", () => {});
+  return opened;
+}
+
+const init = (who: TestPerson | null) => ({ type: "connection_init", payload: { ...who?.headers } });
+const subscribe = (id: string, query = all) => ({ id, type: "subscribe", payload: { query } });
+
+/** What a client sends, and the code that the connection is closed with. */
+const wrong: readonly [string, number, (person: TestPerson) => readonly (object | string)[]][] = [
+  ["what is no JSON", 4400, () => ["{"]],
+  ["a message of no known type", 4400, (person) => [init(person), { type: "start" }]],
+  ["a subscription before the connection is acknowledged", 4401, () => [subscribe("1")]],
+  ["two inits", 4429, (person) => [init(person), init(person)]],
+  ["the same id twice", 4409, (person) => [init(person), subscribe("1"), subscribe("1")]],
+  ["a bad credential", 4403, () => [{ type: "connection_init", payload: { authorization: "Bearer no" } }]],
+  ["a message that is too large", 1009, (person) => [init(person), subscribe("1", " ".repeat(70_000))]],
+];
+
+for (const [what, code, messages] of wrong) {
+  test(`${what} closes the connection with ${code}`, async () => {
+    const client = await open();
+    const sent = messages(testPerson());
+    for (const [at, message] of sent.entries()) {
+      client.send(message);
+      // Some are wrong only after what came before was answered.
+      if (at === 0 && code !== 4429) await eventually(() => client.closed !== null || client.messages.length > 0);
+    }
+    await eventually(() => client.closed !== null);
+    assert.equal(client.closed, code);
+  });
+}
+
+test("a connection that does not begin is closed with 4408", async () => {
+  const client = await open();
+  await eventually(() => client.closed !== null);
+  assert.equal(client.closed, 4408);
+});
+
+test("another protocol is refused, and a connection that breaks off in a message harms nobody", async () => {
+  await assert.rejects(open({ protocols: "graphql-ws" }), /subprotocol/);
+  const torn = await open();
+  torn.send(init(testPerson()));
+  (torn.socket as unknown as { _socket: { write(bytes: Buffer): void; destroy(): void } })._socket.write(
+    Buffer.from([0x81, 0xfe, 0x10]),
+  );
+  torn.socket.terminate();
+  const whole = await open();
+  whole.send(init(testPerson()));
+  await eventually(() => whole.messages.some(({ type }) => type === "connection_ack"));
+  whole.socket.terminate();
+});
+
+test("credentials in headers count where the origin is ours, and never those that a browser sends for a foreign page", async () => {
+  const person = testPerson();
+  const foreign = await open({ headers: { ...person.headers, origin: "https://elsewhere.example" } });
+  const program = await open({ headers: person.headers });
+  for (const client of [foreign, program]) client.send({ type: "connection_init" });
+  await eventually(() => [foreign, program].every(({ messages }) => messages.length > 0));
+  for (const client of [foreign, program]) client.send(subscribe("1", "{ viewer { id } }"));
+  await eventually(() => [foreign, program].every(({ messages }) => messages.length > 1));
+  const dataOf = ({ messages }: Socket) => (messages[1] as { payload?: { data?: object } } | undefined)?.payload?.data;
+  assert.deepEqual(dataOf(foreign), { viewer: null });
+  assert.deepEqual(dataOf(program), { viewer: { id: person.accountId } });
+  for (const { socket } of [foreign, program]) socket.terminate();
+});
+
+test("a ping with another credential of the account goes on with that one, and a connection ends with its credential", async () => {
+  const soon = { expiresAtMs: Date.now() + 3_000 };
+  const renewing = testPerson(soon);
+  const clients = await Promise.all([open(), open(), open()]);
+  const [renewed, foreign, expiring] = clients as [Socket, Socket, Socket];
+  for (const [client, person] of [
+    [renewed, renewing],
+    [foreign, testPerson()],
+    [expiring, testPerson(soon)],
+  ] as const)
+    client.send(init(person));
+  await eventually(() => clients.every(({ messages }) => messages.length > 0));
+  renewed.send({ type: "ping", payload: { ...testPerson({ accountId: renewing.accountId }).headers } });
+  foreign.send({ type: "ping", payload: { ...testPerson().headers } });
+  await eventually(() => foreign.closed !== null && expiring.closed !== null);
+  assert.deepEqual([foreign.closed, expiring.closed], [4403, 4403]);
+  renewed.send(subscribe("1", "{ viewer { id } }"));
+  const answer = await eventually(() => renewed.messages.find(({ type }) => type === "next") ?? null);
+  assert.deepEqual(answer.payload, { data: { viewer: { id: renewing.accountId } } });
+  renewed.socket.terminate();
+});
+
+test("operations on a socket count as requests do", async () => {
+  const strict = await startGateway({ "http.rate-limit.credential.requests": "3" });
+  const client = liveClient(strict, testPerson(), { lazy: false });
+  const heard = Array.from({ length: 8 }, () => listen(client, "{ __typename }"));
+  await eventually(() => heard.every(({ ended }) => ended !== null));
+  const refused = heard.filter(({ ended }) => ended !== "complete");
+  assert.ok(refused.length >= 1 && refused.length < 8);
+  assert.equal(refused[0]?.ended[0].extensions.code, "RATE_LIMITED");
+  await client.dispose();
+  await strict.close();
+});
+
+test("a credential has twenty connections, and a connection a hundred subscriptions", async () => {
+  const person = testPerson();
+  const clients = await Promise.all(Array.from({ length: 21 }, () => open()));
+  for (const client of clients) client.send(init(person));
+  await eventually(() => clients.every(({ closed, messages }) => closed !== null || messages.length > 0));
+  const isClosed = await eventually(() => clients.filter(({ closed }) => closed === 4429).length === 1);
+  assert.ok(isClosed);
+  const one = clients.find(({ closed }) => closed === null) ?? assert.fail();
+  one.send(...Array.from({ length: 101 }, (_, at) => subscribe(`s${at}`)));
+  const refused = await eventually(() => one.messages.find(({ type }) => type === "error") ?? null);
+  assert.equal(refused.id, "s100");
+  for (const { socket } of clients) socket.terminate();
+});
+
+test("a client that reads too slowly is told so, with the cursor to go on from, and loses nothing", async () => {
+  const person = testPerson();
+  const client = await open();
+  client.send(init(person));
+  await eventually(() => client.messages.length > 0);
+  client.send(subscribe("slow"));
+  const watching = liveClient(gateway, person);
+  const watched = listen(watching, all);
+  await ready(gateway, person, watched);
+  await eventually(() => client.messages.length > 1);
+  client.socket.pause();
+  const names = Array.from({ length: 60 }, (_, at) => `${at} ${"x".repeat(50_000)}`);
+  for (let round = 0; round < 8; round++)
+    await changeImage(gateway, person.accountId, names.slice(round * 7, round * 7 + 7));
+  await changeImage(
+    gateway,
+    person.accountId,
+    Array.from({ length: 600 }, (_, at) => `few ${at} ${"y".repeat(20_000)}`),
+  );
+  await eventually(async () =>
+    /subscriptions_ended_total{[^}]*SLOW_CONSUMER[^}]*} [1-9]/.test(await gateway.context.metrics.text()),
+  );
+  client.socket.resume();
+  const error = await eventually(() => client.messages.find(({ type }) => type === "error") ?? null);
+  const [{ extensions }] = (error.payload ?? []) as unknown as [{ extensions: { code: string; cursor: string } }];
+  assert.equal(extensions.code, "SLOW_CONSUMER");
+  const told = client.messages.filter(({ type }) => type === "next").length;
+  const again = listen(watching, all, { resumeAfter: extensions.cursor });
+  await changeImage(gateway, person.accountId, ["last"]);
+  await eventually(() => again.ended || again.results.at(-1)?.data.imageChanged.changed[0] === "last");
+  assert.equal(again.ended, null);
+  assert.ok(told > 0 && again.results.length > 0);
+  client.socket.terminate();
+  await watching.dispose();
+});
+
+test("graphql-sse hears the same, and a stream goes on after its last event id", async () => {
+  const person = testPerson();
+  const client = createClient({ url: `${gateway.url}/graphql`, headers: person.headers, retryAttempts: 0 });
+  // biome-ignore lint/suspicious/noExplicitAny: the test asserts the members it reads.
+  const results: any[] = [];
+  const stop = client.subscribe(
+    { query: all },
+    { next: (result) => void results.push(result), error() {}, complete() {} },
+  );
+  await eventually(async () => {
+    await changeImage(gateway, person.accountId, ["warm-up"]);
+    return results.length > 0;
+  });
+  stop();
+  const { cursor } = results.at(-1).data.imageChanged;
+  await changeImage(gateway, person.accountId, ["missed", "too"]);
+  const response = await fetch(`${gateway.url}/graphql?query=${encodeURIComponent(all)}`, {
+    headers: { ...person.headers, accept: "text/event-stream", "last-event-id": cursor },
+  });
+  assert.match(response.headers.get("content-type") ?? "", /^text\/event-stream/);
+  let text = "";
+  for await (const chunk of response.body ?? []) {
+    text += Buffer.from(chunk).toString();
+    if (text.includes('"too"')) break;
+  }
+  const titles = [...text.matchAll(/^data: (.+)$/gm)].flatMap(
+    ([, data]) => JSON.parse(data ?? "").data.imageChanged.changed,
+  );
+  assert.deepEqual(
+    titles.filter((title: string) => title !== "warm-up"),
+    ["missed", "too"],
+  );
+  assert.equal(text.match(/^id: /gm)?.length, titles.length);
+  client.dispose();
+});
+
+test("what is refused before a stream begins is an answer, and a query is a stream of one", async () => {
+  const headers = {
+    ...testPerson({ scopes: ["account:read"] }).headers,
+    accept: "text/event-stream",
+    "content-type": "application/json",
+  };
+  const send = (query: string) =>
+    fetch(`${gateway.url}/graphql`, { method: "POST", headers, body: JSON.stringify({ query }) });
+  const codeIn = async (response: Response) =>
+    ((await response.json()) as { errors: [{ extensions: { code: string } }] }).errors[0].extensions.code;
+  const refused = await send(all);
+  assert.deepEqual([refused.status, await codeIn(refused)], [403, "FORBIDDEN"]);
+  const wrongField = await send("subscription { nothing }");
+  assert.deepEqual([wrongField.status, await codeIn(wrongField)], [400, "VALIDATION_FAILED"]);
+  const query = await send("{ serverSettings { locale } }");
+  assert.equal(
+    await query.text(),
+    'event: next\ndata: {"data":{"serverSettings":{"locale":"en"}}}\n\nevent: complete\ndata:\n\n',
+  );
+});
+
+test("an upgrade to something else is refused", async () => {
+  const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");
+  socket.write(
+    "GET /elsewhere HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+  );
+  let text = "";
+  socket.on("data", (data) => {
+    text += data;
+  });
+  await eventually(() => text.includes("\r\n\r\n"));
+  assert.match(text, /^HTTP\/1\.1 404 /);
+  socket.destroy();
+});
+
+// Last: it takes no subscriptions after it.
+test("an instance that stops ends each subscription with its cursor and closes its connections with 1012", async () => {
+  const stopping = await startGateway();
+  const person = testPerson();
+  const client = liveClient(stopping, person, { lazy: false });
+  const heard = listen(client, all);
+  await ready(stopping, person, heard);
+  let code: number | null = null;
+  client.on("closed", (event) => {
+    code = (event as { code: number }).code;
+  });
+  try {
+    await stopping.context.close();
+    await eventually(() => heard.ended && code !== null);
+    assert.equal(heard.ended[0].extensions.code, "DRAINING");
+    assert.ok(heard.ended[0].extensions.cursor);
+    assert.equal(code, 1012);
+  } finally {
+    await stopping.close();
+  }
+});

@@ -1,0 +1,232 @@
+import assert from "node:assert/strict";
+import { after, afterEach, before, test } from "node:test";
+import { draft, eventOf } from "@signalbox/contracts";
+import { publishEvents } from "@signalbox/events";
+import { eventually, testPerson } from "@signalbox/testing";
+import { type Harness, startGateway } from "./harness.ts";
+import { changeImage, type Heard, listen, liveClient, ready } from "./live-client.ts";
+
+let gateway: Harness;
+before(async () => {
+  gateway = await startGateway();
+});
+after(() => gateway.close());
+afterEach(() => {
+  for (const subgraph of gateway.subgraphs.values()) subgraph.instead = null;
+});
+
+const all = "subscription { imageChanged { event { id type occurredAt } cursor changed image { id filename } } }";
+const titles = ({ results }: Heard) =>
+  results.flatMap(({ data }) => data.imageChanged.changed).filter((title: string) => title !== "warm-up");
+const cursorOf = (heard: Heard): string => heard.results.at(-1).data.imageChanged.cursor;
+
+test("a change reaches the account it is of, with the entity as its owner shows it, and nobody else", async () => {
+  const [ada, eve] = [testPerson(), testPerson()];
+  const [hers, others] = [liveClient(gateway, ada), liveClient(gateway, eve)];
+  const text = `subscription S($with: Boolean!) {
+    told: imageChanged { at: event { __typename what: type } names: changed pic: image { ...F } other: image @include(if: $with) { id } }
+  } fragment F on Image { key: id called: filename }`;
+  const heard = listen(hers, text, { variables: { with: true } });
+  const stranger = listen(others, all);
+  await eventually(async () => {
+    await changeImage(gateway, ada.accountId, ["a"]);
+    await changeImage(gateway, eve.accountId, ["hers"]);
+    return heard.results.length > 0 && stranger.results.length > 0;
+  });
+  const { told } = heard.results[0].data;
+  assert.deepEqual(told, {
+    at: { __typename: "LiveEvent", what: "image.updated" },
+    names: ["a"],
+    pic: { key: told.other.id, called: "photo.jpg" },
+    other: { id: told.other.id },
+  });
+  assert.deepEqual([...new Set(titles(stranger))], ["hers"]);
+  await Promise.all([hers.dispose(), others.dispose()]);
+});
+
+test("a subscription goes on after a cursor, from memory and from the log, with every event once and in order", async () => {
+  const person = testPerson();
+  const client = liveClient(gateway, person);
+  const first = listen(client, all);
+  await ready(gateway, person, first);
+  first.stop();
+  const names = Array.from({ length: 30 }, (_, at) => `change ${at}`);
+  const id = await changeImage(gateway, person.accountId, names.slice(0, 10));
+  const again = listen(client, all, { resumeAfter: cursorOf(first) });
+  await changeImage(gateway, person.accountId, names.slice(10), id);
+  await eventually(() => titles(again).length >= 30);
+  assert.deepEqual(titles(again), names);
+
+  // Another instance has none of it in memory.
+  const other = await startGateway({ "events.url": gateway.context.configuration.get("events.url") });
+  const elsewhere = liveClient(other, person);
+  const fromLog = await eventually(async () => {
+    const heard = listen(elsewhere, all, { resumeAfter: cursorOf(first) });
+    await eventually(() => heard.ended || titles(heard).length >= 30);
+    return heard.ended ? null : heard;
+  });
+  await changeImage(gateway, person.accountId, ["one more"], id);
+  await eventually(() => titles(fromLog).includes("one more"));
+  assert.deepEqual(titles(fromLog), [...names, "one more"]);
+  await Promise.all([client.dispose(), elsewhere.dispose()]);
+  await other.close();
+});
+
+test("a cursor of another subscription, or of nothing, is refused", async () => {
+  const person = testPerson();
+  const client = liveClient(gateway, person);
+  const heard = listen(client, all);
+  await ready(gateway, person, heard);
+  for (const [query, resumeAfter] of [
+    ["subscription { webhookReceived { cursor } }", cursorOf(heard)],
+    [all, "AAAA"],
+    [all, `${cursorOf(heard).slice(0, -4)}AAAA`],
+  ] as const) {
+    const refused = listen(client, query, { resumeAfter });
+    await eventually(() => refused.ended !== null);
+    assert.equal(refused.ended[0].extensions.code, "VALIDATION_FAILED");
+  }
+  await client.dispose();
+});
+
+test("an argument narrows it to one image", async () => {
+  const person = testPerson();
+  const client = liveClient(gateway, person);
+  const id = await changeImage(gateway, person.accountId, ["before"]);
+  const everything = listen(client, all);
+  const one = listen(client, "subscription O($id: ID) { imageChanged(id: $id) { imageId changed } }", {
+    variables: { id },
+  });
+  await ready(gateway, person, everything);
+  await changeImage(gateway, person.accountId, ["of another"]);
+  await changeImage(gateway, person.accountId, ["of it"], id);
+  await eventually(() => titles(everything).includes("of it"));
+  await eventually(() => titles(one).includes("of it"));
+  assert.deepEqual(
+    one.results.map(({ data }) => data.imageChanged).filter(({ changed }) => changed[0] !== "before"),
+    [{ imageId: id, changed: ["of it"] }],
+  );
+  await client.dispose();
+});
+
+test("while a service is away its entity is null with UNAVAILABLE at its path, and the event is told", async () => {
+  const person = testPerson();
+  const client = liveClient(gateway, person);
+  const heard = listen(client, all);
+  await ready(gateway, person, heard);
+  const images = gateway.subgraphs.get("images") ?? assert.fail();
+  images.instead = (_request, response) => void response.writeHead(502).end();
+  await changeImage(gateway, person.accountId, ["without"]);
+  await eventually(() => titles(heard).includes("without"));
+  const { data, errors } = heard.results.at(-1);
+  assert.equal(data.imageChanged.image, null);
+  assert.deepEqual(errors[0].path, ["imageChanged", "image"]);
+  assert.equal(errors[0].extensions.code, "UNAVAILABLE");
+  await client.dispose();
+});
+
+test("a subscription without the scope is refused, and one without credentials too", async () => {
+  const narrow = liveClient(gateway, testPerson({ scopes: ["account:read"] }));
+  const refused = listen(narrow, all);
+  const anonymous = liveClient(gateway, null);
+  const unknown = listen(anonymous, all);
+  await eventually(() => refused.ended && unknown.ended);
+  assert.equal(refused.ended[0].extensions.code, "FORBIDDEN");
+  assert.equal(unknown.ended[0].extensions.code, "UNAUTHENTICATED");
+  await Promise.all([narrow.dispose(), anonymous.dispose()]);
+});
+
+/** Tells of a change of access, as the account service does. */
+const changeAccess = (subject: string, accountId: string, data: object) =>
+  publishEvents({ ...gateway.context, eventLog: gateway.eventLog, service: "account" }, [
+    draft("access.changed", {
+      ...{ subject, accountId },
+      data: { ...eventOf("access.changed").example, account_id: accountId, epoch: 2, ...data },
+    }),
+  ]);
+
+test("a suspension ends what is open, and a revoked credential closes its connection", async () => {
+  const [suspended, revoked] = [testPerson(), testPerson()];
+  const clients = [suspended, revoked].map((person) => liveClient(gateway, person));
+  const [one, other] = clients.map((client) => listen(client, all)) as [Heard, Heard];
+  await ready(gateway, suspended, one);
+  await ready(gateway, revoked, other);
+  const account = suspended.accountId;
+  await changeAccess(`account:${account}`, account, { kind: "account", id: account, state: "suspended" });
+  await eventually(() => one.ended);
+  assert.equal(one.ended[0].extensions.code, "FORBIDDEN");
+  await changeImage(gateway, suspended.accountId, ["too late"]);
+
+  const { id } = revoked.principal.credential;
+  await changeAccess(`token:${id}`, revoked.accountId, { kind: "token", id, state: "revoked" });
+  await eventually(() => other.ended);
+  assert.equal(other.ended.code, 4403);
+  assert.ok(!titles(one).includes("too late"));
+  await Promise.all(clients.map(async (client) => client.dispose()));
+});
+
+test("everyone hears of public properties, and operators alone of the others", async () => {
+  const text = "subscription { configChanged { revision changed } }";
+  const clients = [null, testPerson({ scopes: ["images:read"] }), testPerson()].map((who) => liveClient(gateway, who));
+  const [anonymous, account, operator] = clients.map((client) => listen(client, text)) as [Heard, Heard, Heard];
+  const changed = ({ results }: Heard) => new Set(results.map(({ data }) => data.configChanged.changed[0]));
+  let revision = 0;
+  const change = (property: string) => {
+    const at = gateway.context.clock.now().toISOString();
+    const data = {
+      property,
+      set: true,
+      value: 20,
+      revision: ++revision,
+      secrecy: "public",
+      actor: "acc_1",
+      reason: null,
+      changed_at: at,
+    };
+    return publishEvents({ ...gateway.context, eventLog: gateway.eventLog, service: "config" }, [
+      draft("config.changed", { subject: property, accountId: null, data: data as never }),
+    ]);
+  };
+  await eventually(async () => {
+    await change("graphql.limits.depth");
+    await change("defaults.pageSize");
+    return [anonymous, account, operator].every(({ results }) => results.length > 1);
+  });
+  for (const heard of [anonymous, account]) assert.deepEqual(changed(heard), new Set(["defaults.pageSize"]));
+  assert.deepEqual(changed(operator), new Set(["graphql.limits.depth", "defaults.pageSize"]));
+  await Promise.all(clients.map(async (client) => client.dispose()));
+});
+
+test("node(id) tells the type by the id, and its owner whether it is there for the caller", async () => {
+  const person = testPerson();
+  const text = `{ image: node(id: "img_1") { __typename id ... on Image { filename } } me: node(id: "${person.accountId}") { ... on Account { displayName } }
+    none: node(id: "xyz_1") { id } odd: node(id: "") { id } }`;
+  assert.deepEqual((await gateway.query(person, text)).body, {
+    data: {
+      image: { __typename: "Image", id: "img_1", filename: "photo.jpg" },
+      me: { displayName: "Ada" },
+      none: null,
+      odd: null,
+    },
+  });
+  const images = gateway.subgraphs.get("images") ?? assert.fail();
+  images.instead = (_request, response) => void response.end(JSON.stringify({ data: { _entities: [null] } }));
+  assert.deepEqual((await gateway.query(person, '{ node(id: "img_2") { id } }')).body, { data: { node: null } });
+  images.instead = (_request, response) => void response.writeHead(503).end();
+  const { body } = await gateway.query(person, '{ node(id: "img_3") { id } }');
+  assert.deepEqual(
+    [body.data, body.errors[0].path, body.errors[0].extensions.code],
+    [{ node: null }, ["node"], "UNAVAILABLE"],
+  );
+});
+
+test("queries and mutations are run on the same connection", async () => {
+  const person = testPerson();
+  const client = liveClient(gateway, person);
+  const query = listen(client, "{ viewer { id } }");
+  const wrong = listen(client, "{ nothing }");
+  await eventually(() => query.ended && wrong.ended);
+  assert.deepEqual(query.results, [{ data: { viewer: { id: person.accountId } } }]);
+  assert.equal(wrong.ended[0].extensions.code, "VALIDATION_FAILED");
+  await client.dispose();
+});
