@@ -132,7 +132,7 @@ test("the tour of the README, and what is done with the product that it started"
   assert.doesNotMatch(terminal.output, new RegExp(`^${process.version}$`, "m"), "the machine's own Node runs it");
   await follow("README.md", reader);
   const ofKeys = ["create-a-service-client", "rotate-a-key", "find-leaked-keys"];
-  for (const page of [...ofKeys, "connect-a-sender", "migrate-a-secret", "rotate-the-sealing-key"]) {
+  for (const page of [...ofKeys, "connect-a-sender", "migrate-a-secret", "rotate-the-sealing-key", "consume-events"]) {
     await follow(`docs/how-to/${page}.md`, reader);
   }
 });
