@@ -12,6 +12,7 @@ import {
 import type { GraphQLFormattedError } from "graphql";
 import { z } from "zod";
 import { errorPageRoutes } from "./docs/error-page.ts";
+import { type ReferenceDependencies, referenceRoutes } from "./docs/reference-routes.ts";
 import { operationRequestFrom } from "./documents/operation-request.ts";
 import type { Operations, Outcome } from "./operations/operations.ts";
 
@@ -66,8 +67,13 @@ const errors = "graphql";
 /** Whoever may see their own account, a disabled one too. What else a state leaves is judged by each field itself. */
 const auth = { scopes: [], access: "own-account:read", optional: true } as const;
 
-/** The query endpoint (spec, "Query endpoint"; GraphQL over HTTP). */
-export function publicRoutes(operations: Operations): Routes {
+interface Dependencies {
+  readonly operations: Operations;
+  readonly reference: ReferenceDependencies;
+}
+
+/** The query endpoint (spec, "Query endpoint"; GraphQL over HTTP), and documents about everything. */
+export function publicRoutes({ operations, reference }: Dependencies): Routes {
   const routes = createRoutes();
 
   routes.post("/graphql", {
@@ -107,6 +113,7 @@ export function publicRoutes(operations: Operations): Routes {
       }),
   });
   routes.include(errorPageRoutes());
+  routes.include(referenceRoutes(reference));
   return routes;
 }
 

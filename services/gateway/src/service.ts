@@ -5,6 +5,7 @@ import { createHttpApp, openApiDocument } from "@signalbox/http";
 import { createInternalClient, type InternalClient } from "@signalbox/net";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { followConfiguration, openAccess, openEdgeLimits, openServiceLog } from "@signalbox/service";
+import { openReader } from "./docs/reference-routes.ts";
 import { openDocuments } from "./documents/documents.ts";
 import { openTrustedDocuments, type TrustedDocuments } from "./documents/trusted-documents.ts";
 import { createMergedOpenapi, openapiRoutes } from "./openapi/merged-openapi.ts";
@@ -64,7 +65,14 @@ export async function createService(context: ServiceContext<Properties>): Promis
   });
 
   const openapi = { title: "Signalbox query endpoint", version: "1" };
-  const routes = publicRoutes(operations);
+  const routes = publicRoutes({
+    operations,
+    reference: {
+      schema: supergraph.schema,
+      showsSchema: () => configuration.get("graphql.introspection"),
+      reader: await openReader(configuration.get("docs.reader")),
+    },
+  });
   const own = openApiDocument(routes, openapi);
   routes.include(openapiRoutes(createMergedOpenapi({ clients, own, clock })));
   return {
