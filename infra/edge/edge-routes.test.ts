@@ -20,6 +20,10 @@ test("every published area reaches the service that owns it", () => {
     "/api/v1/webhooks/sources/src_1": "webhook-ingest",
     "/api/v1/webhooks/endpoints": "webhook-delivery",
     "/openapi/images.json": "images",
+    "/docs": "gateway",
+    "/docs/errors": "gateway",
+    "/asyncapi.yaml": "gateway",
+    "/schema.graphql": "gateway",
   };
   for (const [path, service] of Object.entries(owners)) assert.equal(serviceOf(path), service, path);
 });

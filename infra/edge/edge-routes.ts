@@ -16,7 +16,9 @@ interface EdgeRoute {
  */
 export const edgeRoutes: readonly EdgeRoute[] = [
   { prefix: "/graphql", service: "gateway", streams: true, errors: "graphql" },
-  { prefix: "/docs/errors", service: "gateway" },
+  { prefix: "/docs", service: "gateway" },
+  { prefix: "/asyncapi.yaml", service: "gateway" },
+  { prefix: "/schema.graphql", service: "gateway" },
   { prefix: "/openapi.json", service: "gateway" },
   { prefix: "/openapi/gateway.json", service: "gateway" },
   { prefix: "/api/account", service: "account" },

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { lintOpenApi } from "@signalbox/infra/checks/lint-openapi.ts";
+import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
+import { fetchScalar } from "@signalbox/infra/engines/scalar/scalar.ts";
 import { openApiDocuments } from "@signalbox/infra/generate/openapi/openapi-documents.ts";
+import { openBrowser } from "@signalbox/testing";
 import { createClient, expectStatus } from "../journey/client.ts";
 import { documentedServices } from "../rubbish/published-routes.ts";
 import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
@@ -10,7 +15,7 @@ const opened = new AsyncDisposableStack();
 let system: EmbeddedSystem;
 
 before(async () => {
-  system = await startEmbeddedSystem();
+  system = await startEmbeddedSystem({ properties: { "docs.reader": await fetchScalar() } });
   opened.defer(() => removeData(system));
   opened.defer(async () => void (await system.process.kill()));
 });
@@ -38,6 +43,32 @@ test("a service shows the document that its declarations give, whatever it runs 
       service,
     );
   }
+});
+
+test("the documents of events and of the graph are those of the repository", async () => {
+  const read = async (path: string) =>
+    expectStatus(await createClient(system.baseUrl)(path), 200).bytes.toString("utf8");
+  const asyncApi = await readFile(join(repositoryFolder, "docs/reference/asyncapi.yaml"), "utf8");
+  assert.equal(await read("/asyncapi.yaml"), asyncApi);
+  const schema = await read("/schema.graphql");
+  for (const name of ["Query", "Mutation", "Image", "WebhookEndpoint"])
+    assert.match(schema, new RegExp(`^type ${name} `, "m"));
+  assert.doesNotMatch(schema, /join__/, "how the graph is composed is nobody's business");
+});
+
+test("a reader that we did not write shows the routes, and asks nobody else for anything", async () => {
+  await using stack = new AsyncDisposableStack();
+  const browser = await openBrowser();
+  stack.defer(() => browser.close());
+  const page = await browser.newPage();
+  const asked: string[] = [];
+  page.on("request", (request) => void asked.push(request.url()));
+  await page.goto(`${system.baseUrl}/docs`);
+  await page.getByText("Run an operation").filter({ visible: true }).first().waitFor({ timeout: 60_000 });
+  assert.deepEqual(
+    asked.filter((url) => !url.startsWith(system.baseUrl) && !/^(data|blob):/.test(url)),
+    [],
+  );
 });
 
 /** The largest page is a live property: declarations alone do not know it. */

@@ -138,6 +138,7 @@ test("the tour of the README, and what is done with the product that it started"
     "migrate-a-secret",
     "subscribe-and-resume",
     "rotate-the-sealing-key",
+    "consume-events",
   ]) {
     await follow(`docs/how-to/${page}.md`, reader);
   }

@@ -34,6 +34,15 @@ export const properties = defineProperties({
   "config.internal-url": subgraphUrl("config"),
   "webhook-ingest.internal-url": subgraphUrl("webhook-ingest"),
   "webhook-delivery.internal-url": subgraphUrl("webhook-delivery"),
+  "docs.reader": {
+    type: "string",
+    default: null,
+    secrecy: "internal",
+    reload: "restart",
+    local: true,
+    effect:
+      "The file dist/browser/standalone.js of the npm package @scalar/api-reference: /docs shows all routes with it. Left out, there is no such page.",
+  },
   "graphql.executor": {
     type: "string",
     default: "ours",

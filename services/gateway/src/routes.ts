@@ -13,6 +13,7 @@ import {
 import { GraphQLError, type GraphQLFormattedError } from "graphql";
 import { z } from "zod";
 import { errorPageRoutes } from "./docs/error-page.ts";
+import { type ReferenceDependencies, referenceRoutes } from "./docs/reference-routes.ts";
 import { type OperationRequest, operationRequestFrom } from "./documents/operation-request.ts";
 import { eventsOf, subscribeFor } from "./live/event-stream.ts";
 import type { OpenLive } from "./live/open-live.ts";
@@ -72,8 +73,14 @@ const errors = "graphql";
 /** Whoever may see their own account, a disabled one too. What else a state leaves is judged by each field itself. */
 const auth = { scopes: [], access: "own-account:read", optional: true } as const;
 
-/** The query endpoint (spec, "Query endpoint"; GraphQL over HTTP). */
-export function publicRoutes(operations: Operations, live: Pick<OpenLive, "live" | "callers">): Routes {
+interface Dependencies {
+  readonly operations: Operations;
+  readonly live: Pick<OpenLive, "live" | "callers">;
+  readonly reference: ReferenceDependencies;
+}
+
+/** The query endpoint (spec, "Query endpoint"; GraphQL over HTTP), and documents about everything. */
+export function publicRoutes({ operations, live, reference }: Dependencies): Routes {
   const routes = createRoutes();
 
   routes.post("/graphql", {
@@ -116,6 +123,7 @@ export function publicRoutes(operations: Operations, live: Pick<OpenLive, "live"
     },
   });
   routes.include(errorPageRoutes());
+  routes.include(referenceRoutes(reference));
   return routes;
 }
 

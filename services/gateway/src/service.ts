@@ -5,6 +5,7 @@ import { createHttpApp, openApiDocument } from "@signalbox/http";
 import { createInternalClient, type InternalClient } from "@signalbox/net";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { followConfiguration, openAccess, openEdgeLimits, openServiceLog } from "@signalbox/service";
+import { openReader } from "./docs/reference-routes.ts";
 import { openDocuments } from "./documents/documents.ts";
 import { openTrustedDocuments, type TrustedDocuments } from "./documents/trusted-documents.ts";
 import { openLive } from "./live/open-live.ts";
@@ -67,7 +68,15 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const openapi = { title: "Signalbox query endpoint", version: "1" };
   const schema = () => supergraph.schema;
   const live = await openLive({ context, eventLog, operations, schema, authenticator, accessStates, rateLimits });
-  const routes = publicRoutes(operations, live);
+  const routes = publicRoutes({
+    operations,
+    live,
+    reference: {
+      schema: supergraph.schema,
+      showsSchema: () => configuration.get("graphql.introspection"),
+      reader: await openReader(configuration.get("docs.reader")),
+    },
+  });
   const own = openApiDocument(routes, openapi);
   routes.include(openapiRoutes(createMergedOpenapi({ clients, own, clock })));
   return {

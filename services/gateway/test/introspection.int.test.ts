@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { testPerson } from "@signalbox/testing";
 import { getIntrospectionQuery } from "graphql";
+import { openReader } from "../src/docs/reference-routes.ts";
 import { type Harness, startGateway } from "./harness.ts";
 
 let gateway: Harness;
@@ -19,4 +20,22 @@ test("with graphql.introspection off nobody learns of the schema, not from error
   }
   const { body } = await gateway.query(testPerson(), "{ __typename viewer { __typename } }");
   assert.deepEqual(body.data, { __typename: "Query", viewer: { __typename: "Account" } });
+});
+
+test("nor does anybody read the schema as a document, while that of events is public", async () => {
+  const statusOf = async (path: string) => (await fetch(`${gateway.url}${path}`)).status;
+  assert.deepEqual(await Promise.all(["/schema.graphql", "/asyncapi.yaml"].map(statusOf)), [404, 200]);
+});
+
+test("without docs.reader there is no page about the routes", async () => {
+  for (const path of ["/docs", "/docs/reader.js"]) {
+    const response = await fetch(`${gateway.url}${path}`);
+    assert.equal(response.status, 404);
+    assert.match(await response.text(), /This deployment has no page about its routes/);
+  }
+});
+
+test("a reader that cannot be read stops the start with the property's name", async () => {
+  assert.equal(await openReader(null), null);
+  await assert.rejects(openReader("nowhere/standalone.js"), /docs\.reader[\s\S]*no such file/);
 });

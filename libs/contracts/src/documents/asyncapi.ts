@@ -30,6 +30,37 @@ const headers: JsonSchema = {
   },
 };
 
+/** A broker that asks who is there, and one that does not. Their addresses are the operator's: `events.url` has the same. */
+const servers = {
+  secured: {
+    host: "{host}:{port}",
+    protocol: "kafka-secure",
+    description: "TLS, with one of these. Each program has a principal, with the rights that it needs.",
+    variables: { host: { default: "kafka.example.com" }, port: { default: "9093" } },
+    security: ["scramSha512", "scramSha256", "plain", "certificate", "oauth"].map((name) => ({
+      $ref: `#/components/securitySchemes/${name}`,
+    })),
+  },
+  open: {
+    host: "{host}:{port}",
+    protocol: "kafka",
+    description: "Without TLS and principals, for development and closed networks.",
+    variables: { host: { default: "localhost" }, port: { default: "9092" } },
+  },
+};
+
+const securitySchemes = {
+  scramSha512: { type: "scramSha512", description: "SASL SCRAM-SHA-512." },
+  scramSha256: { type: "scramSha256", description: "SASL SCRAM-SHA-256." },
+  plain: { type: "plain", description: "SASL PLAIN, over TLS alone." },
+  certificate: { type: "X509", description: "A client certificate; its subject is the principal." },
+  oauth: {
+    type: "oauth2",
+    description: "SASL OAUTHBEARER with a token of the operator's issuer.",
+    flows: { clientCredentials: { tokenUrl: "https://login.example.com/token", availableScopes: {} } },
+  },
+};
+
 /** The AsyncAPI 3.0 document of all topics and events, for readers inside the house. */
 export function asyncApiDocument(): Record<string, unknown> {
   const used = topics.filter(({ name }) => catalogue.some(({ topic }) => topic === name));
@@ -41,11 +72,13 @@ export function asyncApiDocument(): Record<string, unknown> {
       description: "Every event is delivered at least once, in order per key.",
     },
     defaultContentType: "application/json",
+    servers,
     channels: Object.fromEntries(used.map((topic) => [topic.name, channelOf(topic.name)])),
     operations: Object.fromEntries(used.map(({ name, owner }) => [`${owner}.send.${name}`, sendOf(name)])),
     components: {
       messages: Object.fromEntries(catalogue.map((event) => [eventType(event), messageOf(event)])),
       messageTraits: { cloudEvent: { headers } },
+      securitySchemes,
     },
   };
 }

@@ -1,0 +1,128 @@
+import { hash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { ConfigurationError } from "@signalbox/config";
+import { asyncApiDocument } from "@signalbox/contracts";
+import { AppError } from "@signalbox/core";
+import { bytes, createRoutes, type Routes } from "@signalbox/http";
+import { type GraphQLSchema, printSchema } from "graphql";
+import { stringify } from "yaml";
+
+export interface ReferenceDependencies {
+  readonly schema: GraphQLSchema;
+  /** A schema that nobody may ask for is not shown here either. */
+  readonly showsSchema: () => boolean;
+  /** The reader of OpenAPI documents that `/docs` runs; null where there is no such page. */
+  readonly reader: Buffer | null;
+}
+
+const types = {
+  yaml: "application/yaml",
+  graphql: "application/graphql",
+  html: "text/html",
+  script: "text/javascript",
+};
+const cache = "public, max-age=300";
+
+/** The documents of events and graph, and a page that shows the document of all routes. */
+export function referenceRoutes({ schema, showsSchema, reader }: ReferenceDependencies): Routes {
+  const routes = createRoutes();
+  const asyncApi = once(() => stringify(asyncApiDocument(), { lineWidth: 0, aliasDuplicateObjects: false }));
+  const schemaText = once(() => printSchema(schema));
+
+  routes.get("/asyncapi.yaml", {
+    operationId: "asyncApiDocument",
+    summary: "Read the AsyncAPI document of all events",
+    auth: "anonymous",
+    responses: { 200: { content: [types.yaml], example: "asyncapi: 3.0.0\n" } },
+    cache,
+    handle: () => bytes(asyncApi(), types.yaml),
+  });
+
+  routes.get("/schema.graphql", {
+    operationId: "graphqlSchema",
+    summary: "Read the schema of the graph",
+    auth: "anonymous",
+    responses: { 200: { content: [types.graphql], example: "type Query {\n  viewer: Account\n}\n" }, 404: "error" },
+    cache,
+    handle: () => {
+      if (!showsSchema()) throw new AppError("not_found", "This deployment does not show its schema.");
+      return bytes(schemaText(), `${types.graphql}; charset=utf-8`);
+    },
+  });
+
+  routes.get("/docs", {
+    operationId: "apiReference",
+    summary: "Read about all routes, and try them",
+    auth: "anonymous",
+    responses: { 200: { content: [types.html], example: "<!doctype html><title>API reference</title>" }, 404: "error" },
+    cache,
+    handle: () => {
+      requireReader(reader);
+      return bytes(page, `${types.html}; charset=utf-8`, { headers: { "Content-Security-Policy": policy } });
+    },
+  });
+
+  routes.get("/docs/reader.js", {
+    operationId: "apiReferenceReader",
+    summary: "The program of the page at /docs",
+    auth: "anonymous",
+    responses: { 200: { content: [types.script], example: "" }, 404: "error" },
+    cache,
+    handle: () => bytes(requireReader(reader), `${types.script}; charset=utf-8`),
+  });
+  return routes;
+}
+
+/** Reads the program that `docs.reader` names. @throws ConfigurationError when it cannot be read */
+export async function openReader(path: string | null): Promise<Buffer | null> {
+  if (path === null) return null;
+  return readFile(path).catch(({ message }: Error) => {
+    const problem = { property: "docs.reader", source: "the start", value: path };
+    throw new ConfigurationError([{ ...problem, expected: `a file that can be read: ${message}` }]);
+  });
+}
+
+function requireReader(reader: Buffer | null): Buffer {
+  if (reader !== null) return reader;
+  throw new AppError("not_found", "This deployment has no page about its routes; see /openapi.json.");
+}
+
+/** Made when somebody asks first, and kept. */
+function once(make: () => string): () => Buffer {
+  let made: Buffer | undefined;
+  return () => {
+    made ??= Buffer.from(make());
+    return made;
+  };
+}
+
+// Scalar would fetch fonts, and offer to send requests through a proxy and an assistant of its maker's.
+const settings = { url: "openapi.json", withDefaultFonts: false, telemetry: false, agent: { disabled: true } };
+const start = `Scalar.createApiReference("#reference", ${JSON.stringify(settings)})`;
+/** Nothing but this deployment is asked for anything. The reader writes its styles into the page. */
+const policy = [
+  "default-src 'none'",
+  `script-src 'self' '${sha256(start)}'`,
+  "style-src 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "font-src data:",
+  "connect-src 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join("; ");
+
+const page = Buffer.from(`<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>API reference</title>
+<div id="reference"></div>
+<script src="docs/reader.js"></script>
+<script>${start}</script>
+</html>
+`);
+
+function sha256(text: string): string {
+  return `sha256-${hash("sha256", text, "base64")}`;
+}

@@ -1,0 +1,103 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { enginesFolder } from "@signalbox/infra/engines/engine-folders.ts";
+import { fetchOnce } from "@signalbox/infra/engines/fetch-once.ts";
+import { findProgram } from "@signalbox/infra/engines/find-program.ts";
+
+const run = promisify(execFile);
+const here = import.meta.dirname;
+
+/** What runs a sample: a program and the arguments before the sample's own. */
+type Command = readonly [program: string, ...args: string[]];
+
+/** The samples of the page, with what each needs beside itself. */
+export const samples: Readonly<Record<string, () => Promise<Command>>> = {
+  TypeScript: async () => [process.execPath, join(here, "consume.ts")],
+  Python: async () => {
+    const requirements = join(here, "requirements.txt");
+    const folder = await fetchFor("python", requirements, async (into) => {
+      await findProgram({
+        name: "python3",
+        versionArgs: ["--version"],
+        install: "apt-get install -y python3 python3-venv",
+      });
+      await run("python3", ["-m", "venv", into]);
+      const options = ["--quiet", "--require-hashes", "--only-binary", ":all:"];
+      await run(join(into, "bin", "python"), ["-m", "pip", "install", ...options, "--requirement", requirements]);
+    });
+    return [join(folder, "bin", "python"), join(here, "consume.py")];
+  },
+  Java: async () => {
+    const install = "apt-get install -y openjdk-17-jdk-headless";
+    await findProgram({ name: "javac", versionArgs: ["-version"], install });
+    const pom = join(here, "pom.xml");
+    const jars = await fetchFor("java", pom, async (into) => {
+      await findProgram({ name: "mvn", versionArgs: ["--version"], install: "apt-get install -y maven" });
+      const goal = ["dependency:copy-dependencies", `-DoutputDirectory=${into}`, "-DincludeScope=runtime"];
+      await run("mvn", ["-q", "-B", "-f", pom, ...goal]);
+    });
+    return ["java", "-XX:+UseSerialGC", "-cp", join(jars, "*"), join(here, "Consume.java")];
+  },
+};
+
+/** The packages that a list names, in a folder named after the list: another list is another folder. */
+async function fetchFor(language: string, list: string, fill: (folder: string) => Promise<unknown>): Promise<string> {
+  const digest = createHash("sha256")
+    .update(await readFile(list))
+    .digest("hex");
+  const folder = join(enginesFolder, `consume-events-${language}-${digest.slice(0, 12)}`);
+  await fetchOnce(folder, fill);
+  return folder;
+}
+
+export interface RunningSample {
+  /** The events it applied so far, as it printed them. */
+  readonly events: readonly { id: string; type: string; key: string; data: unknown }[];
+  /** Everything it printed, for a message. */
+  readonly output: string;
+  readonly isRunning: boolean;
+  /** Asks it to stop, and waits until it has. */
+  stop(): Promise<void>;
+  kill(): void;
+}
+
+export function startSample([program, ...args]: Command, more: readonly string[]): RunningSample {
+  const child: ChildProcess = spawn(program, [...args, ...more], { stdio: ["ignore", "pipe", "pipe"] });
+  const printed = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name]?.setEncoding("utf8").on("data", (text: string) => {
+      printed[name] += text;
+    });
+  }
+  let isRunning = true;
+  const exited = new Promise<void>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", () => {
+      isRunning = false;
+      resolve();
+    });
+  });
+  return {
+    get events() {
+      const whole = printed.stdout.slice(0, printed.stdout.lastIndexOf("\n") + 1);
+      return whole
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => JSON.parse(line));
+    },
+    get output() {
+      return printed.stdout + printed.stderr;
+    },
+    get isRunning() {
+      return isRunning;
+    },
+    stop: () => {
+      child.kill("SIGTERM");
+      return exited;
+    },
+    kill: () => void child.kill("SIGKILL"),
+  };
+}
