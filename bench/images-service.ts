@@ -42,6 +42,7 @@ export async function startImagesService(): Promise<ImagesService> {
     "blobs.url": `file:${folder}`,
     "account.internal-url": account.url,
     "internal.token": randomBytes(32).toString("base64url"),
+    "secrets.keys": `bench:${randomBytes(32).toString("base64")}`,
     "http.port": String(ports.http),
     "internal.port": String(ports.internal),
     "management.server.port": String(ports.management),

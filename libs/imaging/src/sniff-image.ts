@@ -29,9 +29,11 @@ function brandsOf(head: Buffer): string[] {
 }
 
 const hasBrand = (pattern: RegExp) => (head: Buffer) => brandsOf(head).some((brand) => pattern.test(brand));
-const convert = (what: string) => `${what} is not accepted. Convert it to JPEG, PNG, WebP or AVIF and upload that.`;
+/** What to do with a file that is recognised and not accepted. */
+export const convertAdvice = (what: string) =>
+  `${what} is not accepted. Convert it to JPEG, PNG, WebP or AVIF and upload that.`;
 
-const refusedAs = (mimeType: string, what: string) => ({ mimeType, advice: convert(what) });
+const refusedAs = (mimeType: string, what: string) => ({ mimeType, advice: convertAdvice(what) });
 
 /** In this order: the first that matches decides. */
 const signatures: readonly Signature[] = [
@@ -41,31 +43,37 @@ const signatures: readonly Signature[] = [
   { matches: (head) => startsWith("RIFF")(head) && startsWith("WEBP", 8)(head), is: "webp" },
   {
     matches: (head) => brandsOf(head)[0] === "avis",
-    is: { mimeType: "image/avif-sequence", advice: `${convert("An animated AVIF")} GIF and WebP may be animated.` },
+    is: {
+      mimeType: "image/avif-sequence",
+      advice: `${convertAdvice("An animated AVIF")} GIF and WebP may be animated.`,
+    },
   },
   { matches: hasBrand(/^(avif|avis)$/), is: "avif" },
   {
     matches: hasBrand(/^(heic|heix|heim|heis|hevc|hevx|hevm|hevs|mif1|msf1)$/),
-    is: { mimeType: "image/heic", advice: convert("HEIC") },
+    is: { mimeType: "image/heic", advice: convertAdvice("HEIC") },
   },
   {
     matches: (head) => startsWith("II*\0")(head) && startsWith("CR", 8)(head),
-    is: { mimeType: "image/x-canon-cr2", advice: convert("A camera's raw file") },
+    is: { mimeType: "image/x-canon-cr2", advice: convertAdvice("A camera's raw file") },
   },
   {
     matches: (head) => ["II*\0", "MM\0*", "II+\0", "MM\0+"].some((start) => startsWith(start)(head)),
     is: "tiff",
   },
-  { matches: startsWith("BM"), is: { mimeType: "image/bmp", advice: convert("BMP") } },
-  { matches: startsWith("\0\0\x01\0"), is: { mimeType: "image/x-icon", advice: convert("ICO") } },
-  { matches: startsWith("8BPS"), is: { mimeType: "image/vnd.adobe.photoshop", advice: convert("A Photoshop file") } },
+  { matches: startsWith("BM"), is: { mimeType: "image/bmp", advice: convertAdvice("BMP") } },
+  { matches: startsWith("\0\0\x01\0"), is: { mimeType: "image/x-icon", advice: convertAdvice("ICO") } },
+  {
+    matches: startsWith("8BPS"),
+    is: { mimeType: "image/vnd.adobe.photoshop", advice: convertAdvice("A Photoshop file") },
+  },
   {
     matches: (head) => startsWith("\xff\x0a")(head) || startsWith("\0\0\0\x0cJXL ")(head),
-    is: { mimeType: "image/jxl", advice: convert("JPEG XL") },
+    is: { mimeType: "image/jxl", advice: convertAdvice("JPEG XL") },
   },
   {
     matches: (head) => startsWith("\0\0\0\x0cjP  ")(head) || startsWith("\xff\x4f\xff\x51")(head),
-    is: { mimeType: "image/jp2", advice: convert("JPEG 2000") },
+    is: { mimeType: "image/jp2", advice: convertAdvice("JPEG 2000") },
   },
   {
     matches: (head) => /^P[1-7][\s#]/.test(head.toString("latin1", 0, 3)),

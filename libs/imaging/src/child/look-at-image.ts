@@ -19,8 +19,17 @@ export async function readFacts(source: string, format: InputFormat): Promise<Im
 /** ThumbHash looks at no more than this. */
 const sideMax = 100;
 
-/** Decodes the frame: damage is found, and its ThumbHash is some 25 bytes that a client shows until the image is there. */
+/** Of each frame of an animation, when only its damage matters. */
+const speck = { width: 8, height: 8, fit: "fill", kernel: "nearest", fastShrinkOnLoad: false } as const;
+
+/**
+ * Decodes every frame: damage is found, and the ThumbHash of the first is some 25 bytes that a client shows until the image
+ * is there.
+ */
 export async function lookAtImage({ source, facts, limits }: LookJob): Promise<Look> {
+  if (facts.frames > 1) {
+    await openImage(source, { pixelsMax: limits.framesPixelsMax, allFrames: true }).resize(speck).raw().toBuffer();
+  }
   const { data, info } = await openImage(source, { pixelsMax: pixelsMaxOf(facts.format, limits) })
     .autoOrient()
     .resize({ width: sideMax, height: sideMax, fit: "inside", withoutEnlargement: true })

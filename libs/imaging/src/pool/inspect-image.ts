@@ -1,7 +1,8 @@
 import type { FatalOutcome, JobOutcome, Look } from "../image-jobs.ts";
 import { type ImageFacts, type ImageLimits, type LimitProblem, limitProblem } from "../image-limits.ts";
-import { sniffImage } from "../sniff-image.ts";
+import { convertAdvice, sniffImage } from "../sniff-image.ts";
 import type { ImagePool, JobTerms } from "./image-pool.ts";
+import { unshownTiff } from "./tiff-kind.ts";
 
 export type Inspection =
   | ({ readonly outcome: "accepted"; readonly facts: ImageFacts } & Look)
@@ -18,8 +19,8 @@ interface InspectedFile {
 }
 
 /**
- * Judges a file as an original: its signature, the claims of its header against the limits, and then one whole decode,
- * which finds truncated and damaged files and gives the placeholder. What the decode may cost is known from the header.
+ * Judges a file as an original: its signature, the claims of its header against the limits, and then one decode of all
+ * frames, which finds truncated and damaged files and gives the placeholder. What that may cost is known from the header.
  */
 export async function inspectImage(
   pool: Pick<ImagePool, "run">,
@@ -30,6 +31,8 @@ export async function inspectImage(
   const sniffed = sniffImage(head);
   if (sniffed.kind === "unknown") return { outcome: "broken", message: "The file is not an image that we know." };
   if (sniffed.kind === "refused") return { outcome: "not-accepted", ...sniffed };
+  const unshown = sniffed.format === "tiff" ? await unshownTiff(source) : null;
+  if (unshown) return { outcome: "not-accepted", mimeType: sniffed.mimeType, advice: convertAdvice(unshown) };
   const header = await pool.run({ kind: "header", source, format: sniffed.format }, terms);
   if (header.outcome !== "rendered") return unreadable(header, "The image cannot be read.");
   const facts = header.result;

@@ -111,3 +111,79 @@ test("a recognised type that is not accepted says what to do", async () => {
   const inspection = await inspect(Buffer.from("<svg xmlns='http://www.w3.org/2000/svg'/>"));
   assert.equal(inspection.outcome, "not-accepted");
 });
+
+test("an animation whose last frame alone cannot be decoded is broken: nothing is taken that cannot be shown", async () => {
+  const frames = await Promise.all(Array.from({ length: 6 }, () => noise(80, 60).png().toBuffer()));
+  const whole = await sharp(frames, { join: { animated: true } })
+    .webp()
+    .toBuffer();
+  assert.equal((await inspect(whole)).outcome, "accepted");
+  // RFC 6386: what a key frame starts with.
+  const startCode = Buffer.from([0x9d, 0x01, 0x2a]);
+  const damaged = Buffer.from(whole);
+  damaged.fill(0, damaged.lastIndexOf(startCode), damaged.lastIndexOf(startCode) + startCode.length);
+  assert.equal((await inspect(damaged)).outcome, "broken");
+});
+
+/** A TIFF of one strip; each tag is a list of numbers of 16 bits. */
+function tiffWith(tags: Record<number, readonly number[]>): Buffer {
+  const [side, samples] = [8, tags[277]?.[0] ?? 3];
+  const pixels = Buffer.alloc(side * side * samples, 0x80);
+  const bits = Array.from({ length: samples }, () => 8);
+  const given = { 256: [side], 257: [side], 258: bits, 259: [1], 262: [2], 277: [samples], 278: [side], ...tags };
+  const entries = Object.entries({ ...given, 273: [], 279: [] }).map(([tag, values]) => [Number(tag), values] as const);
+  entries.sort(([a], [b]) => a - b);
+  const after = 8 + 2 + entries.length * 12 + 4;
+  const lists: Buffer[] = [];
+  const outside = (values: readonly number[]) => {
+    const at = after + lists.reduce((sum, { length }) => sum + length, 0);
+    lists.push(Buffer.from(Uint16Array.from(values).buffer));
+    return at;
+  };
+  const directory = entries.map(([tag, values]) => {
+    const entry = Buffer.alloc(12);
+    entry.writeUInt16LE(tag, 0);
+    entry.writeUInt16LE(values.length === 0 ? 4 : 3, 2);
+    entry.writeUInt32LE(Math.max(1, values.length), 4);
+    if (values.length > 2) entry.writeUInt32LE(outside(values), 8);
+    else values.forEach((value, index) => void entry.writeUInt16LE(value, 8 + 2 * index));
+    return { tag, entry };
+  });
+  const pixelsAt = after + lists.reduce((sum, { length }) => sum + length, 0);
+  directory.find(({ tag }) => tag === 273)?.entry.writeUInt32LE(pixelsAt, 8);
+  directory.find(({ tag }) => tag === 279)?.entry.writeUInt32LE(pixels.length, 8);
+  const head = Buffer.from([0x49, 0x49, 42, 0, 8, 0, 0, 0, entries.length, 0]);
+  return Buffer.concat([head, ...directory.map(({ entry }) => entry), Buffer.alloc(4), ...lists, pixels]);
+}
+
+test("kinds of TIFF that would be shown blank or in false colours are refused with advice, all others are taken", async () => {
+  const refused: [Record<number, readonly number[]>, RegExp][] = [
+    [{ 259: [6], 262: [6] }, /old-style JPEG/],
+    [{ 262: [6] }, /YCbCr without JPEG/],
+    [{ 262: [32_845] }, /colour model/],
+    [{ 277: [4] }, /extra sample other than alpha/],
+    [{ 277: [4], 338: [0] }, /extra sample other than alpha/],
+    [{ 277: [5], 338: [1, 0] }, /more than one extra sample/],
+    [{ 277: [6], 338: [1, 0, 0] }, /more than one extra sample/],
+  ];
+  for (const [tags, advice] of refused) {
+    const inspection = await inspect(tiffWith(tags));
+    assert.ok(inspection.outcome === "not-accepted", JSON.stringify([tags, inspection]));
+    assert.match(inspection.advice, advice);
+  }
+  const kinds = [
+    tiffWith({}),
+    tiffWith({ 277: [4], 338: [2] }),
+    tiffWith({ 277: [4], 262: [5] }),
+    tiffWith({ 262: [1], 277: [1] }),
+  ];
+  const made = [
+    noise(40, 30).tiff(),
+    noise(40, 30).ensureAlpha(0.5).tiff(),
+    noise(40, 30).tiff({ compression: "jpeg" }),
+  ];
+  const big = noise(40, 30).ensureAlpha(0.5).tiff({ bigtiff: true });
+  for (const bytes of [...kinds, ...(await Promise.all([...made, big].map((image) => image.toBuffer())))]) {
+    assert.equal((await inspect(bytes)).outcome, "accepted");
+  }
+});
