@@ -1,3 +1,4 @@
+import type { RequestListener } from "node:http";
 import { fileURLToPath } from "node:url";
 import { type AccountState, draft } from "@signalbox/contracts";
 import { publishEvents } from "@signalbox/events";
@@ -31,6 +32,8 @@ export const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.ur
 export interface Harness {
   readonly context: TestContext<typeof properties>;
   readonly url: string;
+  /** What answers at `url`, for a server of the test's own. */
+  readonly listener: RequestListener;
   /** The service's own database, to look into. */
   readonly pool: Pool;
   readonly send: Send;
@@ -65,7 +68,8 @@ export async function startIngest(overrides: Overrides = {}): Promise<Harness> {
     ...overrides,
   });
   const eventLog = await testEventLog(context.configuration.get("events.url"), context);
-  const service = await serveService(context, await createService(context));
+  const parts = await createService(context);
+  const service = await serveService(context, parts);
   const { eventsOf } = await readEvents(eventLog, context, [
     "signalbox.webhook-source.v1",
     "signalbox.webhook-received.v1",
@@ -79,6 +83,7 @@ export async function startIngest(overrides: Overrides = {}): Promise<Harness> {
   return {
     context,
     url: service.url,
+    listener: parts.public as RequestListener,
     pool,
     send,
     async newSource(who, source) {
