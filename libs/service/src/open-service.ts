@@ -121,7 +121,10 @@ export async function openService(
   const overrides = await followConfiguration(context, eventLog);
   const pool = await openDatabase(context, prismaDirectory);
   const { outbox, deadLetters } = openOutbox(context, pool, eventLog);
-  const accessStates = await openStates(context, eventLog);
+  const heard = await openStates(context, eventLog);
+  let followed = heard;
+  // Whom to ask for what the topic lacks is known once the service serves.
+  const accessStates: AccessStates = { ...heard, isBehind: (forMs) => followed.isBehind(forMs) };
   const { rateLimits, cache, limiterOf } = await openEdgeLimits(context, policies());
   const presence = startPresence({ pool, runner });
   const idempotency = createIdempotencyStore({ service, pool, clock, presence, ...(sealer && { sealer }) });
@@ -149,8 +152,8 @@ export async function openService(
     serve({ title, principals, routes, internalRoutes = createRoutes(), graph, mounts, corsOrigins, ...rest }) {
       const { onForbidden = createRefusalTeller(context, { pool, outbox }) } = rest;
       const cacheMax = configuration.get("auth.principals.cache-max");
-      const states = followAnnouncements(accessStates, { principals, runner });
-      const authenticator = createAuthenticator({ principals, accessStates: states, clock, metrics, cacheMax });
+      followed = followAnnouncements(heard, { principals, runner });
+      const authenticator = createAuthenticator({ principals, accessStates, clock, metrics, cacheMax });
       const openapi = { title, version: "1" };
       const edge = { context, pool, authenticator, rateLimits, idempotency, onForbidden };
       const observe = observeSubgraph(context);
