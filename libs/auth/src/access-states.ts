@@ -29,8 +29,8 @@ export interface AccessStates {
   /** Settles when the topic was read to the end it had at start. Until then nobody is let in. */
   readonly caughtUp: Promise<void>;
   isCaughtUp(): boolean;
-  /** Whether the topic may have had changes for more than two seconds of which nothing is known here. */
-  isBehind(): boolean;
+  /** Whether the topic may have had changes for longer than this of which nothing is known here; two seconds when left out. */
+  isBehind(forMs?: number): boolean;
 }
 
 /** CONTRACT §1: how old may be what is known of a principal, from the state topic or from the source. */
@@ -72,7 +72,7 @@ export async function openAccessStates(dependencies: Dependencies): Promise<Acce
   });
   caughtUp.catch(() => {}); // whoever does not wait for it learns of a failure from liveness
 
-  const isBehind = () => reader.ageMs() > knowledgeAgeMs;
+  const isBehind = (forMs = knowledgeAgeMs) => reader.ageMs() > forMs;
   return { ...states, caughtUp, isCaughtUp: () => isCaughtUp, isBehind };
 
   function applyRecord(record: ReceivedRecord): void {

@@ -24,5 +24,5 @@ export function followAnnouncements(
       return true;
     });
   });
-  return { ...states, isBehind: () => hasUnannounced || states.isBehind() };
+  return { ...states, isBehind: (forMs) => hasUnannounced || states.isBehind(forMs) };
 }

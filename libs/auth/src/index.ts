@@ -7,7 +7,7 @@ export {
   stepUpChallenge,
   stepUpMaxAgeMs,
 } from "./access-rules.ts";
-export { type AccessStates, accessTopic, openAccessStates } from "./access-states.ts";
+export { type AccessStates, accessTopic, knowledgeAgeMs, openAccessStates } from "./access-states.ts";
 export { followAnnouncements } from "./announcements.ts";
 export { createApiKey, digestApiKey, looksLikeApiKey, parseApiKey, sameDigest } from "./api-key.ts";
 export { type Authenticator, createAuthenticator, isSignedOut } from "./authenticator.ts";

@@ -115,7 +115,10 @@ export async function openService(
   const overrides = await followConfiguration(context, eventLog);
   const pool = await openDatabase(context, prismaDirectory);
   const { outbox, deadLetters } = openOutbox(context, pool, eventLog);
-  const accessStates = await openStates(context, eventLog);
+  const heard = await openStates(context, eventLog);
+  let followed = heard;
+  // Whom to ask for what the topic lacks is known once the service serves.
+  const accessStates: AccessStates = { ...heard, isBehind: (forMs) => followed.isBehind(forMs) };
   const { rateLimits, cache, limiterOf } = await openEdgeLimits(context, policies());
   const presence = startPresence({ pool, runner });
   const idempotency = createIdempotencyStore({ service, pool, clock, presence, ...(sealer && { sealer }) });
@@ -142,8 +145,9 @@ export async function openService(
     },
     serve({ title, principals, routes, internalRoutes = createRoutes(), graph, mounts, corsOrigins, ...rest }) {
       const { onForbidden = createRefusalTeller(context, { pool, outbox }) } = rest;
-      const parts = { states: accessStates, principals, rateLimits };
-      const { authenticator, authorizeManagement } = accessOf(context, parts);
+      const access = accessOf(context, { states: heard, principals, rateLimits });
+      const { authenticator, authorizeManagement } = access;
+      followed = access.accessStates;
       const openapi = { title, version: "1" };
       const edge = { context, pool, authenticator, rateLimits, idempotency, onForbidden };
       const observe = observeSubgraph(context);

@@ -1,5 +1,5 @@
 import { json } from "node:stream/consumers";
-import { answerFromPrincipal, type Principal } from "@signalbox/auth";
+import { announcementsPath, answerFromPrincipal, type Principal } from "@signalbox/auth";
 import { type AccountState, type Role, type Scope, scopes } from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
 import { type ServedListener, serveListener } from "./serve-listener.ts";
@@ -49,15 +49,41 @@ function principalIn(token: string): Principal {
   return { ...whose, credential, expiresAt };
 }
 
-/** Answers `POST /internal/principals` as the account service does, for the persons of `testPerson`. */
-export function startAccountStandIn(): Promise<ServedListener> {
-  return serveListener(async (request, response) => {
+/** The account service as others ask it, for the persons of `testPerson`. A test may change its mind. */
+export interface AccountStandIn extends ServedListener {
+  /** What it answers about an account from now on, instead of what the token says. */
+  readonly now: Map<string, AccountState | "unauthorized">;
+  /** Whether it says that the state topic lacks a change. */
+  unannounced: boolean;
+  /** Breaks every connection instead of answering. */
+  away: boolean;
+  /** How often it was asked for a principal. */
+  asked: number;
+}
+
+/** Answers `POST /internal/principals` and `GET /internal/access-announcements` as the account service does. */
+export async function startAccountStandIn(): Promise<AccountStandIn> {
+  const account = { now: new Map<string, AccountState | "unauthorized">(), unannounced: false, away: false, asked: 0 };
+  const principalFor = (value: string): Principal => {
+    const principal = principalIn(value);
+    const state = account.now.get(principal.accountId) ?? principal.state;
+    if (state === "unauthorized") throw new Error("the credential is not good");
+    return { ...principal, state };
+  };
+  const served = await serveListener(async (request, response) => {
+    if (request.method === "POST") account.asked++;
+    if (account.away) return void request.destroy();
     response.setHeader("content-type", "application/json");
+    if (request.url === announcementsPath) {
+      response.end(JSON.stringify({ unannounced: account.unannounced }));
+      return;
+    }
     try {
       const { value } = (await json(request)) as { value: string };
-      response.end(JSON.stringify(answerFromPrincipal(principalIn(value))));
+      response.end(JSON.stringify(answerFromPrincipal(principalFor(value))));
     } catch {
       response.writeHead(422).end(JSON.stringify({ error: { message: "unknown" } }));
     }
   });
+  return Object.assign(account, served);
 }

@@ -1,5 +1,5 @@
 export { freePort, kafkaJars } from "@signalbox/infra/engines/index.ts";
-export { startAccountStandIn, type TestPerson, testPerson } from "./account-stand-in.ts";
+export { type AccountStandIn, startAccountStandIn, type TestPerson, testPerson } from "./account-stand-in.ts";
 export { childProcesses, killProcess } from "./child-processes.ts";
 export { createCertificates, type TestCertificates } from "./create-certificates.ts";
 export { eventually } from "./eventually.ts";

@@ -32,14 +32,15 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const published = createPublishedConfiguration({ configuration, reports, clock });
   const catalogue = await readPropertyCatalogue();
   const changes = openChanges(context, opened, { reports, catalogue });
+  const principals = openPrincipals(context);
   const stream = openConfigStream({
-    ...{ context, flags: known, accessStates, catalogue, published, reports },
+    ...{ context, flags: known, accessStates, principals, catalogue, published, reports },
     ...{ overrideStore: changes.overrideStore, flagStore: changes.flagStore },
   });
 
   return serve({
     title: "Signalbox configuration",
-    principals: openPrincipals(context),
+    principals,
     routes: publicRoutes({
       configuration,
       published,

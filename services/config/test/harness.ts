@@ -3,6 +3,7 @@ import { draft, type EventData, eventOf } from "@signalbox/contracts";
 import { type Clock, systemClock } from "@signalbox/core";
 import { publishEvents, type ReceivedEvent } from "@signalbox/events";
 import {
+  type AccountStandIn,
   createSender,
   createSubgraphClient,
   internalToken,
@@ -37,6 +38,8 @@ export interface Harness {
   readonly eventsUrl: string;
   send(who: TestPerson | null, path: string, options?: SendOptions): Promise<TestAnswer>;
   readonly url: string;
+  /** Whom the service asks who somebody is. */
+  readonly account: AccountStandIn;
   post(who: TestPerson | null, path: string, body: string, headers: Record<string, string>): Promise<TestAnswer>;
   /** Sends an operation as the gateway does: with the principal it has verified. */
   readonly graphql: SubgraphClient;
@@ -91,6 +94,7 @@ async function startInstance(overrides: Overrides, clock: Clock): Promise<Harnes
     eventsUrl,
     send: (who, path, { method = "GET", headers = {} } = {}) => send(who, method, path, { headers }),
     url: service.url,
+    account,
     post: (who, path, body, headers) => send(who, "POST", path, { body, headers }),
     graphql: createSubgraphClient(service.internalUrl),
     report: (report) => {

@@ -4,10 +4,12 @@ import { draft, eventOf } from "@signalbox/contracts";
 import { publishEvents } from "@signalbox/events";
 import { openPool, sql } from "@signalbox/storage";
 import {
+  createTcpProxy,
   eventually,
   readStream,
   type StreamReader,
   type TestPerson,
+  testDatabase,
   testEventLog,
   testPerson,
 } from "@signalbox/testing";
@@ -178,6 +180,66 @@ test("a stream ends when its account is suspended or its credential revoked, and
   }
   await set("server.name", `Still ${Date.now()}`);
   await seen(other, 1, "settings");
+});
+
+/** Lets account tell whoever asks that somebody may no longer follow, and waits for the end of their streams. */
+async function endsByAsking(on: Harness): Promise<void> {
+  const [one, two] = [testPerson(), testPerson()];
+  const [suspended, again, revoked, other] = [
+    ...[await follow(one, {}, on), await follow(one, {}, on)],
+    ...[await follow(two, {}, on), await follow(account, {}, on)],
+  ] as const;
+  on.account.now.set(one.accountId, "suspended").set(two.accountId, "unauthorized");
+  for (const stream of [suspended, again, revoked]) {
+    assert.deepEqual((await seen(stream, 1, "end"))[0]?.data, { reason: "access_changed" });
+    await stream.ended;
+  }
+  on.account.away = true;
+  const { asked } = on.account;
+  await eventually(() => on.account.asked >= asked + 2);
+  assert.ok(!other.events.some(({ event }) => event === "end"), "nobody can say that the other one may not go on");
+}
+
+test("a suspension or revocation that the access topic lacks ends a stream, because account is asked", async () => {
+  const own = await startConfig();
+  try {
+    own.account.unannounced = true;
+    await endsByAsking(own);
+  } finally {
+    await own.close();
+  }
+});
+
+test("a suspension or revocation ends a stream also while the log is away", async () => {
+  const events = await testDatabase();
+  const proxy = await createTcpProxy({ port: Number(new URL(events.url).port) });
+  const own = await startConfig({ "events.url": proxy.urlFor(events.url) });
+  try {
+    await proxy.refuse();
+    await endsByAsking(own);
+  } finally {
+    await proxy.accept();
+    await own.close();
+    await proxy.close();
+    await events.close();
+  }
+});
+
+test("a stream of whose access a change came while it was opened ends at once", async () => {
+  const person = testPerson();
+  const opening = Array.from({ length: 5 }, () => follow(person));
+  const eventLog = await testEventLog(config.eventsUrl, config.context);
+  const data = {
+    ...{ ...eventOf("access.changed").example, kind: "account", id: person.accountId, account_id: person.accountId },
+    ...{ state: "suspended", epoch: 9 },
+  } as never;
+  const subject = `account:${person.accountId}`;
+  await publishEvents({ ...config.context, eventLog }, [
+    draft("access.changed", { subject, accountId: person.accountId, data }),
+  ]);
+  for (const stream of await Promise.all(opening)) {
+    if (stream.status !== 403) assert.deepEqual((await seen(stream, 1, "end"))[0]?.data, { reason: "access_changed" });
+  }
 });
 
 test("a credential has ten streams, an instance what is configured, and closed ones count no more", async () => {

@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { AccessStates, Principal } from "@signalbox/auth";
-import { type Clock, seconds } from "@signalbox/core";
+import type { Principal } from "@signalbox/auth";
+import { seconds } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
 import type { Flags } from "@signalbox/service";
 import { flagContextOf } from "@signalbox/service";
 import type { Logger } from "@signalbox/telemetry";
 import { type Audience, audienceOf } from "../settings.ts";
+import { type FollowerAccess, isOutdated, judgeFollowers } from "./judge-followers.ts";
 import { type FoundRevision, RevisionsTold } from "./revisions-told.ts";
-import { StreamClient, type StreamEnd } from "./stream-client.ts";
+import { type Follower, StreamClient, type StreamEnd } from "./stream-client.ts";
 import { flagFrames, framesOf, type Revised, type StreamValues } from "./stream-events.ts";
 
-interface Dependencies {
+interface Dependencies extends FollowerAccess {
   readonly flags: Flags;
-  readonly accessStates: Pick<AccessStates, "onChange">;
   readonly values: StreamValues;
   /** The property that an override is of, by the name it was given under. */
   readonly propertyOf: (name: string) => string;
@@ -22,7 +22,6 @@ interface Dependencies {
   readonly revisionsSince: (last: number, upTo: number) => AsyncIterable<FoundRevision | null>;
   readonly runner: Pick<Runner, "every" | "onDrain">;
   readonly log: Logger;
-  readonly clock: Clock;
   readonly limits: { readonly perCredential: number; readonly all: number };
 }
 
@@ -36,11 +35,11 @@ export type StreamRefusal = "too-many-of-credential" | "too-many";
 
 /** Tells clients of changed configuration, settings and flags as they happen. */
 export function createConfigStream(dependencies: Dependencies) {
-  const { runner, accessStates, limits } = dependencies;
+  const { runner, limits } = dependencies;
   const hub = new Hub(dependencies);
   runner.every("configuration stream", tickMs, async () => hub.tick());
   runner.onDrain("configuration stream", () => hub.end("draining"));
-  accessStates.onChange(({ kind, id }) => hub.endOf(kind, id));
+  judgeFollowers(hub.clients, dependencies);
 
   return {
     /** Says why no stream can be opened for the principal; null when one can. */
@@ -49,15 +48,15 @@ export function createConfigStream(dependencies: Dependencies) {
       return hub.size >= limits.all ? "too-many" : null;
     },
     /** Opens a stream for a request whose headers are set. `last` is the last revision that the client has seen. */
-    open: (principal: Principal, last: number | null) => (request: IncomingMessage, response: ServerResponse) =>
-      void hub.open(principal, last, request, response),
+    open: (follower: Follower, last: number | null) => (request: IncomingMessage, response: ServerResponse) =>
+      void hub.open(follower, last, request, response),
     end: (reason: StreamEnd) => hub.end(reason),
   };
 }
 
 class Hub {
   readonly #dependencies: Dependencies;
-  readonly #clients = new Set<StreamClient>();
+  readonly clients = new Set<StreamClient>();
   readonly #ofCredential = new Map<string, Set<StreamClient>>();
   #told: RevisionsTold | null = null;
   #telling = Promise.resolve();
@@ -70,7 +69,7 @@ class Hub {
   }
 
   get size(): number {
-    return this.#clients.size;
+    return this.clients.size;
   }
 
   countOf(credentialId: string): number {
@@ -78,7 +77,7 @@ class Hub {
   }
 
   async open(
-    principal: Principal,
+    follower: Follower,
     last: number | null,
     request: IncomingMessage,
     response: ServerResponse,
@@ -88,28 +87,22 @@ class Hub {
       response.end();
       return;
     }
-    const client = new StreamClient(principal, response);
+    const { principal } = follower;
+    const client = new StreamClient(follower, response, last ?? 0);
     const ofCredential = this.#ofCredential.get(principal.credential.id) ?? new Set();
     this.#ofCredential.set(principal.credential.id, ofCredential.add(client));
-    this.#clients.add(client);
+    this.clients.add(client);
     response.once("close", () => this.#forget(client));
+    // The change may have come while the request was on its way here.
+    if (isOutdated(principal, this.#dependencies.accessStates)) client.end("access_changed");
     const { complete } = this.#revisions();
-    client.write(Buffer.from(`: connected\nid: ${last === null || last > complete ? complete : last}\n\n`));
+    client.write(Buffer.from(`: connected\nid: ${last ?? complete}\n\n`));
     if (last !== null) await this.#bringUpToDate(client, last, complete);
     client.goLive();
   }
 
   end(reason: StreamEnd): void {
-    for (const client of this.#clients) client.end(reason);
-  }
-
-  /** Whoever is meant asks again, and is judged by what holds now. */
-  endOf(kind: "account" | "credential", id: string): void {
-    for (const client of this.#clients) {
-      const { accountId, credential } = client.principal;
-      const isMeant = kind === "account" ? accountId === id : credential.id === id || credential.tokenId === id;
-      if (isMeant) client.end("access_changed");
-    }
+    for (const client of this.clients) client.end(reason);
   }
 
   /** Greets a part of the clients, and ends those whose time is over. */
@@ -117,7 +110,7 @@ class Hub {
     const nowMs = this.#dependencies.clock.nowMs();
     this.#turn = (this.#turn + 1) % turns;
     let place = 0;
-    for (const client of this.#clients) {
+    for (const client of this.clients) {
       const { expiresAt } = client.principal;
       if (expiresAt !== null && expiresAt.getTime() <= nowMs) client.end("expired");
       else if (place++ % turns === this.#turn) client.write(heartbeat);
@@ -126,7 +119,7 @@ class Hub {
 
   #forget(client: StreamClient): void {
     const { id } = client.principal.credential;
-    this.#clients.delete(client);
+    this.clients.delete(client);
     this.#ofCredential.get(id)?.delete(client);
     if (this.countOf(id) === 0) this.#ofCredential.delete(id);
   }
@@ -150,7 +143,8 @@ class Hub {
     await this.#dependencies.settled(revised.properties);
     const id = this.#revisions().told(found.revision);
     const shared = new Map<Audience, Buffer>();
-    for (const client of this.#clients) {
+    for (const client of this.clients) {
+      if (client.seen >= found.revision) continue;
       const audience = audienceOf(client.principal);
       const common =
         shared.get(audience) ?? Buffer.from(framesOf(revised, audience, this.#dependencies.values, id).join(""));
@@ -173,12 +167,15 @@ class Hub {
   async #bringUpToDate(client: StreamClient, last: number, upTo: number): Promise<void> {
     const { revisionsSince, values, log } = this.#dependencies;
     const audience = audienceOf(client.principal);
-    const reset = Buffer.from(`id: ${upTo}\nevent: reset\ndata: ${JSON.stringify({ revision: String(upTo) })}\n\n`);
+    const reset = () => {
+      client.seen = upTo;
+      client.write(Buffer.from(`id: ${upTo}\nevent: reset\ndata: ${JSON.stringify({ revision: String(upTo) })}\n\n`));
+    };
     try {
       for await (const found of revisionsSince(last, upTo)) {
         if (!client.isOpen) return;
         if (found === null) {
-          client.write(reset);
+          reset();
           return;
         }
         const revised = this.#revised(found);
@@ -189,7 +186,7 @@ class Hub {
     } catch (error) {
       // Without its history a client still gets what is true: it reads everything again.
       log.warn({ error }, "the missed revisions of a stream could not be read");
-      client.write(reset);
+      reset();
     }
   }
 }

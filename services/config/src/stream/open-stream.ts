@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { AccessStates } from "@signalbox/auth";
+import type { AccessStates, PrincipalSource } from "@signalbox/auth";
 import type { Configuration } from "@signalbox/config";
 import { publishedProperties } from "@signalbox/contracts";
 import { masked, seconds } from "@signalbox/core";
@@ -19,6 +19,7 @@ interface Dependencies {
   readonly context: ServiceContext<Properties>;
   readonly flags: Flags;
   readonly accessStates: AccessStates;
+  readonly principals: PrincipalSource;
   readonly catalogue: PropertyCatalogue;
   readonly published: PublishedConfiguration;
   readonly reports: AppliedReports;
@@ -31,10 +32,10 @@ const settleMs = seconds(2);
 
 /** Opens the stream on the values that this service publishes. */
 export function openConfigStream(dependencies: Dependencies) {
-  const { context, flags, accessStates, catalogue, overrideStore, flagStore } = dependencies;
+  const { context, flags, accessStates, principals, catalogue, overrideStore, flagStore } = dependencies;
   const { configuration, runner, log, clock } = context;
   const stream = createConfigStream({
-    ...{ flags, accessStates, runner, log, clock },
+    ...{ flags, accessStates, principals, runner, log, clock },
     values: streamValues(dependencies),
     propertyOf: (name) => propertyOf(name, catalogue),
     settled: (names) => settled(names, dependencies),

@@ -6,9 +6,9 @@ import { StreamClient } from "./stream-client.ts";
 
 test("a client that takes nothing loses its connection once 256 KiB wait for it, and no event silently", async () => {
   const clients: StreamClient[] = [];
-  const server = createServer(
-    (_request, response) => void clients.push(new StreamClient(testPerson().principal, response)),
-  );
+  const { principal, token: value } = testPerson();
+  const follower = { principal, credential: { kind: "bearer", value } as const };
+  const server = createServer((_request, response) => void clients.push(new StreamClient(follower, response)));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const request = get({ port: (server.address() as AddressInfo).port, host: "127.0.0.1" });
   request.on("error", () => {});

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Principal } from "@signalbox/auth";
+import type { PresentedCredential, Principal } from "@signalbox/auth";
 import { KiB } from "@signalbox/core";
 
 /** A client that takes so little that this much waits for it is ended: it reads again from where it was. */
@@ -10,14 +10,25 @@ const retryMs = { least: 1_000, spread: 9_000 };
 /** Why a stream ends. */
 export type StreamEnd = "expired" | "access_changed" | "draining" | "switched_off";
 
+/** Who follows a stream, and by what they were let in. */
+export interface Follower {
+  readonly principal: Principal;
+  readonly credential: PresentedCredential;
+}
+
 /** One open stream. Events that come while it is brought up to date wait behind what it missed. */
 export class StreamClient {
   readonly principal: Principal;
+  readonly credential: PresentedCredential;
+  /** The revision up to which it has seen everything, also where this instance has not heard of it yet. */
+  seen: number;
   readonly #response: ServerResponse;
   #waiting: Buffer[] | null = [];
 
-  constructor(principal: Principal, response: ServerResponse) {
+  constructor({ principal, credential }: Follower, response: ServerResponse, seen = 0) {
     this.principal = principal;
+    this.credential = credential;
+    this.seen = seen;
     this.#response = response;
   }
 

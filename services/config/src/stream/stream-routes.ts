@@ -1,3 +1,4 @@
+import { credentialFrom } from "@signalbox/auth";
 import type { Configuration } from "@signalbox/config";
 import { AppError } from "@signalbox/core";
 import { leftTo, type Routes, refused } from "@signalbox/http";
@@ -43,8 +44,11 @@ export function addStreamRoutes(routes: Routes, { configuration, stream }: Strea
             message: "There are too many open streams. Try again later.",
             retryAfterSeconds,
           });
-        case null:
-          return leftTo(stream.open(principal, last));
+        case null: {
+          const credential = credentialFrom(headers);
+          if (credential === null) throw new Error("A stream was opened without a credential");
+          return leftTo(stream.open({ principal, credential }, last));
+        }
       }
     },
   });
