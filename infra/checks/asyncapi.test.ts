@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { Ajv } from "ajv";
 import { parse } from "yaml";
 import { root } from "../generate/repository.ts";
@@ -11,7 +11,7 @@ const { validate, document } = await published();
 
 /** What the AsyncAPI initiative publishes for its version 3.0, and what we publish. */
 async function published() {
-  const definition = createRequire(import.meta.url).resolve("@asyncapi/specs/schemas/3.0.0-without-$id.json");
+  const definition = fileURLToPath(import.meta.resolve("@asyncapi/specs/schemas/3.0.0-without-$id.json"));
   // Keywords of the definition's own, such as its examples, are no concern of ours; formats are held by our own tests.
   const ajv = new Ajv({ strict: false, validateFormats: false });
   return {

@@ -316,7 +316,7 @@ test("the page at / is readable, styled and leads on under its own policy", asyn
   }
   const links = await page.getByRole("link").all();
   const targets = await Promise.all(links.map((link) => link.getAttribute("href")));
-  assert.deepEqual(targets, ["graphql", "openapi.json", "docs/errors"]);
+  assert.deepEqual(targets, ["graphql", "schema.graphql", "openapi.json", "asyncapi.yaml", "docs/errors"]);
   assert.deepEqual(
     complaints.filter((text) => !text.includes("favicon")),
     [],

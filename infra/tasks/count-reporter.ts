@@ -1,11 +1,5 @@
 import type { TestEvent } from "node:test/reporters";
-
-/** What `test.ts` reads of a run. */
-export interface RunReport {
-  readonly counts: { readonly tests: number; readonly skipped: number; readonly todo: number };
-  /** The files in which a test failed, or whose process did. */
-  readonly failedFiles: readonly string[];
-}
+import type { RunReport } from "./test.ts";
 
 /** Writes the totals of a run and the files that failed as JSON. */
 // biome-ignore lint/style/noDefaultExport: the test runner takes a reporter's default export.

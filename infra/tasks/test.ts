@@ -9,7 +9,6 @@ import { join, relative, resolve } from "node:path";
 import { environment } from "@signalbox/config";
 import { sharedEngineStates, startSharedEngines, stopSharedEngines } from "../engines/index.ts";
 import { root } from "../generate/repository.ts";
-import type { RunReport } from "./count-reporter.ts";
 import { sourceFiles } from "./source-files.ts";
 
 /** Test files run at once: one more than the cores of the smallest machine, because files often wait for engines. */
@@ -96,6 +95,13 @@ async function runTests(): Promise<boolean> {
   const { passed } = await runFiles(failed, 1);
   if (passed) console.log(`\nFailed beside others and passed alone, so mend their waiting: ${failed.join(", ")}`);
   return passed;
+}
+
+/** What the reporter writes of a run. */
+export interface RunReport {
+  readonly counts: { readonly tests: number; readonly skipped: number; readonly todo: number };
+  /** The files in which a test failed, or whose process did. */
+  readonly failedFiles: readonly string[];
 }
 
 interface Outcome {

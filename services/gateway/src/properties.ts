@@ -35,11 +35,11 @@ export const properties = defineProperties({
   "webhook-ingest.internal-url": subgraphUrl("webhook-ingest"),
   "webhook-delivery.internal-url": subgraphUrl("webhook-delivery"),
   "docs.reader": {
+    local: true,
     type: "string",
     default: null,
     secrecy: "internal",
     reload: "restart",
-    local: true,
     effect:
       "The file dist/browser/standalone.js of the npm package @scalar/api-reference: /docs shows all routes with it. Left out, there is no such page.",
   },

@@ -68,15 +68,11 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const openapi = { title: "Signalbox query endpoint", version: "1" };
   const schema = () => supergraph.schema;
   const live = await openLive({ context, eventLog, operations, schema, authenticator, accessStates, rateLimits });
-  const routes = publicRoutes({
-    operations,
-    live,
-    reference: {
-      schema: supergraph.schema,
-      showsSchema: () => configuration.get("graphql.introspection"),
-      reader: await openReader(configuration.get("docs.reader")),
-    },
-  });
+  const reference = {
+    ...{ schema, showsSchema: () => configuration.get("graphql.introspection") },
+    reader: await openReader(configuration.get("docs.reader")),
+  };
+  const routes = publicRoutes({ operations, live, reference });
   const own = openApiDocument(routes, openapi);
   routes.include(openapiRoutes(createMergedOpenapi({ clients, own, clock })));
   return {

@@ -8,7 +8,8 @@ import { type GraphQLSchema, printSchema } from "graphql";
 import { stringify } from "yaml";
 
 export interface ReferenceDependencies {
-  readonly schema: GraphQLSchema;
+  /** The schema that clients see now. */
+  readonly schema: () => GraphQLSchema;
   /** A schema that nobody may ask for is not shown here either. */
   readonly showsSchema: () => boolean;
   /** The reader of OpenAPI documents that `/docs` runs; null where there is no such page. */
@@ -26,8 +27,8 @@ const cache = "public, max-age=300";
 /** The documents of events and graph, and a page that shows the document of all routes. */
 export function referenceRoutes({ schema, showsSchema, reader }: ReferenceDependencies): Routes {
   const routes = createRoutes();
-  const asyncApi = once(() => stringify(asyncApiDocument(), { lineWidth: 0, aliasDuplicateObjects: false }));
-  const schemaText = once(() => printSchema(schema));
+  const asyncApi = Buffer.from(stringify(asyncApiDocument(), { lineWidth: 0, aliasDuplicateObjects: false }));
+  const schemaTexts = new WeakMap<GraphQLSchema, Buffer>();
 
   routes.get("/asyncapi.yaml", {
     operationId: "asyncApiDocument",
@@ -35,7 +36,7 @@ export function referenceRoutes({ schema, showsSchema, reader }: ReferenceDepend
     auth: "anonymous",
     responses: { 200: { content: [types.yaml], example: "asyncapi: 3.0.0\n" } },
     cache,
-    handle: () => bytes(asyncApi(), types.yaml),
+    handle: () => bytes(asyncApi, types.yaml),
   });
 
   routes.get("/schema.graphql", {
@@ -46,7 +47,10 @@ export function referenceRoutes({ schema, showsSchema, reader }: ReferenceDepend
     cache,
     handle: () => {
       if (!showsSchema()) throw new AppError("not_found", "This deployment does not show its schema.");
-      return bytes(schemaText(), `${types.graphql}; charset=utf-8`);
+      const current = schema();
+      const text = schemaTexts.get(current) ?? Buffer.from(printSchema(current));
+      schemaTexts.set(current, text);
+      return bytes(text, `${types.graphql}; charset=utf-8`);
     },
   });
 
@@ -85,15 +89,6 @@ export async function openReader(path: string | null): Promise<Buffer | null> {
 function requireReader(reader: Buffer | null): Buffer {
   if (reader !== null) return reader;
   throw new AppError("not_found", "This deployment has no page about its routes; see /openapi.json.");
-}
-
-/** Made when somebody asks first, and kept. */
-function once(make: () => string): () => Buffer {
-  let made: Buffer | undefined;
-  return () => {
-    made ??= Buffer.from(make());
-    return made;
-  };
 }
 
 // Scalar would fetch fonts, and offer to send requests through a proxy and an assistant of its maker's.
