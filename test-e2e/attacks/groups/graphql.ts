@@ -7,6 +7,7 @@ import type { TrustingScene } from "../scene/trusting-scene.ts";
 import { bombs, limitCodes } from "./document-bombs.ts";
 import type { Group } from "./group.ts";
 import { type Operation, operationsOf } from "./operations.ts";
+import { subscriptionRows } from "./subscriptions.ts";
 
 /** What can be done with a language instead of a list of routes. */
 export const graphql: Group = {
@@ -22,6 +23,7 @@ export const graphql: Group = {
         .flatMap((operation) => forgedForms(scene, operation)),
       ...bombRows(scene, headers),
       ...oddRows(scene, headers),
+      ...(await subscriptionRows(scene)),
     ];
   },
 };

@@ -17,6 +17,7 @@ import {
 } from "graphql";
 import { collectFields, collectSubfields } from "graphql/execution/collectFields.js";
 import type { PreparedOperation } from "../operations/operations.ts";
+import { liveError } from "./live-error.ts";
 import type { LiveEvent } from "./live-event.ts";
 
 /** A subscription as a client asked for it: what it tells of, and the query that completes what an event says. */
@@ -51,7 +52,7 @@ export function liveOperationOf(schema: GraphQLSchema, prepared: PreparedOperati
   const [[name, nodes] = ["", []]] = collectFields(schema, fragments, variables, root, operation.selectionSet);
   const [node] = nodes as readonly FieldNode[];
   const field = root.getFields()[node?.name.value ?? ""];
-  if (!node || !field) throw new Error("a subscription without a field passed validation");
+  if (!node || !field) throw liveError("VALIDATION_FAILED", "The field of a subscription cannot be left out of it.");
   const declaration = subscriptions[field.name as keyof typeof subscriptions] as SubscriptionDeclaration;
   const { argument = "" } = declaration.only ?? {};
   const given = getArgumentValues(field, node, variables)[argument];
