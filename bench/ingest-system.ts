@@ -46,7 +46,9 @@ export async function startIngestSystem(opened: AsyncDisposableStack) {
   const sources = async (forward: boolean) =>
     Promise.all(["github", "stripe", "github", "stripe"].map((scheme) => newSource(send, who, { scheme, forward })));
   const url = `${sink.url}/0`;
+  const bare = await startBare(server.url("bare"), opened);
   return {
+    bare,
     ...{ ingest, sink, quiet: await sources(false), forwarding: await sources(true) },
     pool: openPool({
       url: server.url("webhook_ingest"),
@@ -80,10 +82,20 @@ async function ownServer(opened: AsyncDisposableStack) {
     ...benchParts(),
     runner: { defer: () => {} },
   });
-  for (const name of ["events", "webhook_ingest", "webhook_delivery"])
+  for (const name of ["events", "webhook_ingest", "webhook_delivery", "bare"])
     await pool.query(sql("", `create database ${name}`));
   await pool.close();
   return server;
+}
+
+/** The baseline, with the one source that it knows. */
+async function startBare(url: string, opened: AsyncDisposableStack) {
+  const secret = randomBytes(24).toString("hex");
+  const child = fork(fileURLToPath(new URL("./bare-ingest.ts", import.meta.url)), [url, secret]);
+  opened.defer(() => child.disconnect());
+  const [origin] = (await once(child, "message")) as [string];
+  const source: BenchSource = { path: "/", scheme: "github", secret };
+  return { origin, sources: [source], pid: child.pid ?? 0 };
 }
 
 interface Started extends TestProcess {

@@ -15,7 +15,7 @@ const slowBodies = 500;
 export const bench = {
   name: "ingest",
   description:
-    "Webhooks of 1 KB, signed as GitHub and Stripe do, posted from another process; a PostgreSQL of its own, with fsync, has database and log.",
+    "Webhooks of 1 KB, signed as GitHub and Stripe do, posted from another process; a PostgreSQL of its own, with fsync, has database and log. Baseline: Node's own server that verifies and commits each by itself.",
   run,
 };
 
@@ -24,7 +24,9 @@ async function run() {
   const system = await startIngestSystem(opened);
   await system.load({ sources: system.quiet, perSecond: 500, seconds: 5 });
   const all = [
+    await barePacedRow(system),
     await pacedRow(system),
+    await bareFullRow(system),
     await fullRow(system),
     await repeatingRow(system),
     await floodRow(system),
@@ -59,6 +61,19 @@ async function pacedRow({ load, ingest, pool, quiet }: IngestSystem) {
       most("transactions per accepted webhook at 1,000/s", targets.transactions, transactions),
     ],
   };
+}
+
+async function barePacedRow({ load, bare }: IngestSystem) {
+  const { origin, sources, pid } = bare;
+  const before = await cpuMsOf(pid);
+  const result = await load({ origin, sources, perSecond: 1_000 });
+  const cpuMs = hundredths(((await cpuMsOf(pid)) - before) / acceptedOf(result));
+  return { row: { what: "baseline: 1,000/s", ...figuresOf(result), cpuMs }, targets: [] };
+}
+
+async function bareFullRow({ load, bare: { origin, sources } }: IngestSystem) {
+  const result = await load({ origin, sources, perSecond: null });
+  return { row: { what: "baseline: as many as it takes", ...figuresOf(result) }, targets: [] };
 }
 
 async function fullRow({ load, quiet }: IngestSystem) {

@@ -47,7 +47,10 @@ export const workloads: readonly Workload[] = [
     scaledBy: { group: "image-worker.jobs", topic: "signalbox.image-render.v1", lag: 20 },
   },
   { ...usual, service: "config", engines: own, calls: ["account"], replicas: { min: 2, max: 3 } },
-  { ...usual, service: "webhook-ingest", engines: own, calls: ["account"], replicas: { min: 2, max: 6 } },
+  {
+    ...{ ...usual, service: "webhook-ingest", engines: own, calls: ["account"], goesOutside: true },
+    replicas: { min: 2, max: 6 },
+  },
   {
     ...{ ...usual, service: "webhook-delivery", engines: own, calls: ["account"], goesOutside: true },
     replicas: { min: 2, max: 6 },

@@ -55,7 +55,7 @@ async function newReader(
   t: AsyncDisposableStack,
   more: Partial<Pick<Reader, "instead" | "own">> = {},
 ): Promise<Reader> {
-  const ports = await freePorts(["8080", "8081", "9000"]);
+  const ports = await freePorts(["8080", "8081", "9000", "9001"]);
   const folder = clone.folder;
   const terminal = openTerminal({ cwd: folder, env: freshEnvironment(ports), timeoutMs: commandMs });
   const instead = new Map([...(more.instead ?? []), ...[...ports].map(([port, free]) => [port, `${free}`] as const)]);
@@ -132,14 +132,9 @@ test("the tour of the README, and what is done with the product that it started"
   assert.doesNotMatch(terminal.output, new RegExp(`^${process.version}$`, "m"), "the machine's own Node runs it");
   await follow("README.md", reader);
   const ofKeys = ["create-a-service-client", "rotate-a-key", "find-leaked-keys"];
-  for (const page of [
-    ...ofKeys,
-    "connect-a-sender",
-    "migrate-a-secret",
-    "subscribe-and-resume",
-    "rotate-the-sealing-key",
-    "consume-events",
-  ]) {
+  const ofSenders = ["connect-a-sender", "migrate-a-secret", "read-and-replay", "act-as-a-hub"];
+  const ofEvents = ["subscribe-and-resume", "rotate-the-sealing-key", "consume-events"];
+  for (const page of [...ofKeys, ...ofSenders, ...ofEvents]) {
     await follow(`docs/how-to/${page}.md`, reader);
   }
 });

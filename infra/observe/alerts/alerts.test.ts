@@ -115,6 +115,7 @@ const cases: readonly Case[] = [
       ...grows('signalbox_webhook_attempts_total{answer="5xx"}', 5),
     },
   },
+  threshold("SourcesRefuse", 'signalbox_webhook_sources_mostly_refused{service="webhook-ingest"}', 1, 0),
   {
     ...{ alert: "ForbiddenTargets", at: "2h" },
     fires: grows('signalbox_outbound_seconds_count{service="images",outcome="forbidden"}', 3),

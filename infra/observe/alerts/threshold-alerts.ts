@@ -132,6 +132,13 @@ export const thresholdAlerts: readonly Alert[] = [
     summary: "{{ $value | humanizePercentage }} of all delivery attempts fail.",
   },
   {
+    name: "SourcesRefuse",
+    severity: "ticket",
+    expr: "max(signalbox_webhook_sources_mostly_refused) > 0",
+    for: "10m",
+    summary: "Most webhooks of {{ $value }} sources are refused: a secret is wrong, or somebody forges.",
+  },
+  {
     name: "ForbiddenTargets",
     severity: "ticket",
     expr: 'sum by (service) (increase(signalbox_outbound_seconds_count{outcome="forbidden"}[1h])) > 100',

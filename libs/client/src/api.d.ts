@@ -2043,12 +2043,12 @@ export interface components {
              * @description A sender whose scheme and settings are known; `settings` beside it go over them.
              * @enum {string}
              */
-            preset?: "calendly" | "discord" | "dropbox" | "gitlab" | "hubspot" | "linear" | "meta" | "paddle" | "pagerduty" | "sentry" | "square" | "telegram" | "typeform" | "zendesk" | "zoom";
+            preset?: "calendly" | "discord" | "dropbox" | "gitlab" | "hubspot" | "linear" | "meta" | "microsoft-graph" | "paddle" | "pagerduty" | "sentry" | "square" | "telegram" | "typeform" | "zendesk" | "zoom";
             /**
              * @description How the partner signs; that of the preset where there is one.
              * @enum {string}
              */
-            scheme?: "standard-webhooks" | "stripe" | "github" | "slack" | "shopify" | "hmac" | "ed25519" | "token";
+            scheme?: "standard-webhooks" | "stripe" | "github" | "slack" | "shopify" | "hmac" | "ed25519" | "token" | "jwt";
             /** @description What the partner signs with. Write-only. */
             secret: string;
             /** @description How the sender differs from its scheme. A setting of another scheme is refused. */
@@ -2064,6 +2064,15 @@ export interface components {
                     content_type?: string;
                     status: 200 | 202 | 204;
                 };
+                /** @description What must be among the `aud` of a token. */
+                audience?: string | null;
+                /** @description The claim with the SHA-256 of the body, where a token has one. */
+                body_digest_claim?: string | null;
+                /**
+                 * @description How that digest is written.
+                 * @enum {string}
+                 */
+                body_digest_encoding?: "hex" | "base64" | "base64url";
                 /** @description Where the sender says which delivery it is, instead of where its scheme does. */
                 delivery_id_from?: "digest" | {
                     header: string;
@@ -2089,6 +2098,8 @@ export interface components {
                  * @enum {string}
                  */
                 handshake?: "meta" | "dropbox" | "microsoft-graph" | "cloudevents" | "slack" | "zoom" | "discord";
+                /** @description The `iss` of the sender's tokens. */
+                issuer?: string | null;
                 /** @description Whether what is refused is kept, to be looked at and tried again. */
                 keep_rejected_bodies?: boolean;
                 max_body_bytes?: number;
@@ -2109,6 +2120,8 @@ export interface components {
                  * @description The address as the sender has it, where it signs that and it is not `http.base-url` and the source's path.
                  */
                 public_url?: string;
+                /** @description Webhooks a second that are taken; what comes above is answered 429. */
+                rate?: number;
                 refuse_same_content_seconds?: number;
                 /**
                  * @description How the secret stands for the bytes of the key.
@@ -2139,6 +2152,10 @@ export interface components {
                  * @enum {string}
                  */
                 token_format?: "plain" | "bearer" | "basic";
+                /** @description Where the body holds the token; of a list on the way every item has to show it. Nothing in a header then counts. */
+                token_from?: {
+                    pointer: string;
+                } | null;
                 token_header?: string;
                 tolerance_seconds?: number;
             };
@@ -2947,6 +2964,9 @@ export interface components {
                     content_type?: string;
                     status: 200 | 202 | 204;
                 } | null;
+                audience?: (string | null) | null;
+                body_digest_claim?: (string | null) | null;
+                body_digest_encoding?: ("hex" | "base64" | "base64url") | null;
                 delivery_id_from?: ("digest" | {
                     header: string;
                 } | {
@@ -2962,6 +2982,7 @@ export interface components {
                 event_type_header?: string | null;
                 forwarded_headers?: string[] | null;
                 handshake?: ("meta" | "dropbox" | "microsoft-graph" | "cloudevents" | "slack" | "zoom" | "discord") | null;
+                issuer?: (string | null) | null;
                 keep_rejected_bodies?: boolean | null;
                 max_body_bytes?: number | null;
                 pairs?: ({
@@ -2976,6 +2997,7 @@ export interface components {
                 } | null) | null;
                 previous_signature_header?: (string | null) | null;
                 public_url?: string | null;
+                rate?: number | null;
                 refuse_same_content_seconds?: number | null;
                 secret_encoding?: ("utf8" | "hex" | "base64") | null;
                 signature_header?: string | null;
@@ -2989,6 +3011,9 @@ export interface components {
                 } | null) | null;
                 timestamp_header?: string | null;
                 token_format?: ("plain" | "bearer" | "basic") | null;
+                token_from?: ({
+                    pointer: string;
+                } | null) | null;
                 token_header?: string | null;
                 tolerance_seconds?: number | null;
             };
@@ -3441,7 +3466,7 @@ export interface components {
             /** @description When each secret that was rotated out stops verifying, the last one first. */
             overlaps_end_at?: string[];
             /** @enum {string} */
-            scheme: "standard-webhooks" | "stripe" | "github" | "slack" | "shopify" | "hmac" | "ed25519" | "token";
+            scheme: "standard-webhooks" | "stripe" | "github" | "slack" | "shopify" | "hmac" | "ed25519" | "token" | "jwt";
             /** @description Settings of the scheme, such as header names for `hmac`. */
             settings: {
                 [key: string]: unknown;

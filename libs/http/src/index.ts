@@ -25,7 +25,7 @@ export { parseJsonBody } from "./request/json-body.ts";
 export { findJsonFlaw } from "./request/json-scan.ts";
 export { booleanParameter, integerParameter, timeParameter } from "./request/parameters.ts";
 export { queryTextOf } from "./request/query.ts";
-export { readBody } from "./request/read-body.ts";
+export { bodyTooSlow, readBody } from "./request/read-body.ts";
 export { textFlaws } from "./request/text-flaws.ts";
 export { ifMatch, isNotModified } from "./responses/conditional.ts";
 export { ErrorBody } from "./responses/error-body.ts";

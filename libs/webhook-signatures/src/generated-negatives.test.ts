@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { createPrivateKey, sign } from "node:crypto";
+import { createPrivateKey, generateKeyPairSync, hash, sign } from "node:crypto";
 import { test } from "node:test";
 import { hmac } from "./digest.ts";
 import { createEd25519Scheme } from "./ed25519-scheme.ts";
 import { createHmacScheme, type HmacOptions } from "./hmac-scheme.ts";
+import { createJwtScheme } from "./jwt-scheme.ts";
 import { presets } from "./presets/presets.ts";
 import { schemeOf } from "./schemes.ts";
 import type { SignatureScheme, SignedRequest } from "./signature-scheme.ts";
@@ -80,6 +81,7 @@ const configured: Case[] = [
   ),
   ed25519Case(),
   ...(["plain", "bearer", "basic"] as const).map(tokenCase),
+  jwtCase(),
 ];
 
 function ed25519Case(): Case {
@@ -110,7 +112,27 @@ function tokenCase(tokenFormat: "plain" | "bearer" | "basic"): Case {
   };
 }
 
-const ofPresets = Object.entries(presets).map(([name, { scheme, settings, vector }]): Case => {
+function jwtCase(): Case {
+  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const claims = { iss: "https://partner.example", aud: "hub", iat: seconds, digest: hash("sha256", body) };
+  const signed = `${encoded({ alg: "ES256", kid: "k-1" })}.${encoded(claims)}`;
+  const signature = sign("sha256", Buffer.from(signed), { key: privateKey, dsaEncoding: "ieee-p1363" });
+  const options = { issuer: claims.iss, audience: "hub", bodyDigestClaim: "digest" };
+  return {
+    ...{ title: "jwt over the body", scheme: createJwtScheme(options), header: "authorization", nowSeconds: seconds },
+    secret: JSON.stringify({ keys: [{ ...publicKey.export({ format: "jwk" }), kid: "k-1" }] }),
+    request: {
+      ...{ method: "POST", url, body },
+      headers: { authorization: `Bearer ${signed}.${signature.toString("base64url")}` },
+    },
+    coversBody: true,
+  };
+}
+
+/** Those that show their proof in a header. */
+const withProofHeader = Object.entries(presets).filter(([, { settings }]) => !("tokenFrom" in settings));
+const ofPresets = withProofHeader.map(([name, { scheme, settings, vector }]): Case => {
   const header = settings.signatureHeader ?? settings.tokenHeader ?? "x-signature-ed25519";
   return {
     ...{ title: `preset ${name}`, scheme: schemeOf(scheme, settings), secret: vector.secret, header },
@@ -209,7 +231,8 @@ for (const one of [...configured, ...ofPresets]) {
       });
       others.push(Buffer.concat([right, right]), Buffer.from(right.subarray(1)), Buffer.from(right.subarray(0, -1)));
       others.push(Buffer.alloc(0), Buffer.concat([Buffer.from(" "), right]));
-      for (const other of others) assert.equal(judge(one, { ...request, body: other }), "signature_mismatch");
+      for (const other of others)
+        assert.match(judge(one, { ...request, body: other }), /^(signature|body_digest)_mismatch$/);
     });
   }
 
@@ -273,4 +296,44 @@ test("SHA-1 verifies nothing until somebody says that it may", () => {
   const limits = { secrets: [secret], nowSeconds: seconds, toleranceSeconds: 300 };
   assert.equal(createHmacScheme({ algorithm: "sha1", acceptWeak: true }).verify(request, limits).verified, true);
   assert.equal(createHmacScheme({ algorithm: "sha1" }).verify(request, limits).verified, false);
+});
+
+const graph = presets["microsoft-graph"];
+const shown = (items: readonly unknown[] | string, secrets: readonly string[] = [graph.vector.secret]) => {
+  const payload = Buffer.from(typeof items === "string" ? items : JSON.stringify({ value: items }));
+  const limits = { secrets, nowSeconds: 0, toleranceSeconds: 300 };
+  const verdict = schemeOf(graph.scheme, graph.settings).verify(
+    { method: "POST", url, headers: {}, body: payload },
+    limits,
+  );
+  return verdict.verified ? "verified" : verdict.problem;
+};
+
+test("a token in the body is shown by every item of its list, or the webhook is not verified", () => {
+  const right = { clientState: graph.vector.secret };
+  assert.equal(shown(graph.vector.body), "verified");
+  assert.equal(shown([right, right]), "verified");
+  assert.equal(shown([right], ["another secret of 16 bytes", graph.vector.secret]), "verified");
+  for (const wrong of [[right, {}], [{}], [], [right, null], [right, { clientState: null }], [[right], "x"]])
+    assert.equal(shown(wrong), "token_missing", JSON.stringify(wrong));
+  for (const secret of [
+    "",
+    "x",
+    `${right.clientState} `,
+    right.clientState.slice(1),
+    right.clientState.toUpperCase(),
+  ]) {
+    const problem = secret === "" ? "token_missing" : "token_mismatch";
+    assert.equal(shown([right, { clientState: secret }]), problem, secret);
+    assert.equal(shown([{ clientState: secret }, right]), problem, secret);
+  }
+  for (const bit of Array.from({ length: right.clientState.length * 7 }, (_, at) => at)) {
+    const flipped = Buffer.from(right.clientState);
+    flipped[Math.floor(bit / 7)] = (flipped[Math.floor(bit / 7)] as number) ^ (1 << (bit % 7));
+    assert.equal(shown([{ clientState: flipped.toString("latin1") }]), "token_mismatch");
+  }
+  for (const broken of ["", "{", "[]", "null", '"secretClientValue"', `{"value":{"0":{}}}`])
+    assert.match(shown(broken), /^token_(malformed|missing)$/, broken);
+  assert.equal(shown(Array.from({ length: 1_001 }, () => right)), "token_malformed");
+  assert.equal(shown([right], [""]), "secret_unusable");
 });

@@ -10,22 +10,40 @@ export function signedMember(payload: unknown, ...paths: (readonly string[])[]):
 }
 
 /** A text of the payload at a pointer (RFC 6901), else null. */
-export const textAtPointer = (payload: unknown, pointer: string): string | null =>
-  textAt(
-    payload,
-    pointer
-      .slice(1)
-      .split("/")
-      .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~")),
-  );
+export const textAtPointer = (payload: unknown, pointer: string): string | null => textAt(payload, pathOf(pointer));
+
+/**
+ * The texts at a pointer. A list on the way stands for each of its items, unless the pointer names one by its number. Null where
+ * one of them is not there.
+ */
+export function textsAtPointer(payload: unknown, pointer: string): readonly string[] | null {
+  let values: readonly unknown[] = [payload];
+  for (const name of pathOf(pointer)) {
+    const isIndex = /^\d+$/.test(name);
+    const owners = isIndex ? values : values.flatMap((value) => (Array.isArray(value) ? value : [value]));
+    values = owners.map((owner) => memberOf(owner, name));
+  }
+  const texts = values.map(textOf).filter((text) => text !== null);
+  return texts.length === values.length ? texts : null;
+}
+
+const pathOf = (pointer: string): readonly string[] =>
+  pointer
+    .slice(1)
+    .split("/")
+    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
 
 /** A non-empty text (or a number, as text) at a path of a parsed payload, else null. */
 export function textAt(payload: unknown, path: readonly string[]): string | null {
-  let value: unknown = payload;
-  for (const name of path) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return null;
-    value = (value as Record<string, unknown>)[name];
-  }
+  return textOf(path.reduce(memberOf, payload));
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
+  return (value as Record<string, unknown>)[name];
+}
+
+function textOf(value: unknown): string | null {
   if (typeof value === "number" && Number.isSafeInteger(value)) return String(value);
   return typeof value === "string" && value !== "" ? value : null;
 }

@@ -1,6 +1,7 @@
 import { createEd25519Scheme, type Ed25519Options } from "./ed25519-scheme.ts";
 import { createHmacScheme, type HmacOptions } from "./hmac-scheme.ts";
 import { github, shopify, slack, stripe } from "./hmac-senders.ts";
+import { createJwtScheme, type JwtOptions } from "./jwt-scheme.ts";
 import type { SignatureScheme } from "./signature-scheme.ts";
 import { standardWebhooks } from "./standard-webhooks.ts";
 import { createTokenScheme, type TokenOptions } from "./token-scheme.ts";
@@ -10,12 +11,15 @@ const fixedSchemes = { "standard-webhooks": standardWebhooks, stripe, github, sl
 /** The names that a source may choose from. */
 export const schemeNames = [
   ...(["standard-webhooks", "stripe", "github", "slack", "shopify"] as const),
-  ...(["hmac", "ed25519", "token"] as const),
+  ...(["hmac", "ed25519", "token", "jwt"] as const),
 ] as const;
 export type SchemeName = (typeof schemeNames)[number];
 
 /** Everything that a scheme can be told; each scheme reads its own. */
-export type SchemeOptions = HmacOptions & Pick<Ed25519Options, "encoding"> & TokenOptions;
+export type SchemeOptions = HmacOptions &
+  Pick<Ed25519Options, "encoding"> &
+  TokenOptions &
+  Omit<JwtOptions, "tokenFormat">;
 
 /** The scheme of a name. */
 export function schemeOf(name: SchemeName, options: Partial<SchemeOptions> = {}): SignatureScheme {
@@ -26,6 +30,8 @@ export function schemeOf(name: SchemeName, options: Partial<SchemeOptions> = {})
       return createEd25519Scheme(options as Partial<Ed25519Options>);
     case "token":
       return createTokenScheme(options);
+    case "jwt":
+      return createJwtScheme(options as Partial<JwtOptions>);
     default:
       return fixedSchemes[name];
   }

@@ -29,7 +29,11 @@ export type SignatureProblem =
   | "signed_header_missing"
   | "token_missing"
   | "token_malformed"
-  | "token_mismatch";
+  | "token_mismatch"
+  | "key_unknown"
+  | "issuer_mismatch"
+  | "audience_mismatch"
+  | "body_digest_mismatch";
 
 export type Verification =
   | { readonly verified: true; readonly timestampSeconds: number | null }
@@ -71,6 +75,8 @@ export interface SignatureScheme {
   readonly signsTime: boolean;
   /** Says what is wrong with a secret that someone wants to store; null when nothing is. */
   secretProblem(secret: string): string | null;
+  /** The address of the keys that a secret stands for: what is there takes its place before anything is verified. */
+  keysAt?(secret: string): string | null;
   /** Judges the raw bytes. Compares in constant time and never throws, whatever the headers hold. */
   verify(request: SignedRequest, options: VerifyOptions): Verification;
   /** Judges the time that the body itself holds, once it is verified and read; absent where it holds none. */

@@ -1,6 +1,7 @@
 import { principalProperties } from "@signalbox/auth/properties";
 import { defineProperties } from "@signalbox/config";
 import { capabilityProperties } from "@signalbox/contracts/properties";
+import { outboundAllowProperty } from "@signalbox/net/allow-property";
 import { commonProperties } from "@signalbox/service/common-properties";
 import { retentionProperty, secretsProperties } from "@signalbox/storage/properties";
 
@@ -59,16 +60,9 @@ export const properties = defineProperties({
     effect:
       "How much of all attempts since the first failure has to have failed; with more successes it is counted anew.",
   },
-  "webhook-delivery.outbound.allow": {
-    type: "list",
-    default: [],
-    pattern: "\\S+:(\\*|[0-9]{1,5})",
-    secrecy: "internal",
-    reload: "restart",
-    local: true,
-    effect:
-      "Addresses with port, such as 10.0.0.5:8443 or 127.0.0.1:*, that endpoints may use although they are not public; http is then allowed there too.",
-  },
+  "webhook-delivery.outbound.allow": outboundAllowProperty(
+    "Addresses with port, such as 10.0.0.5:8443 or 127.0.0.1:*, that endpoints may use although they are not public; http is then allowed there too.",
+  ),
   "webhook-delivery.attempt.timeout": {
     type: "integer",
     default: 15_000,

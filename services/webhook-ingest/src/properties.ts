@@ -1,6 +1,7 @@
 import { principalProperties } from "@signalbox/auth/properties";
 import { defineProperties } from "@signalbox/config";
 import { featureProperties, limitProperties } from "@signalbox/contracts/properties";
+import { outboundAllowProperty } from "@signalbox/net/allow-property";
 import { commonProperties } from "@signalbox/service/common-properties";
 import { retentionProperty, secretsProperties } from "@signalbox/storage/properties";
 
@@ -44,6 +45,9 @@ export const properties = defineProperties({
     effect:
       "Webhooks a minute from one address to one source that fail verification, before it is answered 429 unread.",
   },
+  "webhook-ingest.outbound.allow": outboundAllowProperty(
+    "Addresses with port, such as 10.0.0.5:8443 or 127.0.0.1:*, at which key sets of partners may be although they are not public; http is then allowed there too.",
+  ),
   "webhook-ingest.received.retention": retentionProperty(
     "How long a received delivery is kept; a repetition that arrives later counts as new.",
   ),

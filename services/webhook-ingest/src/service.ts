@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { WebhookSourceResource } from "@signalbox/contracts";
 import { exportRoutes } from "@signalbox/http";
-import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
+import { createNameLookup, createOutboundClient } from "@signalbox/net";
+import { ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
 import { openPrincipals, openService } from "@signalbox/service";
 import { createSealer } from "@signalbox/storage";
 import type { Properties } from "./properties.ts";
@@ -14,11 +15,13 @@ import { startReplays } from "./replays/run-replays.ts";
 import { loadersOf, resolversOf } from "./resolvers.ts";
 import { createServiceRoutes } from "./routes.ts";
 import { startForgettingRemovedSources } from "./sources/forget-removed-sources.ts";
+import { createKeySets } from "./sources/key-sets.ts";
 import { createKnownSources } from "./sources/known-sources.ts";
 import { viewSource } from "./sources/source.ts";
 import { createSourceAddresses } from "./sources/source-addresses.ts";
 import { createSourceIdAt } from "./sources/source-id-at.ts";
 import { createSourceSecrets } from "./sources/source-secrets.ts";
+import { createAssertUsable } from "./sources/source-settings.ts";
 import { createSourceStore, sealedSecrets } from "./sources/source-store.ts";
 import { createSources } from "./sources/sources.ts";
 
@@ -40,10 +43,13 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const sourceIdAt = createSourceIdAt(sourceStore, clock);
   const sourcesMax = () => configuration.get("webhook-ingest.sources.max");
   const areOpen = () => configuration.get("features.integrations") !== "disabled";
-  const sources = createSources({ sourceStore, knownSources, outbox, clock, sourcesMax, areOpen });
-  const sourceSecrets = createSourceSecrets({ sourceStore, knownSources, outbox, clock });
+  const outbound = openOutbound(context);
+  const assertUsable = createAssertUsable(outbound);
+  const sources = createSources({ sourceStore, knownSources, outbox, clock, sourcesMax, areOpen, assertUsable });
+  const sourceSecrets = createSourceSecrets({ sourceStore, knownSources, outbox, clock, assertUsable });
   const sourceAddresses = createSourceAddresses({ sourceStore, knownSources, outbox, clock });
-  const receiving = await openReceiving(context, opened, { knownSources, sourceIdAt, sealer, areOpen });
+  const keySets = createKeySets({ ...context, outbound });
+  const receiving = await openReceiving(context, opened, { knownSources, sourceIdAt, keySets, sealer, areOpen });
   startForgettingRemovedSources({ runner, pool });
   const replayStore = createReplayStore(pool);
   const replays = createReplays({ ...receiving, replayStore, outbox, clock });
@@ -65,4 +71,18 @@ export async function createService(context: ServiceContext<Properties>): Promis
       createLoaders: loadersOf(parts),
     },
   });
+}
+
+/** Reads what partners publish, and never from an address inside of the house. */
+function openOutbound({ configuration, clock, metrics, runner }: ServiceContext<Properties>) {
+  const duration = metrics.histogram("signalbox_outbound_seconds");
+  const outbound = createOutboundClient({
+    allow: configuration.get("webhook-ingest.outbound.allow"),
+    refusePorts: ownPorts,
+    lookup: createNameLookup({ clock }),
+    clock,
+    onEnd: (outcome, durationMs) => duration.observe({ outcome }, durationMs / 1000),
+  });
+  runner.defer("outbound client", () => outbound.close());
+  return outbound;
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { connect } from "node:net";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
 import { after, before, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { openListener } from "@signalbox/runtime";
@@ -102,6 +103,36 @@ test("a sender that asks before it sends its body is told to go on", async () =>
   const asked = head(source, webhook, [`content-length: ${webhook.body.length}`, "expect: 100-continue"]);
   const answer = await exchange([asked, webhook.body]);
   assert.match(answer, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 202 /);
+});
+
+/** A request whose body stands still; resolves once the server waits for it. */
+async function stalled(source: Source): Promise<Socket> {
+  const socket = connect({ port, host: "127.0.0.1" });
+  socket.on("error", () => {});
+  socket.write(head(source, sign("hmac"), ["content-length: 1000", "expect: 100-continue"]));
+  const [answer] = await once(socket, "data");
+  assert.match(String(answer), /100 Continue/);
+  return socket;
+}
+
+test("bodies that stand still keep no place from a partner of the same source", async () => {
+  const source = await ingest.newSource(testPerson(), hmac);
+  const slow = await Promise.all(Array.from({ length: 80 }, () => stalled(source)));
+  try {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ingest.post(source, sign("hmac"))));
+    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [202]);
+  } finally {
+    for (const socket of slow) socket.destroy();
+  }
+});
+
+test("of more bodies on their way than a source may have, the one that has stood still longest is answered 408", async () => {
+  const source = await ingest.newSource(testPerson(), hmac);
+  const first = await stalled(source);
+  const answer = once(first, "data");
+  const slow = await Promise.all(Array.from({ length: 256 }, () => stalled(source)));
+  assert.match(String(await answer), /^HTTP\/1\.1 408 /);
+  for (const socket of [first, ...slow]) socket.destroy();
 });
 
 test("ids and types of any text are kept as far as PostgreSQL can, and longer ones are refused", async () => {

@@ -120,7 +120,8 @@ test("a coded body is undone within the limit, and the signature is over what th
   const bomb = gzipSync(Buffer.alloc(20_000_000));
   const large = { body: bomb, headers: { ...sign("hmac", { body: bomb }).headers, "content-encoding": "gzip" } };
   assert.equal((await ingest.post(wire, large)).status, 413);
-  const strange = { ...sign("hmac"), headers: { ...sign("hmac").headers, "content-encoding": "compress" } };
+  const signed = sign("hmac");
+  const strange = { ...signed, headers: { ...signed.headers, "content-encoding": "compress" } };
   assert.equal((await ingest.post(wire, strange)).status, 415);
 });
 
@@ -149,13 +150,14 @@ test("until a signature is verified a paused or blocked source looks like one th
   const source = await ingest.newSource(who, hmac);
   const forged = { ...sign("hmac"), body: "{}", headers: { ...sign("hmac").headers, ...from("203.0.113.1") } };
   const unknown = await ingest.post({ ingest_path: "/ingest/src_unknown" }, forged);
-  const tell = async () => {
-    const { status, body } = await ingest.post(source, forged);
+  const strange = { ...forged, headers: { ...forged.headers, "content-encoding": "compress" } };
+  const tell = async (webhook = forged) => {
+    const { status, body } = await ingest.post(source, webhook);
     return [status, body.error.code, body.error.message];
   };
   await ingest.send(who, "PATCH", `${sourcesPath}/${source.id}`, { body: { status: "paused" } });
   const expected = [404, unknown.body.error.code, unknown.body.error.message];
-  assert.deepEqual(await tell(), expected);
+  for (const webhook of [forged, strange]) assert.deepEqual(await tell(webhook), expected);
   await ingest.send(who, "PATCH", `${sourcesPath}/${source.id}`, { body: { status: "active" } });
   await ingest.changeState(who.accountId, "suspended");
   await eventually(async () => assert.deepEqual(await tell(), expected));
@@ -169,6 +171,21 @@ test("whoever is refused too often is turned away unread, and nobody else is", a
   assert.deepEqual(statuses, [...Array(5).fill(401), 429, 429]);
   const other = await ingest.newSource(testPerson(), hmac);
   assert.equal((await ingest.post(other, sign("hmac"))).status, 202, "the count is of one source and address");
+});
+
+test("a source with a rate takes as many a second as it says, and forged webhooks do not count", async () => {
+  const who = testPerson();
+  const source = await ingest.newSource(who, { ...hmac, settings: { rate: 2 } });
+  assert.equal((await ingest.post(source, { ...sign("hmac"), body: "{}" })).status, 401);
+  const answers = await Promise.all(Array.from({ length: 12 }, () => ingest.post(source, sign("hmac"))));
+  const refused = answers.filter(({ status }) => status === 429);
+  assert.ok(refused.length > 0, "twelve at once do not take six seconds");
+  assert.ok(answers.some(({ status }) => status === 202));
+  for (const { headers } of refused) assert.equal(headers.get("retry-after"), "1");
+  await eventually(async () => {
+    const { body } = await ingest.send(who, "GET", `${sourcesPath}/${source.id}/rejections`);
+    assert.ok(body.items.some(({ reason }: { reason: string }) => reason === "rate_exceeded"));
+  });
 });
 
 test("a change of the source in another instance counts at once, for what it lets in and what it keeps out", async () => {

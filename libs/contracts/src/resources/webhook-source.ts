@@ -4,7 +4,7 @@ import { identifier, jsonValue, timestamp } from "./fields.ts";
 
 export const webhookSchemes = [
   ...(["standard-webhooks", "stripe", "github", "slack", "shopify"] as const),
-  ...(["hmac", "ed25519", "token"] as const),
+  ...(["hmac", "ed25519", "token", "jwt"] as const),
 ] as const;
 const webhookSourceStatuses = ["active", "paused", "stopped"] as const;
 

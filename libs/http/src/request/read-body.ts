@@ -23,34 +23,47 @@ export interface BodyPace {
   readonly perMs: number;
 }
 
+/** Watches a body that anybody may send. */
+export interface BodyWatch {
+  readonly pace: BodyPace;
+  /** Told of every piece. */
+  readonly onBytes: (bytes: number) => void;
+  /** Ends the reading; its reason is thrown. */
+  readonly signal: AbortSignal;
+}
+
 /**
  * Reads the whole body, counting while it arrives.
  * @throws AppError `payload_too_large` as soon as one byte too many has come, `request_timeout` when it falls behind its
- * pace; `ClientGone` when it never ends.
+ * pace; `ClientGone` when it never ends; the reason of the signal.
  */
 export function readBody(
   request: IncomingMessage,
   maxBytes: number,
   code: ErrorCode = "payload_too_large",
-  pace?: BodyPace,
+  watch?: BodyWatch,
 ): Promise<Buffer> {
   refuseAnnouncedSize(request, maxBytes, code);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
-    const refuse = (error: AppError): void => {
+    const refuse = (error: unknown): void => {
       request.pause();
       settle(() => reject(error));
     };
     const onData = (chunk: Buffer): void => {
       bytes += chunk.length;
       if (bytes > maxBytes) refuse(tooLarge(maxBytes, code));
-      else chunks.push(chunk);
+      else {
+        chunks.push(chunk);
+        watch?.onBytes(chunk.length);
+      }
     };
-    const callOff =
-      pace &&
+    const onAbort = (): void => refuse(watch?.signal.reason);
+    const stopPace =
+      watch &&
       watchPace(
-        pace,
+        watch.pace,
         () => bytes,
         () => refuse(bodyTooSlow()),
       );
@@ -58,11 +71,13 @@ export function readBody(
       settle(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
     const onGone = (): void => settle(() => reject(new ClientGone("the client went away while sending its body")));
     const settle = (outcome: () => void): void => {
-      callOff?.();
+      stopPace?.();
+      watch?.signal.removeEventListener("abort", onAbort);
       request.off("data", onData).off("end", onEnd).off("error", onGone).off("close", onGone);
       outcome();
     };
     request.on("data", onData).on("end", onEnd).on("error", onGone).on("close", onGone);
+    watch?.signal.addEventListener("abort", onAbort);
   });
 }
 

@@ -5,6 +5,7 @@ import { gitlab } from "./gitlab.ts";
 import { hubspot } from "./hubspot.ts";
 import { linear } from "./linear.ts";
 import { meta } from "./meta.ts";
+import { microsoftGraph } from "./microsoft-graph.ts";
 import { paddle } from "./paddle.ts";
 import { pagerduty } from "./pagerduty.ts";
 import type { Preset } from "./preset.ts";
@@ -17,7 +18,8 @@ import { zoom } from "./zoom.ts";
 
 /** The senders whose settings are known, by the name that a new source gives. */
 export const presets = {
-  ...{ calendly, discord, dropbox, gitlab, hubspot, linear, meta, paddle },
+  ...{ calendly, discord, dropbox, gitlab, hubspot, linear, meta },
+  ...{ "microsoft-graph": microsoftGraph, paddle },
   ...{ pagerduty, sentry, square, telegram, typeform, zendesk, zoom },
 } satisfies Readonly<Record<string, Preset>>;
 export type PresetName = keyof typeof presets;

@@ -1,25 +1,77 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createAdmission } from "./admission.ts";
+import { createAdmission, type Place } from "./admission.ts";
 
-const limits = { requestsPerSource: 3, bytesPerSource: 100, bytes: 150 };
+const limits = { requestsPerSource: 3, arrivingPerSource: 4, arriving: 6, bytesPerSource: 100, bytes: 150 };
+
+/** Requests by name, and which of them gave way, in their order. */
+function start() {
+  const admission = createAdmission(limits);
+  const gone: string[] = [];
+  const enter = (sourceId: string, name: string) => admission.enter(sourceId, () => gone.push(name));
+  const whole = (sourceId: string, name: string, bytes: number): Place | null => {
+    const place = enter(sourceId, name);
+    if (place?.moved(bytes) && place.arrived()) return place;
+    place?.leave();
+    return null;
+  };
+  return { gone, enter, whole };
+}
 
 test("a source has so many requests and bytes in hand, and a place that is left is free again", () => {
-  const admission = createAdmission(limits);
-  const places = [1, 2, 3].map(() => admission.enter("a", 10));
+  const { enter, whole } = start();
+  const places = ["1", "2", "3"].map((name) => whole("a", name, 10));
   assert.ok(places.every((place) => place !== null));
-  assert.equal(admission.enter("a", 1), null, "a fourth request");
+  assert.equal(enter("a", "4"), null, "a fourth request");
   places[0]?.leave();
-  assert.equal(admission.enter("a", 81), null, "more bytes than it may have");
-  assert.notEqual(admission.enter("a", 80), null);
+  places[0]?.leave();
+  assert.equal(whole("a", "5", 81), null, "more bytes than it may have");
+  assert.notEqual(whole("a", "6", 80), null);
 });
 
 test("one source's burst leaves room for another, until the process is full", () => {
-  const admission = createAdmission(limits);
-  const own = admission.enter("a", 100);
-  assert.equal(admission.enter("b", 51), null);
-  const other = admission.enter("b", 50);
-  assert.notEqual(other, null);
+  const { whole } = start();
+  const own = whole("a", "1", 100);
+  assert.equal(whole("b", "2", 51), null);
+  assert.notEqual(whole("b", "3", 50), null);
   own?.leave();
-  assert.notEqual(admission.enter("c", 100), null);
+  assert.notEqual(whole("c", "4", 100), null);
+});
+
+test("whoever's body is on its way keeps nobody out whose body is there", () => {
+  const { gone, enter, whole } = start();
+  for (const name of ["slow 1", "slow 2", "slow 3", "slow 4"]) assert.notEqual(enter("a", name), null);
+  for (const name of ["1", "2", "3"]) assert.notEqual(whole("a", name, 10), null);
+  assert.deepEqual(gone, ["slow 1"], "the first made room for one that came, and those that came are not on their way");
+});
+
+test("of many that come at once as many are taken as may be, and the others hear of it once they are there", () => {
+  const { gone, enter } = start();
+  const places = ["1", "2", "3", "4"].map((name) => enter("a", name));
+  assert.deepEqual(
+    places.map((place) => place?.moved(10) && place.arrived()),
+    [true, true, true, false],
+  );
+  assert.deepEqual(gone, []);
+});
+
+test("bytes of slow bodies give way, that one first which has stood still for the longest time", () => {
+  const { gone, enter, whole } = start();
+  const [first, second] = [enter("a", "first"), enter("a", "second")];
+  for (const place of [first, second]) assert.equal(place?.moved(40), true);
+  assert.equal(first?.moved(1), true, "the first one moves, the second stands");
+  assert.notEqual(whole("a", "new", 50), null);
+  assert.deepEqual(gone, ["second"]);
+  assert.equal(second?.moved(1), false, "it has lost its place");
+  second?.leave();
+  assert.notEqual(whole("a", "next", 9), null, "what left twice is subtracted once");
+});
+
+test("slow bodies of one source give way to another source, too", () => {
+  const { gone, enter, whole } = start();
+  assert.equal(enter("a", "slow")?.moved(100), true);
+  assert.notEqual(whole("b", "honest", 60), null);
+  for (const name of ["1", "2", "3", "4"]) enter("c", name);
+  for (const name of ["5", "6", "7"]) enter("d", name);
+  assert.deepEqual(gone, ["slow", "1"]);
 });

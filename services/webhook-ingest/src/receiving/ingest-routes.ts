@@ -1,7 +1,8 @@
 import { webhookSourceExample } from "@signalbox/contracts";
-import { isAppError, KiB, seconds } from "@signalbox/core";
+import { AppError, isAppError, KiB, seconds } from "@signalbox/core";
 import {
   accepted,
+  bodyTooSlow,
   bytes,
   createRoutes,
   type HttpResponse,
@@ -38,6 +39,7 @@ type Input = RouteInput<null, { readonly source_id: string }, unknown, null>;
 
 /** A sender that is slower than this holds a place that others need. */
 const pace = { bytes: 1 * KiB, perMs: seconds(10) };
+const tooMuchInHand = "This source has too much in hand right now.";
 /** What an unknown source is answered, in the time that a known one takes. */
 const hidden: HttpResponse = refused(404, "not_found");
 
@@ -97,32 +99,38 @@ async function take(input: Input, parts: IngestRoutes): Promise<HttpResponse> {
     if (answer) return answer;
   }
   const bytesMax = parts.webhookBytesMax();
-  const place = parts.admission.enter(address, Math.min(Number(headers["content-length"] ?? bytesMax), bytesMax));
-  if (place === null) return turnedAway(parts, "in_hand", 1, "This source has too much in hand right now.");
+  const arrival = new AbortController();
+  const place = parts.admission.enter(address, () => arrival.abort(bodyTooSlow()));
+  if (place === null) return turnedAway(parts, "in_hand", 1, tooMuchInHand);
+  const onBytes = (count: number): void => {
+    if (!place.moved(count)) arrival.abort(new AppError("rate_limited", tooMuchInHand, { retryAfterSeconds: 1 }));
+  };
   try {
-    const body = await readBody(request, bytesMax, "payload_too_large", pace);
+    const watch = { pace, onBytes, signal: arrival.signal };
+    const body = await readBody(request, bytesMax, "payload_too_large", watch);
+    if (!place.arrived()) return turnedAway(parts, "in_hand", 1, tooMuchInHand);
     const { method = "POST", url = "" } = request;
     const sourceId = await parts.sourceIdAt(address);
-    const result = await parts.receiveWebhook({
-      sourceId,
-      address,
-      method,
-      url: `${parts.baseUrl}${url}`,
-      headers,
-      body,
-    });
-    return answerOf(input, parts, result, body);
+    const asked = { sourceId, address, method, url: `${parts.baseUrl}${url}`, headers, body };
+    return answerOf(input, parts, await parts.receiveWebhook(asked), body);
   } catch (error) {
-    if (isAppError(error) && error.code === "payload_too_large") {
-      parts.receivingMetrics.countTurnedAway("body_too_large");
-      const bodyBytes = Number(headers["content-length"] ?? bytesMax + 1);
-      reject(input, parts, { reason: "body_too_large", status: 413, bodyBytes });
-    }
-    if (isAppError(error) && error.code === "request_timeout") parts.receivingMetrics.countTurnedAway("body_too_slow");
+    countUnread(error, input, parts, bytesMax);
     throw error;
   } finally {
     place.leave();
   }
+}
+
+/** Counts a body that was not read to its end; one that is too large is listed, too. */
+function countUnread(error: unknown, input: Input, parts: IngestRoutes, bytesMax: number): void {
+  if (!isAppError(error)) return;
+  const { receivingMetrics } = parts;
+  if (error.code === "request_timeout") receivingMetrics.countTurnedAway("body_too_slow");
+  if (error.code === "rate_limited") receivingMetrics.countTurnedAway("in_hand");
+  if (error.code !== "payload_too_large") return;
+  receivingMetrics.countTurnedAway("body_too_large");
+  const bodyBytes = Number(input.headers["content-length"] ?? bytesMax + 1);
+  reject(input, parts, { reason: "body_too_large", status: 413, bodyBytes });
 }
 
 function answerOf(input: Input, parts: IngestRoutes, result: ReceiveOutcome, body: Buffer): HttpResponse {
@@ -171,6 +179,11 @@ function refusalOf({ outcome }: Exclude<Refused, { outcome: "unknown-source" }>)
     case "paused":
     case "blocked":
       return later("This source takes no webhooks at the moment.");
+    case "keys-away":
+      return refused(503, "unavailable", {
+        message: "The keys of the sender cannot be read now.",
+        retryAfterSeconds: 30,
+      });
     case "not-verified":
       return refused(401, "unauthorized", {
         message: "The signature or its time is not valid.",
@@ -190,6 +203,11 @@ function refusalOf({ outcome }: Exclude<Refused, { outcome: "unknown-source" }>)
       return refused(400, "invalid_request", { message: "The body does not match its media type." });
     case "no-delivery-id":
       return refused(400, "invalid_request", { message: "The id of the delivery is longer than 512 characters." });
+    case "too-many":
+      return refused(429, "rate_limited", {
+        message: "This source takes no more webhooks a second.",
+        retryAfterSeconds: 1,
+      });
     case "type-refused":
       return refused(400, "invalid_request", { message: "This source does not accept events of this type." });
   }

@@ -1,13 +1,6 @@
 import type { KnownSource } from "../sources/known-sources.ts";
 import { decodeBody } from "./decode-body.ts";
-import { type Judge, type Judgement, judgeWebhook, type Refused, type Webhook } from "./judge-webhook.ts";
-
-/** What is told of a body whose coding cannot be undone. */
-export const undecodedAs: Readonly<Record<"coding" | "size" | "malformed", Refused>> = {
-  coding: { outcome: "coding", reason: "coding_not_supported" },
-  size: { outcome: "too-large", reason: "decoded_body_too_large" },
-  malformed: { outcome: "malformed", reason: "body_malformed" },
-};
+import { type DecodedWebhook, type Judge, type Judgement, judgeWebhook, type Webhook } from "./judge-webhook.ts";
 
 /** Judges a webhook as it came by a copy of its source, and by nothing else. */
 export async function judgeAsIs(
@@ -17,6 +10,21 @@ export async function judgeAsIs(
   bytesMax: number,
 ): Promise<Judgement> {
   const decoding = await decodeBody(webhook.body, webhook.headers["content-encoding"], bytesMax);
-  if ("problem" in decoding) return undecodedAs[decoding.problem];
-  return judgeWebhook(judge, { ...webhook, decoded: decoding.body }, known);
+  return judgeByKeys(judge, { ...webhook, decoding }, known);
+}
+
+/**
+ * Judges a webhook by the keys that its partner publishes, where it has any. They are read again for a key that is not known:
+ * partners change them without saying so.
+ */
+export async function judgeByKeys(judge: Judge, webhook: DecodedWebhook, known: KnownSource): Promise<Judgement> {
+  const { keySets } = judge;
+  if (!known.scheme.keysAt) return judgeWebhook(judge, webhook, known);
+  const judgeNow = async () => judgeWebhook(judge, webhook, await keySets.inPlaceOf(known));
+  const first = await judgeNow();
+  if (!("reason" in first)) return first;
+  if (first.reason === "key_unknown" && (await keySets.reread(known))) return judgeNow();
+  // Nobody has said that the webhook is wrong: its sender should come again.
+  const isAway = first.outcome === "not-verified" && first.reason === "secret_unusable";
+  return isAway ? { outcome: "keys-away", reason: "keys_unreachable" } : first;
 }

@@ -11,9 +11,11 @@ import {
   type SignatureScheme,
   type SignedRequest,
 } from "@signalbox/webhook-signatures";
+import type { KeySets } from "../sources/key-sets.ts";
 import type { KnownSource } from "../sources/known-sources.ts";
 import type { Source } from "../sources/source.ts";
 import type { CustomAnswer } from "../sources/source-settings.ts";
+import type { Decoding } from "./decode-body.ts";
 import type { Delivery } from "./delivery.ts";
 import { digestId } from "./delivery-keys.ts";
 import { fittingPayload, readPayload } from "./read-payload.ts";
@@ -31,9 +33,9 @@ export interface Webhook {
   readonly body: Buffer;
 }
 
-/** A webhook whose `Content-Encoding` is undone; `decoded` is the body where there was none. */
+/** A webhook whose `Content-Encoding` is undone, if that could be. */
 export interface DecodedWebhook extends Webhook {
-  readonly decoded: Buffer;
+  readonly decoding: Decoding;
 }
 
 export type Refused =
@@ -44,11 +46,13 @@ export type Refused =
         | "paused"
         | "blocked"
         | "not-verified"
+        | "keys-away"
         | "media-type"
         | "coding"
         | "too-large"
         | "malformed"
         | "no-delivery-id"
+        | "too-many"
         | "type-refused";
       readonly reason: string;
     };
@@ -61,6 +65,7 @@ export type Judgement =
 
 export interface Judge {
   readonly clock: Clock;
+  readonly keySets: Pick<KeySets, "inPlaceOf" | "reread">;
   /** Milliseconds that a signed time may differ from ours, both ways. */
   readonly toleranceMs: () => number;
   /** The largest event that the log takes. */
@@ -68,6 +73,13 @@ export interface Judge {
   /** Whether the account may have webhooks taken now. */
   readonly mayWrite: (accountId: string) => boolean;
 }
+
+/** What is told of a body whose coding cannot be undone. */
+const undecodedAs = {
+  coding: { outcome: "coding", reason: "coding_not_supported" },
+  size: { outcome: "too-large", reason: "decoded_body_too_large" },
+  malformed: { outcome: "malformed", reason: "body_malformed" },
+} as const satisfies Readonly<Record<string, Refused>>;
 
 /** A partner's id for a delivery may be any text; longer ones would not fit an index and are no ids. */
 const deliveryIdCharactersMax = 512;
@@ -81,27 +93,20 @@ const contentTypeCharactersMax = 256;
  */
 export function judgeWebhook(judge: Judge, webhook: DecodedWebhook, known: KnownSource): Judgement {
   const { source, secrets, scheme } = known;
-  const { clock, toleranceMs, eventBytesMax, mayWrite } = judge;
-  const { headers, decoded } = webhook;
-  const body = source.settings.signatureOver === "decoded" ? decoded : webhook.body;
-  const signed = { method: webhook.method, url: source.settings.publicUrl ?? webhook.url, headers, body };
+  const { clock, eventBytesMax, mayWrite } = judge;
+  const { headers, decoding } = webhook;
   const isOpen = source.status !== "paused" && mayWrite(source.accountId);
-  const nowMs = clock.nowMs();
-  const former = secrets.former.filter(({ endsAtMs }) => endsAtMs > nowMs).map(({ secret }) => secret);
-  const limits = {
-    secrets: [secrets.current, ...former],
-    nowSeconds: Math.floor(nowMs / 1000),
-    toleranceSeconds: source.settings.toleranceSeconds ?? toleranceMs() / 1000,
-  };
-  const verification = scheme.verify(signed, limits);
+  const { verification, limits, signed } = verifyBytes(judge, webhook, known);
   if (!verification.verified) {
     return { outcome: isOpen ? "not-verified" : "hidden", reason: verification.problem };
   }
-  const bytesMax = source.settings.maxBodyBytes;
-  if (bytesMax !== undefined && decoded.length > bytesMax) return { outcome: "too-large", reason: "body_too_large" };
   if (source.status === "paused") return { outcome: "paused", reason: "paused" };
   if (!isOpen) return { outcome: "blocked", reason: "blocked" };
   if (source.status === "stopped") return { outcome: "dropped", answer: source.settings.answer };
+  if ("problem" in decoding) return undecodedAs[decoding.problem];
+  const { body: decoded } = decoding;
+  const bytesMax = source.settings.maxBodyBytes;
+  if (bytesMax !== undefined && decoded.length > bytesMax) return { outcome: "too-large", reason: "body_too_large" };
 
   const contentType = headers["content-type"] ?? null;
   const reading = readPayload(decoded, contentType, scheme);
@@ -126,17 +131,38 @@ export function judgeWebhook(judge: Judge, webhook: DecodedWebhook, known: Known
     delivery: {
       id: newId("rcv", receivedAt.getTime()),
       source,
-      deliveryId: storable(deliveryId ?? { value: digestId(signedSeconds, body), signed: true }),
+      deliveryId: storable(deliveryId ?? { value: digestId(signedSeconds, signed.body), signed: true }),
       mayBeRenamed: scheme.namesUnsigned === true || typeof source.settings.deliveryIdFrom === "object",
       eventType: eventType && storable({ ...eventType, value: eventType.value.slice(0, eventTypeCharactersMax) }),
       contentType: contentType?.slice(0, contentTypeCharactersMax) ?? null,
       headers: keptHeaders(headers, scheme),
-      body,
+      body: signed.body,
       payload: fittingPayload(reading.payload, decoded, eventBytesMax),
       signedSeconds,
       receivedAt,
     },
   };
+}
+
+/** Verifies the bytes as they came, or as they were before their `Content-Encoding`: what cannot be decoded is not verified then. */
+function verifyBytes({ clock, toleranceMs }: Judge, webhook: DecodedWebhook, { source, secrets, scheme }: KnownSource) {
+  const { method, headers, decoding } = webhook;
+  const { signatureOver, publicUrl, toleranceSeconds } = source.settings;
+  const nowMs = clock.nowMs();
+  const former = secrets.former.filter(({ endsAtMs }) => endsAtMs > nowMs).map(({ secret }) => secret);
+  const limits = {
+    secrets: [secrets.current, ...former],
+    nowSeconds: Math.floor(nowMs / 1000),
+    toleranceSeconds: toleranceSeconds ?? toleranceMs() / 1000,
+  };
+  const isOverWire = signatureOver !== "decoded";
+  const body = isOverWire || !("body" in decoding) ? webhook.body : decoding.body;
+  const signed = { method, url: publicUrl ?? webhook.url, headers, body };
+  const verification: { verified: true; timestampSeconds: number | null } | { verified: false; problem: string } =
+    !isOverWire && "problem" in decoding
+      ? { verified: false, problem: undecodedAs[decoding.problem].reason }
+      : scheme.verify(signed, limits);
+  return { verification, limits, signed };
 }
 
 /** What the scheme says, or the places that the source names instead. */

@@ -1,13 +1,13 @@
-import { randomBytes } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import { AppError } from "@signalbox/core";
 import type { SchemeName } from "@signalbox/webhook-signatures";
 import { type KnownSource, type KnownSources, knownSource } from "../sources/known-sources.ts";
-import { isLiveAddress, sourceFrom } from "../sources/source.ts";
+import { isLiveAddress, type Source, sourceFrom } from "../sources/source.ts";
 import type { CustomAnswer } from "../sources/source-settings.ts";
 import { decodeBody } from "./decode-body.ts";
 import type { DeliveryWriter } from "./delivery-writer.ts";
-import { undecodedAs } from "./judge-as-is.ts";
-import { type DecodedWebhook, type Judge, type Judgement, judgeWebhook, type Webhook } from "./judge-webhook.ts";
+import { judgeByKeys } from "./judge-as-is.ts";
+import type { DecodedWebhook, Judge, Judgement, Webhook } from "./judge-webhook.ts";
 
 export type ReceiveOutcome = (
   | Exclude<Judgement, { delivery: unknown }>
@@ -22,6 +22,8 @@ export type ReceiveOutcome = (
 interface Dependencies extends Judge {
   readonly webhookBytesMax: () => number;
   readonly knownSources: KnownSources;
+  /** Counts the webhook. */
+  readonly isWithinRate: (source: Source) => boolean;
   readonly deliveryWriter: Pick<DeliveryWriter, "write">;
   readonly metrics: { observeVerification(scheme: SchemeName, seconds: number): void };
 }
@@ -30,8 +32,9 @@ interface Dependencies extends Judge {
 const nobodysSource = knownSource(
   sourceFrom({ name: "", scheme: "hmac", eventTypes: null, forward: false, settings: {} }, "", new Date(0)),
   { current: randomBytes(32).toString("hex"), former: [], verifyToken: null },
-  0,
 );
+/** Refusals that took a hash of the body to find. */
+const foundByHashing: ReadonlySet<string> = new Set(["signature_mismatch", "timestamp_too_old", "timestamp_in_future"]);
 
 /** A source that changes more often than this while one webhook is taken is being changed by a loop. */
 const triesMax = 4;
@@ -42,12 +45,15 @@ const triesMax = 4;
  * again first, and a copy that is stale when it is written by, too.
  */
 export function createReceiveWebhook(dependencies: Dependencies) {
-  const { clock, knownSources, deliveryWriter, webhookBytesMax, metrics } = dependencies;
+  const { clock, knownSources, isWithinRate, deliveryWriter, webhookBytesMax, metrics } = dependencies;
 
   /** Judges as quickly for nobody's source, and notes how long it took. */
-  function judged(webhook: DecodedWebhook, known: KnownSource): Judgement {
+  async function judged(webhook: DecodedWebhook, known: KnownSource): Promise<Judgement> {
     const startedMs = clock.steadyMs();
-    const judgement = judgeWebhook(dependencies, webhook, known);
+    const judgement = await judgeByKeys(dependencies, webhook, known);
+    const isUnverified = "outcome" in judgement && ["not-verified", "hidden"].includes(judgement.outcome);
+    // A refusal that needs no hash is as slow as one that does: by its time nobody tells a source, or its scheme.
+    if (isUnverified && "reason" in judgement && !foundByHashing.has(judgement.reason)) hashInVain(webhook.body);
     metrics.observeVerification(known.source.scheme, (clock.steadyMs() - startedMs) / 1_000);
     return judgement;
   }
@@ -55,20 +61,24 @@ export function createReceiveWebhook(dependencies: Dependencies) {
   return async function receiveWebhook(received: Webhook): Promise<ReceiveOutcome> {
     let source = await knownSources.find(received.sourceId);
     const decoding = await decodeBody(received.body, received.headers["content-encoding"], webhookBytesMax());
-    const undecoded = "problem" in decoding ? undecodedAs[decoding.problem] : null;
-    const webhook = { ...received, decoded: "body" in decoding ? decoding.body : received.body };
-    const judge = (known: KnownSource | null): Judgement => {
+    const webhook = { ...received, decoding };
+    const judge = async (known: KnownSource | null): Promise<Judgement> => {
       if (known === null || !isLiveAddress(known.source, webhook.address, clock.nowMs())) {
         // Takes the time of a source that is there: an id must not be told by how long its refusal takes.
-        judged(webhook, nobodysSource);
+        await judged(webhook, nobodysSource);
         return { outcome: "unknown-source" };
       }
-      return undecoded ?? judged(webhook, known);
+      return judged(webhook, known);
     };
+    let isCounted = false;
     for (let tries = 0; tries < triesMax; tries++) {
-      const judgement = judge(source);
+      const judgement = await judge(source);
       if ("delivery" in judgement) {
         const { scheme, settings } = judgement.delivery.source;
+        if (!isCounted && !isWithinRate(judgement.delivery.source))
+          return { outcome: "too-many", reason: "rate_exceeded", scheme };
+        // Once, however often it has to be judged.
+        isCounted = true;
         const outcome = await deliveryWriter.write(judgement.delivery);
         if (outcome !== "stale") return { outcome, scheme, answer: settings.answer };
         source = await knownSources.reread(webhook.sourceId);
@@ -86,3 +96,6 @@ export function createReceiveWebhook(dependencies: Dependencies) {
     throw new AppError("unavailable", "The source is being changed. Try again.", { retryAfterSeconds: 1 });
   };
 }
+
+const hashInVain = (body: Buffer): void =>
+  void createHmac("sha256", nobodysSource.secrets.current).update(body).digest();

@@ -1,7 +1,7 @@
 import type { AccessStates } from "@signalbox/auth";
 import type { Configuration } from "@signalbox/config";
 import { mayAccess } from "@signalbox/contracts";
-import { AppError, hours } from "@signalbox/core";
+import { AppError, hours, seconds } from "@signalbox/core";
 import type { ServiceContext } from "@signalbox/runtime";
 import type { OpenedService } from "@signalbox/service";
 import { createDayTables, type Sealer, startRetention } from "@signalbox/storage";
@@ -9,7 +9,9 @@ import type { Properties } from "../properties.ts";
 import { createRecordRejection, type RecordRejection } from "../rejections/record-rejection.ts";
 import { createRejectionStore } from "../rejections/rejection-store.ts";
 import { createRetryRejection } from "../rejections/retry-rejection.ts";
+import type { KeySets } from "../sources/key-sets.ts";
 import type { KnownSources } from "../sources/known-sources.ts";
+import type { Source } from "../sources/source.ts";
 import type { SourceIdAt } from "../sources/source-id-at.ts";
 import { createAdmission } from "./admission.ts";
 import { createAnswerHandshake } from "./answer-handshake.ts";
@@ -26,6 +28,7 @@ type Opened = Pick<OpenedService, "pool" | "outbox" | "accessStates" | "limiterO
 interface Doors {
   readonly knownSources: KnownSources;
   readonly sourceIdAt: SourceIdAt;
+  readonly keySets: KeySets;
   readonly sealer: Sealer;
   /** Whether this deployment takes webhooks of partners. */
   readonly areOpen: () => boolean;
@@ -35,7 +38,7 @@ interface Doors {
 export async function openReceiving(
   context: Context,
   opened: Opened,
-  { knownSources, sourceIdAt, sealer, areOpen }: Doors,
+  { knownSources, sourceIdAt, keySets, sealer, areOpen }: Doors,
 ) {
   const { configuration, clock, log, metrics } = context;
   const { pool, outbox, accessStates, limiterOf } = opened;
@@ -47,7 +50,7 @@ export async function openReceiving(
   const eventBytesMax = configuration.get("events.message.max-bytes");
   const mayWrite = createMayWrite(accessStates);
   const toleranceMs = () => configuration.get("webhook-ingest.tolerance");
-  const judge = { clock, toleranceMs, eventBytesMax, mayWrite };
+  const judge = { clock, toleranceMs, eventBytesMax, mayWrite, keySets };
   const deliveryWriter = new DeliveryWriter({ deliveryStore, outbox, clock });
   await startRetaining(context, opened);
   const keepMs = () => configuration.get("webhook-ingest.received.retention");
@@ -57,6 +60,7 @@ export async function openReceiving(
     receiveWebhook: createReceiveWebhook({
       ...judge,
       ...{ knownSources, deliveryWriter, webhookBytesMax, metrics: receivingMetrics },
+      isWithinRate: createRateCheck(limiterOf),
     }),
     retryRejection: createRetryRejection({
       ...{ judge, webhookBytesMax, knownSources, deliveryWriter, rejectionStore, outbox },
@@ -95,6 +99,16 @@ function atItsSource(
     void sourceIdAt(rejection.sourceId).then(recordAt, () => recordAt(rejection.sourceId));
   };
 }
+
+/**
+ * Counts a webhook of a source that has a rate; false when there were as many within the second as there may be. Only what was
+ * verified is counted: nobody else uses up what a partner may send, and nobody is told of a source by its rate.
+ */
+const createRateCheck =
+  (limiterOf: Opened["limiterOf"]) =>
+  ({ id, settings: { rate } }: Pick<Source, "id" | "settings">): boolean =>
+    rate === undefined ||
+    limiterOf({ name: `ingest-rate-${rate}`, limit: rate, windowMs: seconds(1) }).take(id).allowed;
 
 const allowanceOf = (configuration: Configuration<Properties>) => ({
   unknownSources: configuration.get("webhook-ingest.refusals.unknown-sources"),

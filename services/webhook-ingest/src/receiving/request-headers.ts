@@ -43,6 +43,7 @@ const shownByScheme: Readonly<Record<SchemeName, readonly string[]>> = {
   hmac: ["x-delivery-id", "x-event-type", "x-timestamp"],
   ed25519: ["x-signature-timestamp"],
   token: [],
+  jwt: [],
 };
 
 /** The headers that the event carries: those of the scheme, those that the source asks for, and the media type. */

@@ -10,12 +10,11 @@ export interface KnownSource {
   readonly secrets: SourceSecrets;
   /** How its partner signs, made once of its settings. */
   readonly scheme: SignatureScheme;
-  readonly readAtMs: number;
 }
 
-/** A source that was read just now, ready to judge by. */
-export function knownSource(source: Source, secrets: SourceSecrets, readAtMs: number): KnownSource {
-  return { source, secrets, scheme: schemeOf(source.scheme, source.settings), readAtMs };
+/** A source that was read, ready to judge by. */
+export function knownSource(source: Source, secrets: SourceSecrets): KnownSource {
+  return { source, secrets, scheme: schemeOf(source.scheme, source.settings) };
 }
 
 /**
@@ -33,30 +32,48 @@ export interface KnownSources {
   forget(id: string): void;
 }
 
+/** A source as it was read, or that there was none. */
+interface Copy {
+  readonly known: KnownSource | null;
+  readonly readAtMs: number;
+}
+
 const knownMax = 10_000;
 const absentMax = 10_000;
 const absentMs = seconds(30);
-/** Forged requests must not cost a statement each: by a copy of this age somebody is refused. */
+/**
+ * Forged requests must not cost a statement each: by a copy of this age somebody is refused. The same holds where there is no
+ * source, so that how long a refusal takes does not tell an id.
+ */
 const currentMs = 250;
 
 export function createKnownSources(sourceStore: Pick<SourceStore, "findWithSecrets">, clock: Clock): KnownSources {
-  const known = new LRUCache<string, KnownSource>({ max: knownMax });
-  /** Until when an id is taken to belong to no source. */
-  const absent = new LRUCache<string, number>({ max: absentMax });
+  const copies = new LRUCache<string, Copy>({ max: knownMax });
+  /** Apart, so that made-up ids put no source out of memory. */
+  const absences = new LRUCache<string, Copy>({ max: absentMax });
   const reading = new Map<string, Promise<KnownSource | null>>();
+
+  const copyOf = (id: string): Copy | undefined => copies.get(id) ?? absences.get(id);
+  const ageMs = ({ readAtMs }: Copy): number => clock.nowMs() - readAtMs;
+  const drop = (id: string): void => {
+    copies.delete(id);
+    absences.delete(id);
+  };
 
   async function read(id: string): Promise<KnownSource | null> {
     const readAtMs = clock.nowMs();
     const found = await sourceStore.findWithSecrets(id);
+    const before = copies.get(id)?.known;
+    drop(id);
     if (found === null) {
-      known.delete(id);
-      absent.set(id, readAtMs + absentMs);
+      absences.set(id, { known: null, readAtMs });
       return null;
     }
-    absent.delete(id);
-    const copy = knownSource(found.source, found.secrets, readAtMs);
-    known.set(id, copy);
-    return copy;
+    // The same object as long as nothing changed: what was judged by it need not be judged again.
+    const isSame = before?.source.revision === found.source.revision;
+    const known = before && isSame ? before : knownSource(found.source, found.secrets);
+    copies.set(id, { known, readAtMs });
+    return known;
   }
 
   /** Who asks while a read is under way waits for the next one: this one may have begun before a change. */
@@ -69,23 +86,23 @@ export function createKnownSources(sourceStore: Pick<SourceStore, "findWithSecre
     return next;
   }
 
-  const isAbsent = (id: string): boolean => (absent.get(id) ?? 0) > clock.nowMs();
-
   return {
-    find: async (id) => known.get(id) ?? (isAbsent(id) ? null : (reading.get(id) ?? reread(id))),
+    async find(id) {
+      const copy = copyOf(id);
+      if (copy && (copy.known !== null || ageMs(copy) <= absentMs)) return copy.known;
+      return reading.get(id) ?? reread(id);
+    },
     async current(id) {
-      const copy = known.get(id);
-      if (copy && clock.nowMs() - copy.readAtMs <= currentMs) return copy;
-      return isAbsent(id) ? null : reread(id);
+      const copy = copyOf(id);
+      return copy && ageMs(copy) <= currentMs ? copy.known : reread(id);
     },
     reread,
     forget(id) {
-      known.delete(id);
-      absent.delete(id);
+      drop(id);
       // A read that is under way may have begun before the change.
       void reading
         .get(id)
-        ?.finally(() => known.delete(id))
+        ?.finally(() => drop(id))
         .catch(() => {});
     },
   };

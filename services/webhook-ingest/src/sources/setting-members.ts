@@ -60,10 +60,24 @@ const hmacMembers = {
   accept_weak: z.boolean(),
 };
 const tokenMembers = {
+  token_from: atPointer
+    .nullable()
+    .describe(
+      "Where the body holds the token; of a list on the way every item has to show it. Nothing in a header then counts.",
+    ),
+};
+const shownTokenMembers = {
   token_header: headerName,
   token_format: z
     .enum(["plain", "bearer", "basic"])
     .describe("`plain`: the header is the secret; `bearer`: behind `Bearer`; `basic`: the secret is `user:password`."),
+};
+const claimName = z.string().min(1).max(256);
+const jwtMembers = {
+  issuer: claimName.nullable().describe("The `iss` of the sender's tokens."),
+  audience: claimName.nullable().describe("What must be among the `aud` of a token."),
+  body_digest_claim: claimName.nullable().describe("The claim with the SHA-256 of the body, where a token has one."),
+  body_digest_encoding: z.enum(["hex", "base64", "base64url"]).describe("How that digest is written."),
 };
 /** For every scheme. */
 const senderMembers = {
@@ -71,6 +85,7 @@ const senderMembers = {
   delivery_id_from: placeOfId.describe("Where the sender says which delivery it is, instead of where its scheme does."),
   event_type_from: z.union([inHeader, atPointer]).describe("Where the sender says what type the event has."),
   forwarded_headers: z.array(headerName).max(20),
+  rate: z.int().min(1).max(10_000).describe("Webhooks a second that are taken; what comes above is answered 429."),
   refuse_same_content_seconds: z.int().min(0).max(86_400),
   signature_over: z.enum(["wire", "decoded"]),
   tolerance_seconds: z.int().min(30).max(3_600),
@@ -103,7 +118,14 @@ const senderMembers = {
 };
 
 /** Every setting of a source by its name on the wire, in the order that every view shows them. */
-export const settingMembers = { ...hmacMembers, ...templateMembers, ...tokenMembers, ...senderMembers };
+export const settingMembers = {
+  ...hmacMembers,
+  ...templateMembers,
+  ...shownTokenMembers,
+  ...tokenMembers,
+  ...jwtMembers,
+  ...senderMembers,
+};
 
 const names = (...objects: object[]): ReadonlySet<string> => new Set(objects.flatMap(Object.keys));
 
@@ -111,5 +133,6 @@ const names = (...objects: object[]): ReadonlySet<string> => new Set(objects.fla
 export const settingsOfSchemes: Readonly<Partial<Record<string, ReadonlySet<string>>>> = {
   hmac: names(hmacMembers, templateMembers),
   ed25519: names(templateMembers),
-  token: names(tokenMembers),
+  token: names(shownTokenMembers, tokenMembers),
+  jwt: names(shownTokenMembers, jwtMembers),
 };

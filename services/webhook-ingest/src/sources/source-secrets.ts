@@ -5,7 +5,7 @@ import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { KnownSources } from "./known-sources.ts";
 import { type Source, sourceUpdated } from "./source.ts";
-import { assertUsable } from "./source-settings.ts";
+import type { AssertUsable } from "./source-settings.ts";
 import type { SourceStore } from "./source-store.ts";
 
 interface SecretDependencies {
@@ -13,6 +13,7 @@ interface SecretDependencies {
   readonly knownSources: Pick<KnownSources, "forget">;
   readonly outbox: Outbox;
   readonly clock: Clock;
+  readonly assertUsable: AssertUsable;
 }
 
 /** The secrets that verify at once: the one of today and two that were rotated out. */
@@ -27,7 +28,8 @@ export interface SecretRotation {
 export type SourceSecretOperations = ReturnType<typeof createSourceSecrets>;
 
 /** The secrets that partners sign with. */
-export function createSourceSecrets({ sourceStore, knownSources, outbox, clock }: SecretDependencies) {
+export function createSourceSecrets(dependencies: SecretDependencies) {
+  const { sourceStore, knownSources, outbox, clock, assertUsable } = dependencies;
   return {
     /**
      * Gives a source its partner's next secret; the one before verifies until the overlap ends, so no webhook is lost while the

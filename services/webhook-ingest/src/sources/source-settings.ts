@@ -1,4 +1,5 @@
 import { AppError } from "@signalbox/core";
+import type { OutboundClient } from "@signalbox/net";
 import {
   type DeliveryIdPlace,
   type Handshake,
@@ -20,6 +21,8 @@ interface SenderSettings {
   readonly eventTypeFrom: Exclude<DeliveryIdPlace, "digest">;
   /** Headers that the event carries besides those of the scheme, in lower case. */
   readonly forwardedHeaders: readonly string[];
+  /** Webhooks a second that are taken. */
+  readonly rate: number;
   /** For how long content that was received is a repetition whatever its id, where the sender signs no time. */
   readonly refuseSameContentSeconds: number;
   /** Whether the signature is over the bytes as they came or after their `Content-Encoding` was undone. */
@@ -87,15 +90,23 @@ export function viewSourceSettings(settings: SourceSettings): Record<string, unk
   );
 }
 
+export type AssertUsable = ReturnType<typeof createAssertUsable>;
+
 /** Refuses settings and a secret that the scheme could do nothing with. @throws AppError `validation_error` on each */
-export function assertUsable(scheme: SchemeName, settings: SourceSettings, secret: string | undefined): void {
-  assertSettingsFit(scheme, settings);
-  if (secret === undefined) return;
-  const problem = schemeOf(scheme, settings).secretProblem(secret);
-  if (problem === null) return;
-  throw new AppError("validation_error", "The secret does not fit the scheme.", {
-    details: [{ field: "secret", code: "invalid_secret", message: problem }],
-  });
+export function createAssertUsable({ check }: Pick<OutboundClient, "check">) {
+  return function assertUsable(scheme: SchemeName, settings: SourceSettings, secret: string | undefined): void {
+    assertSettingsFit(scheme, settings);
+    if (secret === undefined) return;
+    const { secretProblem, keysAt } = schemeOf(scheme, settings);
+    const keysUrl = keysAt?.(secret) ?? null;
+    const isRefused =
+      keysUrl !== null && secretProblem(secret) === null && check(keysUrl, { requireHttps: true }) !== null;
+    const problem = isRefused ? "The address of the JWKS must be public, and https." : secretProblem(secret);
+    if (problem === null) return;
+    throw new AppError("validation_error", "The secret does not fit the scheme.", {
+      details: [{ field: "secret", code: "invalid_secret", message: problem }],
+    });
+  };
 }
 
 /** Settings of another scheme would promise something that is not done. @throws AppError naming each */
@@ -105,8 +116,18 @@ function assertSettingsFit(scheme: SchemeName, settings: SourceSettings): void {
   const details = foreign.map(([, name]) => problemOf(name, `The scheme ${scheme} does not have this setting.`));
   if (settings.algorithm === "sha1" && settings.acceptWeak !== true)
     details.push(problemOf("algorithm", "SHA-1 is weak; accept_weak must be true for it."));
+  if (scheme === "jwt") details.push(...jwtProblems(settings));
   if (details.length > 0)
     throw new AppError("validation_error", `Some of these settings are not for the scheme ${scheme}.`, { details });
+}
+
+/** A sender's keys sign for all its customers: a token must be for this source, or for this body. */
+function jwtProblems({ issuer, audience, bodyDigestClaim, tokenFormat }: SourceSettings) {
+  const problems = [];
+  if (tokenFormat === "basic") problems.push(problemOf("token_format", "A token of jwt is plain or bearer."));
+  if (!bodyDigestClaim && !(issuer && audience))
+    problems.push(problemOf("audience", "A source of jwt has an issuer and an audience, or a body_digest_claim."));
+  return problems;
 }
 
 const problemOf = (name: string, message: string) => ({

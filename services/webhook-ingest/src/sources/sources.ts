@@ -14,7 +14,7 @@ import {
   sourceFrom,
   sourceUpdated,
 } from "./source.ts";
-import { assertUsable, mergeSettings } from "./source-settings.ts";
+import { type AssertUsable, mergeSettings } from "./source-settings.ts";
 import type { SourceSecrets, SourceStore } from "./source-store.ts";
 
 interface SourceDependencies {
@@ -22,6 +22,7 @@ interface SourceDependencies {
   readonly knownSources: Pick<KnownSources, "forget">;
   readonly outbox: Outbox;
   readonly clock: Clock;
+  readonly assertUsable: AssertUsable;
   /** Sources that one account may have. */
   readonly sourcesMax: () => number;
   /** Whether this deployment takes webhooks of partners. */
@@ -32,7 +33,7 @@ export type Sources = ReturnType<typeof createSources>;
 
 /** The sources of an account: created, updated, deleted. */
 export function createSources(dependencies: SourceDependencies) {
-  const { sourceStore, knownSources, outbox, clock, sourcesMax, areOpen } = dependencies;
+  const { sourceStore, knownSources, outbox, clock, sourcesMax, areOpen, assertUsable } = dependencies;
   return {
     /** Creates a source. @throws AppError `validation_error` for a secret or settings that do not fit the scheme. */
     async create(tx: Tx, caller: Caller, { secret, verifyToken, ...wanted }: NewSource) {

@@ -1,0 +1,116 @@
+import { constants, createPublicKey, type KeyObject, verify } from "node:crypto";
+
+/** A token in its compact form (RFC 7515 §7.1), taken apart and not yet believed. */
+export interface Token {
+  readonly algorithm: Algorithm;
+  /** The id of the key that it says it is signed with; null where it does not say. */
+  readonly keyId: string | null;
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** The bytes that are signed. */
+  readonly signed: Buffer;
+  readonly signature: Buffer;
+}
+
+/** A key of a set, as it is published. */
+type PublishedKey = Readonly<Record<string, unknown>>;
+
+interface Algorithm {
+  readonly name: string;
+  readonly type: "RSA" | "EC" | "OKP";
+  /** Null where the type has no curves. */
+  readonly curve: string | null;
+  readonly hash: "sha256" | "sha384" | "sha512" | null;
+  readonly options: object;
+}
+
+const rsa = (name: string, hash: Algorithm["hash"], options: object): Algorithm => ({
+  ...{ name, type: "RSA", curve: null, hash, options },
+});
+const pss = (saltLength: number) => ({ padding: constants.RSA_PKCS1_PSS_PADDING, saltLength });
+const ec = (name: string, curve: string, hash: Algorithm["hash"]): Algorithm => ({
+  ...{ name, type: "EC", curve, hash, options: { dsaEncoding: "ieee-p1363" } },
+});
+const edwards = (name: string): Algorithm => ({ name, type: "OKP", curve: "Ed25519", hash: null, options: {} });
+
+/** What a token may be signed with (RFC 7518, RFC 8037): public keys alone, or a published key would be a shared secret. */
+const algorithms: readonly Algorithm[] = [
+  ...[rsa("RS256", "sha256", {}), rsa("RS384", "sha384", {}), rsa("RS512", "sha512", {})],
+  ...[rsa("PS256", "sha256", pss(32)), rsa("PS384", "sha384", pss(48)), rsa("PS512", "sha512", pss(64))],
+  ...[ec("ES256", "P-256", "sha256"), ec("ES384", "P-384", "sha384"), ec("ES512", "P-521", "sha512")],
+  ...[edwards("EdDSA"), edwards("Ed25519")],
+];
+
+const rsaBitsMin = 2_048;
+/** More keys of one id are not tried: each costs a verification. */
+const triedMax = 4;
+const keysMax = 100;
+
+/** Reads a compact token strictly; null for what is none, or asks for what is not understood. */
+export function readToken(text: string): Token | null {
+  const parts = text.split(".");
+  const [header, claims, signature] = parts.map(readBase64Url);
+  if (parts.length !== 3 || !header || !claims || !signature) return null;
+  const [head, body] = [readObject(header.toString("utf8")), readObject(claims.toString("utf8"))];
+  const algorithm = algorithms.find(({ name }) => name === head?.alg);
+  const keyId = head?.kid ?? null;
+  const isUnderstood = head && !("crit" in head) && (keyId === null || typeof keyId === "string");
+  if (!isUnderstood || !body || !algorithm) return null;
+  return { algorithm, keyId, claims: body, signed: Buffer.from(text.slice(0, text.lastIndexOf("."))), signature };
+}
+
+/** Reads a key set (RFC 7517 §5); null for what is none, or has no key. */
+export function readKeySet(text: string): readonly PublishedKey[] | null {
+  const keys = text.startsWith("{") ? readObject(text)?.keys : null;
+  if (!Array.isArray(keys) || keys.length === 0 || keys.length > keysMax) return null;
+  return keys.filter((key) => typeof key === "object" && key !== null);
+}
+
+/** The keys of a set that a token can be signed with by what both say. */
+export function fittingKeys(keys: readonly PublishedKey[], { algorithm, keyId }: Token): KeyObject[] {
+  const fitting = keys.filter(
+    ({ kid, kty, crv, use = "sig", alg = algorithm.name }) =>
+      (keyId === null || kid === keyId) &&
+      kty === algorithm.type &&
+      (algorithm.curve === null || crv === algorithm.curve) &&
+      use === "sig" &&
+      alg === algorithm.name,
+  );
+  return fitting
+    .slice(0, triedMax)
+    .map(publicKeyOf)
+    .filter((key) => key !== null);
+}
+
+export function isSignedBy({ algorithm, signed, signature }: Token, key: KeyObject): boolean {
+  try {
+    return verify(algorithm.hash, signed, { key, ...algorithm.options }, signature);
+  } catch {
+    return false;
+  }
+}
+
+function publicKeyOf({ kty, n, e, crv, x, y }: PublishedKey): KeyObject | null {
+  try {
+    const members = Object.entries({ kty, n, e, crv, x, y }).filter(([, value]) => typeof value === "string");
+    const key = createPublicKey({ key: Object.fromEntries(members), format: "jwk" });
+    const { modulusLength = rsaBitsMin } = key.asymmetricKeyDetails ?? {};
+    return modulusLength >= rsaBitsMin ? key : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Only one spelling of each text (RFC 4648 §3.5). */
+function readBase64Url(text: string): Buffer | null {
+  const bytes = Buffer.from(text, "base64url");
+  return text !== "" && bytes.toString("base64url") === text ? bytes : null;
+}
+
+function readObject(json: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : null;
+  } catch {
+    return null;
+  }
+}

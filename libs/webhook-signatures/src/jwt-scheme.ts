@@ -1,0 +1,121 @@
+import { hash } from "node:crypto";
+import { anyMatches, type DigestEncoding, readDigest } from "./digest.ts";
+import { headerValue } from "./header-value.ts";
+import { fittingKeys, isSignedBy, readKeySet, readToken, type Token } from "./json-web-token.ts";
+import { textAt } from "./payload-member.ts";
+import type { Claim, SignatureProblem, SignatureScheme, SignedRequest, VerifyOptions } from "./signature-scheme.ts";
+import { type TokenOptions, tokenOf } from "./token-scheme.ts";
+
+/** The differences between senders that show a token signed with a key of the set that they publish. */
+export interface JwtOptions extends Pick<TokenOptions, "tokenHeader"> {
+  readonly tokenFormat: "plain" | "bearer";
+  /** The `iss` that a token must have; null for any. */
+  readonly issuer: string | null;
+  /** What must be among its `aud`; null for any. */
+  readonly audience: string | null;
+  /** The claim with the SHA-256 of the body; null where none has it. */
+  readonly bodyDigestClaim: string | null;
+  readonly bodyDigestEncoding: DigestEncoding;
+}
+
+const jwtDefaults: JwtOptions = {
+  ...{ tokenHeader: "authorization", tokenFormat: "bearer" },
+  ...{ issuer: null, audience: null, bodyDigestClaim: null, bodyDigestEncoding: "hex" },
+};
+
+/** No sender's tokens live longer, and a stolen one that never ended would be good for ever. */
+const lifeSecondsMax = 86_400;
+const addressLengthMax = 1_024;
+
+/**
+ * A scheme for senders that prove themselves by a JSON Web Token (RFC 7519). Its secret is the sender's key set (RFC 7517), or
+ * the address of it: whoever verifies puts the set in its place. Without a claim for the body a token says who sends, not what.
+ */
+export function createJwtScheme(overrides: Partial<JwtOptions> = {}): SignatureScheme {
+  const options: JwtOptions = { ...jwtDefaults, ...overrides };
+  const coversBody = options.bodyDigestClaim !== null;
+  const member = (payload: unknown, name: string): Claim | null => {
+    const value = textAt(payload, [name]);
+    return value === null ? null : { value, signed: coversBody };
+  };
+  return {
+    mediaTypes: null,
+    ...(!coversBody && { namesUnsigned: true as const, signsNothing: true as const }),
+    signsTime: coversBody,
+    proofHeaders: [options.tokenHeader],
+    secretProblem,
+    keysAt: (secret) => (isAddress(secret) ? secret : null),
+    verify(request, limits) {
+      const timestampSeconds = verify(request, limits, options);
+      if (typeof timestampSeconds === "string") return { verified: false, problem: timestampSeconds };
+      return { verified: true, timestampSeconds };
+    },
+    identify: (_request, payload) => ({ deliveryId: member(payload, "id"), eventType: member(payload, "type") }),
+  };
+}
+
+const isAddress = (secret: string): boolean => /^https?:\/\//.test(secret);
+
+function secretProblem(secret: string): string | null {
+  if (!isAddress(secret)) {
+    return readKeySet(secret)
+      ? null
+      : "The secret of this scheme is the address of the sender's JWKS, or the JWKS itself.";
+  }
+  const url = URL.parse(secret);
+  if (url === null || /\s/.test(secret) || secret.length > addressLengthMax)
+    return "The address of the JWKS is no URL.";
+  return url.username || url.password || url.hash ? "The address of the JWKS has no user and no fragment." : null;
+}
+
+/** The time that was signed together with the body, null where it was not; or what is wrong. */
+function verify(
+  request: SignedRequest,
+  { secrets, nowSeconds, toleranceSeconds }: VerifyOptions,
+  options: JwtOptions,
+): number | null | SignatureProblem {
+  const header = headerValue(request, options.tokenHeader, "token_missing");
+  if ("problem" in header) return header.problem;
+  const text = tokenOf(header.value, options.tokenFormat);
+  const token = typeof text === "string" ? readToken(text) : null;
+  if (token === null) return "token_malformed";
+  const sets = secrets.map(readKeySet).filter((set) => set !== null);
+  if (sets.length === 0) return "secret_unusable";
+  const keys = fittingKeys(sets.flat(), token);
+  if (keys.length === 0) return "key_unknown";
+  if (!keys.some((key) => isSignedBy(token, key))) return "token_mismatch";
+  const problem = claimProblem(token, request.body, options) ?? timeProblem(token, { nowSeconds, toleranceSeconds });
+  if (problem) return problem;
+  return options.bodyDigestClaim === null ? null : (numberOf(token, "iat") ?? null);
+}
+
+function claimProblem({ claims }: Token, body: Uint8Array, options: JwtOptions): SignatureProblem | null {
+  const { issuer, audience, bodyDigestClaim, bodyDigestEncoding } = options;
+  if (issuer !== null && claims.iss !== issuer) return "issuer_mismatch";
+  if (audience !== null && ![claims.aud].flat().includes(audience)) return "audience_mismatch";
+  if (bodyDigestClaim === null) return null;
+  const claimed = Object.hasOwn(claims, bodyDigestClaim) ? claims[bodyDigestClaim] : null;
+  const given = typeof claimed === "string" ? readDigest(claimed, bodyDigestEncoding, 32) : null;
+  return given && anyMatches([hash("sha256", body, "buffer")], [given]) ? null : "body_digest_mismatch";
+}
+
+/** A token holds from `nbf` to `exp`. One that does not say when it ends is good as long as a signed time is. */
+function timeProblem(
+  token: Token,
+  { nowSeconds, toleranceSeconds }: Pick<VerifyOptions, "nowSeconds" | "toleranceSeconds">,
+): SignatureProblem | null {
+  const [issued, begins, ends] = ["iat", "nbf", "exp"].map((name) => numberOf(token, name));
+  const [earliest, latest] = [nowSeconds - toleranceSeconds, nowSeconds + toleranceSeconds];
+  if ([issued, begins, ends].includes(undefined)) return "timestamp_malformed";
+  if (issued == null && ends == null) return "timestamp_missing";
+  if (Math.max(issued ?? 0, begins ?? 0) > latest) return "timestamp_in_future";
+  if (issued != null && issued < earliest - (ends == null ? 0 : lifeSecondsMax)) return "timestamp_too_old";
+  if (ends != null && ends < earliest) return "timestamp_too_old";
+  return ends != null && issued == null && ends > latest + lifeSecondsMax ? "timestamp_in_future" : null;
+}
+
+/** Null where the claim is not there, undefined where it is no time. */
+function numberOf({ claims }: Token, name: string): number | null | undefined {
+  const value = Object.hasOwn(claims, name) ? claims[name] : null;
+  return value === null || (typeof value === "number" && value >= 0) ? (value as number | null) : undefined;
+}

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import crypto, { type Hmac } from "node:crypto";
+import { syncBuiltinESMExports } from "node:module";
+import { after, mock, test } from "node:test";
+import { createManualClock } from "@signalbox/core";
+import { createReceiveWebhook } from "../src/receiving/receive-webhook.ts";
+import { createKnownSources } from "../src/sources/known-sources.ts";
+import { type Source, sourceFrom } from "../src/sources/source.ts";
+import { type Scheme, schemes, secrets, sign } from "./signing.ts";
+
+/**
+ * How long a refusal takes must not tell whether there is a source. Times are no promise on a busy machine, so the work is
+ * counted that takes the time: reads of the database, verifications, and hashes of the body.
+ */
+interface Work {
+  readonly outcome: string;
+  readonly reads: number;
+  readonly verifications: number;
+  readonly hashes: number;
+}
+
+let hashes = 0;
+const createHmac = crypto.createHmac;
+mock.method(crypto, "createHmac", (...given: Parameters<typeof createHmac>): Hmac => {
+  const hmac = createHmac(...given);
+  const update = hmac.update.bind(hmac);
+  hmac.update = (data: string | NodeJS.ArrayBufferView) => {
+    if (Buffer.isBuffer(data)) hashes++;
+    return update(data as string);
+  };
+  return hmac;
+});
+syncBuiltinESMExports();
+after(() => {
+  mock.restoreAll();
+  syncBuiltinESMExports();
+});
+
+/** How far apart the requests come: at once, within what a copy is used for, after it, and after the longest memory. */
+const pausesMs = [0, 0, 100, 300, 1_000, 31_000, 0];
+
+/** What each of several forged requests to a source costs, or to none. */
+async function workFor(source: Source | null, secret: string, sentAs: Scheme): Promise<Work[]> {
+  const clock = createManualClock(new Date());
+  let [reads, verifications] = [0, 0];
+  const findWithSecrets = async () => {
+    reads++;
+    return source && { source, secrets: { current: secret, former: [], verifyToken: null } };
+  };
+  const receiveWebhook = createReceiveWebhook({
+    ...{ clock, toleranceMs: () => 300_000, eventBytesMax: 1_048_576, webhookBytesMax: () => 1_048_576 },
+    mayWrite: () => true,
+    keySets: { inPlaceOf: async (known) => known, reread: async () => false },
+    knownSources: createKnownSources({ findWithSecrets }, clock),
+    isWithinRate: () => true,
+    deliveryWriter: { write: () => assert.fail("nothing of this is written") },
+    metrics: { observeVerification: () => void verifications++ },
+  });
+  const { headers, body } = sign(sentAs);
+  const sourceId = source?.id ?? "src_nobody";
+  const forged = {
+    ...{ sourceId, address: sourceId, method: "POST", url: "", headers },
+    body: Buffer.from(`${body} `),
+  };
+  const done: Work[] = [];
+  for (const pauseMs of pausesMs) {
+    clock.advance(pauseMs);
+    [reads, verifications, hashes] = [0, 0, 0];
+    const { outcome } = await receiveWebhook(forged);
+    done.push({ outcome, reads, verifications, hashes });
+  }
+  return done;
+}
+
+for (const scheme of schemes) {
+  test(`a forged webhook costs the same whether there is a source of ${scheme}, a paused one, or none`, async () => {
+    const wanted = { name: "Shop", scheme, eventTypes: null, forward: true, settings: {} };
+    const active = sourceFrom(wanted, "acc_1", new Date());
+    for (const sentAs of schemes) {
+      const there = await workFor(active, secrets[scheme], sentAs);
+      const paused = await workFor({ ...active, status: "paused" }, secrets[scheme], sentAs);
+      const absent = await workFor(null, "", sentAs);
+      const costs = (works: readonly Work[]) => works.map(({ outcome: _, ...cost }) => cost);
+      assert.deepEqual(costs(there), costs(absent), `sent as ${sentAs}`);
+      assert.deepEqual(costs(paused), costs(absent), `sent as ${sentAs}`);
+      assert.deepEqual(
+        [there, paused, absent].map(([first]) => first?.outcome),
+        ["not-verified", "hidden", "unknown-source"],
+      );
+      assert.ok(absent.every(({ verifications, hashes: ofBody }) => verifications === 1 && ofBody === 1));
+    }
+  });
+}
