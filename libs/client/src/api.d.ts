@@ -2271,6 +2271,12 @@ export interface components {
             }[];
             flags: components["schemas"]["FlagEvaluation"][];
         };
+        /** @description Why a flag was not evaluated, in the words of OpenFeature. */
+        FlagFailure: {
+            errorCode: string;
+            errorDetails?: string;
+            key?: string;
+        };
         /** @description Whom the flags are wanted for. */
         FlagQuestion: {
             context: {
@@ -10795,7 +10801,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["FlagFailure"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -10851,7 +10857,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["FlagFailure"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -10875,7 +10881,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["FlagFailure"];
                 };
             };
             406: components["responses"]["NotAcceptable"];
