@@ -14,6 +14,7 @@ import { newPerson, owner } from "../enforcement/people.ts";
 import { type Answer, type Client, createClient, expectStatus } from "../journey/client.ts";
 import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
 import { publishOverrides } from "./overridable.ts";
+import { startSharedCache } from "./shared-cache.ts";
 
 interface Scene {
   readonly system: EmbeddedSystem;
@@ -186,3 +187,36 @@ for (const [property, change] of Object.entries(changes)) {
     });
   }
 }
+
+test("a cache that everybody shares gives nobody what another account or an anonymous caller sees", async () => {
+  const { system, issuer } = scene;
+  await using stack = new AsyncDisposableStack();
+  const cache = stack.adopt(await startSharedCache(system.baseUrl), (each) => each.close());
+  const [ada, eve] = [await newPerson(system, issuer), await newPerson(system, issuer)];
+  const viewers: readonly [accountId: string, headers: Record<string, string>][] = [
+    ["acc_none", {}],
+    [ada.accountId, ada.token],
+    [eve.accountId, eve.token],
+    [eve.accountId, eve.key],
+    ["acc_none", { "x-api-key": system.apiKey }],
+    ["acc_none", { "x-api-key": "sbx_live_guessed" }],
+  ];
+  const [through, direct] = [createClient(cache.url), createClient(system.baseUrl)];
+  const paths = ["/api/v1/config/", "/api/v2/settings/", "/api/v1/env/", "/ofrep/v1/evaluate/flags", "/api/account/"];
+  const hits = new Set<string>();
+  for (const turn of [1, 2, 3]) {
+    for (const path of paths) {
+      for (const [accountId, headers] of turn === 2 ? viewers.toReversed() : viewers) {
+        const body = path.startsWith("/ofrep") ? { context: { targetingKey: accountId } } : undefined;
+        const [shown, own] = [await through(path, { headers, body }), await direct(path, { headers, body })];
+        const seen = ({ status, json, bytes, headers: given }: Answer) => [
+          ...[status, given.get("etag"), given.get("cache-control")],
+          status === 200 ? json : (json?.error?.code ?? bytes.toString()),
+        ];
+        assert.deepEqual(seen(shown), seen(own), `${path} for ${accountId}, turn ${turn}`);
+        if (shown.headers.get("x-cache") === "HIT") hits.add(`${path} ${Object.keys(headers).join()}`);
+      }
+    }
+  }
+  assert.deepEqual([...hits], ["/api/v2/settings/ "], "it keeps what is for everybody, and that alone");
+});

@@ -137,6 +137,9 @@ test("the tour of the README, and what is done with the product that it started"
   for (const page of [...ofKeys, ...ofSenders, ...ofEvents]) {
     await follow(`docs/how-to/${page}.md`, reader);
   }
+  for (const page of ["follow-the-stream", "roll-out-a-flag", "change-a-property"]) {
+    await follow(`docs/how-to/${page}.md`, reader);
+  }
 });
 
 test("an identity provider is connected, and an account of it is suspended", async () => {

@@ -2288,6 +2288,12 @@ export interface components {
             }[];
             flags: components["schemas"]["FlagEvaluation"][];
         };
+        /** @description Why a flag was not evaluated, in the words of OpenFeature. */
+        FlagFailure: {
+            errorCode: string;
+            errorDetails?: string;
+            key?: string;
+        };
         /** @description Whom the flags are wanted for. */
         FlagQuestion: {
             context: {
@@ -10820,7 +10826,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["FlagFailure"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -10876,7 +10882,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["FlagFailure"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -10900,7 +10906,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["FlagFailure"];
                 };
             };
             406: components["responses"]["NotAcceptable"];

@@ -14,6 +14,7 @@ const definitionBytesMax = 64 * 1024;
 export function flagProblems(flag: FlagDefinition, others: readonly FlagDefinition[]): FlagProblem[] {
   const byKey = new Map(others.filter(({ key }) => key !== flag.key).map((each) => [each.key, each]));
   return [
+    ...textProblems(flag),
     ...variantProblems(flag),
     ...ruleProblems(flag),
     ...scheduleProblems(flag),
@@ -22,6 +23,19 @@ export function flagProblems(flag: FlagDefinition, others: readonly FlagDefiniti
       ? [{ field: "rules", message: `A flag has at most ${definitionBytesMax} bytes.` }]
       : []),
   ];
+}
+
+/** The texts about a flag are kept and shown like its values. */
+function textProblems({ key, description, owner, variants, rules }: FlagDefinition): FlagProblem[] {
+  const texts = [
+    ...Object.entries({ key, description, owner }),
+    ...variants.map(({ name }, index) => [`variants[${index}].name`, name] as const),
+    ...rules.map(({ name }, index) => [`rules[${index}].name`, name] as const),
+  ];
+  return texts.flatMap(([field, text]) => {
+    const why = refusalOfTexts(text);
+    return why === null ? [] : [{ field, message: `${field} must be ${why}.` }];
+  });
 }
 
 function variantProblems({ variants, type, default: standard, off }: FlagDefinition): FlagProblem[] {

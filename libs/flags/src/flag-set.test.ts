@@ -135,6 +135,9 @@ test("what is wrong with a flag is named with its place", () => {
       /credentials/,
     ],
     [flag({ variants: [{ name: "off", value: "******" }], default: "off" }), [], "variants[0].value", /\*{6}/],
+    [flag({ owner: "password=hunter2" }), [], "owner", /credentials/],
+    [flag({ description: "see https://ada:pw@host" }), [], "description", /credentials/],
+    [rules({ name: "token: abcdef", variant: "old" }), [], "rules[0].name", /credentials/],
   ];
   for (const [wrong, others, field, message] of cases) {
     const [problem] = flagProblems(wrong, others);

@@ -11,6 +11,7 @@ const dayMs = hours(24);
 export class FlagSet {
   readonly #flags = new Map<string, CompiledFlag>();
   readonly #revisions = new Map<string, number>();
+  #keys: readonly string[] = [];
   #depth = 0;
   #revision = 0;
   #times: readonly number[] = [];
@@ -28,6 +29,7 @@ export class FlagSet {
     this.#revision = Math.max(this.#revision, revision);
     if (definition === null) this.#flags.delete(key);
     else this.#flags.set(key, compileFlag(definition));
+    this.#keys = [...this.#flags.keys()].sort();
     const definitions = this.definitions();
     const times = definitions.flatMap(({ schedule }) => [schedule?.from, schedule?.until]);
     this.#times = times.flatMap((time) => (time ? [Date.parse(time)] : []));
@@ -53,7 +55,7 @@ export class FlagSet {
 
   /** Every flag for one account, in the order of their keys. */
   evaluateAll(context: FlagContext, nowMs: number): FlagEvaluation[] {
-    return [...this.#flags.keys()].sort().map((key) => this.#evaluate(key, context, nowMs));
+    return this.#keys.map((key) => this.#evaluate(key, context, nowMs));
   }
 
   /** Flags whose day is over: somebody should decide about them. */

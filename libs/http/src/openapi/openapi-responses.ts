@@ -101,7 +101,7 @@ const refusal = (status: number): ZodOpenApiResponseObject =>
 
 /** A page says so to people, and whatever comes before the handler still refuses as everywhere. */
 function refusalInOtherWords(status: number, response: Exclude<ResponseSpec, string>): ZodOpenApiResponseObject {
-  const own = "schema" in response ? response.schema : undefined;
+  const own = response instanceof z.ZodType ? response : response.schema;
   const json = { schema: own ? z.union([ErrorBody, own]) : ErrorBody, example: exampleOfRefusal(status) };
   const content = { ...contentOf(response), "application/json": json };
   return { description: phraseOf(status), headers: headersOf(status), content };

@@ -52,7 +52,7 @@ const Failure = z
   });
 
 const Question = z
-  .object({ context: z.looseObject({ targetingKey: z.string() }) })
+  .object({ context: z.looseObject({ targetingKey: z.string().min(1).max(256) }) })
   .meta({ id: "FlagQuestion", description: "Whom the flags are wanted for." })
   .register(examples, { example: { context: { targetingKey: "acc_5Yb0cPq7TnV2sKxW9mRdLh" } } });
 

@@ -1,3 +1,4 @@
+import { maskText } from "@signalbox/core";
 import { z } from "zod";
 import type { ChangeSet } from "./overrides.ts";
 
@@ -11,7 +12,10 @@ export const revisionOf = (member: string) =>
     .string()
     .regex(/^\d{1,18}$/, `${member} must be a revision, as digits.`)
     .transform(BigInt);
-const sentence = z.string().max(reasonLengthMax, `reason must be plain text of at most ${reasonLengthMax} characters.`);
+const sentence = z
+  .string()
+  .max(reasonLengthMax, `reason must be plain text of at most ${reasonLengthMax} characters.`)
+  .refine((text) => maskText(text) === text, "reason must be a text without credentials.");
 export const required = sentence.regex(/\S/u, "reason must say why.");
 /** Null is a value; a member that is not there is none. */
 const value = z.unknown().refine((given) => given !== undefined, "value must be given; null is a value.");

@@ -9,7 +9,7 @@ import {
   type PropertyScalar,
   refusalOfOverride,
 } from "@signalbox/config";
-import { AppError, type DetailCode } from "@signalbox/core";
+import { AppError, type DetailCode, maskText } from "@signalbox/core";
 
 /** Every property of every service, written by `npm run generate`. */
 const propertiesFile = new URL("../generated/properties.json", import.meta.url);
@@ -118,7 +118,8 @@ function lookUpIn(byService: Readonly<Record<string, PropertyDeclarations>>) {
   }
   function declarationsOf(name: string): PropertyDeclaration[] {
     const found = find(name);
-    if (found.length === 0) throw new AppError("not_found", `No service has a property ${name}.`, { field: "name" });
+    if (found.length === 0)
+      throw new AppError("not_found", `No service has a property ${maskText(name)}.`, { field: "name" });
     return found;
   }
   const names = [...new Set(Object.values(byService).flatMap((properties) => Object.keys(properties)))].sort();

@@ -1,0 +1,51 @@
+import { randomBytes } from "node:crypto";
+
+/** Letters and digits that no program would take for a word; every shape can hold them. */
+export const newSecret = (): string => `Q${randomBytes(10).toString("hex").toUpperCase()}`;
+
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+/** The looks that a credential has in a text. Whoever sees the argument in what is shown has seen the secret. */
+export const secretShapes: Readonly<Record<string, (secret: string) => string>> = {
+  "password of a URL": (secret) => `https://ada:${secret}@host.example/path`,
+  "user of a URL": (secret) => `redis://${secret}@cache.example`,
+  "password with an @": (secret) => `postgres://ada:p@ss${secret}@db.example/app`,
+  "token in a query": (secret) => `https://host.example/?access_token=${secret}`,
+  "Stripe secret key": (secret) => `sk_live_${secret}`,
+  "Stripe restricted key": (secret) => `rk_live_${secret}`,
+  "OpenAI key": (secret) => `sk-${secret}`,
+  "GitHub token": (secret) => `ghp_${secret}`,
+  "GitHub fine-grained token": (secret) => `github_pat_${secret}`,
+  "GitLab token": (secret) => `glpat-${secret}`,
+  "Slack token": (secret) => `xoxb-${secret}`,
+  "Amazon key": (secret) => `AKIA${secret}`,
+  "Google key": (secret) => `AIza${secret}`,
+  "npm token": (secret) => `npm_${secret}`,
+  "key of ours": (secret) => `sbx_live_${secret}`,
+  "webhook secret": (secret) => `whsec_${secret}`,
+  "JSON Web Token": (secret) => `eyJhbGciOiJIUzI1NiJ9.${secret}.${secret}`,
+  "PEM block": (secret) => `-----BEGIN PRIVATE KEY-----${secret}-----END PRIVATE KEY-----`,
+  "bearer credential": (secret) => `Authorization: Bearer ${secret}`,
+  "basic credential": (secret) => `Authorization: Basic ${base64(`:${secret}`)}`,
+  "password in words": (secret) => `Server=db;Password=${secret};Timeout=5`,
+  "member of JSON": (secret) => `{"client_secret": "${secret}"}`,
+};
+
+/** Sentences around a credential, of languages with other letters, other spaces and other directions. */
+export const languages: Readonly<Record<string, (text: string) => string>> = {
+  none: (text) => text,
+  English: (text) => `Please use ${text} for now`,
+  German: (text) => `Vorübergehend „${text}“ verwenden`,
+  Russian: (text) => `Пока используйте ${text} здесь`,
+  Arabic: (text) => `استخدم ${text} مؤقتا`,
+  Japanese: (text) => `しばらくは「${text}」を使う`,
+};
+
+/** The forms in which a secret may have left. */
+export const formsOf = (secret: string): string[] => [secret, secret.toLowerCase(), base64(`:${secret}`)];
+
+/** Names the places where one of the secrets is seen. */
+export function placesOf(secrets: readonly string[], said: Readonly<Record<string, string>>): string[] {
+  const forms = secrets.flatMap(formsOf);
+  return Object.entries(said).flatMap(([place, text]) => (forms.some((form) => text.includes(form)) ? [place] : []));
+}
