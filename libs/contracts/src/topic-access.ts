@@ -49,7 +49,7 @@ const rights: Readonly<Record<ServiceName, Rights>> = {
     reads: ["signalbox.account.v1"],
   },
   "webhook-delivery": {
-    writes: ["signalbox.webhook-delivery.v1", "signalbox.audit.v1"],
+    writes: ["signalbox.webhook-delivery.v1", "signalbox.webhook-attempt.v1", "signalbox.audit.v1"],
     reads: ["signalbox.account.v1", ...offeredToEndpoints],
   },
   gateway: { writes: [], reads: toldToSubscribers },
