@@ -15,7 +15,7 @@ const promised =
    image.processing_failed image.render_requested image.rendered config.changed config.applied flag.changed webhook_source.created
   webhook_source.updated webhook_source.deleted webhook_endpoint.created webhook_endpoint.updated
   webhook_endpoint.deleted webhook_endpoint.failing webhook_endpoint.disabled webhook_endpoint.enabled
-  webhook_delivery.exhausted webhook_delivery.recovered webhook_delivery.parked webhook_event.published
+  webhook_delivery.exhausted webhook_delivery.recovered webhook_delivery.parked webhook_delivery.attempted webhook_event.published
   webhook.received access.changed audit.recorded`.split(/\s+/);
 
 test("the catalogue holds every event of the contract, each once", () => {

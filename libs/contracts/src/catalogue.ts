@@ -49,6 +49,7 @@ const declarations = [
   delivery.webhookDeliveryExhaustedEvent,
   delivery.webhookDeliveryRecoveredEvent,
   delivery.webhookDeliveryParkedEvent,
+  delivery.webhookDeliveryAttemptedEvent,
   delivery.webhookEventPublishedEvent,
   webhookReceivedEvent,
   access.accessChangedEvent,

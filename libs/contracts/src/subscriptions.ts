@@ -103,6 +103,24 @@ const webhookReceived = declare(
   }),
 );
 
+const deliveryAttempted = declare(
+  {
+    field: "deliveryAttempted",
+    description: "A delivery to an endpoint of the caller was attempted.",
+    events: ["webhook_delivery.attempted"],
+    access: subscribe("webhooks:read"),
+    only: { argument: "endpointId", idOf: ({ endpoint_id }) => endpoint_id },
+    entity: "endpoint",
+  },
+  ({ endpoint_id, delivery_id, event_type, number, outcome, status, error, duration_ms }) => ({
+    endpoint: reference("WebhookEndpoint", endpoint_id),
+    deliveryId: delivery_id,
+    eventType: event_type,
+    ...{ number, outcome, status, error, durationMs: duration_ms },
+    changed: [],
+  }),
+);
+
 const audiences: Readonly<Record<string, SubscriptionAudience>> = Object.fromEntries(
   Object.entries(publishedProperties).map(([name, { audience }]) => [name, audience]),
 );
@@ -118,4 +136,10 @@ const configChanged = declare(
 );
 
 /** Every subscription of the graph, by its field. */
-export const subscriptions = { accountChanged, imageChanged, webhookReceived, configChanged } as const;
+export const subscriptions = {
+  accountChanged,
+  imageChanged,
+  webhookReceived,
+  deliveryAttempted,
+  configChanged,
+} as const;

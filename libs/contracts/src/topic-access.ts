@@ -1,5 +1,6 @@
 import type { ServiceName } from "@signalbox/core";
-import { catalogue } from "./catalogue.ts";
+import { catalogue, eventOf } from "./catalogue.ts";
+import { subscriptions } from "./subscriptions.ts";
 import { deadLetterTopic, type TopicName } from "./topics.ts";
 
 interface Rights {
@@ -23,6 +24,11 @@ const everybody: Rights = {
 /** Everything that an account or an operator can subscribe to. */
 const offeredToEndpoints = catalogue.flatMap(({ audience, topic }) => (audience === "internal" ? [] : [topic]));
 
+/** Everything that the graph tells its subscribers of. */
+const toldToSubscribers = Object.values(subscriptions).flatMap(({ events }) =>
+  events.map((name) => eventOf(name).topic),
+);
+
 /** The rights of each service beside those of everybody. Who decides about access is account alone. */
 const rights: Readonly<Record<ServiceName, Rights>> = {
   account: {
@@ -43,10 +49,10 @@ const rights: Readonly<Record<ServiceName, Rights>> = {
     reads: ["signalbox.account.v1"],
   },
   "webhook-delivery": {
-    writes: ["signalbox.webhook-delivery.v1", "signalbox.audit.v1"],
+    writes: ["signalbox.webhook-delivery.v1", "signalbox.webhook-attempt.v1", "signalbox.audit.v1"],
     reads: ["signalbox.account.v1", ...offeredToEndpoints],
   },
-  gateway: { writes: [], reads: ["signalbox.account.v1"] },
+  gateway: { writes: [], reads: toldToSubscribers },
 };
 
 /** Who may write and read which topic, for each service. `npm run topics` makes it the access lists of Kafka. */

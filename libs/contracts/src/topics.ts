@@ -45,6 +45,11 @@ const declarations = [
   facts("signalbox.webhook-source.v1", "webhook-ingest", "The sources that partners send to."),
   facts("signalbox.webhook-received.v1", "webhook-ingest", "Webhooks accepted from partners, in order per source."),
   facts("signalbox.webhook-delivery.v1", "webhook-delivery", "Endpoints, the fate of deliveries, and custom events."),
+  {
+    ...facts("signalbox.webhook-attempt.v1", "webhook-delivery", "Attempts of deliveries, for those who watch them."),
+    // What was told live is read again in the list of attempts.
+    retentionMs: hours(1),
+  },
 ] as const satisfies readonly TopicDeclaration[];
 
 export type TopicName = (typeof declarations)[number]["name"];

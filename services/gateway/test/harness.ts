@@ -35,11 +35,19 @@ export interface Harness {
   close(): Promise<void>;
 }
 
-export async function startGateway(overrides: Overrides = {}): Promise<Harness> {
-  const [events, account] = await Promise.all([testDatabase(), startAccountStandIn()]);
+/** What stands behind a gateway, and the properties by which it finds it. */
+export interface Backends {
+  readonly properties: Readonly<Record<string, string | boolean>>;
+  readonly subgraphs: ReadonlyMap<SubgraphName, Subgraph>;
+  close(): Promise<void>;
+}
+
+/** Starts stand-ins for the services, for gateways over one event log. */
+export async function startBackends(eventsUrl: string): Promise<Backends> {
+  const account = await startAccountStandIn();
   const bare = testContext("gateway", properties, {
     ...Object.fromEntries(subgraphNames.map((name) => [`${name}.internal-url`, "http://127.0.0.1:1"])),
-    ...{ "events.url": events.url, "internal.token": internalToken },
+    ...{ "events.url": eventsUrl, "internal.token": internalToken },
   });
   const subgraphs = new Map(
     await Promise.all(
@@ -48,13 +56,30 @@ export async function startGateway(overrides: Overrides = {}): Promise<Harness> 
   );
   // The account service answers principals and its subgraph at one address; here each has its own stand-in behind it.
   const accountFront = await joined(account.url, subgraphs.get("account")?.url ?? "");
+  return {
+    subgraphs,
+    properties: {
+      ...Object.fromEntries([...subgraphs].map(([name, { url }]) => [`${name}.internal-url`, url])),
+      "account.internal-url": accountFront.url,
+      "cache.url": "memory:",
+      "events.url": eventsUrl,
+      "internal.token": internalToken,
+      "http.strict-responses": true,
+    },
+    async close() {
+      await bare.close();
+      await Promise.all([...subgraphs.values()].map((subgraph) => subgraph.close()));
+      await Promise.all([accountFront.close(), account.close()]);
+    },
+  };
+}
+
+export async function startGateway(overrides: Overrides = {}): Promise<Harness> {
+  const events = await testDatabase();
+  const backends = await startBackends(events.url);
+  const { subgraphs } = backends;
   const context = testContext("gateway", properties, {
-    ...Object.fromEntries([...subgraphs].map(([name, { url }]) => [`${name}.internal-url`, url])),
-    "account.internal-url": accountFront.url,
-    "cache.url": "memory:",
-    "events.url": events.url,
-    "internal.token": internalToken,
-    "http.strict-responses": true,
+    ...backends.properties,
     ...(environment().GATEWAY_EXECUTOR === "apollo" && { "graphql.executor": "apollo" }),
     ...overrides,
   });
@@ -75,9 +100,8 @@ export async function startGateway(overrides: Overrides = {}): Promise<Harness> 
     get: (query, headers = {}) => send(null, "GET", `/graphql?query=${encodeURIComponent(query)}`, { headers }),
     async close() {
       await close();
-      await Promise.all([context.close(), bare.close()]);
-      await Promise.all([...subgraphs.values()].map((subgraph) => subgraph.close()));
-      await Promise.all([accountFront.close(), account.close(), events.close()]);
+      await context.close();
+      await Promise.all([backends.close(), events.close()]);
     },
   };
 }

@@ -127,15 +127,16 @@ test("a ping with another credential of the account goes on with that one, and a
 });
 
 test("operations on a socket count as requests do", async () => {
+  await using opened = new AsyncDisposableStack();
   const strict = await startGateway({ "http.rate-limit.credential.requests": "3" });
+  opened.defer(() => strict.close());
   const client = liveClient(strict, testPerson(), { lazy: false });
+  opened.defer(async () => client.dispose());
   const heard = Array.from({ length: 8 }, () => listen(client, "{ __typename }"));
   await eventually(() => heard.every(({ ended }) => ended !== null));
   const refused = heard.filter(({ ended }) => ended !== "complete");
   assert.ok(refused.length >= 1 && refused.length < 8);
   assert.equal(refused[0]?.ended[0].extensions.code, "RATE_LIMITED");
-  await client.dispose();
-  await strict.close();
 });
 
 test("a credential has twenty connections, and a connection a hundred subscriptions", async () => {
@@ -259,9 +260,10 @@ test("an upgrade to something else is refused", async () => {
   socket.destroy();
 });
 
-// Last: it takes no subscriptions after it.
 test("an instance that stops ends each subscription with its cursor and closes its connections with 1012", async () => {
+  await using opened = new AsyncDisposableStack();
   const stopping = await startGateway();
+  opened.defer(() => stopping.close());
   const person = testPerson();
   const client = liveClient(stopping, person, { lazy: false });
   const heard = listen(client, all);
@@ -270,13 +272,9 @@ test("an instance that stops ends each subscription with its cursor and closes i
   client.on("closed", (event) => {
     code = (event as { code: number }).code;
   });
-  try {
-    await stopping.context.close();
-    await eventually(() => heard.ended && code !== null);
-    assert.equal(heard.ended[0].extensions.code, "DRAINING");
-    assert.ok(heard.ended[0].extensions.cursor);
-    assert.equal(code, 1012);
-  } finally {
-    await stopping.close();
-  }
+  await stopping.context.close();
+  await eventually(() => heard.ended && code !== null);
+  assert.equal(heard.ended[0].extensions.code, "DRAINING");
+  assert.ok(heard.ended[0].extensions.cursor);
+  assert.equal(code, 1012);
 });

@@ -63,6 +63,15 @@ export const properties = defineProperties({
   "webhook-delivery.outbound.allow": outboundAllowProperty(
     "Addresses with port, such as 10.0.0.5:8443 or 127.0.0.1:*, that endpoints may use although they are not public; http is then allowed there too.",
   ),
+  "webhook-delivery.attempts.told": {
+    type: "string",
+    default: "failed",
+    choices: ["off", "failed", "all"],
+    secrecy: "internal",
+    reload: "live",
+    effect:
+      "Of which attempts `deliveryAttempted` of the graph tells. Each is one more event on the log, kept for an hour.",
+  },
   "webhook-delivery.attempt.timeout": {
     type: "integer",
     default: 15_000,

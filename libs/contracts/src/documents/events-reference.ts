@@ -27,9 +27,12 @@ export function eventsReference(): string {
 }
 
 function topicRow(topic: TopicDeclaration): string {
-  const kept = topic.cleanup === "compact" ? "newest per key" : `${topic.retentionMs / 86_400_000} days`;
+  const kept = topic.cleanup === "compact" ? "newest per key" : `${keptFor(topic.retentionMs)}`;
   return `| \`${topic.name}\` | ${topic.owner} | ${topic.partitions} | ${topic.cleanup} | ${kept} | ${topic.description} |`;
 }
+
+const keptFor = (milliseconds: number): string =>
+  milliseconds < 86_400_000 ? `${milliseconds / 3_600_000} h` : `${milliseconds / 86_400_000} days`;
 
 function rightsRow({ service, writes, reads }: TopicAccess): string {
   const list = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(", ");

@@ -44,6 +44,39 @@ export const webhookDeliveryParkedEvent = defineEvent({
   example: { ...webhookDeliveryExample, status: "parked", attempts: 3, changed: ["status"] },
 });
 
+export const webhookDeliveryAttemptedEvent = defineEvent({
+  version: 1,
+  name: "webhook_delivery.attempted",
+  topic: "signalbox.webhook-attempt.v1",
+  subject: "endpoint id",
+  audience: "internal",
+  description: "An attempt was made, for those who watch: which ones are told of is `webhook-delivery.attempts.told`.",
+  data: z.object({
+    id: identifier("The attempt"),
+    delivery_id: identifier("The delivery"),
+    endpoint_id: identifier("The endpoint"),
+    event_type: z.string().describe("Of the event that was delivered."),
+    number: z.int().describe("1 for the first."),
+    outcome: z.string().describe("`succeeded`, `retry`, `exhausted`, `gone` or `held`."),
+    status: z.int().nullable().describe("HTTP status of the answer; null when none came back."),
+    error: z.string().nullable().describe("Why it failed, in a stable word."),
+    duration_ms: z.int(),
+    started_at: timestamp,
+  }),
+  example: {
+    id: "wha_01kdzq6f2r4s6t8v0w1x3y5z7a",
+    delivery_id: webhookDeliveryExample.id,
+    endpoint_id: webhookDeliveryExample.endpoint_id,
+    event_type: "image.created",
+    number: 2,
+    outcome: "retry",
+    status: 503,
+    error: "status",
+    duration_ms: 84,
+    started_at: "2026-01-01T09:00:05.000Z",
+  },
+});
+
 export const webhookEventPublishedEvent = defineEvent({
   ...shared,
   name: "webhook_event.published",

@@ -53,10 +53,11 @@ export class LiveFeed {
     return this.#isReady;
   }
 
-  /** Begins to read. The service does not wait for a log that is away. */
+  /** Begins to read. The service counts as started once it is known where the log ends. */
   async open(onEvent: (one: LiveEvent) => void): Promise<void> {
     const { eventLog, service, instance, log, runner, health } = this.#context;
     this.#onEvent = onEvent;
+    const startup = health.startup("live events");
     const reader = await eventLog.broadcast({
       ...{ service, instance, topics: this.#topics },
       from: ({ topic, partition, end }) => {
@@ -71,6 +72,7 @@ export class LiveFeed {
     reader.caughtUp.then(
       () => {
         this.#isReady = true;
+        startup.done();
       },
       (error: unknown) => log.error({ error }, "the events of subscriptions could not be read"),
     );

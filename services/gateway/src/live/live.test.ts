@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import type { Authenticator } from "@signalbox/auth";
 import { eventOf } from "@signalbox/contracts";
 import { MiB, systemClock } from "@signalbox/core";
@@ -163,4 +165,28 @@ test("an answer about access that comes late does not undo a later one", async (
   const images = { access: { scope: "images:read", access: "subscribe" } } as const;
   await assert.rejects(caller.admit(images), ({ code }: { code: string }) => code === "forbidden");
   caller.close();
+});
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+function heapBytes(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
+
+test("10,000 subscriptions that come and go leave the heap within a tenth of what it was", async () => {
+  const { live, cursors, subscribe, publish } = setUp();
+  publish(0n);
+  const after = cursors.seal("imageChanged", new Map([[place, 0n]]));
+  let before = 0;
+  for (let n = 0; n < 11_000; n++) {
+    // What the first ones leave behind is compiled code.
+    if (n === 1_000) before = heapBytes();
+    const stream = await subscribe("subscription { imageChanged { changed } }", n % 10 === 0 ? after : null);
+    await stream.return();
+  }
+  const now = heapBytes();
+  assert.ok(live, "it is in use while the heap is looked at");
+  assert.ok(now < 1.1 * before, `the heap grew from ${Math.round(before / MiB)} to ${Math.round(now / MiB)} MiB`);
 });

@@ -25,6 +25,8 @@ export interface ResultDependencies {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly delayMsMin: number;
+  /** Which attempts those who watch are told of. */
+  readonly told: () => "off" | "failed" | "all";
   /** Tells the worker that a delivery is due in so many milliseconds. */
   readonly onPostponed: (delayMs: number) => void;
 }
@@ -135,7 +137,8 @@ export class AttemptResults {
     const results = batch.map(resultOf);
     const limits = endpointHealth.limits();
     const told = batch.filter(isTold);
-    if (told.length === 0) return recordResults(pool, results, limits);
+    const watched = this.#watched(batch);
+    if (told.length === 0 && watched.length === 0) return recordResults(pool, results, limits);
     return inTransaction(pool, async (tx) => {
       // Endpoints before what is counted of them, as everywhere: two who lock them the other way round wait for each other.
       const changed = new Map(
@@ -151,8 +154,16 @@ export class AttemptResults {
         await this.#tell(tx, one);
         await this.#changeEndpoint(tx, one, endpoints.get(one.made.endpoint.id) ?? null);
       }
+      const counted = watched.filter(({ made }) => recorded.won.has(made.delivery.id));
+      if (counted.length > 0) await this.#parts.outbox.append(tx, counted.map(attemptedEvent));
       return recorded;
     });
+  }
+
+  #watched(batch: readonly Waiting[]): readonly Waiting[] {
+    const told = this.#parts.told();
+    if (told === "off") return [];
+    return told === "all" ? batch : batch.filter(({ judgement }) => judgement.outcome !== "succeeded");
   }
 
   async #tell(tx: Tx, { made: { delivery, attempt }, judgement: { outcome } }: Waiting): Promise<void> {
@@ -246,6 +257,16 @@ function changesEndpoint({ made: { delivery, result }, judgement }: Waiting): bo
 /** What failed to be told about webhooks is not told about again, or one dead receiver would never fall silent. */
 function isOperatorEvent({ eventType }: LeasedDelivery): boolean {
   return eventType.startsWith("webhook_delivery.") || eventType.startsWith("webhook_endpoint.");
+}
+
+function attemptedEvent({ made: { delivery, attempt }, judgement: { outcome } }: Waiting): EventDraft {
+  const { endpointId, accountId, eventType } = delivery;
+  const { id, number, status, error, durationMs, startedAt } = attempt;
+  const data = {
+    ...{ id, delivery_id: delivery.id, endpoint_id: endpointId, event_type: eventType, number, outcome, status, error },
+    ...{ duration_ms: durationMs, started_at: startedAt.toISOString() },
+  };
+  return draft("webhook_delivery.attempted", { subject: endpointId, accountId, data });
 }
 
 function outcomeEvent(outcome: "exhausted" | "recovered", delivery: LeasedDelivery, attempt: Attempt): EventDraft {

@@ -51,9 +51,10 @@ export function openEngine(
 
   const delayMsMin = configuration.get("webhook-delivery.attempts.delay-min");
   const limits = () => healthLimits(configuration);
+  const told = () => configuration.get("webhook-delivery.attempts.told");
   const endpointHealth = createEndpointHealth({ ...shared, endpointStore, endpointStatus, limits });
   const results = new AttemptResults({
-    ...{ ...shared, endpointStore, endpointStatus, endpointHealth, delayMsMin, onPostponed },
+    ...{ ...shared, endpointStore, endpointStatus, endpointHealth, delayMsMin, onPostponed, told },
   });
   const attempt = (delivery: LeasedDelivery, endpoint: SigningEndpoint) =>
     tracer.withTraceparent(delivery.traceparent ?? undefined, () =>
