@@ -17,7 +17,7 @@ declare module "autocannon" {
     readonly errors: number;
     readonly non2xx: number;
     readonly requests: { readonly average: number; readonly total: number };
-    readonly latency: { readonly p50: number; readonly p99: number };
+    readonly latency: { readonly p50: number; readonly p97_5: number; readonly p99: number };
   }
   /** Loads a server over HTTP/1.1 and says what it gave. The package brings no types of its own. */
   function autocannon(options: Options): Promise<Result>;

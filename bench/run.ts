@@ -30,6 +30,7 @@ const benches: Readonly<Record<string, () => Promise<{ bench: Bench }>>> = {
   delivery: () => import("./delivery.ts"),
   ingest: () => import("./ingest.ts"),
   federation: () => import("./federation.ts"),
+  gateway: () => import("./gateway.ts"),
 };
 
 const [name = ""] = process.argv.slice(2);

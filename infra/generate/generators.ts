@@ -4,6 +4,7 @@ import { auditReference } from "./generators/audit-reference.ts";
 import { clientTypes } from "./generators/client-types.ts";
 import { errorReference, eventReference } from "./generators/contract-references.ts";
 import { kubernetesManifests, observeFiles } from "./generators/deployment-files.ts";
+import { graphReference } from "./generators/graph-reference.ts";
 import { metricsReference } from "./generators/metrics-reference.ts";
 import { prismaClients } from "./generators/prisma-clients.ts";
 import { propertyCatalogue, propertyPage, propertyReference } from "./generators/property-files.ts";
@@ -46,6 +47,7 @@ export const generators: readonly Generator[] = [
   errorReference,
   eventReference,
   metricsReference,
+  graphReference,
   observeFiles,
   kubernetesManifests,
   clientTypes,

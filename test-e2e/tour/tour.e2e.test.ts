@@ -131,6 +131,7 @@ test("the tour of the README, and what is done with the product that it started"
   await terminal.run("node --version");
   assert.doesNotMatch(terminal.output, new RegExp(`^${process.version}$`, "m"), "the machine's own Node runs it");
   await follow("README.md", reader);
+  await follow("docs/how-to/query-the-graph.md", reader);
   const ofKeys = ["create-a-service-client", "rotate-a-key", "find-leaked-keys"];
   const ofSenders = ["connect-a-sender", "migrate-a-secret", "read-and-replay", "act-as-a-hub"];
   const ofEvents = ["subscribe-and-resume", "rotate-the-sealing-key", "consume-events"];
@@ -157,7 +158,7 @@ test("an identity provider is connected, and an account of it is suspended", asy
 test("a field, a route, an event, a property and a service: the tools do what the pages say", async () => {
   await using stack = new AsyncDisposableStack();
   const reader = await newReader(stack);
-  for (const what of ["field", "route", "event", "property", "service"]) {
+  for (const what of ["field", "graph-field", "route", "event", "property", "service"]) {
     await follow(`docs/how-to/add-${what === "event" ? "an" : "a"}-${what}.md`, reader);
   }
   const migrations = await readdir(join(clone.folder, "services/images/prisma/migrations"));

@@ -13,19 +13,28 @@ export const supergraph: Generator = {
   kind: "built",
   folders: async () => [],
   generate: async () => {
-    const subgraphs = await Promise.all(
-      (await packagesWith("schema.graphql")).map(async ({ name, folder }) => ({
-        // The gateway's own is run in its process and has no address.
-        name: name === "gateway" ? "local" : name,
-        // A place holder: the gateway finds a subgraph by its name and the property `<name>.internal-url`.
-        url: `http://${name}/graphql`,
-        typeDefs: parse(await readFile(join(root, folder, "schema.graphql"), "utf8")),
-      })),
-    );
-    if (subgraphs.length === 0) return new Map();
-    const { errors, supergraphSdl } = composeServices(subgraphs);
-    if (errors)
-      throw new Error(`The subgraphs do not compose:\n  ${errors.map(({ message }) => message).join("\n  ")}`);
-    return new Map([[path, supergraphSdl]]);
+    const supergraphSdl = await composeSupergraph();
+    return new Map(supergraphSdl === null ? [] : [[path, supergraphSdl]]);
   },
 };
+
+/**
+ * Composes what the services say of the graph; null where there are no services.
+ *
+ * @throws Error with each reason why they do not fit together.
+ */
+export async function composeSupergraph(): Promise<string | null> {
+  const subgraphs = await Promise.all(
+    (await packagesWith("schema.graphql")).map(async ({ name, folder }) => ({
+      // The gateway's own is run in its process and has no address.
+      name: name === "gateway" ? "local" : name,
+      // A place holder: the gateway finds a subgraph by its name and the property `<name>.internal-url`.
+      url: `http://${name}/graphql`,
+      typeDefs: parse(await readFile(join(root, folder, "schema.graphql"), "utf8")),
+    })),
+  );
+  if (subgraphs.length === 0) return null;
+  const { errors, supergraphSdl } = composeServices(subgraphs);
+  if (errors) throw new Error(`The subgraphs do not compose:\n  ${errors.map(({ message }) => message).join("\n  ")}`);
+  return supergraphSdl;
+}

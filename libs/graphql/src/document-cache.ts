@@ -17,7 +17,7 @@ export type CheckedDocument =
 interface DocumentCacheOptions<Limits extends object> {
   /** How much memory the remembered documents may take. */
   readonly bytesMax: number;
-  /** What is checked against besides the schema. What was found under other limits is forgotten at once. */
+  /** What is checked against, the schema too where it may change. What was found under other limits is forgotten at once. */
   readonly limits: () => Limits;
   readonly check: (query: string, limits: Limits) => CheckedDocument;
 }
@@ -38,12 +38,14 @@ export function createDocumentCache<Limits extends object>({ bytesMax, limits, c
     maxEntrySize: Math.floor(bytesMax / entriesMin),
     sizeCalculation: bytesOf,
   });
-  let keptUnder = "";
+  let keptUnder: readonly unknown[] = [];
   return (query: string): CheckedDocument => {
     const current = limits();
-    const under = Object.values(current).join();
-    if (under !== keptUnder) kept.clear();
-    keptUnder = under;
+    const under = Object.values(current);
+    if (under.some((value, at) => value !== keptUnder[at])) {
+      kept.clear();
+      keptUnder = under;
+    }
     const known = kept.get(query);
     if (known !== undefined) return typeof known === "string" ? { refusal: JSON.parse(known) } : { document: known };
     const found = check(query, current);

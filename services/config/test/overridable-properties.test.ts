@@ -54,6 +54,7 @@ const overridable = [
   "graphql.deadline",
   "graphql.document-cache.bytes-max",
   "graphql.executor",
+  "graphql.graphiql",
   "graphql.introspection",
   "graphql.limits.aliases",
   "graphql.limits.anonymous-cost-window",

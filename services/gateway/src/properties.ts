@@ -51,6 +51,15 @@ export const properties = defineProperties({
     reload: "restart",
     effect: "Who runs operations: `ours`, which needs half the processor time or less, or that of @apollo/gateway.",
   },
+  "graphql.supergraph": {
+    type: "string",
+    local: true,
+    default: null,
+    secrecy: "internal",
+    reload: "restart",
+    effect:
+      "A path or URL of a supergraph instead of the one that comes with the gateway; followed every two seconds. Its subgraphs are those of the gateway.",
+  },
   "graphql.limits.depth": limit(16, 100, "How deep a document may nest; fragments count where they are spread."),
   "graphql.limits.aliases": limit(30, 1_000, "How many aliases a document may use."),
   "graphql.limits.root-fields": limit(20, 1_000, "How many root fields a document may select."),
@@ -108,6 +117,14 @@ export const properties = defineProperties({
     secrecy: "internal",
     reload: "live",
     effect: "Whether clients may ask for the schema; off also leaves out of errors which names there are.",
+  },
+  "graphql.graphiql": {
+    type: "boolean",
+    default: true,
+    secrecy: "internal",
+    reload: "live",
+    effect:
+      "Whether browsers get GraphiQL at `/graphql`. It reads the schema, so `graphql.introspection` off ends it too.",
   },
   "graphql.limits.mode": {
     type: "string",

@@ -13,6 +13,7 @@ import {
 import { GraphQLError, type GraphQLFormattedError } from "graphql";
 import { z } from "zod";
 import { errorPageRoutes } from "./docs/error-page.ts";
+import { graphiqlPage, graphiqlRoutes } from "./docs/graphiql.ts";
 import { type ReferenceDependencies, referenceRoutes } from "./docs/reference-routes.ts";
 import { type OperationRequest, operationRequestFrom } from "./documents/operation-request.ts";
 import { eventsOf, subscribeFor } from "./live/event-stream.ts";
@@ -73,14 +74,18 @@ const errors = "graphql";
 /** Whoever may see their own account, a disabled one too. What else a state leaves is judged by each field itself. */
 const auth = { scopes: [], access: "own-account:read", optional: true } as const;
 
+const page = "text/html";
+
 interface Dependencies {
   readonly operations: Operations;
   readonly live: Pick<OpenLive, "live" | "callers">;
   readonly reference: ReferenceDependencies;
+  /** Whether browsers get GraphiQL. */
+  readonly hasPage: () => boolean;
 }
 
 /** The query endpoint (spec, "Query endpoint"; GraphQL over HTTP), and documents about everything. */
-export function publicRoutes({ operations, live, reference }: Dependencies): Routes {
+export function publicRoutes({ operations, live, reference, hasPage }: Dependencies): Routes {
   const routes = createRoutes();
 
   routes.post("/graphql", {
@@ -111,17 +116,21 @@ export function publicRoutes({ operations, live, reference }: Dependencies): Rou
       operationName: z.string().optional(),
       extensions: z.string().optional().describe("A JSON object, whose `persistedQuery` names a document."),
     }),
-    responses,
+    responses: { ...responses, 200: { content: [...mediaTypes, eventStream, page], schema: GraphqlAnswer } },
     errors,
     cache: "private, no-cache",
     handle: (input) => {
+      const wantsPage = input.mediaType === page;
+      if (wantsPage && hasPage()) return graphiqlPage();
       refuseAmbientCredentials(input);
       const read = () => requestFromQuery(input.query);
-      return input.mediaType === eventStream
-        ? answerInEvents(input, read, "queries and subscriptions", { operations, ...live })
-        : answer(input, async () => operations.execute(read(), askingOf(input), "queries"));
+      if (input.mediaType === eventStream)
+        return answerInEvents(input, read, "queries and subscriptions", { operations, ...live });
+      const run = async () => operations.execute(read(), askingOf(input), "queries");
+      return answer(input, run, wantsPage ? mediaTypes[0] : input.mediaType);
     },
   });
+  routes.include(graphiqlRoutes());
   routes.include(errorPageRoutes());
   routes.include(referenceRoutes(reference));
   return routes;
@@ -171,8 +180,8 @@ const askingOf = ({ principal, requestId, clientAddress, headers, signal }: Inpu
 });
 
 /** Writes a result, or what is wrong with the request, in the media type that was agreed on. */
-async function answer(input: Input, run: () => Promise<Outcome>): Promise<HttpResponse> {
-  const { mediaType, requestId } = input;
+async function answer(input: Input, run: () => Promise<Outcome>, mediaType = input.mediaType): Promise<HttpResponse> {
+  const { requestId } = input;
   const { status, errors, body, isReplayed, cost, notes } = await run().then(
     withStatusOf(mediaType),
     (error: unknown): Outcome => {

@@ -30,9 +30,13 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const { authenticator, accessStates, authorizeManagement } = await openAccess(context, eventLog, rateLimits);
 
   const clients = new Map(subgraphs.map((name) => [name as string, openSubgraphClient(context, name)]));
+  const location = configuration.get("graphql.supergraph");
   const supergraph = await openSupergraph({
     executor: configuration.get("graphql.executor"),
-    ...{ clients, accessStates, tracer, clock, metrics, log },
+    ...{ location, clients, accessStates, tracer, clock, metrics, log, runner },
+  }).catch((error: Error) => {
+    if (location === null) throw error;
+    throw unreadable("graphql.supergraph", location, `a supergraph: ${error.message}`);
   });
   runner.defer("supergraph", () => supergraph.close());
   const isEnforced = configuration.get("graphql.limits.mode") === "enforce";
@@ -72,7 +76,8 @@ export async function createService(context: ServiceContext<Properties>): Promis
     ...{ schema, showsSchema: () => configuration.get("graphql.introspection") },
     reader: await openReader(configuration.get("docs.reader")),
   };
-  const routes = publicRoutes({ operations, live, reference });
+  const hasPage = () => configuration.get("graphql.graphiql") && configuration.get("graphql.introspection");
+  const routes = publicRoutes({ operations, live, reference, hasPage });
   const own = openApiDocument(routes, openapi);
   routes.include(openapiRoutes(createMergedOpenapi({ clients, own, clock })));
   return {
@@ -88,14 +93,16 @@ async function openManifest({
   ...context
 }: ServiceContext<Properties>): Promise<TrustedDocuments | null> {
   if (configuration.get("graphql.documents") !== "trusted") return null;
-  const value = configuration.get("graphql.trusted-documents");
-  const problem = { property: "graphql.trusted-documents", source: "the start", value: value ?? "" };
-  if (value === null)
-    throw new ConfigurationError([{ ...problem, expected: "a manifest for graphql.documents=trusted" }]);
+  const property = "graphql.trusted-documents";
+  const value = configuration.get(property);
+  if (value === null) throw unreadable(property, "", "a manifest for graphql.documents=trusted");
   return openTrustedDocuments(value, context).catch((error: Error) => {
-    throw new ConfigurationError([{ ...problem, expected: `a manifest that can be read: ${error.message}` }]);
+    throw unreadable(property, value, `a manifest that can be read: ${error.message}`);
   });
 }
+
+const unreadable = (property: string, value: string, expected: string) =>
+  new ConfigurationError([{ property, source: "the start", value, expected }]);
 
 function openSubgraphClient(
   { configuration, runner }: ServiceContext<Properties>,

@@ -20,6 +20,8 @@ test("with graphql.introspection off nobody learns of the schema, not from error
   }
   const { body } = await gateway.query(testPerson(), "{ __typename viewer { __typename } }");
   assert.deepEqual(body.data, { __typename: "Query", viewer: { __typename: "Account" } });
+  const page = await gateway.get("{ __typename }", { accept: "text/html" });
+  assert.match(page.headers.get("content-type") ?? "", /json/, "a page that could not read the schema is not served");
 });
 
 test("nor does anybody read the schema as a document, while that of events is public", async () => {

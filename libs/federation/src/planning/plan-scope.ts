@@ -73,19 +73,29 @@ export class PlanScope {
 
   /** Reads what each base of an object has, from the parts of the object above. */
   readBases(name: string, above: Parts): Part[] {
-    const child = this.#children.get(name);
-    if (!child) return [];
-    return child.#bases.map((base) => {
+    return this.#children.get(name)?.readOwnBases(above) ?? [];
+  }
+
+  /** The same, of the scope below. */
+  readOwnBases(above: Parts): Part[] {
+    const bases = this.#bases;
+    const read = new Array<Part>(bases.length);
+    for (let at = 0; at < bases.length; at++) {
+      const base = bases[at] as Source;
       const part = above[base.above?.at ?? 0];
       // What was lost has lost all that is below it.
-      return part instanceof Missing ? part : memberOf(part, base.name);
-    });
+      read[at] = part instanceof Missing ? part : memberOf(part, base.name);
+    }
+    return read;
   }
 
   /** All parts of an object: its bases, and what was fetched for it. */
   withLinks(bases: Part[]): Parts {
-    if (this.#links.length === 0) return bases;
-    return [...bases, ...this.#links.map(({ name }) => linkOn(bases, name))];
+    const links = this.#links;
+    if (links.length === 0) return bases;
+    const parts = bases.slice();
+    for (const { name } of links) parts.push(linkOn(bases, name));
+    return parts;
   }
 
   /** Tells whether a field may come from a link. */

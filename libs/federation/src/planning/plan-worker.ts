@@ -1,5 +1,5 @@
 import { parentPort, threadId, workerData } from "node:worker_threads";
-import { operationFromDocument, Supergraph } from "@apollo/federation-internals";
+import { operationFromDocument, ROUTER_SUPPORTED_SUPERGRAPH_FEATURES, Supergraph } from "@apollo/federation-internals";
 import { QueryPlanner } from "@apollo/query-planner";
 import { parse, printSchema } from "graphql";
 import type { PlanAnswer, PlanQuestion, PlanWorkerData } from "./planning-messages.ts";
@@ -9,7 +9,11 @@ const { supergraphSdl, evaluatedPlansMax, pathsMax } = workerData as PlanWorkerD
 const port = parentPort;
 if (!port) throw new Error(`this is no thread of its own: ${threadId}`);
 
-const supergraph = Supergraph.build(supergraphSdl, { supportedFeatures: null, validateSupergraph: false });
+/** Rules of access in a supergraph would be obeyed by nobody here, so one that has them is refused. */
+const supportedFeatures = new Set(
+  [...ROUTER_SUPPORTED_SUPERGRAPH_FEATURES].filter((url) => !/\/(authenticated|requiresScopes|policy)\//.test(url)),
+);
+const supergraph = Supergraph.build(supergraphSdl, { supportedFeatures, validateSupergraph: true });
 const apiSchema = supergraph.apiSchema();
 const planner = new QueryPlanner(supergraph, {
   debug: { maxEvaluatedPlans: evaluatedPlansMax, pathsLimit: pathsMax },

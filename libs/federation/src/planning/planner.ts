@@ -37,6 +37,8 @@ const evaluatedPlansMax = 10_000;
 /** Of the ways through the subgraphs to one field, so many are weighed. */
 const pathsMax = 1_000;
 const heapMaxMiB = 256;
+/** One plan after the other needs no room for the leftovers of many. */
+const youngHeapMaxMiB = 12;
 /** However busy the machine is, a thread that has no plan after so many looks at it is stuck. */
 const looksMax = 40;
 
@@ -67,7 +69,7 @@ class PlanningLine {
   start(): Promise<PlanReady> {
     const worker = new Worker(new URL("./plan-worker.ts", import.meta.url), {
       workerData: this.#data,
-      resourceLimits: { maxOldGenerationSizeMb: heapMaxMiB },
+      resourceLimits: { maxOldGenerationSizeMb: heapMaxMiB, maxYoungGenerationSizeMb: youngHeapMaxMiB },
       // The planner reads its environment, and needs nothing of it.
       env: {},
     });

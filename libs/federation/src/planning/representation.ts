@@ -4,11 +4,14 @@ import { hostOf, isAbsent, itemsAt, listOf, memberOf, type Part, type Parts, typ
 
 /** How an entity is told to a subgraph. */
 export interface Representation {
-  /** Writes it as JSON; null where something that it needs is missing. */
-  write(scope: PlanScope, parts: Parts): string | null;
+  /** Writes it as JSON; null where something that it needs is missing. `written` keeps what was written for one fetch. */
+  write(scope: PlanScope, parts: Parts, written: WrittenRepresentations): string | null;
   /** The parts of an object that its first members are read from, to find out why one is missing. */
   partsNeeded(scope: PlanScope, parts: Parts): Part[];
 }
+
+/** Representations by type and by the one value that tells two of them apart. */
+export type WrittenRepresentations = Map<string, Map<unknown, string | null>>;
 
 /** `typeRewrites` are the names under which subgraphs know entities of a type. */
 export function createRepresentation(
@@ -27,12 +30,20 @@ export function createRepresentation(
     return name;
   };
   return {
-    write(scope, parts) {
+    write(scope, parts, written) {
       const typeName = types.nameOf(parts);
       if (typeName === null) return null;
+      // An entity stands in many places, and most have a single key.
+      const key = selection.onlyKeyOf(typeName);
+      const ofType = key === null ? null : (written.get(typeName) ?? new Map<unknown, string | null>());
+      const value = key === null ? undefined : read(scope, parts, key);
+      const known = ofType?.get(value);
+      if (known !== undefined) return known;
       const text = selection.write(scope, parts, typeName, sentAs(typeName));
       // Without a type it is no representation.
-      return text?.includes('"__typename":') ? text : null;
+      const representation = text?.includes('"__typename":') ? text : null;
+      if (ofType) written.set(typeName, ofType.set(value, representation));
+      return representation;
     },
     partsNeeded(scope, parts) {
       const names = selection.fieldsOf(types.nameOf(parts)).map(({ name }) => name);
@@ -92,6 +103,7 @@ class RequiredSelection {
   readonly #types: TypeNames;
   readonly #nodes: readonly QueryPlanSelectionNode[];
   readonly #fields = new Map<string | null, readonly RequiredField[]>();
+  readonly #onlyKeys = new Map<string, string | null>();
 
   constructor(types: TypeNames, nodes: readonly QueryPlanSelectionNode[]) {
     this.#types = types;
@@ -111,6 +123,17 @@ class RequiredSelection {
       text += (text === "" ? "{" : ",") + start + written;
     }
     return text === "" ? "{}" : `${text}}`;
+  }
+
+  /** The leaf that is all there is besides the type; null where there is more. */
+  onlyKeyOf(typeName: string): string | null {
+    const known = this.#onlyKeys.get(typeName);
+    if (known !== undefined) return known;
+    const keys = this.fieldsOf(typeName).filter(({ name }) => name !== "__typename");
+    const [key] = keys;
+    const onlyKey = keys.length === 1 && key?.selection === null ? key.name : null;
+    this.#onlyKeys.set(typeName, onlyKey);
+    return onlyKey;
   }
 
   /** The same for an object whose type nobody has looked at. */

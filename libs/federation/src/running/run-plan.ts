@@ -10,6 +10,7 @@ import {
   type Parts,
   type PlanScope,
 } from "../planning/plan-scope.ts";
+import type { WrittenRepresentations } from "../planning/representation.ts";
 import { type Batch, EntityLoader } from "./entity-loader.ts";
 import { ErrorMarks, Missing, type Path } from "./missing.ts";
 import type { Loss, SendToSubgraph, SubgraphAnswer } from "./subgraph-port.ts";
@@ -65,10 +66,8 @@ class PlanRun<Context> implements Fetched {
 
   async #fetch(step: FetchStep): Promise<void> {
     const { root: scope } = this.#request.plan;
-    const found = new Map<object, Target>();
-    collect(scope, scope.rootParts(this.root), this.root, step.path, 0, found);
-    if (found.size === 0) return;
-    const targets = [...found.values()];
+    const targets = targetsOf(scope, this.root, step.path);
+    if (targets.length === 0) return;
     const target = step.path.reduce<PlanScope>((above, name) => above.belowField(name), scope);
     if (step.representation) await this.#fetchEntities(step, step.representation, target, targets);
     else await this.#fetchOnce(step, targets);
@@ -96,8 +95,9 @@ class PlanRun<Context> implements Fetched {
     const link = linkName(step.index);
     const wanted: Target[] = [];
     const texts: string[] = [];
+    const written: WrittenRepresentations = new Map();
     for (const target of targets) {
-      const text = representation.write(scope, target.parts);
+      const text = representation.write(scope, target.parts, written);
       if (text !== null) {
         wanted.push(target);
         texts.push(text);
@@ -138,6 +138,10 @@ class PlanRun<Context> implements Fetched {
     { entities, errors, untold, loss }: EntityAnswer,
   ): void {
     const entity = entities?.[at] ?? null;
+    if (entity !== null && errors.length === 0) {
+      host[link] = entity;
+      return;
+    }
     const own = errors.filter(({ path }) => path[0] === at);
     const isTold = own.length > 0 || untold.length > 0;
     host[link] = entity ?? (loss || isTold ? new Missing(loss) : null);
@@ -162,7 +166,13 @@ class PlanRun<Context> implements Fetched {
   }
 }
 
-/** Walks to the objects that a fetch is made for; each is asked for once, in however many places it stands. */
+/** Finds the objects that a fetch is made for; each is asked for once, in however many places it stands. */
+function targetsOf(scope: PlanScope, root: Record<string, unknown>, path: readonly string[]): Target[] {
+  const found = new Map<object, Target>();
+  collect(scope, scope.rootParts(root), root, path, 0, found);
+  return [...found.values()];
+}
+
 function collect(
   scope: PlanScope,
   parts: Parts,
@@ -173,7 +183,8 @@ function collect(
 ): void {
   const name = path[depth];
   if (name === undefined) return void into.set(host, { host, parts });
-  collectItems(scope.belowField(name), scope.readBases(name, parts), path, depth + 1, into);
+  const below = scope.belowField(name);
+  collectItems(below, below.readOwnBases(parts), path, depth + 1, into);
 }
 
 function collectItems(

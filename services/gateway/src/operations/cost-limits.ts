@@ -2,7 +2,13 @@ import type { Principal } from "@signalbox/auth";
 import type { RateLimiter, RateLimitPolicy } from "@signalbox/cache";
 import { AppError, minutes, seconds } from "@signalbox/core";
 import { addressBucket } from "@signalbox/http";
-import { type DocumentNode, type FragmentDefinitionNode, GraphQLError, Kind } from "graphql";
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  GraphQLError,
+  Kind,
+  type OperationDefinitionNode,
+} from "graphql";
 import { estimateCost } from "./operation-cost.ts";
 
 type Costed = Parameters<typeof estimateCost>[0];
@@ -30,13 +36,7 @@ export function createCostLimits({ limiterOf, windows, costMax, pageSize }: Cost
   const ofAddresses = limiterOf({ name: "graphql-cost-anonymous", limit: windows.anonymous, windowMs: minutes(1) });
 
   return {
-    estimate({ schema, document, operation, variables }: Asked): number {
-      const definitions = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
-      const fragments = new Map(
-        (definitions as FragmentDefinitionNode[]).map((fragment) => [fragment.name.value, fragment]),
-      );
-      return estimateCost({ schema, fragments, operation, variables, pageSize: pageSize() });
-    },
+    estimate: (asked: Asked): number => estimateOnce(asked, pageSize()),
     /** The refusal of an operation that costs too much by itself; null for one that may be run. */
     refusal(cost: number): GraphQLError | null {
       const max = costMax();
@@ -56,4 +56,31 @@ export function createCostLimits({ limiterOf, windows, costMax, pageSize }: Cost
       });
     },
   };
+}
+
+/** What an operation was taken for with the lengths that it was given. */
+interface Estimates {
+  readonly variables: readonly string[];
+  readonly byLengths: Map<string, number>;
+}
+
+const estimates = new WeakMap<OperationDefinitionNode, Estimates>();
+const lengthsMax = 64;
+
+/** Documents are kept while they are in use, and so is what their operations cost. */
+function estimateOnce({ schema, document, operation, variables }: Asked, pageSize: number): number {
+  const known = estimates.get(operation);
+  const key = known && [pageSize, ...known.variables.map((name) => variables[name])].join();
+  const cost = known?.byLengths.get(key ?? "");
+  if (cost !== undefined) return cost;
+  const definitions = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
+  const fragments = new Map((definitions as FragmentDefinitionNode[]).map((node) => [node.name.value, node]));
+  const lengths = new Set<string>();
+  const onLength = (variable: string) => lengths.add(variable);
+  const estimated = estimateCost({ schema, fragments, operation, variables, pageSize, onLength });
+  const byLengths = known && known.byLengths.size < lengthsMax ? known.byLengths : new Map<string, number>();
+  const names = known?.variables ?? [...lengths];
+  byLengths.set([pageSize, ...names.map((name) => variables[name])].join(), estimated);
+  estimates.set(operation, { variables: names, byLengths });
+  return estimated;
 }

@@ -27,6 +27,8 @@ interface Costed {
   readonly variables: Readonly<Record<string, unknown>>;
   /** The length of a page whose field does not say. */
   readonly pageSize: number;
+  /** Told of each variable that a length was read from. */
+  readonly onLength?: (variable: string) => void;
 }
 
 /**
@@ -75,8 +77,9 @@ function fieldOf(parent: GraphQLNamedType, name: string) {
   return isObjectType(parent) || isInterfaceType(parent) ? (parent as GraphQLObjectType).getFields()[name] : undefined;
 }
 
-function lengthOf({ variables, pageSize }: Costed, node: FieldNode): number {
+function lengthOf({ variables, pageSize, onLength }: Costed, node: FieldNode): number {
   const given = node.arguments?.find(({ name }) => name.value === "first")?.value;
+  if (given?.kind === Kind.VARIABLE) onLength?.(given.name.value);
   const value = given?.kind === Kind.VARIABLE ? variables[given.name.value] : given?.kind === Kind.INT && given.value;
   // A length below 1 is refused by the service, and must not make the rest cheaper.
   return typeof value === "number" || typeof value === "string" ? Math.max(1, Number(value)) : pageSize;

@@ -40,7 +40,7 @@ interface Asking extends Omit<OperationContext, "keyed" | "fetches"> {
 }
 
 interface Dependencies {
-  readonly supergraph: Supergraph;
+  readonly supergraph: Omit<Supergraph, "prepare">;
   readonly documents: Documents;
   readonly limits: () => DocumentRules;
   readonly documentCacheBytesMax: number;
@@ -62,8 +62,8 @@ export function createOperations(dependencies: Dependencies) {
   const record = createOperationRecords({ metrics, clock });
   const checked = createDocumentCache({
     bytesMax: documentCacheBytesMax,
-    limits,
-    check: (query, current) => checkDocument(supergraph.schema, query, current),
+    limits: () => ({ ...limits(), schema: supergraph.schema }),
+    check: (query, { schema, ...rules }) => checkDocument(schema, query, rules),
   });
 
   /** Finds the operation that a request asks for, without running it. */
@@ -142,13 +142,11 @@ function endOf({ operation }: OperationDefinitionNode, gone: AbortSignal, deadli
   return { signal: ending.signal, release };
 }
 
-/** Writes an answer, whose data is JSON already. */
+/** Writes an answer, whose data is JSON already. Data may be long, so it is only added to and copied once. */
 function written(errors: readonly GraphQLFormattedError[], data?: string): Buffer {
-  const members = [
-    ...(errors.length > 0 ? [`"errors":${JSON.stringify(errors)}`] : []),
-    ...(data === undefined ? [] : [`"data":${data}`]),
-  ];
-  return Buffer.from(`{${members.join()}}`);
+  const told = errors.length > 0 ? `"errors":${JSON.stringify(errors)}` : "";
+  if (data === undefined) return Buffer.from(`{${told}}`);
+  return Buffer.from(`{${told}${told === "" ? "" : ","}"data":${data}}`);
 }
 
 const never = new AbortController().signal;

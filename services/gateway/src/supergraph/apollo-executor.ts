@@ -58,6 +58,8 @@ export async function openApolloExecutor({
       const { data = null } = result;
       return { data: JSON.stringify(data), objects: objectsIn(data), errors: placeErrors(errorsOf(result), data) };
     },
+    // It plans when it executes, and in no other way.
+    prepare: async () => {},
     close: () => gateway.stop(),
   };
 }

@@ -1,5 +1,7 @@
 import { readFile } from "node:fs/promises";
-import { openApolloExecutor } from "./apollo-executor.ts";
+import { Kind, parse } from "graphql";
+import { type WatchedDependencies, watchSource } from "../watched/watch-source.ts";
+import { CurrentSupergraph } from "./current-supergraph.ts";
 import { createLocalSubgraph } from "./local-subgraph.ts";
 import { openOwnExecutor } from "./own-executor.ts";
 import { createSubgraphSender, type SenderParts } from "./subgraph-sender.ts";
@@ -8,24 +10,59 @@ import type { Supergraph } from "./supergraph.ts";
 /** Composed from the services' schema.graphql by `npm run generate`. */
 const supergraphFile = new URL("../generated/supergraph.graphql", import.meta.url);
 
+interface SupergraphParts extends Omit<SenderParts, "name" | "client">, WatchedDependencies {
+  readonly executor: "ours" | "apollo";
+  readonly clients: ReadonlyMap<string, SenderParts["client"]>;
+  /** A path or URL of another supergraph than the composed one; it is followed. */
+  readonly location: string | null;
+}
+
 /**
  * Opens the composed graph. The composition was checked when it was generated, so a subgraph that is away now does not
- * keep the gateway from starting: its fields fail alone.
+ * keep the gateway from starting: its fields fail alone. One that comes from elsewhere is checked whenever it changes.
+ *
+ * @throws Error when the first supergraph cannot be read or is refused.
  */
 export async function openSupergraph({
+  location,
   executor,
   clients,
   ...parts
-}: Omit<SenderParts, "name" | "client"> & {
-  executor: "ours" | "apollo";
-  clients: ReadonlyMap<string, SenderParts["client"]>;
-  log: Parameters<typeof openApolloExecutor>[0]["log"];
-}): Promise<Supergraph> {
-  const supergraphSdl = await readFile(supergraphFile, "utf8");
+}: SupergraphParts): Promise<CurrentSupergraph> {
   const senders = new Map(
     [...clients].map(([name, client]) => [name, createSubgraphSender({ ...parts, name, client })]),
   );
   senders.set("local", await createLocalSubgraph(senders));
-  const openApollo = () => openApolloExecutor({ supergraphSdl, senders, log: parts.log });
-  return executor === "apollo" ? openApollo() : openOwnExecutor({ ...parts, supergraphSdl, senders, openApollo });
+  const open = async (supergraphSdl: string): Promise<Supergraph> => {
+    assertKnown(subgraphsIn(supergraphSdl), senders);
+    const openApollo = async () => {
+      // 110 MiB of packages that our own executor needs for nothing.
+      const { openApolloExecutor } = await import("./apollo-executor.ts");
+      return openApolloExecutor({ supergraphSdl, senders, log: parts.log });
+    };
+    return executor === "apollo" ? openApollo() : openOwnExecutor({ ...parts, supergraphSdl, senders, openApollo });
+  };
+  const current = new CurrentSupergraph();
+  const apply = async (supergraphSdl: string) => current.replace(await open(supergraphSdl));
+  if (location === null) await apply(await readFile(supergraphFile, "utf8"));
+  else await watchSource({ ...parts, name: "supergraph", location }, apply);
+  return current;
+}
+
+/** Where a subgraph is found is configured, so that a supergraph cannot send callers' principals elsewhere. */
+function assertKnown(names: readonly string[], senders: ReadonlyMap<string, unknown>): void {
+  const unknown = names.filter((name) => !senders.has(name));
+  if (unknown.length > 0) throw new Error(`the supergraph names subgraphs that there are not: ${unknown.join(", ")}`);
+}
+
+/** The names that `join__Graph` gives its subgraphs. */
+function subgraphsIn(supergraphSdl: string): string[] {
+  const definitions = parse(supergraphSdl, { noLocation: true }).definitions;
+  return definitions.flatMap((definition) => {
+    if (definition.kind !== Kind.ENUM_TYPE_DEFINITION || definition.name.value !== "join__Graph") return [];
+    const directives = (definition.values ?? []).flatMap((value) => value.directives ?? []);
+    return directives.flatMap(({ arguments: given = [] }) =>
+      given.flatMap(({ name, value }) => (name.value === "name" && value.kind === Kind.STRING ? [value.value] : [])),
+    );
+  });
 }

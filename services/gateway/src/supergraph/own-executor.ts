@@ -47,6 +47,7 @@ export async function openOwnExecutor({
         if (answer.flawedSubgraphs.includes(fetch.subgraph) && fetch.outcome === "ok") fetch.outcome = "fault";
       return { ...answer, errors: boundLosses(answer.errors) };
     },
+    prepare: ({ query: text, ...asked }) => own.prepare({ text, ...asked }),
     async close() {
       await Promise.all([own.close(), apollo?.then((opened) => opened.close())]);
     },

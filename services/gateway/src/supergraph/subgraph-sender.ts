@@ -134,12 +134,23 @@ function postOnce({ name, client, tracer }: SenderParts, request: SubgraphReques
     const headers = {
       "x-request-id": requestId,
       [clientAddressHeader]: clientAddress,
-      ...(principal === null ? {} : { [principalHeader]: encodePrincipal(principal) }),
+      ...(principal === null ? {} : { [principalHeader]: encodedPrincipal(principal) }),
       ...(traceparent === undefined ? {} : { traceparent }),
       ...(keyed && isMutation && { [operationKeyHeader]: keyFor(name, keyed) }),
     };
     return client.post("/graphql", body, headers, signal);
   });
+}
+
+const encodedPrincipals = new WeakMap<Principal, string>();
+
+/** A principal is the same for all fetches of an operation, and mostly for many operations. */
+function encodedPrincipal(principal: Principal): string {
+  const known = encodedPrincipals.get(principal);
+  if (known !== undefined) return known;
+  const encoded = encodePrincipal(principal);
+  encodedPrincipals.set(principal, encoded);
+  return encoded;
 }
 
 function keyFor(subgraph: string, { key, fingerprint, sentTo }: KeyedOperation): string {

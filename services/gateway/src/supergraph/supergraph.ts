@@ -2,7 +2,7 @@ import type { DocumentNode, GraphQLFormattedError, GraphQLSchema, OperationDefin
 import type { OperationContext } from "./subgraph-sender.ts";
 
 /** A valid operation. */
-interface RunnableOperation {
+export interface RunnableOperation {
   readonly query: string;
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
@@ -25,5 +25,7 @@ export interface OperationAnswer {
 export interface Supergraph {
   readonly schema: GraphQLSchema;
   execute(operation: RunnableOperation, context: OperationContext): Promise<OperationAnswer>;
+  /** Plans an operation before anybody asks for it, where the executor can. */
+  prepare(operation: Omit<RunnableOperation, "operationName">): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,0 +1,89 @@
+import { type Change, ChangeType, CriticalityLevel, diff, type TypeOfChangeType } from "@graphql-inspector/core";
+import {
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  type GraphQLType,
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+  isUnionType,
+} from "graphql";
+
+/** How long clients are told before something goes that they may use. */
+const noticeMonths = 12;
+
+/**
+ * Finds the changes of the public graph that may break a client. What was deprecated twelve months before may go; its reason
+ * begins with the day, as in `Since 2026-11-22. Use images.`
+ */
+export async function breakingChanges(accepted: GraphQLSchema, current: GraphQLSchema, today: Date): Promise<string[]> {
+  const changes = await diff(accepted, current);
+  const broken = changes.filter((change) => isBreaking(change) && !isAnnounced(accepted, change, today));
+  return [...broken.map(({ message }) => message), ...undatedDeprecations(current)];
+}
+
+/** Inspector calls an output type that is stricter harmless. A subgraph that is away then takes all around the field along. */
+function isBreaking({ type, criticality }: Change<TypeOfChangeType>): boolean {
+  return criticality.level === CriticalityLevel.Breaking || type === ChangeType.FieldTypeChanged;
+}
+
+function isAnnounced(accepted: GraphQLSchema, { path = "" }: Change<TypeOfChangeType>, today: Date): boolean {
+  const [typeName = "", memberName, argumentName] = path.split(".");
+  const type = accepted.getType(typeName);
+  if (!type) return false;
+  if (memberName === undefined) return isLeftOver(accepted, type, today);
+  const member = membersOf(type).find(({ name }) => name === memberName);
+  const argument = member?.args?.find(({ name }) => name === argumentName);
+  return isDue(member, today) || isDue(argument, today);
+}
+
+/** A type goes with the last field that had it. */
+function isLeftOver(schema: GraphQLSchema, type: GraphQLNamedType, today: Date): boolean {
+  const users = Object.values(schema.getTypeMap()).flatMap((other) => {
+    if (isUnionType(other)) return other.getTypes().includes(type as never) ? [undefined] : [];
+    return membersOf(other).flatMap((member) =>
+      [member, ...(member.args ?? [])].filter((user) => user.type && getNamedType(user.type) === type),
+    );
+  });
+  return users.length > 0 && users.every((user) => isDue(user, today));
+}
+
+interface Member {
+  readonly name: string;
+  readonly deprecationReason?: string | null | undefined;
+  /** Values of an enum have none. */
+  readonly type?: GraphQLType;
+  readonly args?: readonly Member[];
+}
+
+function membersOf(type: GraphQLNamedType): readonly Member[] {
+  if (isEnumType(type)) return type.getValues();
+  return isObjectType(type) || isInterfaceType(type) || isInputObjectType(type) ? Object.values(type.getFields()) : [];
+}
+
+const dated = /^Since (\d{4}-\d{2}-\d{2})\. /;
+
+function isDue(member: Member | undefined, today: Date): boolean {
+  const [, day] = dated.exec(member?.deprecationReason ?? "") ?? [];
+  if (day === undefined) return false;
+  const due = new Date(day);
+  due.setUTCMonth(due.getUTCMonth() + noticeMonths);
+  return due <= today;
+}
+
+function undatedDeprecations(schema: GraphQLSchema): string[] {
+  return Object.values(schema.getTypeMap())
+    .filter(({ name }) => !name.startsWith("__"))
+    .flatMap((type) =>
+      membersOf(type).flatMap((member) =>
+        [member, ...(member.args ?? [])]
+          .filter(({ deprecationReason }) => deprecationReason && !dated.test(deprecationReason))
+          .map(
+            ({ name }) =>
+              `The deprecation of '${type.name}.${name}' does not begin with its day: "Since 2026-11-22. …"`,
+          ),
+      ),
+    );
+}

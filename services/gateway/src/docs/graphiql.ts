@@ -1,0 +1,96 @@
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { AppError } from "@signalbox/core";
+import { bytes, createRoutes, type HttpResponse, type Routes } from "@signalbox/http";
+import { z } from "zod";
+
+const require = createRequire(import.meta.url);
+const inPackage = (name: string, file: string) => join(dirname(require.resolve(`${name}/package.json`)), file);
+
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "font-src data:",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+].join("; ");
+
+const page = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="robots" content="noindex">
+<title>GraphiQL</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/graphql/assets/graphiql.css">
+<link rel="stylesheet" href="/graphql/assets/start.css">
+<div id="graphiql">Loading …</div>
+<script src="/graphql/assets/react.js"></script>
+<script src="/graphql/assets/react-dom.js"></script>
+<script src="/graphql/assets/graphiql.js"></script>
+<script src="/graphql/assets/start.js"></script>
+</html>
+`;
+
+/** Credentials are typed in by hand and kept nowhere: people sign in at pages of the same origin. */
+const startScript = `const page = React.createElement(GraphiQL, {
+  fetcher: GraphiQL.createFetcher({ url: location.pathname }),
+  query: new URLSearchParams(location.search).get("query") ?? undefined,
+  shouldPersistHeaders: false,
+});
+ReactDOM.createRoot(document.getElementById("graphiql")).render(page);
+`;
+const startStyle = "body { margin: 0 } #graphiql { height: 100vh }\n";
+
+interface Asset {
+  readonly type: string;
+  readonly read: () => Promise<Buffer>;
+}
+
+const fileOf = (type: string, name: string, file: string): Asset => ({
+  type,
+  read: () => readFile(inPackage(name, file)),
+});
+const textOf = (type: string, text: string): Asset => ({ type, read: async () => Buffer.from(text) });
+
+const css = "text/css";
+const script = "text/javascript";
+/** The files of the page as their packages bring them, and ours that start it: nothing comes from elsewhere. */
+const assets: ReadonlyMap<string, Asset> = new Map([
+  ["graphiql.css", fileOf(css, "graphiql", "graphiql.min.css")],
+  ["graphiql.js", fileOf(script, "graphiql", "graphiql.min.js")],
+  ["react.js", fileOf(script, "react", "umd/react.production.min.js")],
+  ["react-dom.js", fileOf(script, "react-dom", "umd/react-dom.production.min.js")],
+  ["start.css", textOf(css, startStyle)],
+  ["start.js", textOf(script, startScript)],
+]);
+
+/** GraphiQL, for people who open `/graphql` in a browser. */
+export function graphiqlPage(): HttpResponse {
+  return bytes(Buffer.from(page), "text/html; charset=utf-8", { headers: { "Content-Security-Policy": policy } });
+}
+
+/** The files of the page. They tell nothing of the schema, so they are there also where the page is off. */
+export function graphiqlRoutes(): Routes {
+  const routes = createRoutes();
+  routes.get("/graphql/assets/:name", {
+    operationId: "graphiqlAsset",
+    summary: "Read a file of the page at /graphql",
+    auth: "anonymous",
+    params: z.object({ name: z.string().max(64) }),
+    responses: { 200: { content: [css, script], example: startStyle }, 404: "error" },
+    ownNegotiation: true,
+    cache: "public, max-age=300",
+    async handle({ params: { name } }) {
+      const asset = assets.get(name);
+      if (!asset) throw new AppError("not_found", "There is no such file.");
+      return bytes(await asset.read(), `${asset.type}; charset=utf-8`);
+    },
+  });
+  return routes;
+}
