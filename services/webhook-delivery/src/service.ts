@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { catalogue, type EventName, mayAccess, WebhookEndpointResource } from "@signalbox/contracts";
-import { seconds } from "@signalbox/core";
+import { hours, seconds } from "@signalbox/core";
 import type { BatchHandler, ConsumerTable, Handler } from "@signalbox/events";
 import { exportRoutes } from "@signalbox/http";
 import { createNameLookup, createOutboundClient } from "@signalbox/net";
@@ -25,6 +25,7 @@ import { createEventTypes } from "./event-types/event-types.ts";
 import { createEventStore, publishedRetention } from "./events/event-store.ts";
 import { createEvents } from "./events/events.ts";
 import type { Properties } from "./properties.ts";
+import { orderRetention } from "./queue/delivery-order.ts";
 import { openEngine } from "./queue/open-engine.ts";
 import { idleMsMax } from "./queue/queue-worker.ts";
 import { createReplayStore, replayRetention } from "./replays/replay-store.ts";
@@ -62,7 +63,11 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const deliveryDays = createDeliveryDays({ ...shared, retentionMs });
   // Before the first event comes: what finds no table of its day has to be moved later.
   await deliveryDays.keep();
-  startRetention({ runner, pool, clock }, [publishedRetention(retentionMs), replayRetention(retentionMs)]);
+  startRetention({ runner, pool, clock }, [
+    publishedRetention(retentionMs),
+    replayRetention(retentionMs),
+    orderRetention(() => retentionMs() + hours(48)),
+  ]);
   const replays = createReplays(shared);
   startWorkers(runner, { ...context, ...shared, ...engine, replays, deliveryDays, accessStates });
 

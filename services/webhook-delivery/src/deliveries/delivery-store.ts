@@ -1,4 +1,5 @@
 import { type ListRange, newestFirst, type Pool, rangeValues, sql, type Tx, table } from "@signalbox/storage";
+import { lockOrder } from "../queue/delivery-order.ts";
 import type { Attempt, Delivery } from "./delivery.ts";
 import { eventTimeOf } from "./delivery-id.ts";
 
@@ -41,6 +42,11 @@ const findDelivery = sql(
        select status <> 'enabled' from endpoints where id = d.endpoint_id) or $4) then 'held' else d.status end as status
    from deliveries as d where id = $2 and created_at = $3 and account_id = $1
      and exists (select from endpoints where id = d.endpoint_id and deleted_at is null)`,
+);
+const orderedAt = sql(
+  "delivery.ordered-at",
+  `select endpoint_id as id from deliveries
+   where id = $2 and created_at = $3 and account_id = $1 and order_key is not null`,
 );
 const lockDelivery = sql("delivery.lock", `${findDelivery.text} for update`);
 // The endpoints of an account are few, and each has an index of its deliveries by time.
@@ -106,6 +112,11 @@ export function createDeliveryStore({ pool, mayWrite }: StoreDependencies) {
     async lock(tx: Tx, accountId: string, id: string): Promise<Delivery | null> {
       const createdAt = eventTimeOf(id);
       if (createdAt === null) return null;
+      const ordered = (await tx.query<{ id: string }>(orderedAt, [accountId, id, createdAt])).rows;
+      await lockOrder(
+        tx,
+        ordered.map((endpoint) => endpoint.id),
+      );
       const values = [accountId, id, createdAt, !mayWrite(accountId)];
       return (await tx.query<Delivery>(lockDelivery, values)).rows[0] ?? null;
     },
