@@ -11,9 +11,9 @@ import { createSealer, type Pool, type Sealer, startRetention } from "@signalbox
 import { createDeliveryStore } from "./deliveries/delivery-store.ts";
 import type { FanOut } from "./deliveries/fan-out.ts";
 import { outgoingEventOf } from "./deliveries/outgoing-event.ts";
+import { createRetryDelivery } from "./deliveries/retry-delivery.ts";
 import { createDeliveryDays } from "./delivery-days.ts";
 import { viewEndpoint } from "./endpoints/endpoint.ts";
-import { endpointLoaders, resolversOf } from "./endpoints/endpoint-resolvers.ts";
 import { createEndpointSecrets } from "./endpoints/endpoint-secrets.ts";
 import { createEndpointStatus } from "./endpoints/endpoint-status.ts";
 import { createEndpointStore } from "./endpoints/endpoint-store.ts";
@@ -30,6 +30,7 @@ import { openEngine } from "./queue/open-engine.ts";
 import { idleMsMax } from "./queue/queue-worker.ts";
 import { createReplayStore, replayRetention } from "./replays/replay-store.ts";
 import { createReplays } from "./replays/replays.ts";
+import { loadersOf, resolversOf } from "./resolvers.ts";
 import { createServiceRoutes } from "./routes.ts";
 import { createSigningKeyStore } from "./signing-keys/signing-key-store.ts";
 import { createSigningKeys } from "./signing-keys/signing-keys.ts";
@@ -73,23 +74,19 @@ export async function createService(context: ServiceContext<Properties>): Promis
 
   const eventTypes = createEventTypes(shared);
   const events = createEvents({ ...context, eventStore, eventTypes, fanOut: engine.fanOut });
+  const parts = {
+    ...{ ...shared, ...engine, ...owned, events, eventTypes, replays, pageLimits },
+    retryDelivery: createRetryDelivery({ ...shared, ...engine }),
+  };
   return serve({
     title: "Signalbox webhooks",
     principals: openPrincipals(context),
-    routes: createServiceRoutes({
-      ...shared,
-      ...engine,
-      ...owned,
-      events,
-      eventTypes,
-      replays,
-      pageLimits,
-    }),
+    routes: createServiceRoutes(parts),
     internalRoutes: exportRoutes({ item: WebhookEndpointResource, list: endpointStore.list, view: viewEndpoint }),
     graph: {
       typeDefs: await readFile(schemaFile, "utf8"),
-      resolvers: resolversOf({ endpointStore, pageLimits }),
-      createLoaders: endpointLoaders(endpointStore),
+      resolvers: resolversOf(parts),
+      createLoaders: loadersOf(parts),
     },
   });
 }
