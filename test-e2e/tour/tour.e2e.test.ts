@@ -139,6 +139,7 @@ test("the tour of the README, and what is done with the product that it started"
     "subscribe-and-resume",
     "rotate-the-sealing-key",
     "consume-events",
+    "verify-deliveries",
   ]) {
     await follow(`docs/how-to/${page}.md`, reader);
   }
