@@ -153,13 +153,22 @@ const eventType = (make: (person: Person, path: string) => Attempt): Recipe =>
   });
 
 /** An endpoint whose receiver said that it is gone. */
-const disabledEndpoint: Recipe = fresh(async (person, { send, goneUrl: url }) => {
-  const { id } = (await send(person.headers, endpoints, { body: { ...newEndpoint, url } })).json;
-  await send(person.headers, "/api/account/", { method: "PATCH", body: { display_name: "Eve" } });
-  const path = `${endpoints}/${id}`;
-  await eventually(async () => (await send(person.headers, path)).json.status === "disabled");
-  return rest(person, "POST", `${path}/enable`);
-});
+const disabledEndpoint = (make: (person: Person, path: string) => Attempt): Recipe =>
+  fresh(async (person, { send, goneUrl: url }) => {
+    const { id } = (await send(person.headers, endpoints, { body: { ...newEndpoint, url } })).json;
+    await send(person.headers, "/api/account/", { method: "PATCH", body: { display_name: "Eve" } });
+    const path = `${endpoints}/${id}`;
+    await eventually(async () => (await send(person.headers, path)).json.status === "disabled");
+    return make(person, path);
+  });
+
+/** A mutation about the endpoint of a path, or the type: the last step stands for ID. */
+const ofPath =
+  (call: string) =>
+  ({ headers: by }: Person, path: string): Attempt => {
+    const query = `mutation { ${call.replace("ID", `"${path.split("/").at(-1)}"`)} { errors { message } } }`;
+    return { by, path: "/graphql", request: { body: { query } } };
+  };
 
 const property = "limits.maxPageSize";
 async function revisionOf({ send, administrator }: World, wanted = property): Promise<string> {
@@ -296,7 +305,9 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     (person, path) => rest(person, "POST", `${path}/resume`),
     ["pause"],
   ),
-  "POST /api/v1/webhooks/endpoints/{id}/enable": disabledEndpoint,
+  "POST /api/v1/webhooks/endpoints/{id}/enable": disabledEndpoint((person, path) =>
+    rest(person, "POST", `${path}/enable`),
+  ),
   "POST /api/v1/webhooks/endpoints/{id}/secret/rotate": endpoint((person, path) =>
     rest(person, "POST", `${path}/secret/rotate`),
   ),
@@ -319,6 +330,38 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     }),
   ),
   "POST /api/v1/webhooks/keys/rotate": fresh((person) => rest(person, "POST", "/api/v1/webhooks/keys/rotate")),
+  "Mutation.createWebhookEndpoint": fresh(({ headers: by }) => {
+    const input = `{ url: "${newEndpoint.url}", eventTypes: ${JSON.stringify(newEndpoint.event_types)} }`;
+    const query = `mutation { createWebhookEndpoint(input: ${input}) { errors { message } } }`;
+    return { by, path: "/graphql", request: { body: { query } } };
+  }),
+  "Mutation.updateWebhookEndpoint": endpoint(
+    ofPath('updateWebhookEndpoint(id: ID, input: { url: "https://hooks.example.org/b" })'),
+  ),
+  "Mutation.deleteWebhookEndpoint": endpoint(ofPath("deleteWebhookEndpoint(id: ID)")),
+  "Mutation.pauseWebhookEndpoint": endpoint(ofPath("pauseWebhookEndpoint(id: ID)")),
+  "Mutation.resumeWebhookEndpoint": endpoint(ofPath("resumeWebhookEndpoint(id: ID)"), ["pause"]),
+  "Mutation.enableWebhookEndpoint": disabledEndpoint(ofPath("enableWebhookEndpoint(id: ID)")),
+  "Mutation.rotateWebhookEndpointSecret": endpoint(ofPath("rotateWebhookEndpointSecret(id: ID)")),
+  "Mutation.deletePreviousWebhookEndpointSecrets": endpoint(ofPath("deletePreviousWebhookEndpointSecrets(id: ID)"), [
+    "secret/rotate",
+  ]),
+  "Mutation.revealWebhookEndpointSecret": endpoint(ofPath("revealWebhookEndpointSecret(id: ID)")),
+  "Mutation.createWebhookEventType": fresh(({ headers: by }) => {
+    const query = 'mutation { createWebhookEventType(input: { name: "order.created" }) { errors { message } } }';
+    return { by, path: "/graphql", request: { body: { query } } };
+  }),
+  "Mutation.updateWebhookEventType": eventType(
+    ofPath('updateWebhookEventType(name: ID, input: { enforcement: "warn" })'),
+  ),
+  "Mutation.deleteWebhookEventType": eventType(ofPath("deleteWebhookEventType(name: ID)")),
+  "Mutation.startWebhookReplay": endpoint(
+    ofPath('startWebhookReplay(input: { endpointId: ID, from: "2026-01-01T00:00:00Z" })'),
+  ),
+  "Mutation.rotateWebhookSigningKey": fresh(({ headers: by }) => {
+    const query = "mutation { rotateWebhookSigningKey { errors { message } } }";
+    return { by, path: "/graphql", request: { body: { query } } };
+  }),
   "Mutation.updateAccount": fresh((person) =>
     graph(person, "updateAccount", "UpdateAccountInput", { displayName: "Eve" }),
   ),

@@ -21,7 +21,7 @@ interface Fence {
 }
 
 /** What a fence may say it is, besides commands. All but the first are code, which other tests hold. */
-const others = ["text", "json", "ts", "python", "mermaid"];
+const others = ["text", "json", "ts", "python", "go", "mermaid"];
 
 /**
  * The commands of a page in their order: every fence that says `sh`. A `text` fence right after it is what they print, in

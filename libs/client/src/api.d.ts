@@ -2005,6 +2005,14 @@ export interface components {
                 metadata?: {
                     [key: string]: string | null;
                 } | null;
+                order_hold_seconds?: number | null;
+                /** @description One delivery at a time for each subject, in the order of its events. */
+                ordered?: boolean | null;
+                /** @description Attempts in a time, over all processes, evenly spread. */
+                rate?: {
+                    limit: number;
+                    per_seconds: number;
+                } | null;
                 retry_schedule_seconds?: number[] | null;
                 signatures?: ("stripe" | "github" | "v1a")[] | null;
                 timeout_seconds?: number | null;
@@ -2936,6 +2944,14 @@ export interface components {
                 max_in_flight?: number | null;
                 metadata?: {
                     [key: string]: string | null;
+                } | null;
+                order_hold_seconds?: number | null;
+                /** @description One delivery at a time for each subject, in the order of its events. */
+                ordered?: boolean | null;
+                /** @description Attempts in a time, over all processes, evenly spread. */
+                rate?: {
+                    limit: number;
+                    per_seconds: number;
                 } | null;
                 retry_schedule_seconds?: number[] | null;
                 signatures?: ("stripe" | "github" | "v1a")[] | null;

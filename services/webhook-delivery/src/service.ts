@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { catalogue, type EventName, mayAccess, WebhookEndpointResource } from "@signalbox/contracts";
-import { seconds } from "@signalbox/core";
+import { hours, seconds } from "@signalbox/core";
 import type { BatchHandler, ConsumerTable, Handler } from "@signalbox/events";
 import { exportRoutes } from "@signalbox/http";
 import { createNameLookup, createOutboundClient } from "@signalbox/net";
@@ -11,9 +11,9 @@ import { createSealer, type Pool, type Sealer, startRetention } from "@signalbox
 import { createDeliveryStore } from "./deliveries/delivery-store.ts";
 import type { FanOut } from "./deliveries/fan-out.ts";
 import { outgoingEventOf } from "./deliveries/outgoing-event.ts";
+import { createRetryDelivery } from "./deliveries/retry-delivery.ts";
 import { createDeliveryDays } from "./delivery-days.ts";
 import { viewEndpoint } from "./endpoints/endpoint.ts";
-import { endpointLoaders, resolversOf } from "./endpoints/endpoint-resolvers.ts";
 import { createEndpointSecrets } from "./endpoints/endpoint-secrets.ts";
 import { createEndpointStatus } from "./endpoints/endpoint-status.ts";
 import { createEndpointStore } from "./endpoints/endpoint-store.ts";
@@ -25,10 +25,12 @@ import { createEventTypes } from "./event-types/event-types.ts";
 import { createEventStore, publishedRetention } from "./events/event-store.ts";
 import { createEvents } from "./events/events.ts";
 import type { Properties } from "./properties.ts";
+import { orderRetention } from "./queue/delivery-order.ts";
 import { openEngine } from "./queue/open-engine.ts";
 import { idleMsMax } from "./queue/queue-worker.ts";
 import { createReplayStore, replayRetention } from "./replays/replay-store.ts";
 import { createReplays } from "./replays/replays.ts";
+import { loadersOf, resolversOf } from "./resolvers.ts";
 import { createServiceRoutes } from "./routes.ts";
 import { createSigningKeyStore } from "./signing-keys/signing-key-store.ts";
 import { createSigningKeys } from "./signing-keys/signing-keys.ts";
@@ -62,29 +64,29 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const deliveryDays = createDeliveryDays({ ...shared, retentionMs });
   // Before the first event comes: what finds no table of its day has to be moved later.
   await deliveryDays.keep();
-  startRetention({ runner, pool, clock }, [publishedRetention(retentionMs), replayRetention(retentionMs)]);
+  startRetention({ runner, pool, clock }, [
+    publishedRetention(retentionMs),
+    replayRetention(retentionMs),
+    orderRetention(() => retentionMs() + hours(48)),
+  ]);
   const replays = createReplays(shared);
   startWorkers(runner, { ...context, ...shared, ...engine, replays, deliveryDays, accessStates });
 
   const eventTypes = createEventTypes(shared);
   const events = createEvents({ ...context, eventStore, eventTypes, fanOut: engine.fanOut });
+  const parts = {
+    ...{ ...shared, ...engine, ...owned, events, eventTypes, replays, pageLimits },
+    retryDelivery: createRetryDelivery({ ...shared, ...engine }),
+  };
   return serve({
     title: "Signalbox webhooks",
     principals: openPrincipals(context),
-    routes: createServiceRoutes({
-      ...shared,
-      ...engine,
-      ...owned,
-      events,
-      eventTypes,
-      replays,
-      pageLimits,
-    }),
+    routes: createServiceRoutes(parts),
     internalRoutes: exportRoutes({ item: WebhookEndpointResource, list: endpointStore.list, view: viewEndpoint }),
     graph: {
       typeDefs: await readFile(schemaFile, "utf8"),
-      resolvers: resolversOf({ endpointStore, pageLimits }),
-      createLoaders: endpointLoaders(endpointStore),
+      resolvers: resolversOf(parts),
+      createLoaders: loadersOf(parts),
     },
   });
 }

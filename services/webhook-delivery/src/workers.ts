@@ -5,11 +5,13 @@ import { type Pool, sql } from "@signalbox/storage";
 import type { Metrics } from "@signalbox/telemetry";
 import type { DeliveryDays } from "./delivery-days.ts";
 import type { Removals } from "./endpoints/removals.ts";
+import type { OrderHolds } from "./queue/order-holds.ts";
 import type { QueueWorker } from "./queue/queue-worker.ts";
 import type { Replays } from "./replays/replays.ts";
 
 interface Dependencies {
   readonly queueWorker: QueueWorker;
+  readonly orderHolds: OrderHolds;
   readonly replays: Pick<Replays, "step">;
   readonly deliveryDays: DeliveryDays;
   readonly removals: Removals;
@@ -23,12 +25,14 @@ interface Dependencies {
 /** Twice this is how long a delivery waits in the hands of the dead. */
 const takeOverEveryMs = seconds(1.5);
 
+/** What waits because its endpoint has a rate, or was held and goes out slowly, is where it should be. */
 const oldestDue = sql(
   "queue.oldest-due",
   `select coalesce(max(extract(epoch from statement_timestamp() - first.due_at)), 0)::float8 as age
    from endpoints as p cross join lateral (
      select due_at from delivery_queue where endpoint_id = p.id order by due_at limit 1) as first
-   where p.status = 'enabled' and p.deleted_at is null and first.due_at < statement_timestamp()`,
+   where p.status = 'enabled' and p.deleted_at is null and first.due_at < statement_timestamp()
+     and coalesce(p.settings->'rate', 'null') = 'null' and (p.released_at is null or first.due_at > p.released_at)`,
 );
 
 /** More than so many need no exact figure. */
@@ -42,10 +46,11 @@ const waiting = sql(
 
 /** Starts the long-running parts that are this service's own. */
 export function startWorkers(runner: Runner, dependencies: Dependencies): void {
-  const { queueWorker, replays, deliveryDays, removals, accessStates, wake } = dependencies;
+  const { queueWorker, orderHolds, replays, deliveryDays, removals, accessStates, wake } = dependencies;
   runner.worker("deliveries", (signal, beat) => queueWorker.run(signal, beat));
   runner.every("leases of the dead", takeOverEveryMs, () => queueWorker.takeOver());
   runner.every("probes", seconds(2), () => queueWorker.probe());
+  runner.every("order holds", seconds(1), () => orderHolds.parkStep());
   runner.every("replays", seconds(1), () => replays.step());
   runner.every("day tables", hours(1), () => deliveryDays.keep());
   runner.every("removals", seconds(1), () => removals.removeStep());

@@ -15,5 +15,9 @@ export const fieldReads = ({ account }: Pick<Things, "account">): Readonly<Recor
   "Account.signIns": "{ viewer { signIns(first: 100) { edges { node { id } } } } }",
   "Account.images": "{ viewer { images(first: 100) { edges { node { id } } } } }",
   "Account.webhookEndpoints": "{ viewer { webhookEndpoints(first: 100) { edges { node { id } } } } }",
+  "Account.webhookDeliveries": "{ viewer { webhookDeliveries(first: 100) { edges { node { id } } } } }",
+  "Account.webhookEvents": "{ viewer { webhookEvents(first: 100) { edges { node { id body } } } } }",
+  "Account.webhookEventTypes": "{ viewer { webhookEventTypes(first: 100) { edges { node { name } } } } }",
+  "Account.webhookReplays": "{ viewer { webhookReplays(first: 100) { edges { node { id } } } } }",
   "Account.webhookSources": "{ viewer { webhookSources(first: 100) { edges { node { id } } } } }",
 });

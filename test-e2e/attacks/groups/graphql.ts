@@ -136,7 +136,7 @@ const viewer = "{ viewer { id } }";
 const odd: Readonly<Record<string, unknown>> = {
   "the schema of a service": { query: "{ _service { sdl } }" },
   ...Object.fromEntries(
-    ["Account", "Image", "ApiKey", "WebhookEndpoint", "WebhookSource"].map((type) => [
+    ["Account", "Image", "ApiKey", "WebhookEndpoint", "WebhookDelivery", "WebhookSource"].map((type) => [
       `an entity ${type} by its id`,
       { query: `{ _entities(representations: [{ __typename: "${type}", id: "x" }]) { __typename } }` },
     ]),

@@ -1,19 +1,15 @@
 import { WebhookDeliveryResource, webhookDeliveryExample, webhookDeliveryStatuses } from "@signalbox/contracts";
-import type { Clock } from "@signalbox/core";
 import type { PageLimits } from "@signalbox/graphql";
 import { accepted, createRoutes, listPage, ok, pageOf, pageParameters, type Routes, refused } from "@signalbox/http";
 import { z } from "zod";
-import type { DeliveryQueue } from "../queue/delivery-queue.ts";
 import { AttemptResource, viewAttempt } from "./attempt-resource.ts";
 import { type Attempt, viewDelivery } from "./delivery.ts";
 import type { DeliveryStore } from "./delivery-store.ts";
+import type { RetryDelivery } from "./retry-delivery.ts";
 
 export interface DeliveryRoutes {
   readonly deliveryStore: DeliveryStore;
-  readonly deliveryQueue: Pick<DeliveryQueue, "requeue">;
-  readonly clock: Clock;
-  /** Tells the worker that something is due. */
-  readonly wake: () => void;
+  readonly retryDelivery: RetryDelivery;
   readonly pageLimits: PageLimits;
 }
 
@@ -69,7 +65,7 @@ function declareDeliveries(routes: Routes, { deliveryStore, pageLimits }: Delive
   });
 }
 
-function declareRetry(routes: Routes, { deliveryStore, deliveryQueue, clock, wake }: DeliveryRoutes): void {
+function declareRetry(routes: Routes, { deliveryStore, retryDelivery }: DeliveryRoutes): void {
   routes.post(`${base}/deliveries/:id/retry`, {
     operationId: "retryWebhookDelivery",
     summary: "Attempt a delivery once more, now",
@@ -82,12 +78,7 @@ function declareRetry(routes: Routes, { deliveryStore, deliveryQueue, clock, wak
     idempotent: true,
     write: {
       find: (tx, { caller, params }) => deliveryStore.lock(tx, caller.accountId, params.id),
-      async change(tx, delivery) {
-        await deliveryQueue.requeue(tx, delivery);
-        tx.afterCommit(wake);
-        const status = delivery.status === "held" ? "held" : "pending";
-        return { ...delivery, status, nextAttemptAt: clock.now() } as const;
-      },
+      change: retryDelivery,
       answer: (delivery) => accepted(viewDelivery(delivery)),
     },
   });

@@ -1,4 +1,5 @@
 import { type ListRange, newestFirst, type Pool, rangeValues, sql, type Tx, table } from "@signalbox/storage";
+import { lockOrder } from "../queue/delivery-order.ts";
 import type { Attempt, Delivery } from "./delivery.ts";
 import { eventTimeOf } from "./delivery-id.ts";
 
@@ -41,6 +42,20 @@ const findDelivery = sql(
        select status <> 'enabled' from endpoints where id = d.endpoint_id) or $4) then 'held' else d.status end as status
    from deliveries as d where id = $2 and created_at = $3 and account_id = $1
      and exists (select from endpoints where id = d.endpoint_id and deleted_at is null)`,
+);
+const findDeliveries = sql(
+  "delivery.find-many",
+  `select ${deliveries.columns}, case when d.status = 'pending' and (endpoint_status <> 'enabled' or $4) then 'held'
+     else d.status end as status
+   from unnest($2::text[], $3::timestamptz[]) as given (wanted, at) cross join lateral (
+     select * from deliveries where id = given.wanted and created_at = given.at and account_id = $1 offset 0) as d
+   cross join lateral (
+     select status from endpoints where id = d.endpoint_id and deleted_at is null) as p (endpoint_status)`,
+);
+const orderedAt = sql(
+  "delivery.ordered-at",
+  `select endpoint_id as id from deliveries
+   where id = $2 and created_at = $3 and account_id = $1 and order_key is not null`,
 );
 const lockDelivery = sql("delivery.lock", `${findDelivery.text} for update`);
 // The endpoints of an account are few, and each has an index of its deliveries by time.
@@ -102,10 +117,20 @@ export function createDeliveryStore({ pool, mayWrite }: StoreDependencies) {
       const values = [accountId, id, createdAt, !mayWrite(accountId)];
       return (await pool.query<Delivery>(findDelivery, values)).rows[0] ?? null;
     },
+    async findMany(accountId: string, ids: readonly string[]): Promise<Delivery[]> {
+      const known = ids.filter((id) => eventTimeOf(id) !== null);
+      const values = [accountId, known, known.map(eventTimeOf), !mayWrite(accountId)];
+      return (await pool.query<Delivery>(findDeliveries, values)).rows;
+    },
     /** Finds the delivery and keeps its results from being recorded until the transaction ends. */
     async lock(tx: Tx, accountId: string, id: string): Promise<Delivery | null> {
       const createdAt = eventTimeOf(id);
       if (createdAt === null) return null;
+      const ordered = (await tx.query<{ id: string }>(orderedAt, [accountId, id, createdAt])).rows;
+      await lockOrder(
+        tx,
+        ordered.map((endpoint) => endpoint.id),
+      );
       const values = [accountId, id, createdAt, !mayWrite(accountId)];
       return (await tx.query<Delivery>(lockDelivery, values)).rows[0] ?? null;
     },

@@ -4,6 +4,7 @@ import type { Tx } from "@signalbox/storage";
 import { wants } from "../endpoints/endpoint.ts";
 import type { EndpointDirectory } from "../endpoints/endpoint-directory.ts";
 import type { AccountEndpoints, SigningEndpoint } from "../endpoints/signing-endpoint.ts";
+import { lockOrder, orderPlaces } from "../queue/delivery-order.ts";
 import type { Dispatcher } from "../queue/dispatcher.ts";
 import { insertDeliveries, type NewDelivery } from "../queue/insert-deliveries.ts";
 import type { QueueWorker } from "../queue/queue-worker.ts";
@@ -46,12 +47,14 @@ export function createFanOut(parts: FanOutDependencies) {
       for (let attempt = 1; ; attempt++) {
         const accounts = await directory.ofAccounts(accountIds);
         const { instance } = queueWorker;
-        const planned = plan(parts, accounts, events, instance !== null);
+        const planned = await inOrder(tx, plan(parts, accounts, events, instance !== null));
         const { stale, made, leasedUntil } = await insertDeliveries(tx, accounts, planned, { leaseMs, instance }, kept);
         if (stale.length === 0) {
           const isMade = new Set(made);
           return tx.afterCommit(() => {
-            for (const { leased, endpointId } of planned) if (!leased) queueWorker.leftBehind(endpointId);
+            for (const { leased, order, endpointId } of planned) {
+              if (!leased && !order?.waits) queueWorker.leftBehind(endpointId);
+            }
             begin(parts.dispatcher, planned, isMade, leasedUntil);
           });
         }
@@ -60,6 +63,28 @@ export function createFanOut(parts: FanOutDependencies) {
       }
     },
   };
+}
+
+/** Gives the deliveries of ordered endpoints their places; one that waits for another of its key is not leased. */
+async function inOrder(tx: Tx, planned: readonly Planned[]): Promise<readonly Planned[]> {
+  const ordered = planned.flatMap(({ id, endpoint, event: { subject, createdAt } }) =>
+    endpoint.settings.ordered && subject !== null
+      ? [{ id, createdAt, endpointId: endpoint.id, orderKey: subject }]
+      : [],
+  );
+  if (ordered.length === 0) return planned;
+  await lockOrder(
+    tx,
+    ordered.map(({ endpointId }) => endpointId),
+  );
+  const places = await orderPlaces(tx, ordered);
+  const keys = new Map(ordered.map(({ id, orderKey }) => [id, orderKey]));
+  return planned.flatMap((one) => {
+    const [key, place] = [keys.get(one.id), places.get(one.id)];
+    if (key === undefined) return [one];
+    // Without a place it is there already.
+    return place ? [{ ...one, leased: one.leased && !place.waits, order: { key, ...place } }] : [];
+  });
 }
 
 function plan(
@@ -75,8 +100,9 @@ function plan(
   /** Whether this delivery goes out of the memory: from the first that does not, none of its endpoint does. */
   function isLeased({ id, status, accountId, settings }: SigningEndpoint): boolean {
     const own = rooms.get(id) ?? (queueWorker.isBehind(id) ? 0 : dispatcher.firstRoomOf(id));
-    const delayed = (settings.retry_schedule_seconds?.[0] ?? 0) > 0;
-    const leased = own > 0 && room > 0 && status === "enabled" && !delayed && mayWrite(accountId);
+    // An attempt that has its time goes through the queue, where the times are given away.
+    const isTimed = (settings.retry_schedule_seconds?.[0] ?? 0) > 0 || settings.rate !== null;
+    const leased = own > 0 && room > 0 && status === "enabled" && !isTimed && mayWrite(accountId);
     rooms.set(id, leased ? own - 1 : 0);
     if (leased) room--;
     return leased;
@@ -92,6 +118,7 @@ function plan(
         endpointId: endpoint.id,
         leased: isLeased(endpoint),
         delayMs: (endpoint.settings.retry_schedule_seconds?.[0] ?? 0) * 1000,
+        order: null,
       })),
   );
 }
@@ -130,17 +157,14 @@ function begin(
   for (const [endpoint, deliveries] of Map.groupBy(own, (delivery) => delivery.endpoint)) {
     dispatcher.add(
       endpoint,
-      deliveries.map(({ id, event: { id: eventId, type: eventType, accountId, body, traceparent, createdAt } }) => ({
-        ...{ id, endpointId: endpoint.id, accountId, eventId, eventType, body, traceparent, createdAt },
-        ...{
-          purpose: "delivery" as const,
-          attempts: 0,
-          wasExhausted: false,
-          replayId: null,
-          dueAt: createdAt.toISOString(),
-          leasedUntil,
-        },
-      })),
+      deliveries.map(
+        ({ id, order, event: { id: eventId, type: eventType, accountId, body, traceparent, createdAt } }) => ({
+          ...{ id, endpointId: endpoint.id, accountId, eventId, eventType, body, traceparent, createdAt },
+          ...{ purpose: "delivery" as const, attempts: 0, wasExhausted: false, replayId: null },
+          ...{ orderKey: order?.key ?? null, sequence: order?.sequence ?? null },
+          ...{ dueAt: createdAt.toISOString(), leasedUntil },
+        }),
+      ),
     );
   }
 }

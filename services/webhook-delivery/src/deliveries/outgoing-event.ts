@@ -8,6 +8,8 @@ export interface OutgoingEvent extends NewEvent {
   readonly names: readonly string[];
   /** The version of its shape. Where a type has two, both are published. */
   readonly version: number;
+  /** What it is about: the key of ordered endpoints. Null for an event that has no order. */
+  readonly subject: string | null;
   /** What filters look into. */
   readonly data: unknown;
   /** An endpoint never hears about itself: a failing one would feed its own failure. */
@@ -22,6 +24,7 @@ export function outgoingEventOf(event: ReceivedEvent): OutgoingEvent | null {
     ...{ id, accountId, type: name, body: bodyOf(event, accountId), traceparent, createdAt: time },
     names: namesOf(event),
     version: event.version,
+    subject: event.subject,
     data: event.data,
     aboutEndpoint: endpointOf(event),
   };

@@ -1,9 +1,10 @@
 import { WebhookEndpointResource, webhookEndpointExample } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
-import { createRoutes, type HttpResponse, noContent, ok, type Routes, refused } from "@signalbox/http";
+import { createRoutes, type HttpResponse, noContent, ok, type Routes, refused, refusedWith } from "@signalbox/http";
 import { z } from "zod";
 import { AttemptResource, viewAttempt } from "../deliveries/attempt-resource.ts";
 import type { TestEndpoint } from "../queue/test-endpoint.ts";
+import { disabledEndpoint, tooManySecrets } from "../refusals.ts";
 import { viewEndpoint } from "./endpoint.ts";
 import { EndpointWithSecret, OverlapBody, secretExample } from "./endpoint-bodies.ts";
 import { endpointsPath, ownEndpoint, showEndpoint } from "./endpoint-routes.ts";
@@ -131,10 +132,8 @@ function answerOfRotation(result: Awaited<ReturnType<EndpointSecrets["rotate"]>>
   switch (result.outcome) {
     case "rotated":
       return ok({ ...viewEndpoint(result.endpoint), secret: result.secret });
-    case "limit-reached": {
-      const message = `The endpoint has ${result.max} live secrets; end the overlap of the older ones first.`;
-      return refused(409, "conflict", { message, details: [{ field: "secret", code: "too_many", message }] });
-    }
+    case "limit-reached":
+      return refusedWith(tooManySecrets(result));
   }
 }
 
@@ -143,6 +142,6 @@ function answerOfStatus(result: StatusOutcome): HttpResponse {
     case "changed":
       return showEndpoint(result.endpoint);
     case "disabled":
-      return refused(409, "conflict", { message: "The endpoint is disabled; enable it first." });
+      return refusedWith(disabledEndpoint);
   }
 }

@@ -1,22 +1,24 @@
 import type { Principal } from "@signalbox/auth";
 import { connectionField, createLoader, field, type Load, type PageLimits, type Resolvers } from "@signalbox/graphql";
 import type { Endpoint } from "./endpoint.ts";
+import { type EndpointMutations, endpointMutations } from "./endpoint-mutations.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
 
-interface Loaders {
+export interface EndpointLoaders {
   readonly endpoint: Load<Endpoint>;
 }
 
-interface EndpointFields {
-  readonly endpointStore: EndpointStore;
+export interface EndpointFields extends EndpointMutations {
   readonly pageLimits: PageLimits;
 }
 
 const read = { scopes: ["webhooks:read"] } as const;
 
 /** The endpoints of an account in the graph. */
-export function resolversOf({ endpointStore, pageLimits }: EndpointFields): Resolvers<Loaders> {
+export function endpointResolvers({ pageLimits, ...operations }: EndpointFields): Resolvers<EndpointLoaders> {
+  const { endpointStore } = operations;
   return {
+    Mutation: endpointMutations(operations),
     Account: {
       webhookEndpoints: connectionField(
         { ...read, ownOnly: true },
@@ -30,11 +32,9 @@ export function resolversOf({ endpointStore, pageLimits }: EndpointFields): Reso
 }
 
 /** The loaders of one request: they find what belongs to whoever makes it. */
-export const endpointLoaders =
-  (endpointStore: EndpointStore) =>
-  (principal: Principal | null): Loaders => ({
-    endpoint: createLoader(
-      async (ids) => (principal ? endpointStore.findMany(principal.accountId, ids) : []),
-      ({ id }) => id,
-    ),
-  });
+export const endpointLoaders = (endpointStore: EndpointStore, principal: Principal | null): EndpointLoaders => ({
+  endpoint: createLoader(
+    async (ids) => (principal ? endpointStore.findMany(principal.accountId, ids) : []),
+    ({ id }) => id,
+  ),
+});

@@ -12,10 +12,12 @@ import {
   pageParameters,
   type Routes,
   refused,
+  refusedWith,
   strongEtag,
 } from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
+import { refusedEndpoint } from "../refusals.ts";
 import { type Endpoint, viewEndpoint } from "./endpoint.ts";
 import { CreateEndpointBody, EndpointWithSecret, UpdateEndpointBody } from "./endpoint-bodies.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
@@ -128,10 +130,7 @@ function answerOfCreate(result: Awaited<ReturnType<Endpoints["create"]>>): HttpR
       return created(location, { ...viewEndpoint(endpoint), secret }, { etag: etagOf(endpoint) });
     }
     case "switched-off":
-      return refused(403, "forbidden", { message: "Webhook endpoints are switched off." });
-    case "limit-reached": {
-      const message = `The account has ${result.max} endpoints; delete one that is not needed.`;
-      return refused(409, "conflict", { message, details: [{ field: "endpoints", code: "too_many", message }] });
-    }
+    case "limit-reached":
+      return refusedWith(refusedEndpoint(result));
   }
 }

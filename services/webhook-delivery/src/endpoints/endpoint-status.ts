@@ -88,6 +88,7 @@ async function save(
 ) {
   const changed = { ...endpoint, ...change, revision: endpoint.revision + 1, updatedAt: clock.now() };
   await endpointStore.save(tx, changed);
+  if (changed.status === "enabled") await endpointStore.release(tx, changed.id);
   tx.afterCommit(wake);
   const { id: subject, accountId, disabledReason: reason } = changed;
   await outbox.append(tx, [event(changed), audited(by, { action, accountId, subject, fields: ["status"], reason })]);

@@ -58,6 +58,10 @@ const countEndpoints = sql(
   "select count(*)::int as count from endpoints where account_id = $1 and deleted_at is null",
 );
 const removeEndpoint = sql("endpoint.remove", "update endpoints set deleted_at = $2 where id = $1");
+const releaseEndpoint = sql(
+  "endpoint.release",
+  "update endpoints set released_at = statement_timestamp() where id = $1",
+);
 const accountsOf = sql(
   "endpoint.accounts",
   `select a.account_id as "accountId", fingerprint, endpoints, (
@@ -104,6 +108,8 @@ export function createEndpointStore(pool: Pool, opening: Opening) {
     /** Counts a change of every endpoint of the account: what is in memory of them is looked up again. */
     touchAll: async (tx: Tx, accountId: string): Promise<void> => void (await tx.query(touchEndpoints, [accountId])),
     save: async (tx: Tx, endpoint: Endpoint): Promise<void> => void (await saveEndpoint(tx, endpoint)),
+    /** Notes that what is due by now was held: it goes out slowly. */
+    release: async (tx: Tx, id: string): Promise<void> => void (await tx.query(releaseEndpoint, [id])),
     /** Hides the endpoint at once; a worker removes it with its deliveries. */
     remove: async (tx: Tx, id: string, at: Date): Promise<void> => void (await tx.query(removeEndpoint, [id, at])),
   };

@@ -37,10 +37,16 @@ const removeAttempts = sql(
      select endpoint_id, started_at, id from delivery_attempts where endpoint_id = $1 limit ${batch}) as chosen
    where a.endpoint_id = chosen.endpoint_id and a.started_at = chosen.started_at and a.id = chosen.id`,
 );
+const removeOrder = sql(
+  "",
+  `delete from delivery_order where ctid = any (array(
+     select ctid from delivery_order where endpoint_id = $1 limit ${batch}))`,
+);
 const removeSecrets = sql(
   "removal.secrets",
   `with settings as (delete from endpoint_credentials where endpoint_id = $1),
-   health as (delete from endpoint_health where endpoint_id = $1)
+   health as (delete from endpoint_health where endpoint_id = $1),
+   rate as (delete from endpoint_rates where endpoint_id = $1)
    delete from endpoint_secrets where endpoint_id = $1`,
 );
 const removeEndpoint = sql("removal.endpoint", "delete from endpoints where id = $1 and deleted_at is not null");
@@ -72,7 +78,7 @@ export function createRemovals(pool: Pool) {
 
   /** False when there is nothing left of it. */
   async function removeSome(id: string): Promise<boolean> {
-    for (const statement of [unqueue, removeDeliveries, removeAttempts]) {
+    for (const statement of [unqueue, removeDeliveries, removeAttempts, removeOrder]) {
       if ((await countOf(statement, [id])) > 0) return true;
     }
     return false;

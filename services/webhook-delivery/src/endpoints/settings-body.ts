@@ -48,6 +48,12 @@ const members = {
   retry_schedule_seconds: z.array(z.int().min(0).max(86_400)).min(1).max(20).nullable(),
   timeout_seconds: z.int().min(1).max(30).nullable(),
   max_in_flight: z.int().min(1).max(100).nullable(),
+  rate: z
+    .strictObject({ limit: z.int().min(1).max(10_000), per_seconds: z.int().min(1).max(3_600) })
+    .nullable()
+    .describe("Attempts in a time, over all processes, evenly spread."),
+  ordered: z.boolean().nullable().describe("One delivery at a time for each subject, in the order of its events."),
+  order_hold_seconds: z.int().min(1).max(604_800).nullable(),
   filter: filter.nullable(),
   headers: headers.nullable(),
   metadata: z

@@ -13,11 +13,13 @@ import {
   type Routes,
   rangeOf,
   refused,
+  refusedWith,
   strongEtag,
 } from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import { customTypePattern, isOutsideOurs } from "../events/custom-event.ts";
+import { refusedType } from "../refusals.ts";
 import { type EventType, type EventTypeStore, enforcements } from "./event-type-store.ts";
 import type { CreatedType, EventTypes } from "./event-types.ts";
 
@@ -56,7 +58,7 @@ const schema = z
 const members = { description: z.string().max(500).nullable(), schema, enforcement: z.enum(enforcements) };
 
 /** What declares a type. */
-const CreateEventTypeBody = z
+export const CreateEventTypeBody = z
   .strictObject({
     name: z
       .string()
@@ -70,20 +72,21 @@ const CreateEventTypeBody = z
   .meta({ id: "CreateWebhookEventType" })
   .register(examples, { example });
 
-const UpdateEventTypeBody = z
+export const UpdateEventTypeBody = z
   .strictObject(members)
   .partial()
   .meta({ id: "UpdateWebhookEventType" })
   .register(examples, { example: { enforcement: "warn" } });
 
-const ours = webhookEventTypes
+/** The types that are ours, as clients see them. */
+export const ourTypes = webhookEventTypes
   .filter(({ audience }) => audience === "account")
   .map((type) => ({
     ...{ name: type.name, description: type.description, example: type.example },
     ...{ own: false, schema: null, enforcement: "off" as const },
   }));
 /** The name alone orders them. */
-const placeOfType = ({ name }: { readonly name: string }) => ({ at: new Date(0), id: name });
+export const placeOfType = ({ name }: { readonly name: string }) => ({ at: new Date(0), id: name });
 
 const read = { scopes: ["webhooks:read"] } as const;
 const write = { scopes: ["webhooks:write"] } as const;
@@ -106,7 +109,7 @@ function declareReads(routes: Routes, { eventTypeStore, pageLimits }: EventTypeR
     responses: { 200: pageOf(EventTypeResource) },
     async handle({ caller, query }) {
       const own = (await eventTypeStore.list(caller.accountId)).map(viewType);
-      const all = [...own, ...ours];
+      const all = [...own, ...ourTypes];
       return listPage(
         query,
         async (range) => rangeOf(all, range, placeOfType),
@@ -175,7 +178,7 @@ function declareWrites(routes: Routes, { eventTypes, eventTypeStore }: EventType
   });
 }
 
-const viewType = ({ name, description, schema: given, enforcement }: EventType) => ({
+export const viewType = ({ name, description, schema: given, enforcement }: EventType) => ({
   ...{ name, description, own: true, enforcement },
   schema: given as Record<string, unknown> | null,
 });
@@ -187,10 +190,7 @@ function answerOfCreate(result: CreatedType): HttpResponse {
     case "created":
       return created(`${base}/${result.type.name}`, viewType(result.type), { etag: etagOf(result.type) });
     case "exists":
-      return refused(409, "conflict", { message: "The account has a type of this name." });
-    case "limit-reached": {
-      const message = `The account has ${result.max} types; delete one that is not needed.`;
-      return refused(409, "conflict", { message, details: [{ field: "event_types", code: "too_many", message }] });
-    }
+    case "limit-reached":
+      return refusedWith(refusedType(result));
   }
 }

@@ -38,6 +38,7 @@ export function customEventOf(custom: CustomEvent, accountId: string, at: Date, 
     body: Buffer.from(JSON.stringify(envelope)),
     names: [custom.type],
     version: 1,
+    subject: custom.subject ?? null,
     data: custom.data,
     aboutEndpoint: null,
   };

@@ -8,8 +8,10 @@ import {
   ok,
   pageOf,
   pageParameters,
+  type Refusal,
   type Routes,
   refused,
+  refusedWith,
 } from "@signalbox/http";
 import { z } from "zod";
 import { customTypePattern, isOutsideOurs } from "./custom-event.ts";
@@ -22,7 +24,6 @@ export interface EventRoutes {
   readonly pageLimits: PageLimits;
 }
 
-const eventsMax = 100;
 const example = {
   id: "order-17-created",
   type: "order.created",
@@ -30,7 +31,7 @@ const example = {
   subject: "order-17",
 };
 
-const CustomEvent = z
+export const CustomEventBody = z
   .strictObject({
     id: z
       .string()
@@ -50,8 +51,9 @@ const CustomEvent = z
   .meta({ id: "CustomEvent" })
   .register(examples, { example });
 
+export const eventsMax = 100;
 const PublishBody = z
-  .union([CustomEvent, z.array(CustomEvent).min(1).max(eventsMax)])
+  .union([CustomEventBody, z.array(CustomEventBody).min(1).max(eventsMax)])
   .meta({ id: "PublishEvents" })
   .register(examples, { example });
 
@@ -153,22 +155,26 @@ const viewEvent = ({ id, type, body, createdAt }: StoredEvent) => ({
 });
 
 function answerOfPublish(result: PublishOutcome, isList: boolean): HttpResponse {
+  if (result.outcome !== "published") return refusedWith(refusedPublication(result, isList));
+  return accepted({ items: result.published.map((one) => ({ ...one, warnings: [...one.warnings] })) });
+}
+
+/** Why nothing was published, under the name of the event in a list or alone. */
+export function refusedPublication(
+  result: Exclude<PublishOutcome, { readonly outcome: "published" }>,
+  isList: boolean,
+): Refusal {
   switch (result.outcome) {
-    case "published":
-      return accepted({ items: result.published.map((one) => ({ ...one, warnings: [...one.warnings] })) });
     case "conflict": {
       const message = "Something else was published under this id.";
-      const field = `[${result.index}].id`;
-      return refused(409, "conflict", { message, details: [{ field, code: "repeated", message }] });
+      return { code: "conflict", message, details: [{ field: `[${result.index}].id`, code: "repeated", message }] };
     }
     case "misfit": {
       const { pointer, message: reason } = result.misfit;
       const field = isList ? `[${result.index}].data` : "data";
-      const message = `${pointer || "The data"} ${reason}.`;
-      return refused(422, "validation_error", {
-        message: "The data do not fit the type's schema.",
-        details: [{ field, code: "invalid", message }],
-      });
+      const message = "The data do not fit the type's schema.";
+      const details = [{ field, code: "invalid" as const, message: `${pointer || "The data"} ${reason}.` }];
+      return { code: "validation_error", message, details };
     }
   }
 }

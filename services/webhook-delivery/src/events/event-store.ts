@@ -8,6 +8,7 @@ import {
   sql,
   type Tx,
 } from "@signalbox/storage";
+import { eventTimeOf } from "../deliveries/delivery-id.ts";
 
 /** An event with the bytes that its deliveries post. */
 export interface StoredEvent {
@@ -15,6 +16,11 @@ export interface StoredEvent {
   readonly type: string;
   readonly body: Buffer;
   readonly createdAt: Date;
+}
+
+/** The event of a delivery. */
+export interface DeliveredEvent extends StoredEvent {
+  readonly deliveryId: string;
 }
 
 export interface EventFilter {
@@ -35,6 +41,14 @@ const find = sql(
   "event.find",
   `select ${columns} from webhook_events
    where account_id = $1 and id = $2 and created_at between $3 and $4 order by created_at limit 1`,
+);
+const ofDeliveries = sql(
+  "event.of-deliveries",
+  `select d.id as "deliveryId", e.id, e.type, e.body, e.created_at as "createdAt"
+   from unnest($2::text[], $3::timestamptz[]) as given (wanted, at) cross join lateral (
+     select * from deliveries where id = given.wanted and created_at = given.at and account_id = $1 offset 0) as d
+   cross join lateral (
+     select * from webhook_events where account_id = $1 and created_at = d.created_at and id = d.event_id offset 0) as e`,
 );
 const findPublished = sql(
   "event.find-published",
@@ -73,6 +87,12 @@ export function createEventStore(pool: Pool) {
       const skewMs = published ? 0 : idSkewMs;
       const values = [accountId, id, new Date(around - skewMs), new Date(around + skewMs)];
       return (await pool.query<StoredEvent>(find, values)).rows[0] ?? null;
+    },
+
+    /** The events of the account's deliveries, by the ids of these. */
+    async ofDeliveries(accountId: string, ids: readonly string[]): Promise<DeliveredEvent[]> {
+      const known = ids.filter((id) => eventTimeOf(id) !== null);
+      return (await pool.query<DeliveredEvent>(ofDeliveries, [accountId, known, known.map(eventTimeOf)])).rows;
     },
 
     /** Notes ids that were given by the publisher; answers those that are new. Who publishes one at the same time waits. */

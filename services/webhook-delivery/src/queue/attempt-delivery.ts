@@ -85,7 +85,8 @@ function messageOf(delivery: LeasedDelivery, endpoint: SigningEndpoint, at: Date
     like: settings.signatures.filter((signature) => signature !== "v1a"),
   });
   const replay: Record<string, string> = delivery.replayId === null ? {} : { "X-Replay-Id": delivery.replayId };
-  return { body, headers: headersOf(envelopeHeaders, headers, own, signed, replay) };
+  const order: Record<string, string> = delivery.sequence === null ? {} : { "X-Sequence": String(delivery.sequence) };
+  return { body, headers: headersOf(envelopeHeaders, headers, own, signed, replay, order) };
 }
 
 const envelopeHeaders = { "content-type": "application/json", "user-agent": "Signalbox" };

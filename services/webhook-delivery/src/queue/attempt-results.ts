@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { draft, type EventDraft } from "@signalbox/contracts";
-import { type Clock, isUnavailable } from "@signalbox/core";
+import type { EventDraft } from "@signalbox/contracts";
+import { type Clock, isUnavailable, seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { Counter, Histogram, Logger, Metrics } from "@signalbox/telemetry";
-import { type Attempt, viewDelivery } from "../deliveries/delivery.ts";
+import type { Attempt } from "../deliveries/delivery.ts";
+import { deliveryEvent, isAboutWebhooks } from "../deliveries/delivery-events.ts";
 import { disableReason, type Judgement, judgeAttempt } from "../deliveries/judge-attempt.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
 import type { EndpointHealth } from "../endpoints/endpoint-health.ts";
@@ -12,6 +13,7 @@ import type { EndpointStatus } from "../endpoints/endpoint-status.ts";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
 import type { SigningEndpoint } from "../endpoints/signing-endpoint.ts";
 import type { Attempted } from "./attempt-delivery.ts";
+import { advanceKeys, lockOrder, noteHolds } from "./delivery-order.ts";
 import type { LeasedDelivery } from "./delivery-queue.ts";
 import { parkDelivery, type Recorded, type Result, recordResults } from "./record-results.ts";
 
@@ -48,6 +50,8 @@ const batchMs = 5;
 /** Records that are under way at the same time. */
 const lanes = 2;
 const pauseMsMax = 2_000;
+/** How long a delivery that fails holds up those behind it of its key, where the endpoint does not say. */
+const holdMsDefault = seconds(3_600);
 
 /** Records attempts and what follows from them, many at a time. While the database is away they wait: none is repeated. */
 export class AttemptResults {
@@ -125,7 +129,8 @@ export class AttemptResults {
     const { log, pool } = this.#parts;
     const ids = { deliveryId: delivery.id, endpointId: delivery.endpointId, number: attempt.number };
     log.error({ error, ...ids }, "the result of an attempt cannot be recorded: its delivery is parked");
-    await this.#untilBack(() => parkDelivery(pool, delivery, "not-recorded")).catch((failure: unknown) =>
+    const park = () => inTransaction(pool, (tx) => parkInOrder(tx, delivery, "not-recorded"));
+    await this.#untilBack(park).catch((failure: unknown) =>
       log.error({ error: failure, ...ids }, "a delivery is not parked: it is attempted again when its lease is over"),
     );
     done();
@@ -137,9 +142,15 @@ export class AttemptResults {
     const results = batch.map(resultOf);
     const limits = endpointHealth.limits();
     const told = batch.filter(isTold);
+    const ordered = batch.filter(({ made }) => made.delivery.orderKey !== null);
     const watched = this.#watched(batch);
-    if (told.length === 0 && watched.length === 0) return recordResults(pool, results, limits);
+    const isPlain = told.length === 0 && ordered.length === 0 && watched.length === 0;
+    if (isPlain) return recordResults(pool, results, limits);
     return inTransaction(pool, async (tx) => {
+      await lockOrder(
+        tx,
+        ordered.map(({ made }) => made.endpoint.id),
+      );
       // Endpoints before what is counted of them, as everywhere: two who lock them the other way round wait for each other.
       const changed = new Map(
         told.filter(changesEndpoint).map(({ made }) => [made.endpoint.id, made.endpoint.accountId]),
@@ -154,6 +165,10 @@ export class AttemptResults {
         await this.#tell(tx, one);
         await this.#changeEndpoint(tx, one, endpoints.get(one.made.endpoint.id) ?? null);
       }
+      await this.#advance(
+        tx,
+        ordered.filter(({ made }) => recorded.won.has(made.delivery.id)),
+      );
       const counted = watched.filter(({ made }) => recorded.won.has(made.delivery.id));
       if (counted.length > 0) await this.#parts.outbox.append(tx, counted.map(attemptedEvent));
       return recorded;
@@ -166,9 +181,24 @@ export class AttemptResults {
     return told === "all" ? batch : batch.filter(({ judgement }) => judgement.outcome !== "succeeded");
   }
 
+  /** Of what is over, the next of its key goes on; what failed holds up its key from now on, unless it does already. */
+  async #advance(tx: Tx, ordered: readonly Waiting[]): Promise<void> {
+    const keyed = ordered.map(({ made: { delivery, endpoint }, judgement: { outcome } }) => ({
+      ...{ endpointId: endpoint.id, orderKey: delivery.orderKey ?? "", sequence: delivery.sequence ?? 0, outcome },
+      holdMs: seconds(endpoint.settings.order_hold_seconds ?? 0) || holdMsDefault,
+    }));
+    const over = keyed.filter(({ outcome }) => outcome === "succeeded" || outcome === "exhausted");
+    await advanceKeys(tx, over);
+    await noteHolds(
+      tx,
+      keyed.filter(({ outcome }) => outcome === "retry"),
+    );
+    if (over.length > 0) tx.afterCommit(() => this.#parts.onPostponed(0));
+  }
+
   async #tell(tx: Tx, { made: { delivery, attempt }, judgement: { outcome } }: Waiting): Promise<void> {
     const { outbox } = this.#parts;
-    if (isOperatorEvent(delivery)) return;
+    if (isAboutWebhooks(delivery)) return;
     if (outcome === "exhausted") await outbox.append(tx, [outcomeEvent("exhausted", delivery, attempt)]);
     if (outcome === "succeeded" && delivery.wasExhausted) {
       await outbox.append(tx, [outcomeEvent("recovered", delivery, attempt)]);
@@ -245,18 +275,13 @@ function isTold(one: Waiting): boolean {
   const { outcome } = one.judgement;
   if (changesEndpoint(one)) return true;
   const isNews = outcome === "exhausted" || (outcome === "succeeded" && one.made.delivery.wasExhausted);
-  return isNews && !isOperatorEvent(one.made.delivery);
+  return isNews && !isAboutWebhooks(one.made.delivery);
 }
 
 /** Whether the receiver ended the endpoint, or a probe has shown that it works again. */
 function changesEndpoint({ made: { delivery, result }, judgement }: Waiting): boolean {
   if (delivery.purpose === "test") return false;
   return disableReason(result) !== null || (delivery.purpose === "probe" && judgement.outcome === "succeeded");
-}
-
-/** What failed to be told about webhooks is not told about again, or one dead receiver would never fall silent. */
-function isOperatorEvent({ eventType }: LeasedDelivery): boolean {
-  return eventType.startsWith("webhook_delivery.") || eventType.startsWith("webhook_endpoint.");
 }
 
 function attemptedEvent({ made: { delivery, attempt }, judgement: { outcome } }: Waiting): EventDraft {
@@ -270,7 +295,7 @@ function attemptedEvent({ made: { delivery, attempt }, judgement: { outcome } }:
 }
 
 function outcomeEvent(outcome: "exhausted" | "recovered", delivery: LeasedDelivery, attempt: Attempt): EventDraft {
-  const view = viewDelivery({
+  return deliveryEvent(outcome, {
     ...delivery,
     status: outcome === "recovered" ? "succeeded" : "exhausted",
     attempts: attempt.number,
@@ -279,6 +304,12 @@ function outcomeEvent(outcome: "exhausted" | "recovered", delivery: LeasedDelive
     lastAttemptAt: attempt.startedAt,
     nextAttemptAt: null,
   });
-  const data = { ...view, changed: ["status"] };
-  return draft(`webhook_delivery.${outcome}`, { subject: delivery.id, accountId: delivery.accountId, data });
+}
+
+/** Parks a delivery; the next of its key goes on. */
+async function parkInOrder(tx: Tx, delivery: LeasedDelivery, reason: string): Promise<void> {
+  const { endpointId, orderKey } = delivery;
+  if (orderKey !== null) await lockOrder(tx, [endpointId]);
+  if ((await parkDelivery(tx, delivery, reason)) && orderKey !== null)
+    await advanceKeys(tx, [{ endpointId, orderKey }]);
 }

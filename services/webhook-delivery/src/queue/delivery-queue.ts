@@ -1,6 +1,8 @@
 import { type Clock, seconds } from "@signalbox/core";
 import { columnsOf, type Pool, sql, type Tx } from "@signalbox/storage";
 import type { Delivery } from "../deliveries/delivery.ts";
+import { advanceIdleKeys, type OrderKey } from "./delivery-order.ts";
+import type { Rate } from "./endpoint-rates.ts";
 
 /** A delivery that this instance has leased, with everything one attempt needs besides its endpoint. */
 export interface LeasedDelivery {
@@ -21,6 +23,9 @@ export interface LeasedDelivery {
   readonly purpose: "delivery" | "probe" | "test";
   /** The replay that asked for it. */
   readonly replayId: string | null;
+  /** What it is ordered by, and its place there; null where the endpoint was not ordered when its event came. */
+  readonly orderKey: string | null;
+  readonly sequence: number | null;
   /** When it became due, for the database: its place in the queue, should it be handed back. */
   readonly dueAt: string;
   /** Also the fence: whoever takes the delivery over writes another time. */
@@ -33,7 +38,12 @@ export interface WaitingEndpoint {
   readonly accountId: string;
   /** How long until its first delivery is due; less than nothing when it is. */
   readonly dueInMs: number;
+  /** How many attempts it gets in which time; null for as many as it takes. */
+  readonly rate: Rate | null;
 }
+
+/** How fast an endpoint without a rate gets what was held while it was paused or disabled. */
+const releaseRate: Rate = { limit: 20, per_seconds: 1 };
 
 /** Jumps from endpoint to endpoint: the cost is that of the endpoints that have anything in the queue. */
 const waiting = sql(
@@ -46,7 +56,9 @@ const waiting = sql(
        order by endpoint_id, due_at limit 1) as next
    )
    select p.id, p.account_id as "accountId",
-     extract(epoch from first.due_at - statement_timestamp())::float8 * 1000 as "dueInMs"
+     extract(epoch from least(first.due_at, statement_timestamp() + interval '1 day') - statement_timestamp())::float8 * 1000 as "dueInMs",
+     coalesce(nullif(p.settings->'rate', 'null'), case when first.due_at <= p.released_at
+       then '${JSON.stringify(releaseRate)}'::jsonb end) as rate
    from first join endpoints as p on p.id = first.endpoint_id
    where p.status = 'enabled' and p.deleted_at is null`,
 );
@@ -55,17 +67,18 @@ const waiting = sql(
 const claimText = (isProbe: boolean): string => `with taken as materialized (
      select q.* from unnest($1::text[], $2::int[]) as lane (endpoint_id, room) cross join lateral (
        select ctid as place, due_at, delivery_id from delivery_queue
-       where endpoint_id = lane.endpoint_id and ${isProbe ? "leased_by is null" : "due_at <= statement_timestamp()"}
+       where endpoint_id = lane.endpoint_id and ${isProbe ? "leased_by is null and due_at < 'infinity'" : "due_at <= statement_timestamp()"}
        order by due_at, delivery_id limit lane.room for update skip locked) as q
    ), leased as (
      update delivery_queue as q
      set due_at = date_trunc('milliseconds', statement_timestamp()) + $3::int * interval '1 ms', leased_by = $4
      where ctid = any (array(select place from taken))
-     returning delivery_id, created_at, due_at as leased_until, replay_id
+     returning delivery_id, created_at, due_at as leased_until, replay_id, order_key, sequence
    )
    select d.id, d.endpoint_id as "endpointId", d.account_id as "accountId", d.event_id as "eventId",
      d.event_type as "eventType", e.body, e.traceparent, d.created_at as "createdAt", d.attempts,
      d.exhausted_at is not null as "wasExhausted", ${isProbe ? "'probe'" : "'delivery'"} as purpose, leased.replay_id as "replayId",
+     leased.order_key as "orderKey", leased.sequence::float8 as sequence,
      taken.due_at::text as "dueAt", leased.leased_until as "leasedUntil"
    from leased join taken using (delivery_id)
    cross join lateral (
@@ -87,20 +100,26 @@ const handBack = sql(
    where q.endpoint_id = given.endpoint_id and q.due_at = given.leased_until and q.delivery_id = given.delivery_id`,
 );
 
-/** Whoever calls it holds the row of the delivery: a result that is being recorded comes before or after. */
+/**
+ * Whoever calls it holds the row of the delivery: a result that is being recorded comes before or after. One with an order
+ * gets into the line of its key.
+ */
 const requeue = sql(
   "",
   `with chosen as (
      update deliveries set status = 'pending', next_attempt_at = statement_timestamp()
-     where id = $1 and created_at = $2 returning id, created_at, endpoint_id
+     where id = $1 and created_at = $2 returning id, created_at, endpoint_id, order_key, sequence
    ), advanced as (
      update delivery_queue as q set due_at = least(due_at, statement_timestamp()) from chosen
-     where q.endpoint_id = chosen.endpoint_id and q.delivery_id = chosen.id and leased_by is null
+     where q.endpoint_id = chosen.endpoint_id and q.delivery_id = chosen.id and leased_by is null and due_at < 'infinity'
+   ), queued as (
+     insert into delivery_queue (endpoint_id, due_at, delivery_id, created_at, order_key, sequence)
+     select endpoint_id, case when order_key is null then statement_timestamp() else 'infinity' end, id, created_at,
+       order_key, sequence from chosen
+     where not exists (
+       select from delivery_queue as q where q.endpoint_id = chosen.endpoint_id and q.delivery_id = chosen.id)
    )
-   insert into delivery_queue (endpoint_id, due_at, delivery_id, created_at)
-   select endpoint_id, statement_timestamp(), id, created_at from chosen
-   where not exists (
-     select from delivery_queue as q where q.endpoint_id = chosen.endpoint_id and q.delivery_id = chosen.id)`,
+   select endpoint_id as "endpointId", order_key as "orderKey" from chosen where order_key is not null`,
 );
 const revisions = sql(
   "queue.revisions",
@@ -141,8 +160,9 @@ export function createDeliveryQueue(pool: Pool, clock: Pick<Clock, "steadyMs">) 
     },
 
     /** Makes a delivery, whose row the caller holds, due now: one that is over, or one that waits for its next attempt. */
-    requeue: async (tx: Tx, { id, createdAt }: Delivery): Promise<void> =>
-      void (await tx.query(requeue, [id, createdAt])),
+    async requeue(tx: Tx, { id, createdAt }: Delivery): Promise<void> {
+      await advanceIdleKeys(tx, (await tx.query<OrderKey>(requeue, [id, createdAt])).rows);
+    },
 
     /** Gives leases back, without an attempt, to where the deliveries stood in the queue. */
     async handBack(some: readonly LeasedDelivery[]): Promise<void> {

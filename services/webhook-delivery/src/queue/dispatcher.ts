@@ -60,9 +60,11 @@ export class Dispatcher {
     return this.#isStopping || this.#heldBytes >= bytesMax ? 0 : Math.max(0, deliveriesMax - this.#held.size);
   }
 
-  /** How many deliveries of an endpoint may be taken from the queue. */
-  roomOf(endpointId: string): number {
-    return this.#lanes.get(endpointId)?.room ?? firstLimit;
+  /** How many deliveries of an endpoint may be taken from the queue; `atOnce` leaves out those that would wait in memory. */
+  roomOf(endpointId: string, atOnce: boolean): number {
+    const lane = this.#lanes.get(endpointId);
+    if (lane === undefined) return firstLimit;
+    return atOnce ? lane.roomAtOnce : lane.room;
   }
 
   /** How many new ones it may get without the queue. */

@@ -19,6 +19,15 @@ export interface NewDelivery {
   readonly leased: boolean;
   /** How long after now it is due. */
   readonly delayMs: number;
+  /** Its place among those of its key, where the endpoint is ordered. */
+  readonly order: DeliveryPlace | null;
+}
+
+export interface DeliveryPlace {
+  readonly key: string;
+  readonly sequence: number;
+  /** Whether it waits for another of the key. */
+  readonly waits: boolean;
 }
 
 /** The endpoints of an account as they were when deliveries were made for them; see `EndpointDirectory`. */
@@ -44,23 +53,31 @@ const insert = sql(
      where now.fingerprint <> given.fingerprint
    ), given as materialized (
      select * from unnest($3::text[], $4::timestamptz[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bool[],
-       $10::int[]) with ordinality
-       as given (id, created_at, endpoint_id, account_id, event_id, event_type, leased, delay_ms, place)
+       $10::int[], $20::text[], $21::float8[], $22::bool[]) with ordinality
+       as given (id, created_at, endpoint_id, account_id, event_id, event_type, leased, delay_ms, order_key, sequence,
+         waits, place)
      where not exists (select from stale)
    ), made as (
-     insert into deliveries (id, created_at, endpoint_id, account_id, event_id, event_type, status, attempts)
-     select id, created_at, endpoint_id, account_id, event_id, event_type, 'pending', 0 from given
+     insert into deliveries (id, created_at, endpoint_id, account_id, event_id, event_type, status, attempts, order_key,
+       sequence)
+     select id, created_at, endpoint_id, account_id, event_id, event_type, 'pending', 0, order_key, sequence from given
      on conflict do nothing returning id
+   ), counted as (
+     insert into delivery_order as o (endpoint_id, order_key, last_sequence, updated_at)
+     select endpoint_id, order_key, max(sequence), statement_timestamp() from given
+     where order_key is not null group by endpoint_id, order_key
+     on conflict (endpoint_id, order_key) do update
+       set last_sequence = excluded.last_sequence, updated_at = excluded.updated_at
    ), stored as (
      insert into webhook_events (id, account_id, type, body, traceparent, created_at, deliveries)
      select * from unnest($11::text[], $12::text[], $13::text[], $14::bytea[], $15::text[], $16::timestamptz[], $17::int[])
      where not exists (select from stale) on conflict do nothing
    ), queued as (
-     insert into delivery_queue (endpoint_id, due_at, delivery_id, created_at, leased_by)
+     insert into delivery_queue (endpoint_id, due_at, delivery_id, created_at, leased_by, order_key, sequence)
      select endpoint_id,
-       case when leased then date_trunc('milliseconds', statement_timestamp()) + $18::int * interval '1 ms'
+       case when waits then 'infinity' when leased then date_trunc('milliseconds', statement_timestamp()) + $18::int * interval '1 ms'
          else least(created_at, statement_timestamp()) + delay_ms * interval '1 ms' + place * interval '1 microsecond' end,
-       id, created_at, case when leased then $19::int end
+       id, created_at, case when leased then $19::int end, order_key, sequence
      from given join made using (id)
    )
    select array(select account_id from stale) as stale, array(select id from made) as made,
@@ -102,6 +119,11 @@ export async function insertDeliveries(
     ]),
     leaseMs,
     instance,
+    ...columnsOf(deliveries, [
+      ({ order }) => order?.key ?? null,
+      ({ order }) => order?.sequence ?? null,
+      ({ order }) => order?.waits ?? false,
+    ]),
   ]);
   return rows[0] as (typeof rows)[number];
 }

@@ -43,13 +43,21 @@ export class Lane {
 
   /** How many deliveries the lane takes from the queue: of a slow endpoint only what it can begin at once. */
   get room(): number {
-    const ahead = this.limit.isSlow ? 1 : turnsAhead;
-    return Math.max(0, this.limit.value * ahead - this.inFlight - this.waiting);
+    return this.limit.isSlow ? this.roomAtOnce : this.#roomAhead(turnsAhead);
+  }
+
+  /** How many it begins at once. */
+  get roomAtOnce(): number {
+    return this.#roomAhead(1);
   }
 
   /** How many new ones it takes without the queue. */
   get firstRoom(): number {
-    return this.limit.isSlow ? 0 : Math.max(0, this.limit.value * firstTurnsAhead - this.inFlight - this.waiting);
+    return this.limit.isSlow ? 0 : this.#roomAhead(firstTurnsAhead);
+  }
+
+  #roomAhead(turns: number): number {
+    return Math.max(0, this.limit.value * turns - this.inFlight - this.waiting);
   }
 
   add(inHand: InHand): void {

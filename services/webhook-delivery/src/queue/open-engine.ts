@@ -14,7 +14,9 @@ import { attemptDelivery } from "./attempt-delivery.ts";
 import { AttemptResults } from "./attempt-results.ts";
 import { createDeliveryQueue, type LeasedDelivery } from "./delivery-queue.ts";
 import { Dispatcher } from "./dispatcher.ts";
+import { createEndpointRates } from "./endpoint-rates.ts";
 import { createLeaseHolders } from "./lease-holders.ts";
+import { createOrderHolds } from "./order-holds.ts";
 import { QueueWorker } from "./queue-worker.ts";
 import { createEndpointTest } from "./test-endpoint.ts";
 
@@ -75,6 +77,7 @@ export function openEngine(
   });
   const queueWorker: QueueWorker = new QueueWorker({
     ...shared,
+    endpointRates: createEndpointRates(pool),
     leaseHolders: createLeaseHolders(pool),
     dispatcher,
     endpointHealth,
@@ -83,7 +86,8 @@ export function openEngine(
   });
   const fanOut = createFanOut({ ...shared, dispatcher, queueWorker });
   const testEndpoint = createEndpointTest({ ...shared, queueWorker, dispatcher, results, attempt });
-  return { queueWorker, deliveryQueue, fanOut, testEndpoint };
+  const orderHolds = createOrderHolds({ ...shared, wake: wakeUp.wake });
+  return { queueWorker, deliveryQueue, orderHolds, fanOut, testEndpoint };
 }
 
 function healthLimits(configuration: ServiceContext<Properties>["configuration"]): HealthLimits {

@@ -5,10 +5,12 @@ import type { EndpointDirectory } from "../endpoints/endpoint-directory.ts";
 import type { EndpointHealth } from "../endpoints/endpoint-health.ts";
 import type { DeliveryQueue, LeasedDelivery, WaitingEndpoint } from "./delivery-queue.ts";
 import type { Dispatcher } from "./dispatcher.ts";
+import type { EndpointRates } from "./endpoint-rates.ts";
 import type { LeaseHolders } from "./lease-holders.ts";
 
 export interface QueueWorkerDependencies {
   readonly deliveryQueue: DeliveryQueue;
+  readonly endpointRates: EndpointRates;
   readonly leaseHolders: LeaseHolders;
   readonly dispatcher: Dispatcher;
   readonly directory: EndpointDirectory;
@@ -127,9 +129,10 @@ export class QueueWorker {
     const dueIds = new Set(due.map(({ id }) => id));
     for (const id of this.#behind) if (!dueIds.has(id)) this.#behind.delete(id);
     for (const id of dueIds) this.#behind.add(id);
-    if (await this.#take(due)) return 0;
+    const moreInMs = await this.#take(due);
+    if (moreInMs <= 0) return 0;
     const later = waiting.map(({ dueInMs }) => dueInMs).filter((ms) => ms > 0);
-    return Math.min(idleMsMax, ...later.map((ms) => Math.ceil(ms)));
+    return Math.min(idleMsMax, ...[moreInMs, ...later].map((ms) => Math.ceil(ms)));
   }
 
   /** What waits in memory goes back to the queue when its endpoint is paused, disabled or gone, or its account may not act. */
@@ -147,22 +150,27 @@ export class QueueWorker {
     }
   }
 
-  /** True when an endpoint had as much as was asked for. */
-  async #take(due: readonly WaitingEndpoint[]): Promise<boolean> {
-    const { deliveryQueue, dispatcher, leaseMs } = this.#parts;
+  /** Answers how long until more of what is due may be taken; nothing when an endpoint had as much as was asked for. */
+  async #take(due: readonly WaitingEndpoint[]): Promise<number> {
+    const { deliveryQueue, dispatcher, endpointRates, leaseMs } = this.#parts;
     const { instance } = this;
     const rooms = roomsOf(due, dispatcher);
-    if (rooms.size === 0 || instance === null) return false;
+    if (rooms.size === 0 || instance === null) return Number.POSITIVE_INFINITY;
+    const rates = new Map(due.flatMap(({ id, rate }) => (rate && rooms.has(id) ? [[id, rate] as const] : [])));
+    const grantInMs = rates.size === 0 ? Number.POSITIVE_INFINITY : await endpointRates.grant(rooms, rates);
+    if (rooms.size === 0) return grantInMs;
     const accounts = new Map(due.map(({ id, accountId }) => [id, accountId]));
     const leased = Map.groupBy(await deliveryQueue.claim(rooms, { leaseMs, instance }), ({ endpointId }) => endpointId);
     let isMore = false;
     for (const [id, room] of rooms) {
       const deliveries = leased.get(id) ?? [];
+      const rate = rates.get(id);
       if (deliveries.length < room) this.#behind.delete(id);
-      else isMore = true;
+      else if (!rate) isMore = true;
+      if (rate && deliveries.length < room) await endpointRates.giveBack(id, rate, room - deliveries.length);
       if (deliveries.length > 0) await this.#hand(accounts.get(id) ?? "", id, deliveries);
     }
-    return isMore && leased.size > 0;
+    return isMore && leased.size > 0 ? 0 : grantInMs;
   }
 
   async #hand(accountId: string, id: string, deliveries: readonly LeasedDelivery[]): Promise<void> {
@@ -179,8 +187,8 @@ function roomsOf(due: readonly WaitingEndpoint[], dispatcher: Dispatcher): Map<s
   const share = Math.max(1, Math.floor(dispatcher.room / Math.max(1, due.length)));
   let left = dispatcher.room;
   const rooms = new Map<string, number>();
-  for (const { id } of due) {
-    const room = Math.min(dispatcher.roomOf(id), share, left);
+  for (const { id, rate } of due) {
+    const room = Math.min(dispatcher.roomOf(id, rate !== null), share, left);
     if (room <= 0) continue;
     rooms.set(id, room);
     left -= room;

@@ -136,8 +136,8 @@ const park = sql(
    where id = $3 and created_at = $4 and exists (select from left_queue)`,
 );
 
-/** Takes a leased delivery out of the queue, for its owner to retry; says why. */
-export async function parkDelivery(db: Queryable, delivery: LeasedDelivery, reason: string): Promise<void> {
+/** Takes a leased delivery out of the queue, for its owner to retry; says why. False when the lease was another's. */
+export async function parkDelivery(db: Queryable, delivery: LeasedDelivery, reason: string): Promise<boolean> {
   const { endpointId, leasedUntil, id, createdAt } = delivery;
-  await db.query(park, [endpointId, leasedUntil, id, createdAt, reason]);
+  return (await db.query(park, [endpointId, leasedUntil, id, createdAt, reason])).rowCount === 1;
 }

@@ -42,14 +42,15 @@ export function createEndpointTest({
     if (instance === null || signing === null) return null;
     const event = testEvent(endpoint, clock.now());
     const id = deliveryIdOf(event.id, event.createdAt, endpoint.id);
-    const planned = { id, event, endpointId: endpoint.id, leased: true, delayMs: 0 };
+    const planned = { id, event, endpointId: endpoint.id, leased: true, delayMs: 0, order: null };
     const { leasedUntil } = await inTransaction(pool, (tx) =>
       insertDeliveries(tx, [], [planned], { leaseMs, instance }),
     );
     const { id: eventId, type: eventType, accountId, body, traceparent, createdAt } = event;
     const delivery = {
       ...{ id, endpointId: endpoint.id, accountId, eventId, eventType, body, traceparent, createdAt, leasedUntil },
-      ...{ purpose: "test" as const, attempts: 0, wasExhausted: false, replayId: null, dueAt: createdAt.toISOString() },
+      ...{ purpose: "test" as const, attempts: 0, wasExhausted: false, replayId: null, orderKey: null, sequence: null },
+      dueAt: createdAt.toISOString(),
     };
     dispatcher.hold(delivery);
     try {

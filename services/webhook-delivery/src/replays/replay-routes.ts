@@ -11,8 +11,10 @@ import {
   pageParameters,
   type Routes,
   refused,
+  refusedWith,
 } from "@signalbox/http";
 import { z } from "zod";
+import { refusedReplay } from "../refusals.ts";
 import { deliveriesMax, type Replay, type ReplayFilter, replayedStatuses, replayStatuses } from "./replay.ts";
 import type { ReplayStore } from "./replay-store.ts";
 import type { ReplayOutcome, Replays } from "./replays.ts";
@@ -67,7 +69,7 @@ const CountedResource = z
 const time = z.iso.datetime().transform((text) => new Date(text));
 
 /** What a replay is made of; the graph takes the same. */
-const StartReplayBody = z
+export const StartReplayBody = z
   .strictObject({
     endpoint_id: z.string().min(1).max(64),
     status: z.enum(replayedStatuses).optional().describe("Left out, every delivery that is over."),
@@ -84,7 +86,7 @@ const StartReplayBody = z
   });
 
 /** The deliveries that a body asks for; never those of events to come. */
-function filterOf(body: z.output<typeof StartReplayBody>, now: Date): ReplayFilter {
+export function filterOf(body: z.output<typeof StartReplayBody>, now: Date): ReplayFilter {
   const { endpoint_id: endpointId, status, event_types: eventTypes, event_ids: eventIds, from: fromTime, to } = body;
   const toTime = to === undefined || to > now ? now : to;
   return { endpointId, statuses: status ? [status] : replayedStatuses, eventTypes, eventIds, fromTime, toTime };
@@ -179,12 +181,8 @@ function answerOfStart(result: ReplayOutcome): HttpResponse {
     case "counted":
       return ok({ count: result.count });
     case "no-endpoint":
-      return refused(404, "not_found");
     case "running":
-      return refused(409, "conflict", { message: "A replay of this endpoint is running: wait for it, or cancel it." });
-    case "too-many": {
-      const message = `More than ${deliveriesMax} deliveries are wanted: narrow the time.`;
-      return refused(422, "validation_error", { message, details: [{ field: "from", code: "too_big", message }] });
-    }
+    case "too-many":
+      return refusedWith(refusedReplay(result.outcome));
   }
 }

@@ -9,6 +9,7 @@ import {
   type Tx,
   table,
 } from "@signalbox/storage";
+import { advanceIdleKeys, lockOrder } from "../queue/delivery-order.ts";
 import { deliveriesMax, type Replay, type ReplayFilter } from "./replay.ts";
 
 const replays = table("replays", {
@@ -65,14 +66,17 @@ const queueNext = sql(
    ), changed as (
      update deliveries as d set status = 'pending', next_attempt_at = statement_timestamp()
      from chosen where d.id = chosen.id and d.created_at = chosen.created_at and d.status = any($2::text[])
-     returning d.id
+     returning d.id, d.order_key, d.sequence
    ), queued as (
-     insert into delivery_queue (endpoint_id, due_at, delivery_id, created_at, replay_id)
-     select $1, statement_timestamp() + place * $10::int * interval '1 microsecond', id, created_at, $11
+     insert into delivery_queue (endpoint_id, due_at, delivery_id, created_at, replay_id, order_key, sequence)
+     select $1, case when order_key is null
+         then statement_timestamp() + place * $10::int * interval '1 microsecond' else 'infinity' end,
+       id, created_at, $11, order_key, sequence
      from chosen join changed using (id)
    )
    select count(*)::int as count, max(created_at) as "placeTime",
-     (select id from chosen order by place desc limit 1) as "placeId" from chosen`,
+     (select id from chosen order by place desc limit 1) as "placeId",
+     array(select distinct order_key from changed where order_key is not null) as keys from chosen`,
 );
 const countQueued = sql(
   "replay.count-queued",
@@ -106,10 +110,20 @@ export function createReplayStore(pool: Pool) {
     /** How much waits for the endpoint, up to `most`. */
     countQueued: async (tx: Tx, endpointId: string, most: number): Promise<number> =>
       (await tx.query<{ count: number }>(countQueued, [endpointId, most])).rows[0]?.count ?? 0,
-    /** Puts the next deliveries into the queue, one due so many microseconds after the other; answers how far it came. */
+    /**
+     * Puts the next deliveries into the queue, one due so many microseconds after the other, those with an order into the
+     * line of their key; answers how far it came.
+     */
     async queueNext(tx: Tx, replay: Replay, limit: number, apartUs: number) {
+      const { endpointId } = replay;
+      await lockOrder(tx, [endpointId]);
       const values = [...wantedValues(replay), replay.placeTime, replay.placeId, limit, apartUs, replay.id];
       const [row] = (await tx.query<QueuedStep>(queueNext, values)).rows;
+      const keys = row?.keys ?? [];
+      await advanceIdleKeys(
+        tx,
+        keys.map((orderKey) => ({ endpointId, orderKey })),
+      );
       return row ?? { count: 0, placeTime: null, placeId: null };
     },
   };
@@ -119,6 +133,8 @@ interface QueuedStep {
   readonly count: number;
   readonly placeTime: Date | null;
   readonly placeId: string | null;
+  /** What the ordered ones among them are ordered by. */
+  readonly keys: readonly string[];
 }
 
 /** Its deliveries are gone by then. */

@@ -1,8 +1,9 @@
 import { examples, identifier, timestamp } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
-import { createRoutes, type HttpResponse, ok, type Routes, refused } from "@signalbox/http";
+import { createRoutes, type HttpResponse, ok, type Routes, refusedWith } from "@signalbox/http";
 import { z } from "zod";
 import { OverlapBody } from "../endpoints/endpoint-bodies.ts";
+import { tooManyKeys } from "../refusals.ts";
 import type { SigningKey, SigningKeyStore } from "./signing-key-store.ts";
 import type { RotatedKey, SigningKeys } from "./signing-keys.ts";
 
@@ -78,9 +79,7 @@ function answerOfRotation(result: RotatedKey): HttpResponse {
   switch (result.outcome) {
     case "rotated":
       return ok(viewKey(result.key));
-    case "limit-reached": {
-      const message = `The account has ${result.max} live keys; wait until the overlap of the older ones has ended.`;
-      return refused(409, "conflict", { message, details: [{ field: "key", code: "too_many", message }] });
-    }
+    case "limit-reached":
+      return refusedWith(tooManyKeys(result));
   }
 }

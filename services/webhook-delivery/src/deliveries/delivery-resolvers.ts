@@ -1,0 +1,142 @@
+import type { Principal } from "@signalbox/auth";
+import {
+  connectionField,
+  createLoader,
+  field,
+  type Load,
+  mutation,
+  type PageLimits,
+  type Resolvers,
+} from "@signalbox/graphql";
+import { z } from "zod";
+import type { EndpointLoaders } from "../endpoints/endpoint-resolvers.ts";
+import type { DeliveredEvent, EventStore } from "../events/event-store.ts";
+import type { Attempt, Delivery } from "./delivery.ts";
+import type { DeliveryStore, ListFilter } from "./delivery-store.ts";
+import type { RetryDelivery } from "./retry-delivery.ts";
+
+interface DeliveryLoaders {
+  readonly delivery: Load<Delivery>;
+  /** The event of a delivery, by the delivery's id. */
+  readonly deliveredEvent: Load<DeliveredEvent>;
+}
+
+export interface DeliveryFields {
+  readonly deliveryStore: DeliveryStore;
+  readonly retryDelivery: RetryDelivery;
+  readonly pageLimits: PageLimits;
+}
+
+interface Named {
+  readonly id: string;
+}
+
+interface FilterArguments {
+  readonly status?: string | null;
+  readonly type?: string | null;
+  readonly eventId?: string | null;
+  readonly succeeded?: boolean | null;
+  readonly from?: Date | null;
+  readonly to?: Date | null;
+}
+
+const read = { scopes: ["webhooks:read"] } as const;
+const positionOfAttempt = ({ startedAt: at, id }: Attempt) => ({ at, id });
+
+/** Deliveries and their attempts in the graph. */
+export function deliveryResolvers({
+  deliveryStore,
+  retryDelivery,
+  pageLimits: limits,
+}: DeliveryFields): Resolvers<DeliveryLoaders & EndpointLoaders> {
+  const deliveriesOf = (whose: (parent: Named) => ListFilter) => ({
+    limits,
+    read: (range: Range, parent: Named, { caller }: Asking, args: FilterArguments) =>
+      deliveryStore.list(caller.accountId, { ...whose(parent), ...filterOf(args) }, range),
+  });
+  const attemptsOf = (whose: (parent: Named) => ListFilter) => ({
+    limits,
+    read: (range: Range, parent: Named, { caller }: Asking, args: FilterArguments) =>
+      deliveryStore.listAttempts(caller.accountId, { ...whose(parent), ...filterOf(args) }, range),
+    position: positionOfAttempt,
+  });
+  return {
+    Account: {
+      webhookDeliveries: connectionField(
+        { ...read, ownOnly: true },
+        deliveriesOf(() => ({})),
+      ),
+    },
+    WebhookEndpoint: {
+      deliveries: connectionField(
+        read,
+        deliveriesOf(({ id: endpointId }) => ({ endpointId })),
+      ),
+      attempts: connectionField(
+        read,
+        attemptsOf(({ id: endpointId }) => ({ endpointId })),
+      ),
+    },
+    WebhookDelivery: {
+      __resolveReference: field(read, ({ id }: Named, _, { loaders }) => loaders.delivery(id)),
+      nextAttemptAt: ({ status, nextAttemptAt }: Delivery) => (status === "pending" ? nextAttemptAt : null),
+      endpoint: ({ endpointId }: Delivery, _, { loaders }) => loaders.endpoint(endpointId),
+      event: ({ id }: Delivery, _, { loaders }) => loaders.deliveredEvent(id),
+      attemptLog: connectionField(
+        read,
+        attemptsOf(({ id: deliveryId }) => ({ deliveryId })),
+      ),
+    },
+    WebhookAttempt: {
+      phases: ({ exchange }: Attempt) => exchange?.phases ?? null,
+      requestHeaders: ({ exchange }: Attempt) => exchange?.requestHeaders ?? null,
+      responseHeaders: ({ exchange }: Attempt) => exchange?.responseHeaders ?? null,
+      delivery: ({ deliveryId }: Attempt, _, { loaders }) => loaders.delivery(deliveryId),
+    },
+    Mutation: { retryWebhookDelivery: retryMutation(deliveryStore, retryDelivery) },
+  };
+}
+
+const retryMutation = (deliveryStore: DeliveryStore, retryDelivery: RetryDelivery) =>
+  mutation(
+    // The attempt that follows is the record.
+    { scopes: ["webhooks:write"], audit: null, input: z.strictObject({}), payload: "webhookDelivery" },
+    (_input, context, { id }: Named) =>
+      context.write({
+        find: (tx) => deliveryStore.lock(tx, context.caller.accountId, id),
+        change: retryDelivery,
+        missing: "There is no such delivery.",
+      }),
+  );
+
+type Range = Parameters<DeliveryStore["list"]>[2];
+interface Asking {
+  readonly caller: { readonly accountId: string };
+}
+
+/** An argument that is null narrows nothing, as one that is absent. */
+const filterOf = ({ status, type, eventId, succeeded, from, to }: FilterArguments): ListFilter => ({
+  status: status ?? undefined,
+  type: type ?? undefined,
+  eventId: eventId ?? undefined,
+  succeeded: succeeded ?? undefined,
+  from: from ?? undefined,
+  to: to ?? undefined,
+});
+
+/** The loaders of one request: they find what belongs to whoever makes it. */
+export function deliveryLoaders(
+  { deliveryStore, eventStore }: { readonly deliveryStore: DeliveryStore; readonly eventStore: EventStore },
+  principal: Principal | null,
+): DeliveryLoaders {
+  return {
+    delivery: createLoader(
+      async (ids) => (principal ? deliveryStore.findMany(principal.accountId, ids) : []),
+      ({ id }) => id,
+    ),
+    deliveredEvent: createLoader(
+      async (ids) => (principal ? eventStore.ofDeliveries(principal.accountId, ids) : []),
+      ({ deliveryId }) => deliveryId,
+    ),
+  };
+}

@@ -1,0 +1,76 @@
+import { connectionField, mutation, type PageLimits, type Resolvers, refusalError } from "@signalbox/graphql";
+import { rangeOf } from "@signalbox/http";
+import { z } from "zod";
+import { withRawMembers } from "../raw-members.ts";
+import { refusedType } from "../refusals.ts";
+import { CreateEventTypeBody, ourTypes, placeOfType, UpdateEventTypeBody, viewType } from "./event-type-routes.ts";
+import type { EventTypeStore } from "./event-type-store.ts";
+import type { EventTypes } from "./event-types.ts";
+
+export interface EventTypeFields {
+  readonly eventTypes: EventTypes;
+  readonly eventTypeStore: EventTypeStore;
+  readonly pageLimits: PageLimits;
+}
+
+interface Named {
+  readonly name: string;
+}
+
+const write = { scopes: ["webhooks:write"] } as const;
+const payload = "webhookEventType";
+const missing = "There is no such type.";
+
+/** What there is to subscribe to, in the graph, and what the account declares of it. */
+export function eventTypeResolvers({ eventTypes, eventTypeStore, pageLimits }: EventTypeFields): Resolvers<unknown> {
+  return {
+    Account: {
+      webhookEventTypes: connectionField(
+        { scopes: ["webhooks:read"], ownOnly: true },
+        {
+          limits: pageLimits,
+          async read(range, { id }: { readonly id: string }) {
+            const own = (await eventTypeStore.list(id)).map(viewType);
+            return rangeOf([...own, ...ourTypes], range, placeOfType);
+          },
+          position: placeOfType,
+        },
+      ),
+    },
+    Mutation: {
+      createWebhookEventType: mutation(
+        { ...write, audit: "webhook_event_type.create", input: withRawMembers(CreateEventTypeBody, "schema"), payload },
+        async (input, { caller, inTransaction }) => {
+          const result = await inTransaction((tx) => eventTypes.create(tx, caller, input));
+          if (result.outcome !== "created") throw refusalError(refusedType(result));
+          return viewType(result.type);
+        },
+      ),
+      updateWebhookEventType: mutation(
+        { ...write, audit: "webhook_event_type.update", input: withRawMembers(UpdateEventTypeBody, "schema"), payload },
+        async (input, context, { name }: Named) =>
+          viewType(
+            await context.write({
+              find: (tx) => eventTypeStore.lock(tx, context.caller.accountId, name),
+              change: (tx, type) => eventTypes.update(tx, context.caller, type, input),
+              missing,
+            }),
+          ),
+      ),
+      deleteWebhookEventType: mutation(
+        {
+          ...{ ...write, audit: "webhook_event_type.delete", input: z.strictObject({}) },
+          payload: "deletedWebhookEventTypeName",
+        },
+        async (_input, context, { name }: Named) => {
+          await context.write({
+            find: (tx) => eventTypeStore.lock(tx, context.caller.accountId, name),
+            change: (tx, type) => eventTypes.delete(tx, context.caller, type),
+            missing,
+          });
+          return name;
+        },
+      ),
+    },
+  };
+}

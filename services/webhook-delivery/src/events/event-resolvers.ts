@@ -1,0 +1,58 @@
+import { connectionField, mutation, type PageLimits, type Resolvers, refusalError } from "@signalbox/graphql";
+import { z } from "zod";
+import { CustomEventBody, eventsMax, refusedPublication } from "./event-routes.ts";
+import type { EventStore, StoredEvent } from "./event-store.ts";
+import type { Events } from "./events.ts";
+
+export interface EventFields {
+  readonly events: Events;
+  readonly eventStore: EventStore;
+  readonly pageLimits: PageLimits;
+}
+
+interface FilterArguments {
+  readonly type?: string | null;
+  readonly from?: Date | null;
+  readonly to?: Date | null;
+}
+
+const PublishInput = z.strictObject({ events: z.array(CustomEventBody).min(1).max(eventsMax) });
+
+/** The events of an account in the graph. */
+export function eventResolvers({ events, eventStore, pageLimits }: EventFields): Resolvers<unknown> {
+  return {
+    Account: {
+      webhookEvents: connectionField(
+        { scopes: ["webhooks:read"], ownOnly: true },
+        {
+          limits: pageLimits,
+          read: (range, { id }: { readonly id: string }, _context, { type, from, to }: FilterArguments) =>
+            eventStore.list(id, { type: type ?? undefined, from: from ?? undefined, to: to ?? undefined }, range),
+        },
+      ),
+    },
+    WebhookEvent: { body: ({ body }: StoredEvent) => body.toString("utf8") },
+    Mutation: {
+      publishWebhookEvents: mutation(
+        { scopes: ["events:publish"], audit: null, input: withEvents, payload: "published" },
+        async ({ events: given }, { caller, inTransaction }) => {
+          const result = await inTransaction((tx) => events.publish(tx, caller, given));
+          if (result.outcome === "published") return result.published;
+          const { details = [], ...refusal } = refusedPublication(result, true);
+          throw refusalError({ ...refusal, details: details.map((one) => ({ ...one, field: `events${one.field}` })) });
+        },
+      ),
+    },
+  };
+}
+
+/** The rules of the input. `data` is the caller's own JSON: its names stay as they were written. */
+async function withEvents(_context: unknown, given: object): Promise<typeof PublishInput> {
+  const list = (given as { readonly events?: readonly Record<string, unknown>[] }).events ?? [];
+  const events = list.map(({ createdAt, ...rest }) => ({
+    ...rest,
+    ...(createdAt != null && { created_at: createdAt }),
+  }));
+  const plain: unknown = JSON.parse(JSON.stringify({ events }));
+  return z.preprocess(() => plain, PublishInput) as unknown as typeof PublishInput;
+}

@@ -1,0 +1,118 @@
+import { columnsOf, type RetentionRule, sql, type Tx } from "@signalbox/storage";
+
+/** What deliveries of an ordered endpoint wait for each other by. */
+export interface OrderKey {
+  readonly endpointId: string;
+  readonly orderKey: string;
+}
+
+/** The place of a delivery among those of its key. */
+interface OrderPlace {
+  /** 1 for the first of the key. */
+  readonly sequence: number;
+  /** Whether another of the key has to go out first. */
+  readonly waits: boolean;
+}
+
+const lock = sql(
+  "order.lock",
+  `select pg_advisory_xact_lock(place) from (
+     select distinct hashtextextended('order:' || id, 0) as place from unnest($1::text[]) as given (id) order by place
+   ) as places`,
+);
+
+/** Not prepared, for the same reason as `recordResults`. Deliveries that are there already have no place among the new. */
+const places = sql(
+  "",
+  `with given as (
+     select * from unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[]) with ordinality
+       as given (id, created_at, endpoint_id, order_key, place)
+   ), fresh as (
+     select given.*, row_number() over (partition by endpoint_id, order_key order by place) as rank from given
+     where not exists (select from deliveries as d where d.id = given.id and d.created_at = given.created_at)
+   )
+   select fresh.id, (coalesce(last_sequence, 0) + rank)::float8 as sequence, rank > 1 or exists (
+     select from delivery_queue as q where q.endpoint_id = fresh.endpoint_id and q.order_key = fresh.order_key) as waits
+   from fresh left join delivery_order using (endpoint_id, order_key)`,
+);
+
+/** The one that goes next is due now: it is the first of those that wait, whenever they came. */
+const advanceText = (condition: string): string => `with next as materialized (
+     select k.endpoint_id, n.delivery_id from unnest($1::text[], $2::text[]) as k (endpoint_id, order_key)
+     cross join lateral (
+       select delivery_id from delivery_queue as q
+       where q.endpoint_id = k.endpoint_id and q.order_key = k.order_key and q.due_at = 'infinity'
+       order by sequence limit 1) as n
+     where ${condition}
+   )
+   update delivery_queue as q set due_at = statement_timestamp() from next
+   where q.endpoint_id = next.endpoint_id and q.due_at = 'infinity' and q.delivery_id = next.delivery_id`;
+const advance = sql("", advanceText("true"));
+const advanceIdle = sql(
+  "",
+  advanceText(`not exists (
+       select from delivery_queue as q
+       where q.endpoint_id = k.endpoint_id and q.order_key = k.order_key and q.due_at < 'infinity')`),
+);
+const hold = sql(
+  "",
+  `update delivery_queue as q set hold_until = statement_timestamp() + given.hold_ms * interval '1 ms'
+   from unnest($1::text[], $2::text[], $3::float8[], $4::float8[]) as given (endpoint_id, order_key, sequence, hold_ms)
+   where q.endpoint_id = given.endpoint_id and q.order_key = given.order_key and q.sequence = given.sequence::bigint
+     and q.hold_until is null`,
+);
+
+/**
+ * Keeps everybody else from changing what goes next at these endpoints until the transaction ends. Comes before any row
+ * that the transaction locks, as everywhere, and before the look at who goes next.
+ */
+export async function lockOrder(tx: Tx, endpointIds: readonly string[]): Promise<void> {
+  if (endpointIds.length > 0) await tx.query(lock, [endpointIds]);
+}
+
+/** Gives new deliveries their places behind those that are there; whoever asks has locked the order. */
+export async function orderPlaces(
+  tx: Tx,
+  deliveries: readonly (OrderKey & { readonly id: string; readonly createdAt: Date })[],
+): Promise<ReadonlyMap<string, OrderPlace>> {
+  const columns = columnsOf(deliveries, [
+    ({ id }) => id,
+    ({ createdAt }) => createdAt,
+    ({ endpointId }) => endpointId,
+    ({ orderKey }) => orderKey,
+  ]);
+  const { rows } = await tx.query<OrderPlace & { id: string }>(places, columns);
+  return new Map(rows.map(({ id, ...place }) => [id, place]));
+}
+
+/** Lets the next delivery of each key go, after the one before it has left the queue. */
+export async function advanceKeys(tx: Tx, keys: readonly OrderKey[]): Promise<void> {
+  if (keys.length > 0) await tx.query(advance, keyColumns(keys));
+}
+
+/** The same where nobody knows whether another of the key is on its way. */
+export async function advanceIdleKeys(tx: Tx, keys: readonly OrderKey[]): Promise<void> {
+  if (keys.length > 0) await tx.query(advanceIdle, keyColumns(keys));
+}
+
+/** Notes until when a delivery that fails holds up its key: counted from its first failure. */
+export async function noteHolds(
+  tx: Tx,
+  failed: readonly (OrderKey & { readonly sequence: number; readonly holdMs: number })[],
+): Promise<void> {
+  if (failed.length === 0) return;
+  const columns = columnsOf(failed, [({ sequence }) => sequence, ({ holdMs }) => holdMs]);
+  await tx.query(hold, [...keyColumns(failed), ...columns]);
+}
+
+function keyColumns(keys: readonly OrderKey[]): unknown[] {
+  return columnsOf(keys, [({ endpointId }) => endpointId, ({ orderKey }) => orderKey]);
+}
+
+/** A key without an event for so long begins again with 1; nothing that was counted before is left by then. */
+export const orderRetention = (keepMs: () => number): RetentionRule => ({
+  name: "trim keys of ordered endpoints",
+  table: "delivery_order",
+  column: "updated_at",
+  keepMs,
+});

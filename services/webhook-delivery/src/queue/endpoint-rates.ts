@@ -1,0 +1,85 @@
+import type { WebhookEndpointResource } from "@signalbox/contracts";
+import { seconds } from "@signalbox/core";
+import { type Pool, sql } from "@signalbox/storage";
+
+/** So many attempts in so many seconds, evenly spread. */
+export type Rate = NonNullable<WebhookEndpointResource["settings"]["rate"]>;
+
+/** Who is late may catch up by so much of the time that a rate is about: it stays a rate within 5 %. */
+const lateShare = 0.05;
+/** Attempts of a fast endpoint are taken some at a time. */
+const grantMsMin = 5;
+
+/**
+ * The times of attempts are given away one after the other (GCRA): `next_at` is that of the next one. Who asks later than
+ * that gets those that have passed, but for the ones that are too long ago.
+ */
+const grant = sql(
+  "rate.grant",
+  `update endpoint_rates as r set (next_at, granted) = (
+     select base + n * given.step, n
+     from (select greatest(r.next_at, statement_timestamp() - given.late) as base) as b cross join lateral (
+       select greatest(0, least(given.wanted, floor(
+         extract(epoch from statement_timestamp() - base) / extract(epoch from given.step))::int + 1)) as n) as c)
+   from (
+     select endpoint_id, wanted, step_ms * interval '1 ms' as step, late_ms * interval '1 ms' as late
+     from unnest($1::text[], $2::int[], $3::float8[], $4::float8[]) as g (endpoint_id, wanted, step_ms, late_ms)
+   ) as given
+   where r.endpoint_id = given.endpoint_id
+   returning r.endpoint_id as id, granted, extract(epoch from next_at - statement_timestamp())::float8 * 1000 as "nextInMs"`,
+);
+const begin = sql(
+  "rate.begin",
+  `insert into endpoint_rates (endpoint_id, next_at, granted)
+   select id, statement_timestamp(), 0 from unnest($1::text[]) as given (id) on conflict do nothing`,
+);
+const giveBack = sql(
+  "rate.give-back",
+  "update endpoint_rates set next_at = next_at - $2::float8 * interval '1 ms' where endpoint_id = $1",
+);
+
+interface Grant {
+  readonly id: string;
+  readonly granted: number;
+  readonly nextInMs: number;
+}
+
+const stepMs = ({ limit, per_seconds }: Rate): number => seconds(per_seconds) / limit;
+
+export type EndpointRates = ReturnType<typeof createEndpointRates>;
+
+/** How many attempts each endpoint with a rate gets now, over all instances. */
+export function createEndpointRates(pool: Pool) {
+  async function take(rooms: ReadonlyMap<string, number>, rates: ReadonlyMap<string, Rate>): Promise<Grant[]> {
+    // In one order for all instances: two who lock them the other way round wait for each other.
+    const asked = [...rates].toSorted(([one], [other]) => (one < other ? -1 : 1));
+    const { rows } = await pool.query<Grant>(grant, [
+      asked.map(([id]) => id),
+      asked.map(([id]) => rooms.get(id) ?? 0),
+      asked.map(([, rate]) => stepMs(rate)),
+      asked.map(([, rate]) => seconds(rate.per_seconds) * lateShare),
+    ]);
+    return rows;
+  }
+
+  return {
+    /** Cuts the rooms to what the rates leave now, and answers how long until there is more. */
+    async grant(rooms: Map<string, number>, rates: ReadonlyMap<string, Rate>): Promise<number> {
+      let grants = await take(rooms, rates);
+      if (grants.length < rates.size) {
+        await pool.query(begin, [[...rates.keys()].filter((id) => !grants.some((one) => one.id === id)).toSorted()]);
+        const left = new Map([...rates].filter(([id]) => !grants.some((one) => one.id === id)));
+        grants = [...grants, ...(await take(rooms, left))];
+      }
+      for (const { id, granted } of grants) {
+        if (granted > 0) rooms.set(id, granted);
+        else rooms.delete(id);
+      }
+      return Math.max(grantMsMin, Math.min(...grants.map(({ nextInMs }) => nextInMs)));
+    },
+
+    /** Gives back the times of attempts for which nothing was due. */
+    giveBack: async (id: string, rate: Rate, count: number): Promise<void> =>
+      void (await pool.query(giveBack, [id, count * stepMs(rate)])),
+  };
+}

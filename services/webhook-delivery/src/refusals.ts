@@ -1,0 +1,57 @@
+import type { Refusal } from "@signalbox/http";
+import { deliveriesMax } from "./replays/replay.ts";
+
+interface LimitReached {
+  readonly max: number;
+}
+
+const tooMany = (field: string, message: string): Refusal => ({
+  ...{ code: "conflict", message },
+  details: [{ field, code: "too_many", message }],
+});
+
+/** Why an endpoint is not created. */
+export function refusedEndpoint(
+  result: { readonly outcome: "switched-off" } | ({ readonly outcome: "limit-reached" } & LimitReached),
+): Refusal {
+  return result.outcome === "switched-off"
+    ? { code: "forbidden", message: "Webhook endpoints are switched off." }
+    : tooMany("endpoints", `The account has ${result.max} endpoints; delete one that is not needed.`);
+}
+
+/** Why a disabled endpoint is not paused or resumed. */
+export const disabledEndpoint: Refusal = {
+  code: "conflict",
+  message: "The endpoint is disabled; enable it first.",
+};
+
+/** Why an endpoint gets no other secret now. */
+export const tooManySecrets = ({ max }: LimitReached): Refusal =>
+  tooMany("secret", `The endpoint has ${max} live secrets; end the overlap of the older ones first.`);
+
+/** Why an account gets no other signing key now. */
+export const tooManyKeys = ({ max }: LimitReached): Refusal =>
+  tooMany("key", `The account has ${max} live keys; wait until the overlap of the older ones has ended.`);
+
+/** Why a type of events is not declared. */
+export function refusedType(
+  result: { readonly outcome: "exists" } | ({ readonly outcome: "limit-reached" } & LimitReached),
+): Refusal {
+  return result.outcome === "exists"
+    ? { code: "conflict", message: "The account has a type of this name." }
+    : tooMany("event_types", `The account has ${result.max} types; delete one that is not needed.`);
+}
+
+/** Why a replay does not begin. */
+export function refusedReplay(outcome: "no-endpoint" | "running" | "too-many"): Refusal {
+  switch (outcome) {
+    case "no-endpoint":
+      return { code: "not_found", message: "There is no such endpoint." };
+    case "running":
+      return { code: "conflict", message: "A replay of this endpoint is running: wait for it, or cancel it." };
+    case "too-many": {
+      const message = `More than ${deliveriesMax} deliveries are wanted: narrow the time.`;
+      return { code: "validation_error", message, details: [{ field: "from", code: "too_big", message }] };
+    }
+  }
+}

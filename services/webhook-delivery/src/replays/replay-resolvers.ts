@@ -1,0 +1,60 @@
+import type { Clock } from "@signalbox/core";
+import { connectionField, mutation, type PageLimits, type Resolvers, refusalError } from "@signalbox/graphql";
+import { z } from "zod";
+import type { EndpointLoaders } from "../endpoints/endpoint-resolvers.ts";
+import { refusedReplay } from "../refusals.ts";
+import type { Replay } from "./replay.ts";
+import { filterOf, StartReplayBody } from "./replay-routes.ts";
+import type { ReplayStore } from "./replay-store.ts";
+import type { Replays } from "./replays.ts";
+
+export interface ReplayFields {
+  readonly replays: Replays;
+  readonly replayStore: Pick<ReplayStore, "list" | "lock">;
+  readonly clock: Clock;
+  readonly pageLimits: PageLimits;
+}
+
+const write = { scopes: ["webhooks:write"] } as const;
+
+/** Replays in the graph. */
+export function replayResolvers({ replays, replayStore, clock, pageLimits }: ReplayFields): Resolvers<EndpointLoaders> {
+  return {
+    Account: {
+      webhookReplays: connectionField(
+        { scopes: ["webhooks:read"], ownOnly: true },
+        { limits: pageLimits, read: (range, { id }: { readonly id: string }) => replayStore.list(id, range) },
+      ),
+    },
+    WebhookReplay: {
+      endpoint: ({ endpointId }: Replay, _, { loaders }) => loaders.endpoint(endpointId),
+      from: ({ fromTime }: Replay) => fromTime,
+      to: ({ toTime }: Replay) => toTime,
+    },
+    Mutation: {
+      startWebhookReplay: mutation(
+        {
+          ...{ ...write, audit: "webhook_endpoint.replay", input: StartReplayBody },
+          payload: (result: object | null) => ({ webhookReplay: null, count: null, ...result }),
+        },
+        async (input, { caller, inTransaction }) => {
+          const filter = filterOf(input, clock.now());
+          const result = await inTransaction((tx) => replays.start(tx, caller, filter, input.rate, input.dry_run));
+          if (result.outcome === "started") return { webhookReplay: result.replay };
+          if (result.outcome === "counted") return { count: result.count };
+          throw refusalError(refusedReplay(result.outcome));
+        },
+      ),
+      cancelWebhookReplay: mutation(
+        // The replay is the record.
+        { ...write, audit: null, input: z.strictObject({}), payload: "webhookReplay" },
+        (_input, context, { id }: { readonly id: string }) =>
+          context.write({
+            find: (tx) => replayStore.lock(tx, context.caller.accountId, id),
+            change: (tx, replay) => replays.cancel(tx, replay),
+            missing: "There is no such replay.",
+          }),
+      ),
+    },
+  };
+}

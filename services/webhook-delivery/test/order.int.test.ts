@@ -1,0 +1,204 @@
+import assert from "node:assert/strict";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+import { hours } from "@signalbox/core";
+import { sql } from "@signalbox/storage";
+import { createReceiver, eventually, type Receiver, type TestPerson, testPerson } from "@signalbox/testing";
+import { createDeliveryDays } from "../src/delivery-days.ts";
+import { endpointsPath, type Harness, startDelivery } from "./harness.ts";
+
+let delivery: Harness;
+/** A second instance on the same database. */
+let other: Harness;
+let receiver: Receiver;
+let who: TestPerson;
+before(async () => {
+  delivery = await startDelivery();
+  const { configuration } = delivery.context;
+  const urls = { "database.url": configuration.get("database.url"), "events.url": configuration.get("events.url") };
+  other = await startDelivery(urls);
+});
+after(async () => {
+  await other.close();
+  await delivery.close();
+});
+beforeEach(async () => {
+  receiver = await createReceiver();
+  who = testPerson();
+});
+afterEach(() => receiver.close());
+
+const newEndpoint = (settings: object = {}) =>
+  delivery.newEndpoint(who, { url: receiver.url, event_types: ["order.*"], settings: { ordered: true, ...settings } });
+const publish = async (through: Harness, subject: string | undefined, ...numbers: number[]) => {
+  const body = numbers.map((number) => ({ type: "order.changed", subject, data: { number } }));
+  assert.equal((await through.send(who, "POST", "/api/v1/webhooks/events", { body })).status, 202);
+};
+/** What was posted, in the order of arrival. */
+const posted = (requests = receiver.requests) =>
+  requests.map(({ headers, body }) => {
+    const { subject, data } = JSON.parse(body.toString());
+    return { subject, number: data.number, sequence: headers["x-sequence"], id: headers["x-delivery-id"] };
+  });
+const inStatus = (status: string, count: number) =>
+  eventually(async () => {
+    const found = await delivery.deliveriesOf(who, `&status=${status}`);
+    return found.length === count && found;
+  });
+const act = ({ id }: { id: string }, action: string) => delivery.send(who, "POST", `${endpointsPath}/${id}/${action}`);
+
+test("over two instances one delivery of a subject is on its way at a time, in the order of its events, and only its subject waits", async () => {
+  const subjects = ["a", "b", "c", "d"];
+  const open = new Set<string>();
+  const overlaps: string[] = [];
+  const failures = new Map<string, number>();
+  const gate = Promise.withResolvers<void>();
+  receiver.answer(async ({ body }) => {
+    const { subject, data } = JSON.parse(body.toString());
+    if (open.has(subject)) overlaps.push(`${subject} ${data.number}`);
+    open.add(subject);
+    // The first of `d` is answered when everything else has arrived.
+    if (subject === "d") await gate.promise;
+    open.delete(subject);
+    const failed = failures.get(`${subject} ${data.number}`) ?? 0;
+    failures.set(`${subject} ${data.number}`, failed + 1);
+    return { status: data.number % 5 === 0 && failed === 0 ? 503 : 200, delayMs: data.number % 3 };
+  });
+  await newEndpoint({ retry_schedule_seconds: [0, 0, 0, 0] });
+  const numbers = Array.from({ length: 20 }, (_, index) => index + 1);
+  for (const number of numbers) {
+    const through = number % 2 === 0 ? delivery : other;
+    for (const subject of subjects) await publish(through, subject, number);
+  }
+  await inStatus("succeeded", 60);
+  gate.resolve();
+  await inStatus("succeeded", 80);
+  assert.deepEqual(overlaps, []);
+  for (const subject of subjects) {
+    const own = posted().filter((one) => one.subject === subject);
+    assert.deepEqual([...new Set(own.map(({ number }) => number))], numbers, subject);
+    assert.ok(own.every(({ number, sequence }) => sequence === String(number)));
+    assert.equal(own.length, 24, "those that failed came twice, before the next");
+    assert.deepEqual(
+      own.map(({ number }) => number),
+      own.map(({ number }) => number).toSorted((one, next) => one - next),
+    );
+  }
+});
+
+test("events of one request keep their order, and those without a subject have none", async () => {
+  await newEndpoint();
+  await publish(delivery, "a", 1, 2, 3);
+  await publish(other, undefined, 7);
+  await inStatus("succeeded", 4);
+  assert.deepEqual(
+    posted()
+      .filter(({ subject }) => subject === "a")
+      .map(({ sequence }) => sequence),
+    ["1", "2", "3"],
+  );
+  assert.equal(posted().find(({ number }) => number === 7)?.sequence, undefined);
+});
+
+test("a delivery that fails for longer than its endpoint holds is parked and told, its subject goes on, and on demand it comes again", async () => {
+  receiver.answerNext({ status: 500 });
+  await newEndpoint({ retry_schedule_seconds: [0, 3_600], order_hold_seconds: 1 });
+  await publish(delivery, "a", 1);
+  await receiver.waitFor(() => true);
+  await publish(other, "a", 2, 3);
+  await inStatus("succeeded", 2);
+  const [parked] = await inStatus("parked", 1);
+  assert.deepEqual([parked?.last_status, parked?.last_error, parked?.attempts], [500, "order-hold", 1]);
+  const [event] = await delivery.eventsOf(who.accountId, 1, "webhook_delivery.parked");
+  assert.equal((event?.data as { id?: string } | undefined)?.id, parked?.id);
+  await delivery.send(who, "POST", `/api/v1/webhooks/deliveries/${parked?.id}/retry`);
+  await inStatus("succeeded", 3);
+  assert.deepEqual(
+    posted().map(({ sequence }) => sequence),
+    ["1", "2", "3", "1"],
+  );
+});
+
+test("what an endpoint has got in order is replayed in order, and a delivery that is asked for waits for its turn", async () => {
+  const { id } = await newEndpoint({ retry_schedule_seconds: [0, 3_600] });
+  await publish(delivery, "a", 1, 2, 3, 4);
+  const made = await inStatus("succeeded", 4);
+  receiver.clear();
+  const gate = Promise.withResolvers<void>();
+  receiver.answer(async (_, index) => {
+    if (index === 0) await gate.promise;
+    return { status: 200 };
+  });
+  await publish(other, "a", 5);
+  await receiver.waitFor(() => true);
+  const body = { endpoint_id: id, from: "2020-01-01T00:00:00Z" };
+  const started = await delivery.send(who, "POST", "/api/v1/webhooks/replays", { body });
+  assert.equal(started.status, 202);
+  await eventually(
+    async () =>
+      (await delivery.send(who, "GET", `/api/v1/webhooks/replays/${started.body.id}`)).body.status !== "running",
+  );
+  // A second time is no second place.
+  const oldest = made.find(({ id: one }) => one === made.at(-1)?.id)?.id;
+  assert.equal((await other.send(who, "POST", `/api/v1/webhooks/deliveries/${oldest}/retry`)).status, 202);
+  assert.equal(receiver.requests.length, 1, "everything else of the subject waits");
+  gate.resolve();
+  await inStatus("succeeded", 5);
+  assert.deepEqual(
+    posted().map(({ sequence }) => sequence),
+    ["5", "1", "2", "3", "4"],
+  );
+});
+
+test("a pause, and an endpoint that is no longer ordered, leave what waits in its order", async () => {
+  const endpoint = await newEndpoint();
+  await act(endpoint, "pause");
+  await publish(delivery, "a", 1, 2);
+  await publish(other, "a", 3, 4);
+  await inStatus("held", 4);
+  const settings = { ordered: false };
+  assert.equal(
+    (await delivery.send(who, "PATCH", `${endpointsPath}/${endpoint.id}`, { body: { settings } })).status,
+    200,
+  );
+  await act(endpoint, "resume");
+  await inStatus("succeeded", 4);
+  assert.deepEqual(
+    posted().map(({ sequence }) => sequence),
+    ["1", "2", "3", "4"],
+  );
+  await publish(delivery, "a", 5);
+  await inStatus("succeeded", 5);
+  assert.equal(posted().at(-1)?.sequence, undefined);
+  await delivery.send(who, "DELETE", `${endpointsPath}/${endpoint.id}`);
+  const left = sql("", "select 1 from delivery_order where endpoint_id = $1");
+  await eventually(async () => (await delivery.pool.query(left, [endpoint.id])).rowCount === 0);
+});
+
+test("what waits behind a delivery whose time is over goes on", async () => {
+  receiver.answerNext({ status: 500 });
+  const endpoint = await newEndpoint({ retry_schedule_seconds: [0, 3_600] });
+  await publish(delivery, "a", 1);
+  await publish(delivery, "a", 2);
+  const isPostponed = sql("", "select 1 from delivery_queue where endpoint_id = $1 and hold_until is not null");
+  await eventually(async () => (await delivery.pool.query(isPostponed, [endpoint.id])).rowCount === 1);
+  // As if it came long ago: the hour after it would otherwise take a month.
+  const age = sql("", "update delivery_queue set created_at = 'epoch' where endpoint_id = $1 and due_at < 'infinity'");
+  await delivery.pool.query(age, [endpoint.id]);
+  await createDeliveryDays({ ...delivery.context, pool: delivery.pool, retentionMs: () => hours(720) }).keep();
+  await inStatus("succeeded", 1);
+});
+
+test("a rate holds over two instances, and waiting for it spends no attempt", async () => {
+  const rate = { limit: 20, per_seconds: 1 };
+  await newEndpoint({ ordered: false, rate, retry_schedule_seconds: [0, 0] });
+  receiver.answer(({ body }) => ({ status: JSON.parse(body.toString()).data.number === 1 ? 503 : 200 }));
+  const numbers = Array.from({ length: 30 }, (_, index) => index + 1);
+  const beganMs = performance.now();
+  await Promise.all([publish(delivery, undefined, ...numbers), publish(other, undefined, ...numbers)]);
+  const made = await inStatus("succeeded", 58);
+  assert.ok(made.every(({ attempts }) => attempts === 1));
+  await inStatus("exhausted", 2);
+  assert.equal(receiver.requests.length, 62, "a retry is an attempt, too");
+  // The first goes at once, and whoever is late may catch up by one.
+  assert.ok(performance.now() - beganMs >= 60 * 50);
+});
