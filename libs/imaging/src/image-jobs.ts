@@ -61,6 +61,11 @@ export type JobOutcome<Result> =
 
 export type FatalOutcome = "crashed" | "out-of-memory" | "too-slow";
 
+/** What a child says of a job: also that it could not write what it made, which is about the disk and not about the image. */
+export type ChildOutcome =
+  | JobOutcome<JobResults[ImageJob["kind"]]>
+  | { readonly outcome: "unwritable"; readonly reason: string };
+
 /** What a child sends: once that it is ready, then for each job that it has it, and one answer. */
 export type ChildMessage =
   | {
@@ -73,7 +78,7 @@ export type ChildMessage =
   | { readonly kind: "begun" }
   | {
       readonly kind: "answer";
-      readonly answer: JobOutcome<JobResults[ImageJob["kind"]]>;
+      readonly answer: ChildOutcome;
       /** Resident memory at its highest during the job, and after it. */
       readonly peakBytes: number;
       readonly residentBytes: number;

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
-import type { ChildMessage, ImageJob, JobOutcome, JobResults } from "../image-jobs.ts";
+import type { ChildMessage, ChildOutcome, ImageJob, JobResults } from "../image-jobs.ts";
 import { assertUntrustedLoadersBlocked, installedRelease } from "./codec.ts";
 import { lookAtImage, readFacts } from "./look-at-image.ts";
 import { renderImage } from "./render-image.ts";
@@ -25,7 +25,7 @@ async function answer(job: ImageJob): Promise<void> {
   forgetPeak();
   const outcome = await work(job).then(
     (result) => ({ outcome: "rendered", result }) as const,
-    (error: Error) => outcomeOf(error),
+    (error: Error) => outcomeOf(error, job),
   );
   const residentBytes = memoryOf("VmRSS") || process.memoryUsage.rss();
   tell({ kind: "answer", answer: outcome, residentBytes, peakBytes: memoryOf("VmHWM") || residentBytes });
@@ -43,8 +43,10 @@ function work(job: ImageJob): Promise<JobResults[ImageJob["kind"]]> {
 }
 
 /** The codec's own words are for our log: they name its insides and change with its versions. */
-function outcomeOf({ message }: Error): JobOutcome<never> {
+function outcomeOf({ message }: Error, job: ImageJob): ChildOutcome {
   const reason = message.slice(0, 300);
+  // It names the file that it could not write, as on a full disk: the image is not to blame.
+  if (job.kind === "render" && message.includes(`${job.target}: `)) return { outcome: "unwritable", reason };
   const isMemory = /(out of|insufficient) memory|memory allocation|cannot allocate|malloc|bad_alloc/i.test(message);
   return { outcome: isMemory ? "out-of-memory" : "broken", reason };
 }

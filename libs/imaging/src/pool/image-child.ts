@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import type { ChildMessage, FatalOutcome, ImageJob, JobOutcome, JobResults } from "../image-jobs.ts";
+import type { ChildMessage, ChildOutcome, FatalOutcome, ImageJob } from "../image-jobs.ts";
 import { decoderRelease } from "../rendition.ts";
 
 const script = fileURLToPath(new URL("../child/image-process.ts", import.meta.url));
@@ -20,7 +20,7 @@ export interface ChildOptions {
 }
 
 export interface ChildAnswer {
-  readonly outcome: JobOutcome<JobResults[ImageJob["kind"]]>;
+  readonly outcome: ChildOutcome;
   readonly peakBytes: number;
 }
 

@@ -199,6 +199,10 @@ export class ImagePool {
     const { clock, log } = this.#options;
     const { child, answer, startedMs } = await this.#handOver(job, terms);
     const { outcome: told, peakBytes } = answer;
+    if (told.outcome === "unwritable") {
+      this.#rest(child);
+      throw unavailable(new Error(told.reason));
+    }
     const outcome: JobOutcome<JobResults[ImageJob["kind"]]> =
       told.outcome === "broken" && this.#isLarge(job) ? { ...told, outcome: "out-of-memory" } : told;
     const tookMs = clock.steadyMs() - startedMs;

@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { isUnavailable } from "@signalbox/core";
 import { readFixture } from "@signalbox/testing";
 import sharp from "sharp";
 import { fits } from "../geometry.ts";
 import { autoQualityOf, outputFormats, outputTraits } from "../image-formats.ts";
+import { defaultImageLimits } from "../image-limits.ts";
 import type { Rendition } from "../rendition.ts";
 import { sniffImage } from "../sniff-image.ts";
-import { halves, noise, openTestPool, plain, similarity, type TestPool } from "./test-pool.ts";
+import { anySize, halves, noise, openTestPool, plain, similarity, type TestPool } from "./test-pool.ts";
 
 let images: TestPool;
 before(async () => {
@@ -212,4 +215,18 @@ test("an image that breaks off is broken, and says so in words that are for our 
   const facts = await images.factsOf(photo);
   const { outcome } = await images.tryToRender(photo.subarray(0, photo.length / 2), facts, { format: "webp" });
   assert.equal(outcome.outcome, "broken");
+});
+
+test("a full disk is an outage and no fault of the image", async () => {
+  const photo = await noise(600, 400).jpeg().toBuffer();
+  const facts = await images.factsOf(photo);
+  const source = await images.stored(photo);
+  for (const format of outputFormats) {
+    for (const target of ["/dev/full", join(images.folder, "nowhere", "it")]) {
+      const rendition = { ...anySize, format };
+      const job = { kind: "render", source, target, facts, rendition, limits: defaultImageLimits } as const;
+      const work = images.pool.run(job, { turn: "acc_1", limitMs: 60_000 });
+      await assert.rejects(work, (error) => isUnavailable(error), `${format} to ${target}`);
+    }
+  }
 });
