@@ -1,13 +1,14 @@
 /**
  * `npm run ledger -- --mode embedded|engines --rounds N --seed N` plays rounds of writes under faults and judges them; the same seed
  * plays the same faults. A round that is wrong keeps its history and logs, and the next one begins on a new system. Ends by
- * writing the figures into docs/reference/reliability.md; with `--fault <part of a name>` only that fault is played and nothing
- * is written. `--short` leaves out what `npm test` has no time for.
+ * writing the figures into docs/reference/reliability.md; with `--results <file>` rounds are added to those that the file
+ * holds, and the page tells of all of them. With `--fault <part of a name>` only that fault is played and the page stays as it
+ * is. `--short` leaves out what `npm test` has no time for.
  */
 import { parseArgs } from "node:util";
 import { type CourseOptions, describeBroken, runCourse } from "./course.ts";
-import type { RoundFigures } from "./report/figures.ts";
 import { writeReliability } from "./report/reliability-page.ts";
+import { appendResults, type PlayedRound, readResults } from "./report/results.ts";
 import type { Mode } from "./systems/ledger-system.ts";
 
 const { values } = parseArgs({
@@ -17,6 +18,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: String(Math.floor(Math.random() * 1e6)) },
     fault: { type: "string" },
     short: { type: "boolean", default: false },
+    results: { type: "string" },
   },
 });
 const modes: readonly string[] = ["embedded", "engines"] satisfies Mode[];
@@ -43,13 +45,18 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 }
 
 tell(`mode ${mode}, ${rounds} rounds, seed ${seed}`);
-const figures: RoundFigures[] = [];
-while (figures.length < rounds && !isOver) {
-  const result = await runCourse({ ...options, after: figures.length });
-  figures.push(...result.figures);
+const day = new Date().toISOString().slice(0, 10);
+const played: PlayedRound[] = [];
+while (played.length < rounds && !isOver) {
+  const result = await runCourse({ ...options, after: played.length });
+  const figures = result.figures.map((round): PlayedRound => ({ mode, seed, day, ...round }));
+  if (values.results !== undefined) await appendResults(values.results, figures);
+  played.push(...figures);
   if (result.broken.length > 0) tell(describeBroken(result));
 }
-const violations = figures.reduce((sum, round) => sum + round.violations, 0);
-tell(`${figures.length} rounds, ${violations} violations`);
-if (values.fault === undefined) await writeReliability({ mode, seed, figures });
+const violations = played.reduce((sum, round) => sum + round.violations, 0);
+tell(`${played.length} rounds, ${violations} violations`);
+const kept = values.results === undefined ? played : await readResults(values.results);
+const told = kept.filter((round) => round.mode === mode);
+if (values.fault === undefined) await writeReliability(mode, told);
 process.exitCode = violations > 0 ? 1 : 0;
