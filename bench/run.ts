@@ -26,6 +26,7 @@ const benches: Readonly<Record<string, () => Promise<{ bench: Bench }>>> = {
   account: () => import("./account.ts"),
   start: () => import("./start.ts"),
   log: () => import("./log.ts"),
+  parked: () => import("./parked.ts"),
   images: () => import("./images.ts"),
   delivery: () => import("./delivery.ts"),
   ingest: () => import("./ingest.ts"),

@@ -26,6 +26,8 @@ export interface Receipt {
   readonly eventId: string;
   readonly deliveryId: string;
   readonly type: string;
+  /** The replay that it came of. */
+  readonly replay: string | null;
   /** What it was answered; 0 when it was never answered. */
   readonly status: number;
 }
@@ -70,6 +72,22 @@ export interface FaultSpan {
   readonly halted: readonly string[];
 }
 
+/** What the database says, and what each instance runs with. */
+export interface Agreement {
+  readonly database: { readonly value: string; readonly revision: string } | null;
+  readonly instances: Readonly<Record<string, string | null>>;
+}
+
+/** A replay as it is at the end. */
+export interface FinalReplay {
+  readonly id: string;
+  readonly account: string;
+  readonly status: string;
+  /** Deliveries that were wanted when it began, and those that it has put into the queue. */
+  readonly total: number;
+  readonly replayed: number;
+}
+
 /** Everything that a round leaves for the invariants to judge; plain data, so that it can be kept and planted. */
 export interface Evidence {
   readonly operations: readonly Operation[];
@@ -85,11 +103,11 @@ export interface Evidence {
   /** The deliveries that each source lists as received. */
   readonly webhooks: readonly { readonly source: string; readonly delivery: string }[];
   readonly revokedKeys: readonly string[];
-  readonly overrides: {
-    readonly database: { readonly value: string; readonly revision: string } | null;
-    /** What each instance runs with. */
-    readonly instances: Readonly<Record<string, string | null>>;
-  };
+  readonly overrides: Agreement;
+  readonly flags: Agreement;
+  /** The deliveries of events that accounts published, counted by event and endpoint. */
+  readonly publications: readonly { readonly account: string; readonly event: string; readonly deliveries: number }[];
+  readonly replays: readonly FinalReplay[];
   readonly health: readonly HealthSample[];
   /** What must be empty at the end, by name. */
   readonly residue: Readonly<Record<string, number>>;

@@ -6,11 +6,14 @@ import { pictureOf } from "./picture.ts";
 import type { Random } from "./random.ts";
 import type { LedgerSystem } from "./systems/ledger-system.ts";
 import type { LedgerReceiver } from "./witnesses/receiver.ts";
+import { publishedType } from "./writers/publications.ts";
 
 /** Somebody with an account, a partner who posts to it, and three endpoints. */
 export interface Member {
   readonly account: string;
   readonly http: Http;
+  /** Signed in just now, as some changes want it. */
+  readonly owner: Http;
   readonly source: { readonly id: string; readonly secret: Buffer };
   /** The names of the endpoints at the receiver, with the ids that the product gave. */
   readonly endpoints: Readonly<Record<"main" | "paused" | "deleted", { readonly name: string; readonly id: string }>>;
@@ -38,7 +41,7 @@ export interface Writer {
 }
 
 export const wantedTypes = {
-  main: ["image.*", "webhook.received"],
+  main: ["image.*", "webhook.received", publishedType.name],
   paused: ["image.updated"],
   deleted: ["image.updated"],
 } as const;
@@ -70,14 +73,16 @@ async function openMember(given: Surroundings, index: number): Promise<Member> {
   const { system, round, receiver, random } = given;
   const newcomer = createHttp(system.baseUrl);
   const headers = { authorization: `Bearer ${given.newToken()}` };
-  const account = (await must(newcomer, "/api/account/", { headers })).json.id;
-  const named = { name: "ledger", scopes: [...scopes, "account:security"] };
-  const made = await must(newcomer, "/api/account/api-keys/", { headers, body: named });
+  const owner: Http = (path, call = {}) => newcomer(path, { ...call, headers: { ...call.headers, ...headers } });
+  const account = (await must(owner, "/api/account/", {})).json.id;
+  const named = { name: "ledger", scopes: [...scopes, "account:security", "events:publish"] };
+  const made = await must(owner, "/api/account/api-keys/", { body: named });
   const http = createHttp(system.baseUrl, made.json.key);
 
   const secret = createHash("sha256").update(`${round}/${index}`).digest().subarray(0, 24);
   const partner = { name: "Partner", scheme: "standard-webhooks", secret: `whsec_${secret.toString("base64")}` };
   const source = (await must(http, "/api/v1/webhooks/sources", { body: partner })).json.id;
+  await must(http, "/api/v1/webhooks/event-types", { body: publishedType });
   const endpoint = async (kind: keyof typeof wantedTypes) => {
     const name = `${round}-${index}-${kind}`;
     const settings = { retry_schedule_seconds: [0, ...Array<number>(19).fill(1)], timeout_seconds: 2 };
@@ -98,7 +103,7 @@ async function openMember(given: Surroundings, index: number): Promise<Member> {
     done("ok", { image: json.id });
     images.push(json.id);
   }
-  return { account, http, source: { id: source, secret }, endpoints, images };
+  return { account, http, owner, source: { id: source, secret }, endpoints, images };
 }
 
 /** Repeats a request of the preparation, before any fault, until it succeeds; a refusal is an error. */

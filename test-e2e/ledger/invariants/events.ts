@@ -1,6 +1,17 @@
 import type { Evidence, Invariant, LogRecord } from "../evidence.ts";
 import { settingsText } from "../writers/edits.ts";
-import { byKey, changes, distinct, eventsOf, groupBy, operations, possible, records, succeeded } from "./look-up.ts";
+import {
+  agreements,
+  byKey,
+  changes,
+  distinct,
+  eventsOf,
+  groupBy,
+  operations,
+  possible,
+  records,
+  succeeded,
+} from "./look-up.ts";
 
 export const changeAndEvent: Invariant = {
   name: "change-and-event",
@@ -10,7 +21,7 @@ export const changeAndEvent: Invariant = {
     ...unmatchedImages(evidence),
     ...unmatchedKeys(evidence),
     ...unmatchedWebhooks(evidence),
-    ...unmatchedProperties(evidence),
+    ...agreements.flatMap((agreement) => unmatchedAgreement(evidence, agreement)),
   ],
 };
 
@@ -70,12 +81,12 @@ function unmatchedWebhooks(evidence: Evidence): string[] {
   ];
 }
 
-function unmatchedProperties(evidence: Evidence): string[] {
+function unmatchedAgreement(evidence: Evidence, { op, type }: (typeof agreements)[number]): string[] {
   // Compaction keeps the newest of a property and no more.
-  const newest = Math.max(0, ...records(evidence, "config.changed").map(({ data }) => Number(data.revision)));
-  return succeeded(evidence, "set-property")
+  const newest = Math.max(0, ...records(evidence, type).map(({ data }) => Number(data.revision)));
+  return succeeded(evidence, op)
     .filter(({ answer }) => Number(answer.revision) > newest)
-    .map(({ answer }) => `revision ${answer.revision} has no config.changed`);
+    .map(({ answer }) => `revision ${answer.revision} has no ${type}`);
 }
 
 /** What can happen once only, by the type of its event. */
@@ -88,6 +99,7 @@ const once: Readonly<Record<string, (record: LogRecord) => string>> = {
   "api_key.created": ({ key }) => key,
   "api_key.revoked": ({ key }) => key,
   "config.changed": ({ key, data }) => `${key} ${data.revision}`,
+  "flag.changed": ({ key, data }) => `${key} ${data.revision}`,
 };
 
 export const oneEventId: Invariant = {
@@ -111,14 +123,18 @@ export const commitOrder: Invariant = {
   sentence: "The distinct events of a key come in the order of their commits.",
   violations: (evidence) => [
     ...changes.flatMap((kind) => outOfOrder(evidence, kind)),
-    ...[...byKey(records(evidence, "config.changed"))].flatMap(([key, all]) =>
-      distinct(all).some(({ data }, index, list) => index > 0 && data.revision <= list[index - 1]?.data.revision)
-        ? [`the revisions of ${key} go back`]
-        : [],
-    ),
+    ...agreements.flatMap(({ type }) => revisionsBack(evidence, type)),
     ...misplacedEnds(evidence),
   ],
 };
+
+function revisionsBack(evidence: Evidence, type: string): string[] {
+  return [...byKey(records(evidence, type))].flatMap(([key, all]) =>
+    distinct(all).some(({ data }, index, list) => index > 0 && data.revision <= list[index - 1]?.data.revision)
+      ? [`the revisions of ${key} go back`]
+      : [],
+  );
+}
 
 /** An operation that had been acknowledged before another one began has its event before that of the other. */
 function outOfOrder(evidence: Evidence, kind: (typeof changes)[number]): string[] {
@@ -155,7 +171,7 @@ function misplacedEnds(evidence: Evidence): string[] {
 export const lastEventIsState: Invariant = {
   name: "last-event-is-state",
   sentence: "The last event of a key on the log tells the last state.",
-  violations: (evidence) => [...otherImages(evidence), ...otherAccounts(evidence), ...otherProperty(evidence)],
+  violations: (evidence) => [...otherImages(evidence), ...otherAccounts(evidence), ...otherAgreements(evidence)],
 };
 
 function otherImages({ log, images, accounts }: Evidence): string[] {
@@ -188,12 +204,14 @@ function otherAccounts(evidence: Evidence): string[] {
   });
 }
 
-function otherProperty(evidence: Evidence): string[] {
-  const last = records(evidence, "config.changed").at(-1);
-  const { database } = evidence.overrides;
-  return last && String(last.data.revision) !== database?.revision
-    ? [`the last config.changed is of revision ${last.data.revision}, the database has ${database?.revision}`]
-    : [];
+function otherAgreements(evidence: Evidence): string[] {
+  return agreements.flatMap(({ type, of }) => {
+    const last = records(evidence, type).at(-1);
+    const { database } = evidence[of];
+    return last && String(last.data.revision) !== database?.revision
+      ? [`the last ${type} is of revision ${last.data.revision}, the database has ${database?.revision}`]
+      : [];
+  });
 }
 
 export const stepsBack: Invariant = {

@@ -1,7 +1,9 @@
 import type { Evidence, Invariant } from "../evidence.ts";
 import { changeAndEvent, commitOrder, lastEventIsState, oneEventId, stepsBack } from "./events.ts";
 import { deliveredOnce, endedStaysEnded, healthIsTrue, nothingLeft, overrideEverywhere } from "./outside.ts";
+import { publishedOnce, replayedOnce } from "./publishing.ts";
 import { bytesAreWhole, everyOkIsReadable, keyedOnce, noLostUpdate } from "./reading.ts";
+import { signedUrlsHold } from "./signed-urls.ts";
 
 /** What every round is judged by. Whatever the product learns to promise gets its sentence here. */
 export const invariants: readonly Invariant[] = [
@@ -14,6 +16,9 @@ export const invariants: readonly Invariant[] = [
   noLostUpdate,
   keyedOnce,
   deliveredOnce,
+  publishedOnce,
+  replayedOnce,
+  signedUrlsHold,
   endedStaysEnded,
   overrideEverywhere,
   nothingLeft,

@@ -41,6 +41,12 @@ export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map
   return groups;
 }
 
+/** What everybody runs with: the operation that changes it, its event, and where it is read in the end. */
+export const agreements = [
+  { op: "set-property", type: "config.changed", of: "overrides" },
+  { op: "set-flag", type: "flag.changed", of: "flags" },
+] as const;
+
 /** How an event says what was changed, in the words of its writer. */
 const changeOf = {
   title: ({ key, data }: LogRecord) => `${key} ${data.title}`,

@@ -1,7 +1,7 @@
-import type { EndpointFate, Evidence, Invariant, LogRecord } from "../evidence.ts";
+import type { Agreement, EndpointFate, Evidence, Invariant, LogRecord } from "../evidence.ts";
+import { endsWithinMs, excused } from "./excused.ts";
 import { distinct, groupBy, operations } from "./look-up.ts";
 
-const endsWithinMs = 2_000;
 const deletedWithinMs = 30_000;
 
 /** Jobs and their results have types of images too and are for services alone. */
@@ -24,12 +24,12 @@ export const deliveredOnce: Invariant = {
   ],
 };
 
-function undelivered({ log, endpoints, received, accounts }: Evidence): string[] {
+function undelivered({ log, endpoints, received, accounts, publications }: Evidence): string[] {
   const taken = new Set(
     received.filter(({ status }) => status === 200).map(({ endpoint, eventId }) => `${endpoint} ${eventId}`),
   );
   const events = distinct(log);
-  const known = new Set(events.map(({ eventId }) => eventId));
+  const known = new Set([...events.map(({ eventId }) => eventId), ...publications.map(({ event }) => event)]);
   const ofRound = Object.entries(endpoints).filter(([, { account }]) => account in accounts);
   const missing = ofRound.flatMap(([endpoint, fate]) =>
     fate.deletedAt !== null
@@ -41,10 +41,7 @@ function undelivered({ log, endpoints, received, accounts }: Evidence): string[]
   );
   const names = new Set(ofRound.map(([name]) => name));
   const invented = received.filter(({ endpoint, eventId }) => names.has(endpoint) && !known.has(eventId));
-  return [
-    ...missing,
-    ...invented.map(({ endpoint, eventId }) => `${endpoint} got ${eventId}, which is not on the log`),
-  ];
+  return [...missing, ...invented.map(({ endpoint, eventId }) => `${endpoint} got ${eventId}, which nobody published`)];
 }
 
 function severalIds({ received }: Evidence): string[] {
@@ -63,19 +60,6 @@ function severalIds({ received }: Evidence): string[] {
       ({ endpoint, eventId }) => `${endpoint} ${eventId}`,
     ),
   ];
-}
-
-/**
- * When something must have ended: so long after it was told, not counting the time in which a process was halted, nor what
- * the processes of a busy machine had to wait for their turn.
- */
-function excused({ faults, health }: Evidence, toldAt: number, withinMs: number): number {
-  let endsAt = toldAt + withinMs;
-  for (const { halted, from, until } of faults) {
-    if (halted.length > 0 && from < endsAt && until > toldAt) endsAt = Math.max(endsAt, until + withinMs);
-  }
-  const waits = health.filter(({ t, endedAt }) => endedAt > toldAt && t < endsAt).map(({ liveMs }) => liveMs);
-  return endsAt + Math.max(0, ...waits);
 }
 
 export const endedStaysEnded: Invariant = {
@@ -124,12 +108,15 @@ function cameBack(evidence: Evidence): string[] {
 
 export const overrideEverywhere: Invariant = {
   name: "override-everywhere",
-  sentence: "Every instance runs with the override of the database, also the one that was started last.",
-  violations: ({ overrides: { database, instances } }) =>
-    Object.entries(instances)
-      .filter(([, value]) => database !== null && value !== database.value)
-      .map(([name, value]) => `${name} runs with ${value}, the database says ${database?.value}`),
+  sentence: "Every instance runs with the override and the flag of the database, also the one that was started last.",
+  violations: ({ overrides, flags }) => [...disagreeing("the override", overrides), ...disagreeing("the flag", flags)],
 };
+
+function disagreeing(what: string, { database, instances }: Agreement): string[] {
+  return Object.entries(instances)
+    .filter(([, value]) => database !== null && value !== database.value)
+    .map(([name, value]) => `${name} has ${what} ${value}, the database says ${database?.value}`);
+}
 
 export const nothingLeft: Invariant = {
   name: "nothing-left",

@@ -1,6 +1,6 @@
 import type { Evidence, Invariant } from "../evidence.ts";
 import type { Operation } from "../history.ts";
-import { groupBy, operations, possible, succeeded } from "./look-up.ts";
+import { agreements, groupBy, operations, possible, succeeded } from "./look-up.ts";
 
 /** What one writer leaves: its last acknowledged value, or one without an answer, which may have come later. */
 function mayRemain(all: readonly Operation[], textOf: (one: Operation) => string, initial: string | null): Set<string> {
@@ -18,7 +18,7 @@ export const everyOkIsReadable: Invariant = {
     ...lostSettings(evidence),
     ...lostNames(evidence),
     ...lostWebhooks(evidence),
-    ...lostProperty(evidence),
+    ...agreements.flatMap((agreement) => lostAgreement(evidence, agreement)),
   ],
 };
 
@@ -64,13 +64,11 @@ function lostWebhooks(evidence: Evidence): string[] {
     .map(({ value }) => `the webhook ${value.delivery} is not listed`);
 }
 
-function lostProperty(evidence: Evidence): string[] {
-  const all = operations(evidence, "set-property");
+function lostAgreement(evidence: Evidence, { op, of }: (typeof agreements)[number]): string[] {
+  const all = operations(evidence, op);
   const allowed = mayRemain(all, ({ value }) => value.value, null);
-  const value = evidence.overrides.database?.value ?? "unset";
-  return allowed.size > 0 && succeeded(evidence, "set-property").length > 0 && !allowed.has(value)
-    ? [`the property is ${value}`]
-    : [];
+  const value = evidence[of].database?.value ?? "unset";
+  return allowed.size > 0 && succeeded(evidence, op).length > 0 && !allowed.has(value) ? [`${of} hold ${value}`] : [];
 }
 
 export const bytesAreWhole: Invariant = {

@@ -25,6 +25,8 @@ function record(topic: string, offset: number, key: string, type: string, data: 
   };
 }
 
+const open = (at: number, key: string, signedAt: number, verdict: string): Operation =>
+  operation(at, "open-url", { account, key, signedAt: signedAt * 1_000, instance: "images-1" }, { verdict });
 const ready = (title: string) => ({ title, status: "ready" });
 const image = (offset: number, key: string, type: string, data: Value) => record("image", offset, key, type, data);
 const settingsData = (timezone: string) => ({ timezone, locale: "en", notifications: { product_updates: false } });
@@ -53,6 +55,8 @@ const log: readonly LogRecord[] = [
   record("webhook-received", 1, source, "webhook.received", { delivery_id: "d-2" }),
   record("config", 0, "server.name", "config.changed", { value: "Ledger 1", revision: 1 }),
   record("config", 1, "server.name", "config.changed", { value: "Ledger 2", revision: 2 }),
+  record("config", 2, "flag:ledger", "flag.changed", { revision: 3 }),
+  record("config", 3, "flag:ledger", "flag.changed", { revision: 4 }),
 ].map((one, place) => ({ ...one, offset: place }));
 
 const operations: readonly Operation[] = [
@@ -81,11 +85,24 @@ const operations: readonly Operation[] = [
   ),
   operation(5, "set-property", { value: "Ledger 1", expected: "0" }, { revision: "1" }),
   operation(6, "set-property", { value: "Ledger 2", expected: "1" }, { revision: "2" }),
+  operation(5, "set-flag", { value: "1", expected: "0" }, { revision: "3" }),
+  operation(6, "set-flag", { value: "2", expected: "3" }, { revision: "4" }),
+  operation(5, "publish", { account, event: "p-1", fits: true }),
+  operation(6, "publish", { account, event: "p-2", fits: false }, { status: 422 }, "fail"),
+  operation(6.5, "publish", { account, event: "p-3", fits: true }, {}, "info"),
+  operation(8, "start-replay", { account, endpoint: main }, { replay: "replay_1" }),
+  operation(5, "rotate-signing-key", { account }, { key: "sign_2", former: "sign_1" }),
+  operation(10, "rotate-signing-key", { account }, { key: "sign_3", former: "sign_2" }),
+  open(9, "sign_1", 4, "let in"),
+  open(11, "sign_1", 4, "let in"),
+  open(14, "sign_1", 4, "refused"),
+  open(14, "sign_2", 6, "let in"),
   operation(5, "pause-endpoint", { account, endpoint: paused }),
   operation(10, "resume-endpoint", { account, endpoint: paused }),
   operation(6, "delete-endpoint", { account, endpoint: deleted }),
 ];
 
+const taken = (deliveryId: string) => ({ deliveryId, status: 200, replay: null });
 const received = [
   ...log
     .filter(({ topic }) => /image|webhook/.test(topic))
@@ -93,15 +110,18 @@ const received = [
       t: 11_000,
       endpoint: main,
       eventId,
-      deliveryId: `of ${eventId}`,
-      type,
-      status: 200,
+      ...{ deliveryId: `of ${eventId}`, type, status: 200, replay: null },
     })),
+  { ...{ t: 11_000, endpoint: main, eventId: "p-1", type: "ledger.counted" }, ...taken("of p-1") },
+  {
+    ...{ t: 11_500, endpoint: main, eventId: "image.created img_1 0", type: "image.created" },
+    ...{ ...taken("of image.created img_1 0"), replay: "replay_1" },
+  },
   ...log
     .filter(({ type }) => type === "image.updated")
     .flatMap(({ eventId, type }) => [
-      { t: 12_000, endpoint: paused, eventId, deliveryId: `paused ${eventId}`, type, status: 500 },
-      { t: 13_000, endpoint: paused, eventId, deliveryId: `paused ${eventId}`, type, status: 200 },
+      { t: 12_000, endpoint: paused, eventId, deliveryId: `paused ${eventId}`, type, status: 500, replay: null },
+      { t: 13_000, endpoint: paused, eventId, deliveryId: `paused ${eventId}`, type, status: 200, replay: null },
     ]),
 ];
 
@@ -112,7 +132,7 @@ export const goodEvidence: Evidence = {
   received,
   faults: [{ name: "kill -9", from: 7_000, undoneFrom: 7_500, until: 8_000, halted: [] }],
   endpoints: {
-    [main]: { account, types: ["image.*", "webhook.received"], deletedAt: null },
+    [main]: { account, types: ["image.*", "webhook.received", "ledger.counted"], deletedAt: null },
     [paused]: { account, types: ["image.updated"], deletedAt: null },
     [deleted]: { account, types: ["image.updated"], deletedAt: 6_100 },
   },
@@ -131,6 +151,9 @@ export const goodEvidence: Evidence = {
     database: { value: "Ledger 2", revision: "2" },
     instances: { "images-1": "Ledger 2", "images-2": "Ledger 2" },
   },
+  flags: { database: { value: "2", revision: "4" }, instances: { "config-1": "2" } },
+  publications: [{ account, event: "p-1", deliveries: 1 }],
+  replays: [{ id: "replay_1", account, status: "done", total: 1, replayed: 1 }],
   health: [5_000, 7_400, 15_000].map((t) => ({
     ...{ t, endedAt: t + 50, instance: "images-1", liveMs: 5, live: t === 7_400 ? null : 200 },
     ...(t === 7_400 ? { ready: null, read: null } : { ready: 200, read: 200 }),

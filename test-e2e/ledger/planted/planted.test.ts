@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import type { Evidence, LogRecord } from "../evidence.ts";
 import { invariants, judge } from "../invariants/invariants.ts";
@@ -14,9 +15,20 @@ const find = (log: readonly LogRecord[], type: string, nth = 0) =>
   log.filter((record) => record.type === type)[nth] as LogRecord;
 const received = (endpoint: string, t: number, eventId: string, deliveryId = `late ${eventId}`): Planted =>
   function addReceipt(good) {
-    const receipt = { t, endpoint, eventId, deliveryId, type: "image.updated", status: 200 };
+    const receipt = { t, endpoint, eventId, deliveryId, type: "image.updated", status: 200, replay: null };
     return { ...good, received: [...good.received, receipt] };
   };
+
+const swapped = (type: string) => (log: readonly LogRecord[]) => [
+  ...log.filter((one) => one.type !== type),
+  ...log.filter((one) => one.type === type).reverse(),
+];
+const withVerdict = (good: Evidence, from: string, to: string): Evidence => ({
+  ...good,
+  operations: good.operations.map((one) =>
+    one.op === "open-url" && one.answer.verdict === from ? { ...one, answer: { verdict: to } } : one,
+  ),
+});
 
 /** Faults that a build could have, each planted in a good history, and the invariant that is there for it. */
 const planted: readonly (readonly [what: string, invariant: string, plant: Planted])[] = [
@@ -140,6 +152,55 @@ const planted: readonly (readonly [what: string, invariant: string, plant: Plant
     }),
   ],
   [
+    "an instance evaluates an old flag",
+    "override-everywhere",
+    (good) => ({ ...good, flags: { ...good.flags, instances: { "config-1": "1" } } }),
+  ],
+  ["a flag is set and nobody is told", "last-event-is-state", without(({ data }) => data.revision === 4)],
+  ["a flag's revisions change places", "commit-order", withLog(swapped("flag.changed"))],
+  [
+    "an acknowledged flag is undone",
+    "every-ok-is-readable",
+    (good) => ({ ...good, flags: { database: { value: "1", revision: "4" }, instances: {} } }),
+  ],
+  [
+    "an event that its type refuses is delivered",
+    "published-once",
+    (good) => ({ ...good, publications: [...good.publications, { account: "acc_1", event: "p-2", deliveries: 1 }] }),
+  ],
+  ["an accepted event has no delivery", "published-once", (good) => ({ ...good, publications: [] })],
+  [
+    "a published event has two deliveries",
+    "published-once",
+    (good) => ({ ...good, publications: good.publications.map((one) => ({ ...one, deliveries: 2 })) }),
+  ],
+  [
+    "a published event never arrives",
+    "published-once",
+    (good) => ({ ...good, received: good.received.filter(({ eventId }) => eventId !== "p-1") }),
+  ],
+  [
+    "a replay leaves a delivery out",
+    "replayed-once",
+    (good) => ({ ...good, received: good.received.filter(({ replay }) => replay === null) }),
+  ],
+  [
+    "a replay stops half way",
+    "replayed-once",
+    (good) => ({ ...good, replays: good.replays.map((one) => ({ ...one, total: 2 })) }),
+  ],
+  [
+    "a replay runs twice",
+    "replayed-once",
+    (good) => ({ ...good, replays: [...good.replays, { ...good.replays[0], id: "replay_2" } as never] }),
+  ],
+  [
+    "a URL of a key that was rotated away is let in",
+    "signed-urls-hold",
+    (good) => withVerdict(good, "refused", "let in"),
+  ],
+  ["a URL that holds is refused", "signed-urls-hold", (good) => withVerdict(good, "let in", "refused")],
+  [
     "a delivery is held for ever",
     "nothing-left",
     (good) => ({ ...good, residue: { ...good.residue, "deliveries held": 1 } }),
@@ -180,4 +241,11 @@ test("every invariant has a planted fault that it catches", () => {
     invariants.filter(({ name }) => !meant.has(name)).map(({ name }) => name),
     [],
   );
+});
+
+test("the architecture says what holds in the names of the invariants, and names no other", async () => {
+  const page = await readFile(new URL("../../../docs/architecture.md", import.meta.url), "utf8");
+  const [, section = ""] = /## What holds\n(.*?)What is \*\*not\*\* promised/s.exec(page) ?? [];
+  const named = [...section.matchAll(/`([a-z]+(?:-[a-z0-9]+)+)`/g)].map(([, name]) => name);
+  assert.deepEqual(named.sort(), invariants.map(({ name }) => name).sort());
 });

@@ -24,7 +24,7 @@ export interface RoundFigures {
 /** Topics that repeat themselves on purpose, so that compaction cannot lose the newest. */
 const stateTopics = new Set(["signalbox.access.v1", "signalbox.config.v1"]);
 
-const reads = new Set(["probe", "fault", "residue"]);
+const reads = new Set(["probe", "fault", "residue", "sign-url", "open-url"]);
 
 export function figuresOf(
   fault: Fault,
@@ -65,8 +65,9 @@ const copyOf = ({ topic, eventId }: LogRecord) => `${topic} ${eventId}`;
 function repeatedAfterSuccess(receipts: Evidence["received"]): number {
   const taken = new Set<string>();
   let repeated = 0;
-  for (const { endpoint, eventId, status } of receipts) {
-    const what = `${endpoint} ${eventId}`;
+  for (const { endpoint, eventId, status, replay } of receipts) {
+    // A replay is wanted; what it repeats itself is not.
+    const what = `${endpoint} ${eventId} ${replay}`;
     if (taken.has(what)) repeated++;
     if (status === 200) taken.add(what);
   }

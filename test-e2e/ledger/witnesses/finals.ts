@@ -1,12 +1,17 @@
 import { createHash } from "node:crypto";
-import type { Evidence, FinalImage } from "../evidence.ts";
+import type { Agreement, Evidence, FinalImage, FinalReplay } from "../evidence.ts";
 import { createHttp } from "../http.ts";
 import type { Member, Scene } from "../scene.ts";
 import { settingsText } from "../writers/edits.ts";
+import { ledgerFlag } from "../writers/flags.ts";
 import { overriddenProperty } from "../writers/properties.ts";
+import { publishedType } from "../writers/publications.ts";
 import { servedBy } from "./reads.ts";
 
-type Finals = Pick<Evidence, "images" | "imageRows" | "accounts" | "webhooks" | "revokedKeys" | "overrides">;
+type Finals = Pick<
+  Evidence,
+  "images" | "imageRows" | "accounts" | "webhooks" | "revokedKeys" | "overrides" | "flags" | "publications" | "replays"
+>;
 
 const lanes = 8;
 
@@ -31,13 +36,25 @@ export async function readFinals(scene: Scene): Promise<Finals> {
     "select id from api_keys where account_id = any ($1) and revoked_at is not null",
     [accounts],
   );
+  const publications = await rows<Evidence["publications"][number]>(
+    "webhook-delivery",
+    `select account_id as account, event_id as event, count(*)::int as deliveries from deliveries
+     where account_id = any ($1) and event_type = $2 group by account_id, event_id, endpoint_id`,
+    [accounts, publishedType.name],
+  );
+  const replays = await rows<FinalReplay>(
+    "webhook-delivery",
+    "select id, account_id as account, status, total, replayed from replays where account_id = any ($1)",
+    [accounts],
+  );
   return {
-    imageRows,
+    ...{ imageRows, publications, replays },
     images: await readImages(scene, imageRows),
     accounts: Object.fromEntries(await Promise.all(members.map(readAccount))),
     webhooks,
     revokedKeys: keys.map(({ id }) => id),
     overrides: await readOverrides(scene),
+    flags: await readFlags(scene),
   };
 }
 
@@ -76,7 +93,7 @@ async function readAccount({ account, http }: Member) {
 }
 
 /** The database's override, and what each instance says it runs with. */
-export async function readOverrides({ system }: Pick<Scene, "system">): Promise<Evidence["overrides"]> {
+export async function readOverrides({ system }: Pick<Scene, "system">): Promise<Agreement> {
   const [row] = await system.query(
     system.databases.get("config") as string,
     "select value #>> '{}' as value, revision::text from property_overrides where name = $1",
@@ -87,6 +104,26 @@ export async function readOverrides({ system }: Pick<Scene, "system">): Promise<
     const manage = createHttp(program.managementUrl, system.administratorKey);
     const reply = await manage(`/management/env/${overriddenProperty}`);
     const value = reply?.json?.property?.value;
+    return [name, value === undefined ? null : String(value)] as const;
+  });
+  return {
+    database: row ? { value: row.value, revision: row.revision } : null,
+    instances: Object.fromEntries(await Promise.all(instances)),
+  };
+}
+
+/** The database's flag, and what each instance that evaluates flags gives. */
+export async function readFlags({ system }: Pick<Scene, "system">): Promise<Agreement> {
+  const [row] = await system.query(
+    system.databases.get("config") as string,
+    "select definition #>> '{variants,0,value}' as value, revision::text from flags where key = $1",
+    [ledgerFlag],
+  );
+  const serving = system.instances.filter(({ program }) => servedBy(program.service).includes("config"));
+  const instances = serving.map(async ({ name, program }) => {
+    const ask = createHttp(program.url, system.administratorKey);
+    const body = { context: { targetingKey: "acc_ledger" } };
+    const value = (await ask(`/ofrep/v1/evaluate/flags/${ledgerFlag}`, { body }))?.json?.value;
     return [name, value === undefined ? null : String(value)] as const;
   });
   return {

@@ -50,6 +50,7 @@ function described({ url = "", headers }: IncomingMessage, body: Buffer) {
     eventId: String(headers["webhook-id"]),
     deliveryId: String(headers["x-delivery-id"]),
     type: String(headers["x-event-type"]),
+    replay: headers["x-replay-id"] === undefined ? null : String(headers["x-replay-id"]),
     /** The change it tells of, by what its writer called it. */
     subject: String(data.delivery_id ?? `${data.id} ${data.title}`),
   };

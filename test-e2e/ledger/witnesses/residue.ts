@@ -1,8 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Evidence } from "../evidence.ts";
+import type { Agreement, Evidence } from "../evidence.ts";
 import type { Scene } from "../scene.ts";
-import { readOverrides } from "./finals.ts";
+import { readFlags, readOverrides } from "./finals.ts";
 
 /** A message that failed twice is tried again after 70 s, and what waited behind it goes after it. */
 const settleMs = 150_000;
@@ -22,6 +22,7 @@ const inOne: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   "webhook-delivery": {
     "deliveries due": "select count(*) from deliveries where status = 'pending'",
+    "replays running": "select count(*) from replays where status = 'running'",
     "deliveries held": "select count(*) from deliveries where status = 'held'",
     "deliveries given up":
       "select count(*) from deliveries where status = 'exhausted' and account_id = any ($1::text[])",
@@ -49,11 +50,14 @@ export async function settle(scene: Scene): Promise<Evidence["residue"]> {
   }
 }
 
-/** Each process has a folder of its own there. */
-async function countFiles(folder: string): Promise<number> {
+/** Each process has folders of its own there: for uploads that arrive, and for copies of originals, which it keeps. */
+async function countStaged(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).length;
+  return entries.filter((entry) => entry.isFile() && entry.parentPath.includes("signalbox-uploads")).length;
 }
+
+const othersIn = ({ database, instances }: Agreement): number =>
+  Object.values(instances).filter((value) => database !== null && value !== database.value).length;
 
 async function readResidue({ system, members }: Scene): Promise<Record<string, number>> {
   const accounts = members.map(({ account }) => account);
@@ -64,10 +68,9 @@ async function readResidue({ system, members }: Scene): Promise<Record<string, n
     const [row = {}] = await system.query(database, `select ${columns.join(", ")}, $1::text[] as of`, [accounts]);
     for (const name of Object.keys(counted)) residue[`${service}: ${name}`] = row[name];
   }
-  residue["files in staging"] = await countFiles(system.stagingFolder);
-  const { database, instances } = await readOverrides({ system });
-  const others = Object.values(instances).filter((value) => database !== null && value !== database.value);
-  residue["instances with another override"] = others.length;
+  residue["files in staging"] = await countStaged(system.stagingFolder);
+  residue["instances with another override"] = othersIn(await readOverrides({ system }));
+  residue["instances with another flag"] = othersIn(await readFlags({ system }));
   // Asked last, because it is the dearest.
   const isEmpty = Object.values(residue).every((count) => count === 0);
   residue["records not handled"] = isEmpty ? await system.log.lag() : 0;

@@ -1,8 +1,12 @@
 import type { Writer } from "../scene.ts";
 import { numberedTitles, rivals, settings } from "./edits.ts";
 import { deletions, endpoints, keys } from "./endings.ts";
+import { flags } from "./flags.ts";
 import { partners } from "./partners.ts";
 import { properties } from "./properties.ts";
+import { publications } from "./publications.ts";
+import { replays } from "./replays.ts";
+import { signedUrls } from "./signed-urls.ts";
 import { keyedUploads, uploads } from "./uploads.ts";
 
 /** Everybody who writes in a round. Whatever the product learns to do gets its writer here. */
@@ -17,4 +21,8 @@ export const writers: readonly Writer[] = [
   keys,
   endpoints,
   properties,
+  flags,
+  publications,
+  replays,
+  signedUrls,
 ];

@@ -84,7 +84,9 @@ export function createEventTypes({ eventTypeStore, outbox, clock }: EventTypeDep
       for (const { id, revision, name, schema, enforcement } of await eventTypeStore.list(accountId)) {
         if (schema === null || enforcement === "off") continue;
         const check = compiledOnce(`${id} ${revision}`, schema);
-        if (typeof check === "function") found.set(name, { enforcement, check });
+        // One that was accepted and cannot be compiled now lets nothing through.
+        const refuse = () => ({ pointer: "", message: String(check) });
+        found.set(name, { enforcement, check: typeof check === "function" ? check : refuse });
       }
       known.set(accountId, found);
       return found;

@@ -40,3 +40,24 @@ test("a check that would take for ever is ended", () => {
   const unique = checkOf({ type: "array", uniqueItems: true });
   assert.match(unique(Array.from({ length: 100_000 }, (_, at) => ({ at })))?.message ?? "", /too long/);
 });
+
+test("time that the process was not given does not count", () => {
+  const sleep = (milliseconds: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+  const once = <T>(milliseconds: number, value: T) => {
+    let slept = false;
+    return {
+      enumerable: true,
+      get: () => {
+        const sleeps = !slept;
+        slept = true;
+        if (sleeps) sleep(milliseconds);
+        return value;
+      },
+    };
+  };
+  const check = checkOf(
+    Object.defineProperty({ properties: { order: { type: "integer" } } }, "type", once(1_000, "object")),
+  );
+  assert.equal(check(Object.defineProperty({}, "order", once(200, 17))), null);
+  assert.equal(check(Object.defineProperty({}, "order", once(200, "17")))?.pointer, "/order");
+});
