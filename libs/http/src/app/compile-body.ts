@@ -15,6 +15,8 @@ export interface CompiledBody {
   readonly forCaller: ((principal: Principal) => Promise<z.ZodType>) | null;
   /** Null is `limits.maxRequestBytes`. */
   readonly maxBytes: ByteLimit | null;
+  /** The body is a file: it may take long while it moves. */
+  readonly takesFiles: boolean;
   /** Members the resource has and nobody may send. */
   readonly readOnly: ReadonlySet<string>;
 }
@@ -36,6 +38,7 @@ export function compileBody({ method, path, spec }: Route): CompiledBody | null 
     forCaller: ("forCaller" in body && body.forCaller) || null,
     mediaTypes: mediaTypesOf(body),
     maxBytes: maxBytesOf(body),
+    takesFiles: "multipart" in body || ("unread" in body && body.unread.isFile === true),
     readOnly: readOnlyMembers(schema, spec.responses[200] ?? spec.responses[201]),
   };
 }

@@ -191,12 +191,51 @@ test("an upload lives past every deadline while it moves", async (t) => {
     text += chunk;
   });
   socket.write("POST /upload HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=x\r\n");
-  socket.write("Content-Length: 20\r\n\r\n");
+  socket.write("Content-Length: 640000\r\n\r\n");
   for (let count = 1; count <= 20; count++) {
     await sleep(50);
-    socket.write("x");
+    socket.write("x".repeat(32_000));
   }
-  await eventually(() => assert.match(text, /^HTTP\/1\.1 200 [\s\S]*"bytes":20/));
+  await eventually(() => assert.match(text, /^HTTP\/1\.1 200 [\s\S]*"bytes":640000/));
+});
+
+test("an upload that only drips is 408, however it goes on", async (t) => {
+  const table = createRoutes();
+  const handle = async ({ request }: { request: IncomingMessage }) => {
+    for await (const _chunk of request);
+    return ok({ bytes: 1 });
+  };
+  table.post("/upload", { ...shared, deadlineMs: 600, body: { multipart: true }, handle });
+  const { port } = await serveRoutes(t, table);
+  const socket = connect(port, "127.0.0.1");
+  let text = "";
+  socket.on("data", (chunk) => {
+    text += chunk;
+  });
+  socket.on("error", () => {});
+  socket.write("POST /upload HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=x\r\n");
+  socket.write("Content-Length: 640000\r\n\r\n");
+  const dripping = setInterval(() => socket.write("x"), 20);
+  t.after(() => {
+    clearInterval(dripping);
+    socket.destroy();
+  });
+  await eventually(() => assert.match(text, /^HTTP\/1\.1 408 [\s\S]*"request_timeout"/));
+});
+
+test("the answer to an upload has its whole time from the end of the file on", async (t) => {
+  const table = createRoutes();
+  const handle = async ({ request, signal }: { request: IncomingMessage; signal: AbortSignal }) => {
+    for await (const _chunk of request);
+    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    return ok({ bytes: 1 });
+  };
+  table.post("/upload", { ...shared, deadlineMs: 100, body: { multipart: true }, handle });
+  const { request } = await serveRoutes(t, table);
+  const body = new FormData();
+  body.set("file", new Blob([new Uint8Array(300_000)]), "a.bin");
+  const response = await request("/upload", { method: "POST", body });
+  assert.deepEqual([response.status, (await errorOf(response)).code], [504, "timeout"]);
 });
 
 test("what is refused by its headers is refused before its body is asked for", async (t) => {

@@ -115,13 +115,12 @@ test("a recognised type that is not accepted says what to do", async () => {
 test("an animation whose last frame alone cannot be decoded is broken: nothing is taken that cannot be shown", async () => {
   const frames = await Promise.all(Array.from({ length: 6 }, () => noise(80, 60).png().toBuffer()));
   const whole = await sharp(frames, { join: { animated: true } })
-    .webp()
+    .webp({ lossless: true })
     .toBuffer();
   assert.equal((await inspect(whole)).outcome, "accepted");
-  // RFC 6386: what a key frame starts with.
-  const startCode = Buffer.from([0x9d, 0x01, 0x2a]);
-  const damaged = Buffer.from(whole);
-  damaged.fill(0, damaged.lastIndexOf(startCode), damaged.lastIndexOf(startCode) + startCode.length);
+  // Behind the first bytes of the last frame: the structure of the file is whole, and so are the frames before.
+  const lastFrame = whole.lastIndexOf("VP8L");
+  const damaged = Buffer.from(whole).fill(0xff, lastFrame + 16);
   assert.equal((await inspect(damaged)).outcome, "broken");
 });
 
