@@ -1425,6 +1425,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/graphql/assets/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a file of the page at /graphql */
+        get: operations["graphiqlAsset"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/images": {
         parameters: {
             query?: never;
@@ -9904,6 +9921,7 @@ export interface operations {
                     "application/graphql-response+json": components["schemas"]["GraphqlResponse"];
                     "application/json": components["schemas"]["GraphqlResponse"];
                     "text/event-stream": components["schemas"]["GraphqlResponse"];
+                    "text/html": components["schemas"]["GraphqlResponse"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -10014,6 +10032,50 @@ export interface operations {
             500: components["responses"]["GraphqlInternalServerError"];
             503: components["responses"]["GraphqlServiceUnavailable"];
             504: components["responses"]["GraphqlGatewayTimeout"];
+        };
+    };
+    graphiqlAsset: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags that the client has; a current one gives 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    ETag: components["headers"]["ETag"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example body { margin: 0 } #graphiql { height: 100vh } */
+                    "text/css": string;
+                    /** @example body { margin: 0 } #graphiql { height: 100vh } */
+                    "text/javascript": string;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
         };
     };
     images: {

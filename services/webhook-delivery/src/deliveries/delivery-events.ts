@@ -1,10 +1,24 @@
 import { draft, type EventDraft } from "@signalbox/contracts";
-import { type Delivery, viewDelivery } from "./delivery.ts";
+import { type Attempt, type Delivery, viewDelivery } from "./delivery.ts";
+import type { Judgement } from "./judge-attempt.ts";
 
 /** What its owner is told about a delivery. */
 export function deliveryEvent(outcome: "exhausted" | "recovered" | "parked", delivery: Delivery): EventDraft {
   const data = { ...viewDelivery(delivery), changed: ["status"] };
   return draft(`webhook_delivery.${outcome}`, { subject: delivery.id, accountId: delivery.accountId, data });
+}
+
+/** What those who watch are told of an attempt. */
+export function attemptedEvent(
+  { id: deliveryId, endpointId, accountId, eventType }: Pick<Delivery, "id" | "endpointId" | "accountId" | "eventType">,
+  { id, number, status, error, durationMs, startedAt }: Attempt,
+  outcome: Judgement["outcome"],
+): EventDraft {
+  const data = {
+    ...{ id, delivery_id: deliveryId, endpoint_id: endpointId, event_type: eventType, number, outcome, status, error },
+    ...{ duration_ms: durationMs, started_at: startedAt.toISOString() },
+  };
+  return draft("webhook_delivery.attempted", { subject: endpointId, accountId, data });
 }
 
 /** What failed to be told about webhooks is not told about again, or one dead receiver would never fall silent. */

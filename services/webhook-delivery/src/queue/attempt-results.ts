@@ -5,7 +5,7 @@ import type { Outbox } from "@signalbox/events";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { Counter, Histogram, Logger, Metrics } from "@signalbox/telemetry";
 import type { Attempt } from "../deliveries/delivery.ts";
-import { deliveryEvent, isAboutWebhooks } from "../deliveries/delivery-events.ts";
+import { attemptedEvent, deliveryEvent, isAboutWebhooks } from "../deliveries/delivery-events.ts";
 import { disableReason, type Judgement, judgeAttempt } from "../deliveries/judge-attempt.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
 import type { EndpointHealth } from "../endpoints/endpoint-health.ts";
@@ -170,7 +170,13 @@ export class AttemptResults {
         ordered.filter(({ made }) => recorded.won.has(made.delivery.id)),
       );
       const counted = watched.filter(({ made }) => recorded.won.has(made.delivery.id));
-      if (counted.length > 0) await this.#parts.outbox.append(tx, counted.map(attemptedEvent));
+      if (counted.length > 0)
+        await this.#parts.outbox.append(
+          tx,
+          counted.map(({ made: { delivery, attempt }, judgement: { outcome } }) =>
+            attemptedEvent(delivery, attempt, outcome),
+          ),
+        );
       return recorded;
     });
   }
@@ -282,16 +288,6 @@ function isTold(one: Waiting): boolean {
 function changesEndpoint({ made: { delivery, result }, judgement }: Waiting): boolean {
   if (delivery.purpose === "test") return false;
   return disableReason(result) !== null || (delivery.purpose === "probe" && judgement.outcome === "succeeded");
-}
-
-function attemptedEvent({ made: { delivery, attempt }, judgement: { outcome } }: Waiting): EventDraft {
-  const { endpointId, accountId, eventType } = delivery;
-  const { id, number, status, error, durationMs, startedAt } = attempt;
-  const data = {
-    ...{ id, delivery_id: delivery.id, endpoint_id: endpointId, event_type: eventType, number, outcome, status, error },
-    ...{ duration_ms: durationMs, started_at: startedAt.toISOString() },
-  };
-  return draft("webhook_delivery.attempted", { subject: endpointId, accountId, data });
 }
 
 function outcomeEvent(outcome: "exhausted" | "recovered", delivery: LeasedDelivery, attempt: Attempt): EventDraft {
