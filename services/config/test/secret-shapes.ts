@@ -42,7 +42,7 @@ export const languages: Readonly<Record<string, (text: string) => string>> = {
 };
 
 /** The forms in which a secret may have left. */
-export const formsOf = (secret: string): string[] => [secret, secret.toLowerCase(), base64(`:${secret}`)];
+const formsOf = (secret: string): string[] => [secret, secret.toLowerCase(), base64(`:${secret}`)];
 
 /** Names the places where one of the secrets is seen. */
 export function placesOf(secrets: readonly string[], said: Readonly<Record<string, string>>): string[] {

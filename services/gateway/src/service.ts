@@ -4,16 +4,17 @@ import { MiB } from "@signalbox/core";
 import { createHttpApp, openApiDocument } from "@signalbox/http";
 import { createInternalClient, type InternalClient } from "@signalbox/net";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
-import { followConfiguration, openAccess, openEdgeLimits, openServiceLog } from "@signalbox/service";
+import { type EdgeLimits, followConfiguration, openAccess, openEdgeLimits, openServiceLog } from "@signalbox/service";
 import { openReader } from "./docs/reference-routes.ts";
 import { openDocuments } from "./documents/documents.ts";
 import { openTrustedDocuments, type TrustedDocuments } from "./documents/trusted-documents.ts";
 import { openLive } from "./live/open-live.ts";
 import { createMergedOpenapi, openapiRoutes } from "./openapi/merged-openapi.ts";
 import { createCostLimits } from "./operations/cost-limits.ts";
-import { createOperations } from "./operations/operations.ts";
+import { createOperations, type Operations } from "./operations/operations.ts";
 import type { Properties } from "./properties.ts";
 import { publicRoutes } from "./routes.ts";
+import type { CurrentSupergraph } from "./supergraph/current-supergraph.ts";
 import { openSupergraph } from "./supergraph/open-supergraph.ts";
 
 /** So many fetches from one subgraph are under way at once; others wait, each until its deadline. */
@@ -39,6 +40,31 @@ export async function createService(context: ServiceContext<Properties>): Promis
     throw unreadable("graphql.supergraph", location, `a supergraph: ${error.message}`);
   });
   runner.defer("supergraph", () => supergraph.close());
+  const operations = await openOperations(context, { limiterOf, supergraph });
+  const openapi = { title: "Signalbox query endpoint", version: "1" };
+  const schema = () => supergraph.schema;
+  const live = await openLive({ context, eventLog, operations, schema, authenticator, accessStates, rateLimits });
+  const reference = {
+    ...{ schema, showsSchema: () => configuration.get("graphql.introspection") },
+    reader: await openReader(configuration.get("docs.reader")),
+  };
+  const hasPage = () => configuration.get("graphql.graphiql") && configuration.get("graphql.introspection");
+  const routes = publicRoutes({ operations, live, reference, hasPage });
+  const own = openApiDocument(routes, openapi);
+  routes.include(openapiRoutes(createMergedOpenapi({ clients, own, clock })));
+  return {
+    public: createHttpApp({ context, routes, authenticator, rateLimits, openapi }),
+    upgrade: (request, socket, head) => live.sockets.upgrade(request, socket, head),
+    authorizeManagement,
+  };
+}
+
+/** What runs operations, and counts what they cost. */
+async function openOperations(
+  context: ServiceContext<Properties>,
+  { limiterOf, supergraph }: Pick<EdgeLimits, "limiterOf"> & { readonly supergraph: CurrentSupergraph },
+): Promise<Operations> {
+  const { configuration, log, metrics, clock } = context;
   const isEnforced = configuration.get("graphql.limits.mode") === "enforce";
   const costLimits = createCostLimits({
     limiterOf,
@@ -49,7 +75,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
     costMax: isEnforced ? () => configuration.get("graphql.limits.cost") : () => null,
     pageSize: () => Math.min(configuration.get("defaults.pageSize"), configuration.get("limits.maxPageSize")),
   });
-  const operations = createOperations({
+  return createOperations({
     documents: openDocuments(configuration.get("graphql.documents"), await openManifest(context)),
     deadlineMs: configuration.get("graphql.deadline"),
     responseBytesMax: () => configuration.get("graphql.limits.response"),
@@ -68,23 +94,6 @@ export async function createService(context: ServiceContext<Properties>): Promis
       introspection: configuration.get("graphql.introspection"),
     }),
   });
-
-  const openapi = { title: "Signalbox query endpoint", version: "1" };
-  const schema = () => supergraph.schema;
-  const live = await openLive({ context, eventLog, operations, schema, authenticator, accessStates, rateLimits });
-  const reference = {
-    ...{ schema, showsSchema: () => configuration.get("graphql.introspection") },
-    reader: await openReader(configuration.get("docs.reader")),
-  };
-  const hasPage = () => configuration.get("graphql.graphiql") && configuration.get("graphql.introspection");
-  const routes = publicRoutes({ operations, live, reference, hasPage });
-  const own = openApiDocument(routes, openapi);
-  routes.include(openapiRoutes(createMergedOpenapi({ clients, own, clock })));
-  return {
-    public: createHttpApp({ context, routes, authenticator, rateLimits, openapi }),
-    upgrade: (request, socket, head) => live.sockets.upgrade(request, socket, head),
-    authorizeManagement,
-  };
 }
 
 /** The documents that alone are run, where the operator wants that; null where every document is. */

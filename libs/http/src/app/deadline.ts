@@ -3,7 +3,7 @@ import { announcesBody, bodyTooSlow } from "../request/read-body.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** A file may take this long while it moves, and moves while so many bytes come in each stretch of time. */
-export const uploadPace = { bytesPerSecond: 4_096, stretchMs: seconds(10), endMs: minutes(15) };
+const uploadPace = { bytesPerSecond: 4_096, stretchMs: seconds(10), endMs: minutes(15) };
 
 /** Calls `expire` when the request takes too long. Returns how to call that off. */
 export function armDeadline(exchange: Exchange, expire: (error: AppError) => void): () => void {

@@ -18,7 +18,7 @@ export function refuseAnnouncedSize(request: IncomingMessage, maxBytes: number, 
 }
 
 /** How quickly a body has to arrive: this many bytes in each stretch of time, or its rest. */
-export interface BodyPace {
+interface BodyPace {
   readonly bytes: number;
   readonly perMs: number;
 }

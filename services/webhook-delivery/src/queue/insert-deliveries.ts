@@ -23,7 +23,7 @@ export interface NewDelivery {
   readonly order: DeliveryPlace | null;
 }
 
-export interface DeliveryPlace {
+interface DeliveryPlace {
   readonly key: string;
   readonly sequence: number;
   /** Whether it waits for another of the key. */
