@@ -36,6 +36,9 @@ export interface CourseResult {
   readonly folder: string | null;
 }
 
+/** A round that settles later tells why: something was tried again that should not have failed. */
+const longMs = 20_000;
+
 /** A whole run: one system, one seed, round after round. Ends with the first round that is wrong, and keeps what it left. */
 export async function runCourse(options: CourseOptions): Promise<CourseResult> {
   const { mode, seed, after = 0, tell } = options;
@@ -52,6 +55,7 @@ export async function runCourse(options: CourseOptions): Promise<CourseResult> {
     const figure = result ? figuresOf(fault, result, broken.length) : unfinished(fault);
     figures.push(figure);
     tell(`${name} ${describeRound(figure)}`);
+    if (result && result.settleMs > longMs) tell(`${name} waited for ${lastResidueOf(result)}`);
     if (broken.length > 0) {
       await keep(course, result, broken);
       return { figures, broken, folder };
@@ -106,6 +110,12 @@ async function keep({ system, folder }: Course, result: RoundResult | null, brok
   await writeFile(join(folder, "violations.json"), JSON.stringify(broken, null, 1));
   if (result) await writeFile(join(folder, "evidence.json"), JSON.stringify(result.evidence, null, 1));
   for (const { name, output } of system.instances) await writeFile(join(folder, "logs", `${name}.log`), output);
+}
+
+/** What was left the longest, in the words of the residue. */
+function lastResidueOf({ evidence }: RoundResult): string {
+  const left = evidence.operations.filter(({ op, value }) => op === "residue" && Object.keys(value).length > 0);
+  return JSON.stringify(left.at(-1)?.value);
 }
 
 function describeRound({ fault, acknowledged, records, violations, recoveryMs, settleMs }: RoundFigures): string {
