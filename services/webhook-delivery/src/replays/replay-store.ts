@@ -31,7 +31,12 @@ const replays = table("replays", {
   createdAt: "timestamptz",
   endedAt: "timestamptz",
 });
-const saveReplay = replays.update("status", "replayed", "placeTime", "placeId", "dueAt", "endedAt");
+const saveReplay = replays.update("status", "replayed", "placeTime", "placeId", "endedAt");
+// By the clock of the database, which is the same for all instances.
+const postponeReplay = sql(
+  "replay.postpone",
+  "update replays set due_at = statement_timestamp() + $2 * interval '1 ms' where id = $1",
+);
 const select = `select ${replays.columns} from replays`;
 const findReplay = sql("replay.find", `${select} where id = $1 and account_id = $2`);
 const lockReplay = sql("replay.lock", `${findReplay.text} for update`);
@@ -42,7 +47,7 @@ const findRunning = sql(
 );
 const lockDue = sql(
   "replay.lock-due",
-  `${select} where status = 'running' and due_at <= $1 order by due_at limit 1 for update skip locked`,
+  `${select} where status = 'running' and due_at <= statement_timestamp() order by due_at limit 1 for update skip locked`,
 );
 
 /** The wanted deliveries; the values are those of `wantedValues`. */
@@ -97,12 +102,16 @@ export function createReplayStore(pool: Pool) {
       (await pool.query<Replay>(listReplays, [accountId, ...rangeValues(range)])).rows,
     lock: (tx: Tx, accountId: string, id: string) => rowOf(tx, lockReplay, [id, accountId]),
     /** A running replay whose next step is due, for one of those who ask. */
-    lockDue: (tx: Tx, now: Date) => rowOf(tx, lockDue, [now]),
+    lockDue: (tx: Tx) => rowOf(tx, lockDue, []),
     isRunning: async (tx: Tx, endpointId: string): Promise<boolean> =>
       (await tx.query(findRunning, [endpointId])).rows.length > 0,
-    insert: (tx: Tx, replay: Replay): Promise<void> => replays.insert(tx, { ...replay, dueAt: replay.createdAt }),
-    save: async (tx: Tx, replay: Replay & { readonly dueAt: Date }): Promise<void> =>
-      void (await saveReplay(tx, replay)),
+    /** Its first step is due at once. */
+    insert: (tx: Tx, replay: Replay): Promise<void> => replays.insert(tx, { ...replay, dueAt: new Date(0) }),
+    /** The next step is due so much later. */
+    async save(tx: Tx, replay: Replay, dueInMs: number): Promise<void> {
+      await saveReplay(tx, replay);
+      await tx.query(postponeReplay, [replay.id, dueInMs]);
+    },
 
     /** How many deliveries are wanted; one more than the most stands for any more. */
     countWanted: async (db: Queryable, filter: ReplayFilter): Promise<number> =>

@@ -63,7 +63,7 @@ export function createReplays(dependencies: ReplayDependencies) {
     async cancel(tx: Tx, replay: Replay): Promise<Replay> {
       if (replay.status !== "running") return replay;
       const cancelled = { ...replay, status: "cancelled", endedAt: clock.now() } as const;
-      await replayStore.save(tx, { ...cancelled, dueAt: clock.now() });
+      await replayStore.save(tx, cancelled, 0);
       return cancelled;
     },
 
@@ -75,28 +75,26 @@ export function createReplays(dependencies: ReplayDependencies) {
 }
 
 async function stepOf({ replayStore, clock, wake }: ReplayDependencies, tx: Tx): Promise<"again" | "done"> {
-  const now = clock.now();
-  const replay = await replayStore.lockDue(tx, now);
+  const replay = await replayStore.lockDue(tx);
   if (replay === null) return "done";
   const room = queuedMax - (await replayStore.countQueued(tx, replay.endpointId, queuedMax));
   const limit = Math.min(room, replay.rate ?? stepMax);
-  const next = new Date(now.getTime() + stepMs);
   if (limit <= 0) {
-    await replayStore.save(tx, { ...replay, dueAt: next });
+    await replayStore.save(tx, replay, stepMs);
     return "again";
   }
   const apartUs = replay.rate === null ? 1 : Math.floor(1_000_000 / replay.rate);
   const { count, placeTime, placeId } = await replayStore.queueNext(tx, replay, limit, apartUs);
   const isOver = count < limit;
-  await replayStore.save(tx, {
+  const stepped = {
     ...replay,
     status: isOver ? "done" : "running",
     replayed: replay.replayed + count,
     placeTime: placeTime ?? replay.placeTime,
     placeId: placeId ?? replay.placeId,
-    endedAt: isOver ? now : null,
-    dueAt: replay.rate === null ? now : next,
-  });
+    endedAt: isOver ? clock.now() : null,
+  } as const;
+  await replayStore.save(tx, stepped, replay.rate === null ? 0 : stepMs);
   tx.afterCommit(wake);
   return "again";
 }
