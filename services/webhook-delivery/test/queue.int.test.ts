@@ -187,6 +187,26 @@ test("a lease whose answer was lost is given back as soon as it is older than wh
   assert.deepEqual([await leased(), second !== undefined], [[first], true]);
 });
 
+test("leases of a batch are looked for when nobody hears how its commit ended", async () => {
+  const endpoint = await newEndpoint();
+  await act(endpoint, "pause");
+  await createImages(1);
+  await eventually(async () => (await inQueue(endpoint)) === 1);
+  await run("update delivery_queue set leased_by = 8, due_at = now() + interval '50 s' where endpoint_id = $1", [
+    endpoint.id,
+  ]);
+  let nowMs = 0;
+  const queue = createDeliveryQueue(delivery.pool, { steadyMs: () => nowMs });
+  const release = () => queue.releaseForgotten(() => [], { leaseMs: 60_000, instance: 8 });
+  queue.expectLeases()();
+  nowMs += 60_000;
+  assert.equal(await release(), 0, "they came into memory");
+  queue.expectLeases();
+  assert.equal(await release(), 0, "they may be on their way");
+  nowMs += 10_000;
+  assert.equal(await release(), 1);
+});
+
 test("a deleted endpoint leaves nothing behind, and a body stays as long as another endpoint has it", async () => {
   const [endpoint, other] = [await newEndpoint(), await newEndpoint()];
   await delivery.createImage(who.accountId);

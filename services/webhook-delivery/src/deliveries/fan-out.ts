@@ -14,7 +14,7 @@ import type { OutgoingEvent } from "./outgoing-event.ts";
 export interface FanOutDependencies {
   readonly directory: EndpointDirectory;
   readonly dispatcher: Dispatcher;
-  readonly queueWorker: Pick<QueueWorker, "instance" | "isBehind" | "leftBehind">;
+  readonly queueWorker: Pick<QueueWorker, "expectLeases" | "instance" | "isBehind" | "leftBehind">;
   /** Tells whether the account may act now; the deliveries of one that may not wait in the queue. */
   readonly mayWrite: (accountId: string) => boolean;
   /** False as long as nobody knows whose deliveries have to wait. */
@@ -48,6 +48,7 @@ export function createFanOut(parts: FanOutDependencies) {
         const accounts = await directory.ofAccounts(accountIds);
         const { instance } = queueWorker;
         const planned = await inOrder(tx, plan(parts, accounts, events, instance !== null));
+        const arrived = planned.some(({ leased }) => leased) ? queueWorker.expectLeases() : () => {};
         const { stale, made, leasedUntil } = await insertDeliveries(tx, accounts, planned, { leaseMs, instance }, kept);
         if (stale.length === 0) {
           const isMade = new Set(made);
@@ -56,6 +57,7 @@ export function createFanOut(parts: FanOutDependencies) {
               if (!leased && !order?.waits) queueWorker.leftBehind(endpointId);
             }
             begin(parts.dispatcher, planned, isMade, leasedUntil);
+            arrived();
           });
         }
         if (attempt === attemptsMax) throw new Error(`the endpoints of ${stale.length} accounts keep changing`);

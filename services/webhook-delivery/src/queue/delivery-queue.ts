@@ -137,8 +137,13 @@ const unsureMs = seconds(15);
 
 /** What is to be attempted: rows of PostgreSQL, each leased to one instance at a time. Every time is the database's. */
 export function createDeliveryQueue(pool: Pool, clock: Pick<Clock, "steadyMs">) {
-  const { orUnsure, isUnsure } = createDoubt(clock);
+  const { orUnsure, isUnsure, doubt, begin } = createDoubt(clock);
   return {
+    /** Says that leases may have been forgotten: whoever had taken them has failed. */
+    doubt,
+    /** Says that a transaction gives leases to this instance; what it gives is called when they are in memory. */
+    expectLeases: begin,
+
     /** The endpoints that are enabled and have anything in the queue. */
     waiting: async (): Promise<WaitingEndpoint[]> => (await pool.query<WaitingEndpoint>(waiting)).rows,
 
@@ -195,16 +200,34 @@ export function createDeliveryQueue(pool: Pool, clock: Pick<Clock, "steadyMs">) 
   };
 }
 
-/** Remembers for a while that a change failed, so that it may have been made all the same. */
+/** Remembers for a while that a change failed, or that nobody heard how it ended, so that it may have been made all the same. */
 function createDoubt(clock: Pick<Clock, "steadyMs">) {
   let unsureUntilMs = Number.NEGATIVE_INFINITY;
+  const open = new Set<{ readonly sinceMs: number }>();
+  const doubt = () => {
+    unsureUntilMs = clock.steadyMs() + unsureMs;
+  };
   return {
-    isUnsure: () => clock.steadyMs() <= unsureUntilMs,
+    doubt,
+    isUnsure(): boolean {
+      for (const change of open) {
+        if (clock.steadyMs() - change.sinceMs < rememberedAfterMs) continue;
+        open.delete(change);
+        doubt();
+      }
+      return clock.steadyMs() <= unsureUntilMs;
+    },
+    /** A change begins whose end is told by calling what it gives. */
+    begin(): () => void {
+      const change = { sinceMs: clock.steadyMs() };
+      open.add(change);
+      return () => void open.delete(change);
+    },
     async orUnsure<T>(change: Promise<T>): Promise<T> {
       try {
         return await change;
       } catch (error) {
-        unsureUntilMs = clock.steadyMs() + unsureMs;
+        doubt();
         throw error;
       }
     },

@@ -52,6 +52,11 @@ export class QueueWorker {
     return this.#behind.has(endpointId);
   }
 
+  /** Says that a transaction gives leases to this instance; what it gives is called when they are in memory. */
+  expectLeases(): () => void {
+    return this.#parts.deliveryQueue.expectLeases();
+  }
+
   /** Notes that deliveries of the endpoint were left in the queue. */
   leftBehind(endpointId: string): void {
     this.#behind.add(endpointId);
@@ -65,7 +70,9 @@ export class QueueWorker {
 
   /** Leases what is due until the signal aborts; then finishes what is in hand. */
   async run(signal: AbortSignal, beat: () => void): Promise<void> {
-    const { wakeUp, isReady, dispatcher } = this.#parts;
+    const { wakeUp, isReady, dispatcher, deliveryQueue } = this.#parts;
+    // It begins again when a turn has failed, which may have been after the claim.
+    deliveryQueue.doubt();
     while (!signal.aborted) {
       beat();
       wakeUp.reset();
