@@ -138,9 +138,11 @@ for (const logOn of ["postgres", "kafka"] as const) {
       120: () => writer.restart(),
       160: () => again(log),
       200: () => again(database),
-      240: () => Promise.all([again(database), writer.restart()]),
-      // Kafka takes long to come back.
-      ...(logOn === "postgres" && { 270: () => Promise.all([again(log), writer.restart()]) }),
+      // Kafka takes long to come back, and what is killed together is killed alike.
+      ...(logOn === "postgres" && {
+        240: () => Promise.all([again(database), writer.restart()]),
+        270: () => Promise.all([again(log), writer.restart()]),
+      }),
     };
     let killed: Promise<unknown> = Promise.resolve();
     await changeToEach(writer, async (value) => {

@@ -138,3 +138,20 @@ test("the validator is that of flags and account: equal for equal questions, new
   });
   assert.equal(changed.body.flags.find(({ key }: { key: string }) => key === "integer").value, 7);
 });
+
+test("whoever asks too often is told when to come back, in the words of every other route", async () => {
+  const limits = { "http.rate-limit.credential.requests": 5, "http.rate-limit.credential.burst": 5 };
+  const own = await startConfig(limits);
+  try {
+    const body = JSON.stringify({ context: { targetingKey: ada.accountId } });
+    const headers = { "content-type": "application/json" };
+    const refused = await eventually(async () => {
+      const answer = await own.post(ada, bulkPath, body, headers);
+      return answer.status === 429 && answer;
+    });
+    assert.equal(refused.body.error.code, "rate_limited");
+    assert.ok(Number(refused.headers.get("retry-after")) >= 1);
+  } finally {
+    await own.close();
+  }
+});
