@@ -1,5 +1,5 @@
 import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { stripTypeScriptTypes } from "node:module";
+import { createRequire, stripTypeScriptTypes } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import process from "node:process";
 import { nodeFileTrace } from "@vercel/nft";
@@ -36,7 +36,8 @@ for (const folder of ownFolders)
     filter: (from) => isOurs(relative(root, from)),
   });
 await cp(join(root, "package.json"), join(target, "package.json"));
-const packageFiles = [...fileList].filter((path) => path.startsWith("node_modules/"));
+// A service that needs another version than the others has a folder of its own.
+const packageFiles = [...fileList, ...servedFiles()].filter((path) => /(^|\/)node_modules\//.test(path));
 for (const path of packageFiles) {
   await mkdir(dirname(join(target, path)), { recursive: true });
   await cp(join(root, path), join(target, path), { verbatimSymlinks: true });
@@ -55,6 +56,20 @@ async function entries(): Promise<string[]> {
   const others = ["services/account/src/first-key-cli.ts", "infra/docker/migrate.ts", "infra/embedded/start.ts"];
   const hooks = ["node_modules/@opentelemetry/instrumentation/hook.mjs"];
   return [...services, ...jobs, ...others, ...children, ...hooks].map((path) => join(root, path));
+}
+
+/** What the gateway serves of packages and never loads, from where it finds them. */
+function servedFiles(): string[] {
+  const { resolve } = createRequire(join(root, "services/gateway/package.json"));
+  const files = {
+    graphiql: ["graphiql.min.css", "graphiql.min.js"],
+    react: ["umd/react.production.min.js"],
+    "react-dom": ["umd/react-dom.production.min.js"],
+  };
+  return Object.entries(files).flatMap(([name, paths]) => {
+    const folder = dirname(relative(root, resolve(`${name}/package.json`)));
+    return ["package.json", ...paths].map((path) => join(folder, path));
+  });
 }
 
 async function readPackages(files: readonly string[]): Promise<ImagePackage[]> {

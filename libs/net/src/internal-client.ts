@@ -79,7 +79,7 @@ interface Request {
   readonly signal?: AbortSignal;
 }
 
-/** Collects an answer as it comes in. A stream of it, which the library would make, costs half as much again as the request. */
+/** Collects an answer as it comes in, without the stream that `request` of the library makes of it. */
 class WholeAnswer implements Dispatcher.DispatchHandler {
   readonly #resolve: (answer: InternalAnswer) => void;
   readonly #reject: (reason: unknown) => void;

@@ -6,7 +6,12 @@ import { bytes, createRoutes, type HttpResponse, type Routes } from "@signalbox/
 import { z } from "zod";
 
 const require = createRequire(import.meta.url);
-const inPackage = (name: string, file: string) => join(dirname(require.resolve(`${name}/package.json`)), file);
+/** Looked up when asked for; `infra/docker/trace-image.ts` brings them into the image. */
+const manifests = {
+  graphiql: () => require.resolve("graphiql/package.json"),
+  react: () => require.resolve("react/package.json"),
+  "react-dom": () => require.resolve("react-dom/package.json"),
+};
 
 const policy = [
   "default-src 'none'",
@@ -52,9 +57,9 @@ interface Asset {
   readonly read: () => Promise<Buffer>;
 }
 
-const fileOf = (type: string, name: string, file: string): Asset => ({
+const fileOf = (type: string, name: keyof typeof manifests, file: string): Asset => ({
   type,
-  read: () => readFile(inPackage(name, file)),
+  read: () => readFile(join(dirname(manifests[name]()), file)),
 });
 const textOf = (type: string, text: string): Asset => ({ type, read: async () => Buffer.from(text) });
 
