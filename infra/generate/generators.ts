@@ -1,6 +1,7 @@
 import type { Generator } from "./generator.ts";
 import { accessReference } from "./generators/access-reference.ts";
 import { auditReference } from "./generators/audit-reference.ts";
+import { brunoCollection } from "./generators/bruno-collection.ts";
 import { clientTypes } from "./generators/client-types.ts";
 import { errorReference, eventReference } from "./generators/contract-references.ts";
 import { kubernetesManifests, observeFiles } from "./generators/deployment-files.ts";
@@ -51,6 +52,7 @@ export const generators: readonly Generator[] = [
   observeFiles,
   kubernetesManifests,
   clientTypes,
+  brunoCollection,
   senderPages,
   nginxConfigurationFile,
 ];

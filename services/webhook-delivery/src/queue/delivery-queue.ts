@@ -135,6 +135,12 @@ const rememberedAfterMs = seconds(5);
 /** How long after a failure leases are looked for that nobody knows of. */
 const unsureMs = seconds(15);
 
+interface LeaseTerms {
+  readonly leaseMs: number;
+  /** Whose lease it is. */
+  readonly instance: number;
+}
+
 /** What is to be attempted: rows of PostgreSQL, each leased to one instance at a time. Every time is the database's. */
 export function createDeliveryQueue(pool: Pool, clock: Pick<Clock, "steadyMs">) {
   const { orUnsure, isUnsure, doubt, begin } = createDoubt(clock);
@@ -148,19 +154,13 @@ export function createDeliveryQueue(pool: Pool, clock: Pick<Clock, "steadyMs">) 
     waiting: async (): Promise<WaitingEndpoint[]> => (await pool.query<WaitingEndpoint>(waiting)).rows,
 
     /** Leases the deliveries that are due, of each endpoint as many as there is room for. */
-    async claim(
-      rooms: ReadonlyMap<string, number>,
-      { leaseMs, instance }: { readonly leaseMs: number; readonly instance: number },
-    ): Promise<LeasedDelivery[]> {
+    async claim(rooms: ReadonlyMap<string, number>, { leaseMs, instance }: LeaseTerms): Promise<LeasedDelivery[]> {
       const values = [[...rooms.keys()], [...rooms.values()], leaseMs, instance];
       return (await orUnsure(pool.query<LeasedDelivery>(claim, values))).rows;
     },
 
     /** Leases the oldest delivery of an endpoint that is not enabled, also one that is not due yet. */
-    async claimProbe(
-      endpointId: string,
-      { leaseMs, instance }: { readonly leaseMs: number; readonly instance: number },
-    ): Promise<LeasedDelivery[]> {
+    async claimProbe(endpointId: string, { leaseMs, instance }: LeaseTerms): Promise<LeasedDelivery[]> {
       return (await orUnsure(pool.query<LeasedDelivery>(claimProbe, [[endpointId], [1], leaseMs, instance]))).rows;
     },
 
@@ -184,10 +184,7 @@ export function createDeliveryQueue(pool: Pool, clock: Pick<Clock, "steadyMs">) 
      * Frees the leases of this instance that it does not have in hand: the answer to a claim was lost, or what was handed
      * back did not arrive. Looks only after such a failure; answers how many it freed.
      */
-    async releaseForgotten(
-      inHand: () => readonly string[],
-      { leaseMs, instance }: { readonly leaseMs: number; readonly instance: number },
-    ): Promise<number> {
+    async releaseForgotten(inHand: () => readonly string[], { leaseMs, instance }: LeaseTerms): Promise<number> {
       if (!isUnsure()) return 0;
       return (await pool.query(releaseForgotten, [instance, leaseMs - rememberedAfterMs, inHand()])).rowCount;
     },
