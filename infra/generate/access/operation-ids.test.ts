@@ -4,8 +4,9 @@ import { Kind, type ObjectTypeDefinitionNode, parse } from "graphql";
 import { supergraph } from "../generators/supergraph.ts";
 import { serviceDoors } from "./service-doors.ts";
 
-/** What the graph does and the API does at the management address, which has no document. */
+/** What the graph does and the API does at the management address, which has no document; and the way by id, which is a graph's. */
 const onlyInGraph = [
+  "node",
   ...["properties", "setProperty", "unsetProperty", "setProperties", "rollback", "propertyHistory"],
   ...["changeProposals", "proposeChange", "approveChange", "withdrawChange"],
   ...["flags", "setFlag", "archiveFlag"],
