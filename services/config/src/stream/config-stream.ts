@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { setImmediate as othersTurn } from "node:timers/promises";
 import type { Principal } from "@signalbox/auth";
 import { seconds } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
@@ -25,6 +26,8 @@ interface Dependencies extends FollowerAccess {
   readonly limits: { readonly perCredential: number; readonly all: number };
 }
 
+/** So many are told before whatever else waits has its turn. */
+const toldAtOnce = 200;
 const tickMs = seconds(1);
 /** Every client is greeted in one of these many turns of a second each. */
 const turns = 15;
@@ -88,14 +91,14 @@ class Hub {
       return;
     }
     const { principal } = follower;
-    const client = new StreamClient(follower, response, last ?? 0);
+    const { complete } = this.#revisions();
+    const client = new StreamClient(follower, response, Math.max(last ?? 0, complete));
     const ofCredential = this.#ofCredential.get(principal.credential.id) ?? new Set();
     this.#ofCredential.set(principal.credential.id, ofCredential.add(client));
     this.clients.add(client);
     response.once("close", () => this.#forget(client));
     // The change may have come while the request was on its way here.
     if (isOutdated(principal, this.#dependencies.accessStates)) client.end("access_changed");
-    const { complete } = this.#revisions();
     client.write(Buffer.from(`: connected\nid: ${last ?? complete}\n\n`));
     if (last !== null) await this.#bringUpToDate(client, last, complete);
     client.goLive();
@@ -143,7 +146,9 @@ class Hub {
     await this.#dependencies.settled(revised.properties);
     const id = this.#revisions().told(found.revision);
     const shared = new Map<Audience, Buffer>();
+    let place = 0;
     for (const client of this.clients) {
+      if (++place % toldAtOnce === 0) await othersTurn();
       if (client.seen >= found.revision) continue;
       const audience = audienceOf(client.principal);
       const common =
