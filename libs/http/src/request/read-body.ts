@@ -24,7 +24,7 @@ interface BodyPace {
 }
 
 /** Watches a body that anybody may send. */
-export interface BodyWatch {
+interface BodyWatch {
   readonly pace: BodyPace;
   /** Told of every piece. */
   readonly onBytes: (bytes: number) => void;
