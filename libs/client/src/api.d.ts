@@ -1454,7 +1454,7 @@ export interface paths {
         put?: never;
         /**
          * Upload an image
-         * @description `multipart/form-data` with the part `file`, or JSON with `source_url`, which equals an import.
+         * @description `multipart/form-data` with the part `file`; or JSON with `source_url`, which equals an import, or with the `sha256` of an original that the account has already.
          */
         post: operations["uploadImage"];
         delete?: never;
@@ -2573,6 +2573,37 @@ export interface components {
             } | null;
             /** @description The key. Opaque. */
             id: string;
+        };
+        ImageUpload: {
+            /**
+             * @description At most 2,000 characters.
+             * @default null
+             */
+            alt_text?: string | null;
+            /**
+             * @description At most 2,000 characters.
+             * @default null
+             */
+            caption?: string | null;
+            /** @description With `sha256`; that of the record that has the original, when left out. */
+            filename?: string;
+            /** @description Of an original that this account has already, in lower-case hex. */
+            sha256?: string;
+            /** @description An http or https URL of a public address. */
+            source_url?: string;
+            /** @description At most 50 tags of 64 characters. */
+            tags?: string[];
+            /**
+             * @description At most 200 characters.
+             * @default null
+             */
+            title?: string | null;
+            /**
+             * @description `public` opens content and variants to everyone; record, list and original stay the owner's.
+             * @default private
+             * @enum {string}
+             */
+            visibility?: "private" | "public";
         };
         IssuedApiKey: {
             /**
@@ -10191,7 +10222,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ImageImport"];
+                "application/json": components["schemas"]["ImageUpload"];
                 /**
                  * @example {
                  *       "file": "the bytes of harbour.jpg",
@@ -10236,6 +10267,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
@@ -10675,6 +10707,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import fc from "fast-check";
+import { parseAccept } from "./accept.ts";
 import { chooseFormat, type FormatQuestion } from "./choose-format.ts";
-import { type InputFormat, outputFormats } from "./image-formats.ts";
+import { type InputFormat, inputFormats, outputFormats, outputTraits } from "./image-formats.ts";
 
 const ask = (accept: string | undefined, from: InputFormat = "jpeg", rest: Partial<FormatQuestion> = {}) => {
   const source = { format: from, frames: 1 };
@@ -110,4 +112,26 @@ test("a format that is switched off is not made, named or not", () => {
   assert.equal(ask("image/avif", "jpeg", { offered }), "not-acceptable");
   assert.equal(ask("*/*", "jpeg", { offered, requested: "avif" }), "not-acceptable");
   assert.equal(ask("*/*", "avif", { offered }), "jpeg");
+});
+
+const types = ["image/jpeg", "image/png", "image/webp", "image/avif", "image/gif", "image/*", "*/*", "text/html"];
+const ranges = fc.uniqueArray(
+  fc.tuple(fc.constantFrom(...types), fc.constantFrom("", ";q=0", ";q=0.3", ";q=0.301", "; q=1.000", ";level=1;q=0.5")),
+  { minLength: 1, selector: ([type]) => type },
+);
+
+test("whatever Accept names, what is shown is accepted, WebP and AVIF only by name, and the order says nothing", () => {
+  fc.assert(
+    fc.property(ranges, fc.constantFrom(...inputFormats), (wished, from) => {
+      const accept = wished.map(([type, weight]) => type + weight).join(", ");
+      const reversed = wished.map(([type, weight]) => type + weight).reverse();
+      const shown = ask(accept, from);
+      assert.equal(ask(reversed.join(","), from), shown);
+      if (shown === "not-acceptable" || shown === "only-later") return;
+      const { mimeType } = outputTraits[shown];
+      assert.ok(parseAccept(accept).weightOf(mimeType) > 0);
+      if ((shown === "webp" || shown === "avif") && shown !== from) assert.ok(accept.includes(mimeType));
+    }),
+  );
+  fc.assert(fc.property(fc.string(), (accept) => assert.notEqual(ask(accept), "")));
 });

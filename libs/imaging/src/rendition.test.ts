@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-
+import fc from "fast-check";
+import { fits, planGeometry } from "./geometry.ts";
+import { outputFormats } from "./image-formats.ts";
 import { canonicalRendition, encoderVersion, type Rendition, renditionKey, renditionTag } from "./rendition.ts";
 
 const sha = "ab".repeat(32);
@@ -79,4 +81,28 @@ test("different bytes have different keys", () => {
 test("a validator is a strong entity tag that does not change", () => {
   assert.match(renditionTag("a"), /^"[\w-]{27}"$/);
   assert.equal(renditionTag("a"), renditionTag("a"));
+});
+
+const side = fc.integer({ min: 1, max: 4096 });
+const anyRendition = fc.record({
+  width: fc.option(side),
+  height: fc.option(side),
+  fit: fc.constantFrom(...fits),
+  enlarge: fc.boolean(),
+  focalPoint: fc.option(fc.record({ x: fc.double({ min: 0, max: 1, noNaN: true }), y: fc.constantFrom(0, 0.5, 1) })),
+  format: fc.constantFrom(...outputFormats),
+  quality: fc.option(fc.integer({ min: 1, max: 100 })),
+});
+const length = fc.integer({ min: 1, max: 9000 });
+const anySource = fc.record({ width: length, height: length }, { noNullPrototype: true });
+
+test("the canonical form of whatever is asked shows the same pixels, and is its own canonical form", () => {
+  fc.assert(
+    fc.property(anyRendition, anySource, (asked, of) => {
+      const canonical = canonicalRendition(asked, of);
+      assert.deepEqual(planGeometry(of, canonical), planGeometry(of, asked));
+      assert.deepEqual(canonicalRendition(canonical, of), canonical);
+      assert.equal(canonical.format, asked.format);
+    }),
+  );
 });

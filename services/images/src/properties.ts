@@ -104,6 +104,30 @@ export const properties = defineProperties({
     ...count(10_000, 1_000, 3_600_000, "ms", "Length of the window in which those are counted."),
     reload: "restart",
   },
+  "images.public.transforms": {
+    type: "string",
+    default: "any",
+    pattern: "any|named|signed",
+    secrecy: "internal",
+    reload: "live",
+    effect:
+      "The forms in which a public image is shown without its owner's credentials or a signed URL: any, those of its record and of a ladder of widths (named), or those of its record alone (signed).",
+  },
+  "images.public.render-budget": count(
+    60_000,
+    100,
+    3_600_000,
+    "ms",
+    "Processor time in each minute and instance for new renditions of one account's public images that others ask for; beyond it they are 429.",
+  ),
+  "images.quota.images": count(0, 0, 1_000_000_000, "images", "The most images of an account; 0 is no limit."),
+  "images.quota.bytes": count(
+    0,
+    0,
+    9_007_199_254_740_991,
+    "bytes",
+    "The most bytes of an account's originals, each counted once; 0 is no limit.",
+  ),
   "images.cors.origins": {
     type: "list",
     default: [],

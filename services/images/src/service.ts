@@ -21,6 +21,8 @@ import { createImages } from "./images/images.ts";
 import type { Properties } from "./properties.ts";
 import { publicContentPolicy } from "./renditions/content-routes.ts";
 import { createKeptRenditions } from "./renditions/kept-renditions.ts";
+import type { PublicTransforms } from "./renditions/public-transforms.ts";
+import { RenderBudget } from "./renditions/render-budget.ts";
 import { createTermsOf } from "./renditions/render-terms.ts";
 import { Renderer } from "./renditions/renderer.ts";
 import { createRenditionMemory } from "./renditions/rendition-memory.ts";
@@ -124,6 +126,7 @@ async function openParts(context: Context, opened: OpenedService, sealer: Sealer
       answerMs: () => seconds(configuration.get("limits.requestTimeoutSeconds")),
       waitMaxMs: () => configuration.get("images.render.wait-max"),
     }),
+    renderBudget: new RenderBudget({ clock, budgetMs: () => configuration.get("images.public.render-budget") }),
     memory: createRenditionMemory({ bytesMax: configuration.get("images.render.memory") }),
     isDeleted: (accountId: string) => accessStates.stateOf(accountId)?.state === "deleted",
   };
@@ -174,6 +177,8 @@ function livePropertiesOf({ configuration }: Context) {
     maySign: () => configuration.get("capabilities.signedUrls"),
     isAvifOffered: () => configuration.get("capabilities.imageAvif"),
     avifPixelsMax: () => configuration.get("images.render.avif-pixels"),
+    publicTransforms: () => configuration.get("images.public.transforms") as PublicTransforms,
+    quota: () => ({ images: configuration.get("images.quota.images"), bytes: configuration.get("images.quota.bytes") }),
     attemptsMax: () => configuration.get("images.render.attempts"),
     lostAfterMs: () => configuration.get("images.render.lost-after"),
     graceMs: () => configuration.get("images.sweep.grace"),

@@ -32,6 +32,7 @@ before(async () => {
     eraseSoon: () => {},
     events,
     clock,
+    quota: () => ({ images: 0, bytes: 0 }),
     lostAfterMs: () => 1,
     outbox: { append: async () => [] },
   });

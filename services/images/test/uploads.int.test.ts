@@ -237,3 +237,33 @@ test("a file that the disk does not take is 503, our fault and in our log", asyn
     await own.close();
   }
 });
+
+test("the hash of an original of this account makes another record without its bytes, another's is 404", async () => {
+  const [who, other] = [testPerson(), testPerson()];
+  const first = (await images.upload(who, await readFixture("photo.jpg"), { title: "First" })).body;
+  const { sha256 } = first;
+  const again = await images.send(who, "POST", "/images", { body: { sha256, title: "Again", filename: "b.jpg" } });
+  assert.equal(again.status, 201);
+  assert.equal(again.headers.get("location"), `/images/${again.body.id}`);
+  assert.deepEqual(
+    [again.body.title, again.body.filename, again.body.sha256, again.body.status],
+    ["Again", "b.jpg", sha256, "processing"],
+  );
+  for (const same of ["width", "height", "size_bytes", "mime_type", "placeholder", "dominant_color"]) {
+    assert.equal(again.body[same], first[same], same);
+  }
+  assert.equal((await images.send(who, "GET", `/images/${again.body.id}/content?width=50`)).status, 200);
+  assert.equal((await images.send(who, "POST", "/images", { body: { sha256 } })).body.filename, "b.jpg");
+  assert.equal((await images.send(other, "POST", "/images", { body: { sha256 } })).status, 404);
+  const source_url = "https://example.com/a.jpg";
+  const refused: [object, number, string][] = [
+    [{}, 400, "source_url"],
+    [{ sha256: "abc" }, 422, "sha256"],
+    [{ sha256, source_url }, 422, "sha256"],
+    [{ filename: "a.jpg", source_url }, 422, "filename"],
+  ];
+  for (const [body, status, field] of refused) {
+    const answer = await images.send(who, "POST", "/images", { body });
+    assert.deepEqual([answer.status, answer.body.error.field], [status, field], JSON.stringify(body));
+  }
+});

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import fc from "fast-check";
 import { cursorOf, positionOf } from "./cursor.ts";
 
 test("a place in a list comes back as it was written", () => {
@@ -18,4 +19,29 @@ test("a forged cursor is refused before it reaches a database", () => {
   for (const cursor of [...forged, "", "%%%", "bnVsbA"]) {
     assert.throws(() => positionOf(cursor), { code: "invalid_request" }, cursor);
   }
+});
+
+test("every place comes back from its cursor, and no text makes anything but a place or a refusal", () => {
+  const place = fc.record(
+    {
+      at: fc.date({ min: new Date(0), max: new Date("9999-12-31T23:59:59.999Z"), noInvalidDate: true }),
+      id: fc.stringMatching(/^[\w.-]{1,128}$/),
+    },
+    { noNullPrototype: true },
+  );
+  fc.assert(fc.property(place, (one) => assert.deepEqual(positionOf(cursorOf(one)), one)));
+  const text = fc.oneof(
+    fc.string(),
+    fc.json().map((json) => Buffer.from(json).toString("base64url")),
+  );
+  fc.assert(
+    fc.property(text, (cursor) => {
+      try {
+        const found = positionOf(cursor);
+        assert.match(found?.id ?? "", /^[\w.-]{1,128}$/);
+      } catch (error) {
+        assert.equal((error as { code?: string }).code, "invalid_request");
+      }
+    }),
+  );
 });

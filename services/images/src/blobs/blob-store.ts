@@ -15,10 +15,6 @@ const touchBlob = sql(
    on conflict (account_id, sha256) do update set touched_at = excluded.touched_at`,
 );
 const keepBlob = sql("blob.keep", "select 1 from originals where account_id = $1 and sha256 = $2 for share");
-const releaseBlobs = sql(
-  "blob.release",
-  "update originals set touched_at = $3 where account_id = $1 and sha256 = any($2)",
-);
 const releaseOf = sql("blob.release-of", "update originals set touched_at = 'epoch' where account_id = $1");
 const needed = "exists (select 1 from images i where i.account_id = o.account_id and i.sha256 = o.sha256)";
 // What waits for its erasure is for whoever writes the receipt.
@@ -59,9 +55,6 @@ export function createBlobStore(pool: Pool) {
     /** Keeps the blob until the transaction ends; false when it is gone. */
     keep: async (tx: Tx, { accountId, sha256 }: OriginalId): Promise<boolean> =>
       (await tx.query(keepBlob, [accountId, sha256])).rowCount > 0,
-    /** Starts the grace of blobs that lost a record. */
-    release: async (tx: Tx, accountId: string, sha256s: readonly string[], now: Date): Promise<void> =>
-      void (await tx.query(releaseBlobs, [accountId, sha256s, now])),
     /** Leaves no grace to any blob of an account. */
     releaseOf: async (tx: Tx, accountId: string): Promise<void> => void (await tx.query(releaseOf, [accountId])),
     /** Lists blobs that no record has needed since `before`. */

@@ -1,5 +1,6 @@
 import type { ImageResource } from "@signalbox/contracts";
 import { type ListRange, newestFirstOf, type Pool, type Queryable, sql, type Tx, table } from "@signalbox/storage";
+import type { OriginalId } from "../blobs/blob-keys.ts";
 import type { Prisma, PrismaClient } from "../generated/prisma/client.ts";
 import type { Image } from "./image.ts";
 import { RecordCopies } from "./record-copies.ts";
@@ -76,6 +77,10 @@ const findImages = sql(
   "image.find-own-many",
   `select ${images.columns} from images where account_id = $1 and id = any($2)`,
 );
+const findOfOriginal = sql(
+  "image.find-of-original",
+  `select ${images.columns} from images where account_id = $1 and sha256 = $2 order by created_at desc limit 1`,
+);
 const lockImage = sql("image.lock", `select ${images.columns} from images where id = $1 for update`);
 const lockSome = sql(
   "image.lock-some-of-account",
@@ -85,6 +90,14 @@ const lockLost = sql(
   "image.lock-lost",
   `select ${images.columns} from images where status = 'processing' and render_due_at <= $1
    order by render_due_at limit $2 for update skip locked`,
+);
+// Two instances that insert at once must not both find room: the second waits for the first.
+const lockUsage = sql("image.lock-usage", "select pg_advisory_xact_lock(hashtextextended('image quota ' || $1, 0))");
+const sumUsage = sql(
+  "image.sum-usage",
+  `select count(*)::float8 as images,
+     (select coalesce(sum(size_bytes), 0) from (select distinct sha256, size_bytes from images where account_id = $1) o)::float8 as bytes
+   from images where account_id = $1`,
 );
 const deleteImage = sql("image.delete", "delete from images where id = $1");
 const deleteImages = sql("image.delete-many", "delete from images where id = any($1)");
@@ -97,6 +110,9 @@ export function createImageStore(pool: Pool, prisma: PrismaClient) {
     find: (imageId: string) => copies.find(imageId),
 
     findOwn: async (accountId: string, imageId: string) => ownOf(accountId, await first(pool, findImage, [imageId])),
+
+    /** Finds the newest record of an original of this account. */
+    findOfOriginal: ({ accountId, sha256 }: OriginalId) => first(pool, findOfOriginal, [accountId, sha256]),
 
     async findOwnMany(accountId: string, imageIds: readonly string[]): Promise<Image[]> {
       return (await pool.query<Row>(findImages, [accountId, imageIds])).rows.map(imageFrom);
@@ -124,6 +140,9 @@ export function createImageStore(pool: Pool, prisma: PrismaClient) {
 
     insert: (tx: Tx, image: Image) => images.insert(tx, rowOf(image)),
 
+    /** Counts the images and the bytes of originals of an account, while nobody else adds any who counts too. */
+    lockUsage: usageOf,
+
     /** Writes what may change of a locked image. */
     async save(tx: Tx, image: Image): Promise<void> {
       await saveImage(tx, rowOf(image));
@@ -142,6 +161,12 @@ export function createImageStore(pool: Pool, prisma: PrismaClient) {
       copies.forgetAfter(tx, imageIds);
     },
   };
+}
+
+async function usageOf(tx: Tx, accountId: string): Promise<{ readonly images: number; readonly bytes: number }> {
+  await tx.query(lockUsage, [accountId]);
+  const { rows } = await tx.query<{ images: number; bytes: number }>(sumUsage, [accountId]);
+  return rows[0] ?? { images: 0, bytes: 0 };
 }
 
 function conditionOf({

@@ -47,8 +47,14 @@ export interface Original {
   readonly sha256: string;
   readonly sizeBytes: number;
   readonly facts: ImageFacts;
-  readonly placeholder: string;
+  readonly placeholder: string | null;
   readonly dominantColor: string | null;
+}
+
+/** The original of a record, for another record of it. */
+export function originalOf(image: Image): Original {
+  const { filename, sha256, sizeBytes, placeholder, dominantColor } = image;
+  return { filename, sha256, sizeBytes, facts: factsOf(image), placeholder, dominantColor };
 }
 
 /** The first record of an original. Its render job counts as lost at `renderDueAt`. */

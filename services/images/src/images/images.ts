@@ -24,8 +24,15 @@ interface Dependencies {
   readonly outbox: Pick<Outbox, "append">;
   readonly events: ImageEvents;
   readonly clock: Clock;
+  /** What one account may have; 0 is no limit. */
+  readonly quota: () => Quota;
   /** How long a render job is waited for. */
   readonly lostAfterMs: () => number;
+}
+
+interface Quota {
+  readonly images: number;
+  readonly bytes: number;
 }
 
 export type Images = ReturnType<typeof createImages>;
@@ -40,7 +47,7 @@ export function createImages(dependencies: Dependencies) {
   return {
     /**
      * Creates the record of a stored original, with its event and the job for its named variants.
-     * @throws AppError `unavailable` when the bytes were swept meanwhile.
+     * @throws AppError `unavailable` when the bytes were swept meanwhile, `conflict` when the account has no room for it.
      */
     async create(tx: Tx, caller: Caller, original: Original, fields: NewImageFields): Promise<Image> {
       const isKept = await blobStore.keep(tx, { accountId: caller.accountId, sha256: original.sha256 });
@@ -51,6 +58,7 @@ export function createImages(dependencies: Dependencies) {
         renderDueAt: renderDueAt(now, 1, lostAfterMs()),
       });
       await imageStore.insert(tx, image);
+      await requireRoom(dependencies, tx, caller.accountId);
       const entry = audited(caller, { action: "image.create", subject: image.id });
       await outbox.append(tx, [events.created(image), renderRequested(image), entry]);
       return image;
@@ -93,6 +101,19 @@ export function createImages(dependencies: Dependencies) {
     /** Deletes every image of a purged account, and what is left of those that it deleted before. */
     deleteAllOf: (tx: Tx, accountId: string) => deleteAllOf(dependencies, tx, accountId),
   };
+}
+
+/** Judges what the account has with the record that was just inserted. */
+async function requireRoom({ imageStore, quota }: Dependencies, tx: Tx, accountId: string): Promise<void> {
+  const most = quota();
+  if (most.images === 0 && most.bytes === 0) return;
+  const used = await imageStore.lockUsage(tx, accountId);
+  if (most.images > 0 && used.images > most.images) {
+    throw new AppError("conflict", `The account may have ${most.images} images. Delete some first.`);
+  }
+  if (most.bytes > 0 && used.bytes > most.bytes) {
+    throw new AppError("conflict", `The account's images may have ${most.bytes} bytes. Delete some first.`);
+  }
 }
 
 async function deleteAllOf(

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { newImage } from "../images/image.ts";
+import { fits, planGeometry } from "@signalbox/imaging";
+import fc from "fast-check";
+import { factsOf, newImage } from "../images/image.ts";
 import { NewImageFields } from "../images/image-fields.ts";
 import { chooseRendition } from "./choose-rendition.ts";
 import { ContentQuery } from "./content-query.ts";
@@ -39,4 +41,26 @@ test("an AVIF that is stored is shown however large it is", () => {
 test("where AVIF is switched off it is never promised", () => {
   assert.equal(choose({ width: "640" }, "image/avif,image/webp", { avif: false }), "chosen webp");
   assert.equal(choose({ width: "640" }, "image/avif", { avif: false }), "not-acceptable");
+});
+
+test("a dense screen gets what its pixels would be asked for as, and nothing beyond the longest side", () => {
+  const tenths = fc.integer({ min: 10, max: 40 }).map((factor) => factor / 10);
+  const side = fc.integer({ min: 1, max: 4096 });
+  const optional = { width: fc.option(side), height: fc.option(side), fit: fc.constantFrom(...fits) };
+  const chosen = (given: Record<string, string>) =>
+    chooseRendition(image, { query: ContentQuery.parse(given), accept: "image/webp", isAvifOffered: true }, 0);
+  const asText = (given: Record<string, unknown>) =>
+    Object.fromEntries(Object.entries(given).flatMap(([name, value]) => (value === null ? [] : [[name, `${value}`]])));
+  fc.assert(
+    fc.property(fc.record(optional), fc.boolean(), tenths, ({ fit, ...sides }, enlarge, dpr) => {
+      const dense = chosen(asText({ ...sides, fit, enlarge, dpr }));
+      const times = (length: number | null) => length && Math.round(length * dpr);
+      const [width, height] = [times(sides.width), times(sides.height)];
+      if (Math.max(width ?? 0, height ?? 0) > 4096) return assert.equal(dense.outcome, "too-large");
+      assert.deepEqual(dense, chosen(asText({ width, height, fit, enlarge })));
+      if (dense.outcome !== "chosen") return;
+      const { output } = planGeometry(factsOf(image), dense.rendition);
+      assert.ok(Math.max(output.width, output.height) <= 4096);
+    }),
+  );
 });

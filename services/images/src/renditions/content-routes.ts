@@ -21,6 +21,8 @@ import { contentRange, outOfRange, partOf } from "./byte-range.ts";
 import { sideMax } from "./choose-rendition.ts";
 import { contentHeaders, type Reach } from "./content-headers.ts";
 import { ContentQuery } from "./content-query.ts";
+import { mayTransform, type PublicTransforms } from "./public-transforms.ts";
+import type { RenderBudget } from "./render-budget.ts";
 import type { TermsOf } from "./render-terms.ts";
 import type { Renderer, RenditionContent } from "./renderer.ts";
 import type { Renditions } from "./renditions.ts";
@@ -29,6 +31,8 @@ interface Dependencies {
   readonly imageStore: ImageStore;
   readonly renditions: Renditions;
   readonly renderer: Renderer;
+  readonly renderBudget: RenderBudget;
+  readonly publicTransforms: () => PublicTransforms;
   readonly signedUrls: SignedUrls;
   readonly maySign: () => boolean;
   readonly isDeleted: (accountId: string) => boolean;
@@ -74,7 +78,11 @@ async function showContent(dependencies: Dependencies, input: Input): Promise<Ht
   if (query.signature !== undefined) return showSigned(dependencies, input, query.signature);
   const image = await dependencies.imageStore.find(params.image_id);
   const isVisible = image !== null && maySee(dependencies, image, principal);
-  if (isVisible) return show(dependencies, input, image, image.visibility);
+  if (isVisible) {
+    const isOwner = principal?.accountId === image.accountId;
+    if (!isOwner && !mayTransform(dependencies.publicTransforms(), query)) return unnamedForm();
+    return show(dependencies, input, image, { reach: image.visibility, isOnBudget: !isOwner });
+  }
   // Without credentials nobody learns what there is and what not.
   if (principal === null && image?.visibility !== "public") return refused(401, "unauthorized");
   return refused(404, "not_found");
@@ -90,7 +98,13 @@ async function showSigned(dependencies: Dependencies, input: Input, signature: s
   if (verdict.outcome === "invalid") return refused(403, "forbidden", { message: "The signature is not valid." });
   const image = await imageStore.find(params.image_id);
   if (image?.accountId !== verdict.accountId || isDeleted(image.accountId)) return refused(404, "not_found");
-  return show(dependencies, input, image, verdict);
+  return show(dependencies, input, image, { reach: verdict, isOnBudget: false });
+}
+
+function unnamedForm(): HttpResponse {
+  const message =
+    "The image is shown without credentials in its named variants and documented widths only. Any other form needs a signed URL.";
+  return refused(403, "forbidden", { message });
 }
 
 /** Another account's private image, and a public one of a deleted account, read as missing. */
@@ -99,18 +113,27 @@ function maySee({ isDeleted }: Dependencies, image: Image, principal: Principal 
   return image.visibility === "public" && !isDeleted(image.accountId);
 }
 
-async function show(dependencies: Dependencies, input: Input, image: Image, reach: Reach): Promise<HttpResponse> {
+/** Whom an image is shown to, and whether what has to be made for them is on the budget of its owner. */
+interface Viewer {
+  readonly reach: Reach;
+  readonly isOnBudget: boolean;
+}
+
+async function show(dependencies: Dependencies, input: Input, image: Image, viewer: Viewer): Promise<HttpResponse> {
   const { query, headers, log } = input;
-  const { renditions, renderer, termsOf, cacheSeconds } = dependencies;
+  const { reach, isOnBudget } = viewer;
+  const { renditions, renderer, renderBudget, termsOf, cacheSeconds } = dependencies;
   const choice = await renditions.choose(image, query, headers.accept);
   if (choice.outcome === "not-acceptable") {
     return refused(406, "not_acceptable", { message: `The image can be had as ${contentTypes.join(", ")}.` });
   }
   if (choice.outcome === "too-large") return tooLarge(choice.field);
-  if (choice.outcome === "only-later") return showLater(dependencies, image, choice.rendition);
+  if (choice.outcome === "only-later") return showLater(dependencies, image, choice.rendition, viewer);
   const { rendition, later } = choice;
-  if (later) {
-    renditions.request(image, later).catch((error: unknown) => log.warn({ error }, "a rendition was not requested"));
+  if (later && (!isOnBudget || renderBudget.isLeft(image.accountId))) {
+    requestLater(dependencies, image, later, viewer).catch((error: unknown) =>
+      log.warn({ error }, "a rendition was not requested"),
+    );
   }
 
   const etag = renditionTag(keyOf(image, rendition));
@@ -129,8 +152,8 @@ async function show(dependencies: Dependencies, input: Input, image: Image, reac
     }),
   };
   if (isNotModified({ headers }, etag)) return notModified(etag, about);
-  const content = await renderer.obtain(image, rendition, termsOf(input));
-  if (content.kind === "later") return showLater(dependencies, image, rendition);
+  const content = await renderer.obtain(image, rendition, termsOf(input), viewer);
+  if (content.kind === "later") return showLater(dependencies, image, rendition, viewer);
   return showBytes(content, input, { ...about, contentType: outputTraits[rendition.format].mimeType });
 }
 
@@ -171,10 +194,28 @@ function tooLarge(field: "enlarge" | "dpr"): HttpResponse {
 }
 
 /** What would keep a caller waiting for too long is made by the worker, once. */
-async function showLater({ renditions }: Dependencies, image: Image, rendition: Rendition): Promise<HttpResponse> {
+async function showLater(
+  dependencies: Dependencies,
+  image: Image,
+  rendition: Rendition,
+  viewer: Viewer,
+): Promise<HttpResponse> {
+  const { renditions, renderBudget } = dependencies;
   if (await renditions.isRefused(image, rendition)) {
     return refused(422, "validation_error", { message: "The image could not be made in this form." });
   }
-  await renditions.request(image, rendition);
+  if (viewer.isOnBudget) renderBudget.requireLeft(image.accountId);
+  await requestLater(dependencies, image, rendition, viewer);
   return refused(503, "unavailable", { message: "The image is being made in this form.", retryAfterSeconds });
+}
+
+/** What the worker makes is on the budget as well, once. */
+async function requestLater(
+  { renditions, renderer, renderBudget }: Dependencies,
+  image: Image,
+  rendition: Rendition,
+  { isOnBudget }: Viewer,
+): Promise<void> {
+  const isFirst = await renditions.request(image, rendition);
+  if (isFirst && isOnBudget) renderBudget.spend(image.accountId, renderer.expectMs(image, rendition));
 }

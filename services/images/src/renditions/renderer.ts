@@ -18,6 +18,7 @@ import { keyOf, originalKey } from "../blobs/blob-keys.ts";
 import { factsOf, type Image } from "../images/image.ts";
 import type { BytePart } from "./byte-range.ts";
 import type { KeptRenditions } from "./kept-renditions.ts";
+import type { RenderBudget } from "./render-budget.ts";
 import type { RenditionMemory } from "./rendition-memory.ts";
 import type { RenditionStore } from "./rendition-store.ts";
 import { SharedWork } from "./shared-work.ts";
@@ -41,6 +42,7 @@ interface Dependencies {
   readonly renditionStore: RenditionStore;
   readonly memory: RenditionMemory;
   readonly kept: KeptRenditions;
+  readonly renderBudget: RenderBudget;
   readonly cache: Cache;
   readonly imagePool: ImagePool;
   readonly clock: Clock;
@@ -72,11 +74,17 @@ export class Renderer {
   }
 
   /**
-   * Obtains a rendition for a caller, until they leave.
+   * Obtains a rendition for a caller, until they leave. `isOnBudget` is for callers whose new renditions its owner has a
+   * budget for.
    * @throws AppError `rate_limited` when it cannot be made in time, `validation_error` when it cannot be made.
    */
-  async obtain(image: Image, rendition: Rendition, terms: JobTerms): Promise<RenditionContent> {
-    const { memory, objects } = this.#parts;
+  async obtain(
+    image: Image,
+    rendition: Rendition,
+    terms: JobTerms,
+    { isOnBudget }: { readonly isOnBudget: boolean },
+  ): Promise<RenditionContent> {
+    const { memory, objects, renderBudget } = this.#parts;
     const key = keyOf(image, rendition);
     const remembered = memory.get(key);
     if (remembered) return { kind: "bytes", bytes: remembered };
@@ -84,6 +92,10 @@ export class Renderer {
       const stored = await objects.get(key);
       if (stored) return this.#showStored(key, stored);
       if (this.#isForLater(image, rendition)) return { kind: "later" };
+      if (isOnBudget) {
+        renderBudget.requireLeft(image.accountId);
+        renderBudget.spend(image.accountId, this.expectMs(image, rendition));
+      }
     }
     const work = (signal: AbortSignal) => this.#makeAlone({ key, image, rendition }, { ...terms, signal });
     const bytes = await this.#underWay.join(key, work, terms.signal);
@@ -91,13 +103,18 @@ export class Renderer {
   }
 
   #isForLater(image: Image, rendition: Rendition): boolean {
-    const { imagePool, imageLimits } = this.#parts;
     const facts = factsOf(image);
     const { output } = planGeometry(facts, rendition);
     if (output.width * output.height > outputPixelsMax) return true;
     if (facts.isProgressive && facts.width * facts.height > progressivePixelsMax) return true;
-    const job = { kind: "render", source: "", target: "", facts, rendition, limits: imageLimits() } as const;
-    return imagePool.expect(job).ms > waitedForMs;
+    return this.expectMs(image, rendition) > waitedForMs;
+  }
+
+  /** Expects how long making a rendition takes. */
+  expectMs(image: Image, rendition: Rendition): number {
+    const { imagePool, imageLimits } = this.#parts;
+    const facts = factsOf(image);
+    return imagePool.expect({ kind: "render", source: "", target: "", facts, rendition, limits: imageLimits() }).ms;
   }
 
   async #showStored(key: string, stored: { stream: Readable; size: number }): Promise<RenditionContent> {

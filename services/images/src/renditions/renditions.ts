@@ -52,18 +52,20 @@ export function createRenditions(dependencies: Dependencies) {
     isRefused: (image: Image, rendition: Rendition): Promise<boolean> =>
       renditionStore.isRefused(keyOf(image, rendition), clock.now()),
 
-    /** Asks the worker for a rendition, once however many callers want it. */
-    async request(image: Image, rendition: Rendition): Promise<void> {
+    /** Asks the worker for a rendition, once however many callers want it. Tells if this is the first who does. */
+    async request(image: Image, rendition: Rendition): Promise<boolean> {
       const key = keyOf(image, rendition);
       const now = clock.now();
       const staleBefore = new Date(now.getTime() - staleAfterMs);
-      if ((requested.get(key) ?? 0) > staleBefore.getTime()) return;
+      if ((requested.get(key) ?? 0) > staleBefore.getTime()) return false;
       const jobId = newId("job");
-      await inTransaction(pool, async (tx) => {
+      const asked = await inTransaction(pool, async (tx) => {
         const isFirst = await renditionStore.claimRequest(tx, { key, of: image, jobId, now, staleBefore });
         if (isFirst) await outbox.append(tx, [singleRenderRequested(image, jobId, rendition)]);
+        return isFirst;
       });
       requested.set(key, now.getTime());
+      return asked;
     },
   };
 }

@@ -1,11 +1,11 @@
 import type { Caller } from "@signalbox/auth";
 import { examples, imageExample } from "@signalbox/contracts";
-import { AppError, isAppError } from "@signalbox/core";
+import { AppError, type DetailCode, isAppError } from "@signalbox/core";
 import { refusalError } from "@signalbox/graphql";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { Image } from "../images/image.ts";
-import { NewImageFields } from "../images/image-fields.ts";
+import { filename, NewImageFields } from "../images/image-fields.ts";
 import type { Images } from "../images/images.ts";
 import type { TermsOf } from "../renditions/render-terms.ts";
 import { refusalOf } from "./upload-refusals.ts";
@@ -19,6 +19,30 @@ export const ImportBody = NewImageFields.extend({
   .register(examples, {
     example: { source_url: "https://pictures.example/harbour.jpg", title: imageExample.title, visibility: "public" },
   });
+
+const sha256 = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .describe("Of an original that this account has already, in lower-case hex.");
+
+/** A record of what is somewhere already: at a URL, or among the account's own originals. */
+export const UploadBody = ImportBody.extend({
+  source_url: ImportBody.shape.source_url.optional(),
+  sha256: sha256.optional(),
+  filename: filename.optional().describe("With `sha256`; that of the record that has the original, when left out."),
+})
+  .superRefine((body, context) => {
+    const refuse = (field: keyof typeof body, code: DetailCode, message: string) =>
+      context.addIssue({ code: "custom", path: [field], message, params: { code } });
+    if (body.source_url === undefined && body.sha256 === undefined) {
+      refuse("source_url", "required", "Is required where sha256 is not given.");
+    }
+    if (body.source_url === undefined) return;
+    if (body.sha256 !== undefined) refuse("sha256", "invalid", "May not be given together with source_url.");
+    if (body.filename !== undefined) refuse("filename", "invalid", "May be given with sha256 only.");
+  })
+  .meta({ id: "ImageUpload" })
+  .register(examples, { example: { sha256: imageExample.sha256, title: imageExample.title } });
 
 interface Dependencies {
   readonly uploads: Uploads;

@@ -3,11 +3,13 @@ import { examples, ImageResource, imageExample } from "@signalbox/contracts";
 import { KiB } from "@signalbox/core";
 import { created, createRoutes, type HttpResponse, type RouteInput, refused, refusedWith } from "@signalbox/http";
 import { z } from "zod";
+import { type Original, originalOf } from "../images/image.ts";
 import { NewImageFields } from "../images/image-fields.ts";
+import type { ImageStore } from "../images/image-store.ts";
 import { etagOfImage, type ViewImage } from "../images/image-view.ts";
 import type { Images } from "../images/images.ts";
 import type { TermsOf } from "../renditions/render-terms.ts";
-import { ImportBody } from "./imports.ts";
+import { ImportBody, UploadBody } from "./imports.ts";
 import type { ArrivedFile, StagedFile, StagingArea } from "./staging-area.ts";
 import { readUploadFields } from "./upload-fields.ts";
 import { refusalOf } from "./upload-refusals.ts";
@@ -16,6 +18,7 @@ import type { Uploads } from "./uploads.ts";
 interface Dependencies {
   readonly uploads: Uploads;
   readonly images: Images;
+  readonly imageStore: Pick<ImageStore, "findOfOriginal">;
   readonly view: ViewImage;
   readonly staging: Pick<StagingArea, "bytesMax">;
   readonly termsOf: TermsOf;
@@ -42,6 +45,8 @@ export function uploadRoutes(dependencies: Dependencies) {
   const auth = { scopes: ["images:write"] } as const;
   const responses = {
     201: ImageResource,
+    404: "error",
+    409: "error",
     413: "error",
     415: "error",
     422: "error",
@@ -54,14 +59,19 @@ export function uploadRoutes(dependencies: Dependencies) {
   routes.post("/images", {
     operationId: "uploadImage",
     summary: "Upload an image",
-    description: "`multipart/form-data` with the part `file`, or JSON with `source_url`, which equals an import.",
+    description:
+      "`multipart/form-data` with the part `file`; or JSON with `source_url`, which equals an import, or with the `sha256` of an original that the account has already.",
     auth,
     audit: "image.create",
-    body: { multipart: true, json: ImportBody, form: UploadForm, maxBytes },
+    body: { multipart: true, json: UploadBody, form: UploadForm, maxBytes },
     responses,
     idempotent: true,
-    handle: (input) =>
-      input.body === null ? upload(dependencies, input) : importFrom(dependencies, input, input.body),
+    handle(input) {
+      if (input.body === null) return upload(dependencies, input);
+      const { source_url, sha256, filename, ...fields } = input.body;
+      if (source_url !== undefined) return importFrom(dependencies, input, { source_url, ...fields });
+      return createAgain(dependencies, input, { sha256: sha256 ?? "", filename, fields });
+    },
   });
 
   routes.post("/images/import", {
@@ -98,16 +108,47 @@ async function importFrom(
   return discarding(file, () => create(dependencies, input, { file, filename, fields }));
 }
 
+interface Again {
+  readonly sha256: string;
+  readonly filename: string | undefined;
+  readonly fields: NewImageFields;
+}
+
+/** One more record of an original that the account has: its bytes need not come again. */
+async function createAgain(
+  dependencies: Dependencies,
+  input: Input<unknown>,
+  { sha256, filename, fields }: Again,
+): Promise<HttpResponse> {
+  if (!dependencies.mayUpload()) return refused(403, "forbidden", { message: "Uploads are switched off." });
+  const { accountId } = input.principal;
+  const image = await dependencies.imageStore.findOfOriginal({ accountId, sha256 });
+  if (!image)
+    return refused(404, "not_found", { message: "The account has no image with this hash. Upload the file." });
+  const original = originalOf(image);
+  return record(dependencies, input, { ...original, filename: filename ?? original.filename }, fields);
+}
+
 /** Bytes before record: whatever stops between the two leaves bytes alone, which the sweep finds. */
 async function create(
-  { uploads, images, view, termsOf }: Dependencies,
+  dependencies: Dependencies,
   input: Input<unknown>,
   { fields, ...arrived }: ArrivedFile & { readonly fields: NewImageFields },
 ): Promise<HttpResponse> {
+  const { uploads, termsOf } = dependencies;
   const stored = await uploads.store(input.principal.accountId, arrived, termsOf(input));
   if (stored.outcome !== "stored") return refusedWith(refusalOf(stored));
+  return record(dependencies, input, stored.original, fields);
+}
+
+function record(
+  { images, view }: Dependencies,
+  input: Input<unknown>,
+  original: Original,
+  fields: NewImageFields,
+): Promise<HttpResponse> {
   return input.inTransaction(async (tx) => {
-    const image = await images.create(tx, input.caller, stored.original, fields);
+    const image = await images.create(tx, input.caller, original, fields);
     const answer = created(`/images/${image.id}`, view(image), { etag: etagOfImage(image) });
     await input.idempotency.complete(tx, answer);
     return answer;
