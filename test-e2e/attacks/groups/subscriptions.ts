@@ -5,7 +5,7 @@ import { httpAttack, plantedAnswer, refusedAs, shown } from "../runner/http-atta
 import type { TrustingScene } from "../scene/trusting-scene.ts";
 import { friendlyOrigin } from "../scene/trusting-scene.ts";
 
-const fields = ["accountChanged", "imageChanged", "webhookReceived", "configChanged"] as const;
+const fields = ["accountChanged", "imageChanged", "webhookReceived", "deliveryAttempted", "configChanged"] as const;
 type Field = (typeof fields)[number];
 /** Everyone may follow the configuration that everyone may read. */
 const personal = fields.filter((field) => field !== "configChanged");
@@ -47,7 +47,7 @@ export async function subscriptionRows({ system, person, world }: TrustingScene)
         "unauthenticated",
       ),
     ),
-    ...(["imageChanged", "webhookReceived"] as const).map((field) =>
+    ...(["imageChanged", "webhookReceived", "deliveryAttempted"] as const).map((field) =>
       row(field, "without its scope", asked(narrow, { query: documentOf(field) }), "forbidden"),
     ),
     ...fields.flatMap((field) =>
