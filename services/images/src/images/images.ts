@@ -53,10 +53,8 @@ export function createImages(dependencies: Dependencies) {
       const isKept = await blobStore.keep(tx, { accountId: caller.accountId, sha256: original.sha256 });
       if (!isKept) throw new AppError("unavailable", "Try again.", { retryAfterSeconds: 1 });
       const now = clock.now();
-      const image = newImage(caller.accountId, original, fields, {
-        now,
-        renderDueAt: renderDueAt(now, 1, lostAfterMs()),
-      });
+      const due = renderDueAt(now, 1, lostAfterMs());
+      const image = newImage(caller.accountId, original, fields, { now, renderDueAt: due });
       await imageStore.insert(tx, image);
       await requireRoom(dependencies, tx, caller.accountId);
       const entry = audited(caller, { action: "image.create", subject: image.id });
