@@ -6,7 +6,13 @@ import { pictureOf } from "./picture.ts";
 import type { Random } from "./random.ts";
 import type { LedgerSystem } from "./systems/ledger-system.ts";
 import type { LedgerReceiver } from "./witnesses/receiver.ts";
-import { publishedType } from "./writers/publications.ts";
+
+/** Declared by each account. Data that do not fit its schema are refused. */
+export const publishedType = {
+  name: "ledger.counted",
+  schema: { type: "object", required: ["number"], properties: { number: { type: "integer" } } },
+  enforcement: "block",
+} as const;
 
 /** Somebody with an account, a partner who posts to it, and three endpoints. */
 export interface Member {

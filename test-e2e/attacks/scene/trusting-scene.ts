@@ -98,6 +98,7 @@ function propertiesOf(issuer: OidcIssuer, reachable: readonly { readonly port: n
     ...trusting(issuer),
     "http.rate-limit.credential.burst": "1000000",
     "http.rate-limit.anonymous.requests": "1000000",
+    "graphql.limits.anonymous-cost-window": "1000000",
     "webhook-ingest.refusals.failed-verifications": "1000000",
     "http.cors.origins": friendlyOrigin,
     "log.level": "info",

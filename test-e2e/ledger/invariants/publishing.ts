@@ -1,5 +1,5 @@
 import type { Evidence, Invariant } from "../evidence.ts";
-import { publishedType } from "../writers/publications.ts";
+import { publishedType } from "../scene.ts";
 import { groupBy, operations, possible, succeeded } from "./look-up.ts";
 
 export const publishedOnce: Invariant = {

@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import type { Agreement, Evidence, FinalImage, FinalReplay } from "../evidence.ts";
 import { createHttp } from "../http.ts";
 import type { Member, Scene } from "../scene.ts";
+import { publishedType } from "../scene.ts";
 import { settingsText } from "../writers/edits.ts";
 import { ledgerFlag } from "../writers/flags.ts";
 import { overriddenProperty } from "../writers/properties.ts";
-import { publishedType } from "../writers/publications.ts";
 import { servedBy } from "./reads.ts";
 
 type Finals = Pick<

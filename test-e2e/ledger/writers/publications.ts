@@ -1,12 +1,5 @@
 import { outcomeOf } from "../http.ts";
-import { insist, untilStopped, type Writer } from "../scene.ts";
-
-/** Declared by each account. Data that do not fit its schema are refused. */
-export const publishedType = {
-  name: "ledger.counted",
-  schema: { type: "object", required: ["number"], properties: { number: { type: "integer" } } },
-  enforcement: "block",
-} as const;
+import { insist, publishedType, untilStopped, type Writer } from "../scene.ts";
 
 /** Accounts that publish events of their own, each again until it is answered, and one in five that its type refuses. */
 export const publications: Writer = {
