@@ -96,7 +96,7 @@ describe("the manifests of Kubernetes", () => {
     const deny = policies.find(({ metadata }) => metadata.name === "default-deny").spec;
     assert.deepEqual(deny, { podSelector: {}, policyTypes: ["Ingress", "Egress"] });
     const outside = policies.filter(({ spec }) => JSON.stringify(spec.egress ?? []).includes("ipBlock"));
-    assert.deepEqual(named(outside), ["account", "images", "webhook-delivery"]);
+    assert.deepEqual(named(outside), ["account", "images", "webhook-delivery", "webhook-ingest"]);
     for (const { spec } of outside) {
       const [v4, v6] = spec.egress.at(-1).to;
       for (const block of [

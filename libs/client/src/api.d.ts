@@ -10075,6 +10075,7 @@ export interface operations {
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
+                /** @example graphiql.css */
                 name: string;
             };
             cookie?: never;

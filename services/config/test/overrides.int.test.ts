@@ -77,7 +77,6 @@ test("a value that the property would refuse is told in the payload, with what w
     ["defaults.locale", ["en"], "value", /defaults\.locale must be/],
     ["features.integrations", "on", "value", /enabled/],
     ["features.reports", "enabled", "value", /disabled, because this version serves nothing else/],
-    ["capabilities.graphqlSubscriptions", true, "value", /false, because this version serves nothing else/],
     ["server.name", "a\u0000b", "value", /U\+0000/],
     ["server.name", "\ud800", "value", /surrogate/],
     ["server.name", "Har\u202Ebour", "value", /direction of writing/],

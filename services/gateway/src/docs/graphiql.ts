@@ -88,6 +88,7 @@ export function graphiqlRoutes(): Routes {
     summary: "Read a file of the page at /graphql",
     auth: "anonymous",
     params: z.object({ name: z.string().max(64) }),
+    exampleIds: { name: "graphiql.css" },
     responses: { 200: { content: [css, script], example: startStyle }, 404: "error" },
     ownNegotiation: true,
     cache: "public, max-age=300",
