@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { after, afterEach, before, test } from "node:test";
 import { draft, eventOf } from "@signalbox/contracts";
 import { publishEvents } from "@signalbox/events";
@@ -217,6 +218,20 @@ test("node(id) tells the type by the id, and its owner whether it is there for t
   assert.deepEqual(
     [body.data, body.errors[0].path, body.errors[0].extensions.code],
     [{ node: null }, ["node"], "UNAVAILABLE"],
+  );
+});
+
+test("whatever has an id of its own in a service is a node", async () => {
+  const typesIn = async (service: string, pattern: RegExp) => {
+    const schema = await readFile(new URL(`../../${service}/schema.graphql`, import.meta.url), "utf8");
+    return [...schema.matchAll(pattern)].map(([, name]) => name);
+  };
+  const services = ["account", "images", "config", "webhook-ingest", "webhook-delivery"];
+  const entities = await Promise.all(services.map((service) => typesIn(service, /^type (\w+) @key/gm)));
+  assert.deepEqual(
+    new Set(await typesIn("gateway", /^type (\w+) implements Node @key/gm)),
+    new Set(entities.flat()),
+    "the subgraph of this process knows who owns it",
   );
 });
 

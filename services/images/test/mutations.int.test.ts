@@ -46,7 +46,7 @@ function mutated(file: Buffer, random: () => number): Buffer {
         bytes = Buffer.concat([bytes.subarray(0, at), bytes.subarray(at, at + length), bytes.subarray(at)]);
         break;
       default:
-        bytes.fill(random() < 0.5 ? 0xff : 0, at, at + length);
+        bytes.fill(random() < 0.5 ? 0xff : 0, at, Math.min(bytes.length, at + length));
     }
   }
   return bytes;
@@ -57,9 +57,10 @@ const metadata = [Buffer.from("Exif\0\0"), Buffer.from("http://ns.adobe.com/xap"
 
 test(`of ${mutations} mutated files none gives a 5xx that is ours, ends the service or leaks metadata`, async () => {
   const files = await Promise.all(names.map((name) => readFixture(name)));
-  const who = testPerson();
   const seen = new Map<string, number>();
   const tryOne = async (seed: number) => {
+    // One person alone would soon be told to slow down.
+    const who = testPerson();
     const uploaded = await images.upload(who, mutated(files[seed % files.length] as Buffer, randomOf(seed)));
     assert.ok([201, 413, 415, 422].includes(uploaded.status), `seed ${seed}: upload ${uploaded.status}`);
     seen.set(`upload ${uploaded.status}`, (seen.get(`upload ${uploaded.status}`) ?? 0) + 1);
@@ -77,5 +78,5 @@ test(`of ${mutations} mutated files none gives a 5xx that is ours, ends the serv
   };
   await Promise.all(Array.from({ length: inFlight }, work));
   assert.ok((seen.get("upload 201") ?? 0) > 0 && (seen.get("upload 422") ?? 0) > 0, JSON.stringify([...seen]));
-  assert.equal((await images.upload(who, files[0] as Buffer)).status, 201);
+  assert.equal((await images.upload(testPerson(), files[0] as Buffer)).status, 201);
 });

@@ -60,7 +60,11 @@ export class StreamClient {
   async taken(): Promise<void> {
     while (this.isOpen && this.#response.writableNeedDrain) {
       await new Promise<void>((resolve) => {
-        this.#response.once("drain", resolve).once("close", resolve);
+        const done = () => {
+          this.#response.off("drain", done).off("close", done);
+          resolve();
+        };
+        this.#response.on("drain", done).on("close", done);
       });
     }
   }

@@ -21,6 +21,7 @@ const owners: Readonly<Record<string, Owner>> = {
   key: { type: "ApiKey", subgraph: "account" },
   img: { type: "Image", subgraph: "images" },
   whe: { type: "WebhookEndpoint", subgraph: "webhook-delivery" },
+  whd: { type: "WebhookDelivery", subgraph: "webhook-delivery" },
   src: { type: "WebhookSource", subgraph: "webhook-ingest" },
   rcv: { type: "ReceivedWebhook", subgraph: "webhook-ingest" },
 };
