@@ -9,7 +9,7 @@ export interface FrontLink {
 /** Where to go from `/`, which `npm start` prints as well. Relative, since a deployment may stand below a path. */
 const publicLinks: readonly FrontLink[] = [
   { name: "GraphQL", url: "graphql" },
-  { name: "Schema of the graph", url: "schema.graphql" },
+  { name: "Schema", url: "schema.graphql" },
   { name: "OpenAPI", url: "openapi.json" },
   { name: "AsyncAPI", url: "asyncapi.yaml" },
   { name: "Error codes", url: "docs/errors" },
