@@ -2604,7 +2604,7 @@ export interface components {
              * @enum {string}
              */
             visibility?: "private" | "public";
-        };
+        } | unknown | unknown;
         IssuedApiKey: {
             /**
              * Format: date-time
