@@ -13,6 +13,7 @@ import {
 } from "graphql";
 import { rounded } from "./bench-parts.ts";
 import { type BenchGraph, openBenchGraph } from "./federation-graph.ts";
+import { heavy, twoHops } from "./review-operations.ts";
 
 const rounds = 5;
 const mib = 2 ** 20;
@@ -33,21 +34,6 @@ interface Side {
   readonly schema: GraphQLSchema;
   run(asked: Operation, document: DocumentNode, operation: OperationDefinitionNode): Promise<string>;
 }
-
-const product = "{ inStock name price shippingEstimate upc weight }";
-
-/** The heavy query of the public gateway benchmark, under other names and with other values each time. */
-const heavy = (name: string | number, values: number | string): string => {
-  const inner = `r${name}: reviews { id body product ${product} }`;
-  const author = `author { id username n${name}: name ${inner} }`;
-  return `query${values === "$n" ? "($n: Int)" : ""} {
-    users { id username name reviews { id body product { inStock name price shippingEstimate upc weight reviews { id body ${author} } } } }
-    t${name}: topProducts(first: ${values}) { inStock name price shippingEstimate upc weight reviews { id body ${author} } }
-  }`;
-};
-
-const twoHops = (name: number) =>
-  `query($n: Int) { u${name}: users(first: $n) { name reviews { body product { name } } } }`;
 
 let unseen = 0;
 

@@ -4,6 +4,7 @@ import autocannon from "autocannon";
 import { rounded } from "./bench-parts.ts";
 import { type ServedGraph, serveOwnGraph, servePublicGraph } from "./gateway-graphs.ts";
 import { cpuMicrosOf, type GatewayProcess, residentMiB, startApollo, startOurs } from "./gateway-systems.ts";
+import { heavy, twoHops } from "./review-operations.ts";
 
 const rounds = 3;
 const warmUpSeconds = 3;
@@ -23,21 +24,6 @@ interface Operation {
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>>;
 }
-
-const product = "{ inStock name price shippingEstimate upc weight }";
-
-/** The heavy query of the public gateway benchmark, under other names and with other values each time. */
-const heavy = (name: string | number, values: number | string): string => {
-  const inner = `r${name}: reviews { id body product ${product} }`;
-  const author = `author { id username n${name}: name ${inner} }`;
-  return `query${values === "$n" ? "($n: Int)" : ""} {
-    users { id username name reviews { id body product { inStock name price shippingEstimate upc weight reviews { id body ${author} } } } }
-    t${name}: topProducts(first: ${values}) { inStock name price shippingEstimate upc weight reviews { id body ${author} } }
-  }`;
-};
-
-const twoHops = (name: number) =>
-  `query($n: Int) { u${name}: users(first: $n) { name reviews { body product { name } } } }`;
 
 const image =
   "id url filename mimeType width height sizeBytes title altText tags visibility status createdAt updatedAt";
