@@ -107,7 +107,7 @@ export const properties = defineProperties({
   "images.public.transforms": {
     type: "string",
     default: "any",
-    pattern: "any|named|signed",
+    choices: ["any", "named", "signed"],
     secrecy: "internal",
     reload: "live",
     effect:

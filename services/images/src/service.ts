@@ -21,7 +21,6 @@ import { createImages } from "./images/images.ts";
 import type { Properties } from "./properties.ts";
 import { publicContentPolicy } from "./renditions/content-routes.ts";
 import { createKeptRenditions } from "./renditions/kept-renditions.ts";
-import type { PublicTransforms } from "./renditions/public-transforms.ts";
 import { RenderBudget } from "./renditions/render-budget.ts";
 import { createTermsOf } from "./renditions/render-terms.ts";
 import { Renderer } from "./renditions/renderer.ts";
@@ -177,7 +176,7 @@ function livePropertiesOf({ configuration }: Context) {
     maySign: () => configuration.get("capabilities.signedUrls"),
     isAvifOffered: () => configuration.get("capabilities.imageAvif"),
     avifPixelsMax: () => configuration.get("images.render.avif-pixels"),
-    publicTransforms: () => configuration.get("images.public.transforms") as PublicTransforms,
+    publicTransforms: () => configuration.get("images.public.transforms"),
     quota: () => ({ images: configuration.get("images.quota.images"), bytes: configuration.get("images.quota.bytes") }),
     attemptsMax: () => configuration.get("images.render.attempts"),
     lostAfterMs: () => configuration.get("images.render.lost-after"),
