@@ -1,29 +1,13 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { engineNamed, enginesFolder, freePort, startOwnEngine } from "@signalbox/infra/engines/index.ts";
+import { type StartedNginx, startNginx } from "../systems/start-nginx.ts";
 
 /** nginx with a cache that keeps what HTTP lets it keep, also answers to POST, for everybody alike. */
-export async function startSharedCache(origin: string): Promise<{ readonly url: string; close(): Promise<void> }> {
-  const port = await freePort();
-  const parent = join(enginesFolder, "own");
-  await mkdir(parent, { recursive: true });
-  const folder = await mkdtemp(join(parent, "nginx-cache-"));
-  // Its workers may run under another account, which makes the files of the cache.
-  await chmod(folder, 0o755);
-  await writeFile(join(folder, "nginx.conf"), configurationOf({ origin, port, folder }));
-  const engine = await startOwnEngine(engineNamed("nginx"), { port, folder });
-  return {
-    url: `http://127.0.0.1:${port}`,
-    close: async () => {
-      await engine.close();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
+export function startSharedCache(origin: string): Promise<StartedNginx> {
+  return startNginx(({ listen, folder }) => configurationOf({ origin, listen, folder }));
 }
 
 const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
 
-const configurationOf = ({ origin, port, folder }: { origin: string; port: number; folder: string }): string => `
+const configurationOf = ({ origin, listen, folder }: { origin: string; listen: string; folder: string }): string => `
 worker_processes 1;
 daemon off;
 pid ${folder}/nginx.pid;
@@ -33,7 +17,7 @@ http {
 ${temporary.map((name) => `  ${name}_temp_path ${folder}/${name};`).join("\n")}
   proxy_cache_path ${folder}/cache keys_zone=shared:1m;
   server {
-    listen 127.0.0.1:${port};
+    listen ${listen};
     location / {
       proxy_pass ${origin};
       proxy_cache shared;
