@@ -1,5 +1,8 @@
 import { systemClock } from "@signalbox/core";
+import { eventsMigrations } from "@signalbox/events";
+import { migrate, openPool } from "@signalbox/storage";
 import { createLogger, createMetrics, createTracer } from "@signalbox/telemetry";
+import { testDatabase } from "@signalbox/testing";
 
 /** What the libraries are handed in a bench: the real parts, with lines that nobody reads. */
 export function benchParts() {
@@ -8,6 +11,22 @@ export function benchParts() {
     metrics: createMetrics({ service: "images" }),
     tracer: createTracer("images"),
     clock: systemClock,
+  };
+}
+
+/** A database of its own with the tables of the event library, and connections to it. */
+export async function openBenchDatabase(parts: ReturnType<typeof benchParts>) {
+  const database = await testDatabase();
+  const { url } = database;
+  const tables = { prismaDirectory: null, libraryMigrations: [eventsMigrations] };
+  await migrate({ url, service: "images", ...tables, log: parts.log });
+  const pool = openPool({ url, max: 12, applicationName: "bench", ...parts, runner: { defer: () => {} } });
+  return {
+    pool,
+    close: async () => {
+      await pool.close();
+      await database.close();
+    },
   };
 }
 

@@ -1,17 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { draft, eventOf, topics } from "@signalbox/contracts";
 import { newId, systemClock } from "@signalbox/core";
-import {
-  createOutbox,
-  type EventLog,
-  eventsMigrations,
-  type LogRecord,
-  type Outbox,
-  openEventLog,
-} from "@signalbox/events";
-import { inTransaction, migrate, openPool, type Pool, sql } from "@signalbox/storage";
-import { testDatabase, testKafka } from "@signalbox/testing";
-import { benchParts, percentile, rounded } from "./bench-parts.ts";
+import { createOutbox, type EventLog, type LogRecord, type Outbox, openEventLog } from "@signalbox/events";
+import { inTransaction, type Pool, sql } from "@signalbox/storage";
+import { testKafka } from "@signalbox/testing";
+import { benchParts, openBenchDatabase, percentile, rounded } from "./bench-parts.ts";
 
 const backlogEvents = 60_000;
 const eventsPerTransaction = 20;
@@ -29,22 +22,9 @@ export const bench = {
 };
 
 async function run() {
-  const database = await testDatabase();
   const parts = benchParts();
-  await migrate({
-    url: database.url,
-    service: "images",
-    prismaDirectory: null,
-    libraryMigrations: [eventsMigrations],
-    log: parts.log,
-  });
-  const pool = openPool({
-    url: database.url,
-    max: 12,
-    applicationName: "bench",
-    ...parts,
-    runner: { defer: () => {} },
-  });
+  const database = await openBenchDatabase(parts);
+  const { pool } = database;
   const eventLog = await openEventLog((await testKafka()).url, { clientId: "bench", ...parts });
   await eventLog.ensureTopics(topics);
   const outbox = createOutbox({ pool, service: "images", maxBytes: 2_097_152, ...parts });
@@ -64,7 +44,6 @@ async function run() {
   } finally {
     stopping.abort();
     await eventLog.close();
-    await pool.close();
     await database.close();
   }
 }

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { draft, eventOf, topics } from "@signalbox/contracts";
 import { hours, newId, systemClock } from "@signalbox/core";
-import { createConsumer, createDeadLetters, eventsMigrations, openEventLog, publishEvents } from "@signalbox/events";
-import { migrate, openPool, sql } from "@signalbox/storage";
+import { createConsumer, createDeadLetters, openEventLog, publishEvents } from "@signalbox/events";
+import { sql } from "@signalbox/storage";
 import { testDatabase } from "@signalbox/testing";
-import { benchParts, percentile, rounded } from "./bench-parts.ts";
+import { benchParts, openBenchDatabase, percentile, rounded } from "./bench-parts.ts";
 
 const pageMs = 20;
 const busyPerPage = 20;
@@ -26,18 +26,10 @@ export const bench = {
 };
 
 async function run() {
-  const database = await testDatabase();
   const parts = benchParts();
   const common = { service: "images", name: "bench", ...parts } as const;
-  const migration = { url: database.url, service: common.service, prismaDirectory: null, log: parts.log };
-  await migrate({ ...migration, libraryMigrations: [eventsMigrations] });
-  const pool = openPool({
-    url: database.url,
-    max: 12,
-    applicationName: "bench",
-    ...parts,
-    runner: { defer: () => {} },
-  });
+  const database = await openBenchDatabase(parts);
+  const { pool } = database;
   await pool.query(createEffects);
   const log = await testDatabase();
   const eventLog = await openEventLog(log.url, { clientId: "bench", ...parts });
@@ -69,7 +61,6 @@ async function run() {
   } finally {
     await workers.stop();
     await eventLog.close();
-    await pool.close();
     await Promise.all([database.close(), log.close()]);
   }
 }
