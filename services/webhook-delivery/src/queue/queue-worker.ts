@@ -99,8 +99,8 @@ export class QueueWorker {
   }
 
   /**
-   * Frees the leases of instances that have gone, and those of this one that it does not know of. One whose connection was lost may live and come back under another name,
-   * so it has to be missed twice.
+   * Frees the leases of this instance that it does not know of, and those of instances that have gone. An instance whose
+   * connection was lost may live and come back under another name, so it has to be missed twice.
    */
   async takeOver(): Promise<void> {
     const { leaseHolders, deliveryQueue, dispatcher, leaseMs, log, wakeUp } = this.#parts;
