@@ -36,10 +36,7 @@ export function chooseOperation(
   const operation = getOperationAST(checked.document, operationName) ?? null;
   if (!operation) return refused(400, operation, [invalid("operationName does not select one operation.")]);
   const problem = problemOf(operation, carried);
-  if (problem !== null)
-    return refused(carried.startsWith("queries") && carried !== "queries and mutations" ? 405 : 400, operation, [
-      invalid(problem),
-    ]);
+  if (problem !== null) return refused(isOfGet(carried) ? 405 : 400, operation, [invalid(problem)]);
   const declared = operation.variableDefinitions ?? [];
   const { errors, coerced } = getVariableValues(schema, declared, variables ?? {}, { maxErrors: 20 });
   if (!errors) return { document: checked.document, operation, variables: coerced };
@@ -50,11 +47,13 @@ export function chooseOperation(
   );
 }
 
+const isOfGet = (carried: Carried): boolean => carried === "queries" || carried === "queries and subscriptions";
+
 function problemOf({ operation }: OperationDefinitionNode, carried: Carried): string | null {
   if (carried === "everything" || operation === "query") return null;
   if (operation === "subscription")
     return carried === "queries and subscriptions" ? null : "Subscriptions need a persistent transport.";
-  if (carried !== "queries and mutations") return "GET is for queries; send a mutation with POST.";
+  if (isOfGet(carried)) return "GET is for queries; send a mutation with POST.";
   return null;
 }
 
