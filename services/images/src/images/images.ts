@@ -107,10 +107,13 @@ async function requireRoom({ imageStore, quota }: Dependencies, tx: Tx, accountI
   if (most.images === 0 && most.bytes === 0) return;
   const used = await imageStore.lockUsage(tx, accountId);
   if (most.images > 0 && used.images > most.images) {
-    throw new AppError("conflict", `The account may have ${most.images} images. Delete some first.`);
+    throw new AppError("conflict", `The account can have at most ${most.images} images. Delete some first.`);
   }
   if (most.bytes > 0 && used.bytes > most.bytes) {
-    throw new AppError("conflict", `The account's images may have ${most.bytes} bytes. Delete some first.`);
+    throw new AppError(
+      "conflict",
+      `The originals of the account can take at most ${most.bytes} bytes. Delete some first.`,
+    );
   }
 }
 

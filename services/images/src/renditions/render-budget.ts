@@ -32,7 +32,9 @@ export class RenderBudget {
     const { leftMs } = this.#present(accountId);
     if (leftMs > 0) return;
     const retryAfterSeconds = Math.max(1, Math.ceil((1 - leftMs) / (this.#msPerMinute() / 60)));
-    throw new AppError("rate_limited", "Too many new forms of these images were asked for.", { retryAfterSeconds });
+    throw new AppError("rate_limited", "Too many new forms of these images were requested. Try again later.", {
+      retryAfterSeconds,
+    });
   }
 
   spend(accountId: string, ms: number): void {

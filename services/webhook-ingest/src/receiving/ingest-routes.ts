@@ -205,7 +205,7 @@ function refusalOf({ outcome }: Exclude<Refused, { outcome: "unknown-source" }>)
       return refused(400, "invalid_request", { message: "The id of the delivery is longer than 512 characters." });
     case "too-many":
       return refused(429, "rate_limited", {
-        message: "This source takes no more webhooks a second.",
+        message: "This source has reached its rate limit. Send the webhook again.",
         retryAfterSeconds: 1,
       });
     case "type-refused":
