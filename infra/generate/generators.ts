@@ -10,6 +10,7 @@ import { metricsReference } from "./generators/metrics-reference.ts";
 import { prismaClients } from "./generators/prisma-clients.ts";
 import { propertyCatalogue, propertyPage, propertyReference } from "./generators/property-files.ts";
 import { propertyTables } from "./generators/property-tables.ts";
+import { reliabilityReference } from "./generators/reliability-reference.ts";
 import { senderPages } from "./generators/sender-pages.ts";
 import { supergraph } from "./generators/supergraph.ts";
 
@@ -54,5 +55,6 @@ export const generators: readonly Generator[] = [
   clientTypes,
   brunoCollection,
   senderPages,
+  reliabilityReference,
   nginxConfigurationFile,
 ];

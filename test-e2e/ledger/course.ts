@@ -24,7 +24,11 @@ export interface CourseOptions {
   readonly after?: number;
   /** Only faults whose name holds this text. */
   readonly only?: string | undefined;
+  /** Keeps history and logs of right rounds as well. */
+  readonly keepAll?: boolean;
   readonly tell: (line: string) => void;
+  /** Called after each round, so that a run that is broken off leaves what it has measured. */
+  readonly record?: (round: RoundFigures) => Promise<void>;
   /** Asked before each round. */
   readonly isOver?: () => boolean;
 }
@@ -54,13 +58,18 @@ export async function runCourse(options: CourseOptions): Promise<CourseResult> {
     const { result, broken } = await judgedRound(course, fault, name, random.fork(`round ${index}`));
     const figure = result ? figuresOf(fault, result, broken.length) : unfinished(fault);
     figures.push(figure);
+    await options.record?.(figure);
     tell(`${name} ${describeRound(figure)}`);
     if (result && result.settleMs > longMs) tell(`${name} waited for ${lastResidueOf(result)}`);
     if (broken.length > 0) {
       await keep(course, result, broken);
       return { figures, broken, folder };
     }
-    await rm(join(folder, `${name}.history.jsonl`), { force: true });
+    if (!options.keepAll) await rm(join(folder, `${name}.history.jsonl`), { force: true });
+  }
+  if (options.keepAll) {
+    await keep(course, null, []);
+    return { figures, broken: [], folder };
   }
   await rm(folder, { recursive: true, force: true });
   return { figures, broken: [], folder: null };

@@ -1,14 +1,15 @@
 /**
  * `npm run ledger -- --mode embedded|engines --rounds N --seed N` plays rounds of writes under faults and judges them; the same seed
- * plays the same faults. A round that is wrong keeps its history and logs, and the next one begins on a new system. Ends by
- * writing the figures into docs/reference/reliability.md; with `--results <file>` rounds are added to those that the file
- * holds, and the page tells of all of them. With `--fault <part of a name>` only that fault is played and the page stays as it
- * is. `--short` leaves out what `npm test` has no time for.
+ * plays the same faults. A round that is wrong keeps its history and logs, and the next one begins on a new system. Each round is
+ * added to docs/reference/reliability-rounds.jsonl, or to the file of `--results`, and at the end the page of the figures is
+ * written anew. `--fault <part of a name>` plays that fault alone and `--short` leaves out those that `npm test` has no time for:
+ * such rounds are a choice and are added only where `--results` says so. `--keep` keeps history and logs of right rounds too.
  */
 import { parseArgs } from "node:util";
 import { type CourseOptions, describeBroken, runCourse } from "./course.ts";
+import type { RoundFigures } from "./report/figures.ts";
 import { writeReliability } from "./report/reliability-page.ts";
-import { appendResults, type PlayedRound, readResults } from "./report/results.ts";
+import { appendResult, provenance, roundsFile } from "./report/results.ts";
 import type { Mode } from "./systems/ledger-system.ts";
 
 const { values } = parseArgs({
@@ -18,6 +19,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: String(Math.floor(Math.random() * 1e6)) },
     fault: { type: "string" },
     short: { type: "boolean", default: false },
+    keep: { type: "boolean", default: false },
     results: { type: "string" },
   },
 });
@@ -25,13 +27,18 @@ const modes: readonly string[] = ["embedded", "engines"] satisfies Mode[];
 if (!modes.includes(values.mode)) throw new Error(`--mode is one of: ${modes.join(", ")}`);
 const tell = (line: string) => void process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
 const [mode, seed, rounds] = [values.mode as Mode, Number(values.seed), Number(values.rounds)];
+const isEveryFault = values.fault === undefined && !values.short;
+const results = values.results ?? (isEveryFault ? roundsFile : null);
+const common = await provenance(mode, seed);
 const options: CourseOptions = {
   mode,
   seed,
   rounds,
   short: values.short,
   only: values.fault,
+  keepAll: values.keep,
   tell,
+  record: async (round) => void (results !== null && (await appendResult(results, { ...common, ...round }))),
   isOver: () => isOver,
 };
 
@@ -44,19 +51,15 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   });
 }
 
-tell(`mode ${mode}, ${rounds} rounds, seed ${seed}`);
-const day = new Date().toISOString().slice(0, 10);
-const played: PlayedRound[] = [];
+tell(`mode ${mode}, ${rounds} rounds, seed ${seed}, commit ${common.commit}`);
+const played: RoundFigures[] = [];
 while (played.length < rounds && !isOver) {
   const result = await runCourse({ ...options, after: played.length });
-  const figures = result.figures.map((round): PlayedRound => ({ mode, seed, day, ...round }));
-  if (values.results !== undefined) await appendResults(values.results, figures);
-  played.push(...figures);
+  played.push(...result.figures);
   if (result.broken.length > 0) tell(describeBroken(result));
+  else if (result.folder !== null) tell(`history and logs are in ${result.folder}`);
 }
 const violations = played.reduce((sum, round) => sum + round.violations, 0);
 tell(`${played.length} rounds, ${violations} violations`);
-const kept = values.results === undefined ? played : await readResults(values.results);
-const told = kept.filter((round) => round.mode === mode);
-if (values.fault === undefined) await writeReliability(mode, told);
+if (results === roundsFile) await writeReliability();
 process.exitCode = violations > 0 ? 1 : 0;

@@ -1,27 +1,42 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { cpus } from "node:os";
+import { fileURLToPath } from "node:url";
 import { groupBy } from "../invariants/look-up.ts";
 import type { Mode } from "../systems/ledger-system.ts";
 import type { RoundFigures } from "./figures.ts";
-import type { PlayedRound } from "./results.ts";
+import { type PlayedRound, readResults, roundsFile } from "./results.ts";
 
-const page = new URL("../../../docs/reference/reliability.md", import.meta.url);
+const page = fileURLToPath(new URL("../../../docs/reference/reliability.md", import.meta.url));
+/** The newest of each mode: what was measured on code of long ago leaves the page by itself. */
+const toldMax = 300;
+const modes: readonly Mode[] = ["embedded", "engines"];
 
-/** Writes the table of these rounds into the reference, in the place of their mode. */
-export async function writeReliability(mode: Mode, rounds: readonly PlayedRound[]): Promise<void> {
-  const text = await readFile(page, "utf8");
-  const [start, end] = [`<!-- ${mode}:start -->`, `<!-- ${mode}:end -->`];
-  const [before, rest] = text.split(start);
-  const after = rest?.split(end)[1];
-  if (before === undefined || after === undefined) throw new Error(`${page.pathname} has no place for ${mode}`);
-  await writeFile(page, `${before}${start}\n${tableOf(mode, rounds)}\n${end}${after}`);
+/** Writes the tables of the reference anew. */
+export async function writeReliability(): Promise<void> {
+  await writeFile(page, await reliabilityPage());
+}
+
+/** The page as it should be: its own words, and the tables of the rounds that are kept. */
+export async function reliabilityPage(): Promise<string> {
+  return fillIn(await readFile(page, "utf8"), await readResults(roundsFile));
+}
+
+/** Puts the table of each mode between its marks. */
+export function fillIn(text: string, rounds: readonly PlayedRound[]): string {
+  return modes.reduce((told, mode) => {
+    const [start, end] = [`<!-- ${mode}:start -->`, `<!-- ${mode}:end -->`];
+    const [before, rest] = told.split(start);
+    const after = rest?.split(end)[1];
+    if (before === undefined || after === undefined) throw new Error(`the page has no place for ${mode}`);
+    const newest = rounds.filter((round) => round.mode === mode).slice(-toldMax);
+    return `${before}${start}\n${newest.length === 0 ? "No rounds yet." : tableOf(mode, newest)}\n${end}${after}`;
+  }, text);
 }
 
 function tableOf(mode: Mode, rounds: readonly PlayedRound[]): string {
-  const groups = [...groupBy(rounds, ({ fault }) => fault)].sort(([one], [other]) => one.localeCompare(other));
+  const groups = [...groupBy(rounds, ({ fault }) => fault)].sort(([one], [other]) => one.localeCompare(other, "en"));
   const calm = rounds.filter(({ ofLog }) => !ofLog);
   return [
-    `${runsOf(mode, rounds)}, ${cpus().length} cores:`,
+    `${runsOf(mode, rounds)}:`,
     "",
     "| fault | rounds | acknowledged | violations | repeated on the log | repeated at the receiver | events flow again: p50 | p95 | max |",
     "|---|---|---|---|---|---|---|---|---|",
@@ -31,17 +46,23 @@ function tableOf(mode: Mode, rounds: readonly PlayedRound[]): string {
   ].join("\n");
 }
 
-/** The commands, and the days on which they ran. */
+/** The commands, what they ran on, and the rounds that broke a promise, so that they can be played again. */
 function runsOf(mode: Mode, rounds: readonly PlayedRound[]): string {
-  const seeds = [...groupBy(rounds, ({ seed }) => String(seed))].map(
-    ([seed, { length }]) => `${length} of seed ${seed}`,
-  );
-  const days = [...new Set(rounds.map(({ day }) => day))].sort();
-  const [one] = rounds;
-  const command = `npm run ledger -- --mode ${mode} --rounds`;
-  return seeds.length === 1
-    ? `\`${command} ${rounds.length} --seed ${one?.seed}\`, ${days.join(", ")}`
-    : `\`${command} N --seed S\`, ${rounds.length} rounds (${seeds.join(", ")}), ${days.join(", ")}`;
+  const seeds = [...groupBy(rounds, ({ seed }) => String(seed))].map(([seed, all]) => `${all.length} of seed ${seed}`);
+  const distinct = (of: (round: PlayedRound) => string | undefined) => [
+    ...new Set(rounds.map(of).filter((value) => value !== undefined)),
+  ];
+  const red = rounds.filter(({ violations }) => violations > 0);
+  const broken = red.map(({ fault, seed, commit = "?" }) => `${fault} of seed ${seed} on ${commit}`);
+  const told = [
+    [`\`npm run ledger -- --mode ${mode} --rounds N --seed S\``],
+    [`${rounds.length} rounds (${seeds.join(", ")})`],
+    distinct(({ day }) => day),
+    distinct(({ commit }) => (commit === undefined ? undefined : `commit ${commit}`)),
+    distinct(({ cores }) => (cores === undefined ? undefined : `${cores} cores`)),
+    broken.map((round) => `broken in ${round}`),
+  ];
+  return told.flat().join(", ");
 }
 
 function rowOf(name: string, rounds: readonly RoundFigures[]): string {

@@ -1,20 +1,46 @@
+import { execFile } from "node:child_process";
 import { appendFile, readFile } from "node:fs/promises";
+import { cpus } from "node:os";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import type { Mode } from "../systems/ledger-system.ts";
 import type { RoundFigures } from "./figures.ts";
 
-/** The figures of one round, and how it is played again. */
+const git = promisify(execFile);
+
+/** The rounds of which docs/reference/reliability.md tells. */
+export const roundsFile = fileURLToPath(new URL("../../../docs/reference/reliability-rounds.jsonl", import.meta.url));
+
+/** The figures of one round, how it is played again, and on what it was played. */
 export interface PlayedRound extends RoundFigures {
   readonly mode: Mode;
   readonly seed: number;
   readonly day: string;
+  /** With a plus when something was changed and not committed. */
+  readonly commit?: string;
+  readonly cores?: number;
 }
 
-/** Adds rounds to a file of JSON lines, so that runs on several days or machines make one table. */
-export async function appendResults(file: string, rounds: readonly PlayedRound[]): Promise<void> {
-  await appendFile(file, rounds.map((round) => `${JSON.stringify(round)}\n`).join(""));
+/** What the rounds of a run have in common. */
+export async function provenance(mode: Mode, seed: number): Promise<Omit<PlayedRound, keyof RoundFigures>> {
+  const day = new Date().toISOString().slice(0, 10);
+  return { mode, seed, day, commit: await commitNow(), cores: cpus().length };
 }
 
-/** Every round that was kept. */
+/** The rounds themselves are no change of what they measure. */
+async function commitNow(): Promise<string> {
+  const { stdout: commit } = await git("git", ["rev-parse", "--short=8", "HEAD"]);
+  const { stdout: changes } = await git("git", ["status", "--porcelain"]);
+  const isChanged = changes.split("\n").some((line) => line !== "" && !line.includes("docs/"));
+  return `${commit.trim()}${isChanged ? "+" : ""}`;
+}
+
+/** Adds a round to a file of JSON lines, so that runs on several days or machines make one table. */
+export async function appendResult(file: string, round: PlayedRound): Promise<void> {
+  await appendFile(file, `${JSON.stringify(round)}\n`);
+}
+
+/** Every round that was kept, in the order in which they were played. */
 export async function readResults(file: string): Promise<PlayedRound[]> {
   const lines = (await readFile(file, "utf8")).split("\n").filter((line) => line !== "");
   return lines.map((line) => {

@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fillIn } from "./reliability-page.ts";
+import type { PlayedRound } from "./results.ts";
+
+const marks = (mode: string, text: string) => `<!-- ${mode}:start -->\n${text}\n<!-- ${mode}:end -->`;
+const page = (text: string) => `# A page\n\n${marks("embedded", text)}\n\nWords.\n\n${marks("engines", text)}\n`;
+const figures = { acknowledged: 10, records: 100, repeatedOnLog: 1, receipts: 100, repeatedAtReceiver: 0 };
+const round = (given: Partial<PlayedRound>): PlayedRound => ({
+  ...figures,
+  ...{ mode: "embedded", seed: 7, day: "2026-01-01", commit: "aaaaaaaa", cores: 2 },
+  ...{ fault: "kill", ofLog: false, violations: 0, recoveryMs: 1_000, settleMs: 1_000, ...given },
+});
+
+test("each mode has the table of its own rounds, and the words between them stay", () => {
+  const told = fillIn(page("old"), [round({}), round({ mode: "engines", fault: "dead broker", ofLog: true })]);
+  const [embedded = "", engines = ""] = told.split("Words.");
+  assert.match(embedded, /1 rounds \(1 of seed 7\), 2026-01-01, commit aaaaaaaa, 2 cores:/);
+  assert.match(embedded, /\| kill \| 1 \| 10 \| 0 \| 1\.00 % \| 0\.00 % \| 1\.0 s \| 1\.0 s \| 1\.0 s \|/);
+  assert.match(engines, /dead broker/);
+  assert.doesNotMatch(told, /old/);
+  assert.equal(fillIn(told, []), page("No rounds yet."));
+});
+
+test("every commit is named, and so is a round that broke a promise or never recovered", () => {
+  const red = round({ commit: "bbbbbbbb", seed: 8, violations: 2, recoveryMs: Number.POSITIVE_INFINITY });
+  const told = fillIn(page(""), [round({}), red]);
+  assert.match(told, /commit aaaaaaaa, commit bbbbbbbb, 2 cores, broken in kill of seed 8 on bbbbbbbb:/);
+  assert.match(told, /\| \*\*all\*\* \| 2 \| 20 \| 2 \|.*\| never \|/);
+});
+
+test("rounds of long ago make room for newer ones", () => {
+  const old = round({ commit: "00000000", violations: 1 });
+  const told = fillIn(page(""), [old, ...Array.from({ length: 300 }, () => round({}))]);
+  assert.doesNotMatch(told, /00000000/);
+  assert.match(told, /\| \*\*all\*\* \| 300 \| 3000 \| 0 \|/);
+});
