@@ -14,14 +14,15 @@ export type SchemaCheck = (data: unknown) => Misfit | null;
 const compileMsMax = 500;
 const checkMsMax = 50;
 const triesMax = 10;
+const options = { strict: false, validateFormats: false, logger: false, messages: true } as const;
 
 /**
  * Compiles a JSON Schema (2020-12) of somebody we do not know; a text says why it cannot be used. References lead nowhere
  * but into the schema itself. Patterns and `uniqueItems` can take for ever, so both steps are ended from outside.
  */
 export function compileSchema(schema: object): SchemaCheck | string {
-  const ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false, messages: true });
-  const compiled = bounded<ValidateFunction>(compileMsMax, () => ajv.compile(schema));
+  // A compiler for each try: one that was ended in its work takes the schema for one that it is compiling still.
+  const compiled = bounded<ValidateFunction>(compileMsMax, () => new Ajv2020(options).compile(schema));
   if ("failure" in compiled) return compiled.failure;
   const validate = compiled.result;
   return (data) => {
