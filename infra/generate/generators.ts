@@ -10,7 +10,6 @@ import { metricsReference } from "./generators/metrics-reference.ts";
 import { prismaClients } from "./generators/prisma-clients.ts";
 import { propertyCatalogue, propertyPage, propertyReference } from "./generators/property-files.ts";
 import { propertyTables } from "./generators/property-tables.ts";
-import { reliabilityReference } from "./generators/reliability-reference.ts";
 import { senderPages } from "./generators/sender-pages.ts";
 import { supergraph } from "./generators/supergraph.ts";
 
@@ -32,6 +31,17 @@ const nginxConfigurationFile: Generator = {
       resolver: "127.0.0.11",
     });
     return new Map([["infra/nginx/nginx.conf", content]]);
+  },
+};
+
+/** The tables of the rounds that the ledger has played, from the file it adds them to. */
+const reliabilityReference: Generator = {
+  name: "reliability reference",
+  kind: "committed",
+  folders: async () => [],
+  generate: async () => {
+    const { reliabilityPage } = await import("../../test-e2e/ledger/report/reliability-page.ts");
+    return new Map([["docs/reference/reliability.md", await reliabilityPage()]]);
   },
 };
 

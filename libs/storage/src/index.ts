@@ -1,4 +1,5 @@
 export { advisoryLock } from "./database/advisory-lock.ts";
+export { atStart } from "./database/at-start.ts";
 export { databaseOptions } from "./database/database-options.ts";
 export { createDayTables, type DayTable, tableOfDay } from "./database/day-tables.ts";
 export { dayMs, type Stretch, startOfDay, stretchesBack } from "./database/days.ts";

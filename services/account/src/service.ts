@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { createClientAddress } from "@signalbox/http";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { openService, refusalOf } from "@signalbox/service";
-import { createSealer, databaseOptions, openPool } from "@signalbox/storage";
+import { atStart, createSealer, databaseOptions, openPool } from "@signalbox/storage";
 import { type Capabilities, createCapabilities } from "./capabilities.ts";
 import { confirmationPath } from "./contacts/contact-link.ts";
 import { createContactLinkListener } from "./contacts/contact-link-listener.ts";
@@ -36,9 +36,10 @@ export async function createService(context: ServiceContext<Properties>): Promis
   });
   const capabilities = createCapabilities(context, { ...service, counting });
   const { issuer, audit } = capabilities;
-  await issuer?.open();
+  const atOurStart = { waitMs: configuration.get("database.start-wait"), log: context.log };
+  await atStart(async () => issuer?.open(), atOurStart);
   // Before anybody signs in with an address that is not settled yet.
-  await capabilities.verifiedAddresses.settle();
+  await atStart(() => capabilities.verifiedAddresses.settle(), atOurStart);
   startWorkers(runner, capabilities);
   service.consume("audit", { "audit.recorded": (event, { tx }) => audit.take(tx, event) });
   const accountExport = createAccountExport({ ...capabilities, remoteSections: openRemoteSections(context) });

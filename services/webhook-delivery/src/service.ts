@@ -7,7 +7,7 @@ import { exportRoutes } from "@signalbox/http";
 import { createNameLookup, createOutboundClient } from "@signalbox/net";
 import { createWakeUp, ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
 import { openPrincipals, openService } from "@signalbox/service";
-import { createSealer, type Pool, type Sealer, startRetention } from "@signalbox/storage";
+import { atStart, createSealer, type Pool, type Sealer, startRetention } from "@signalbox/storage";
 import { createDeliveryStore } from "./deliveries/delivery-store.ts";
 import type { FanOut } from "./deliveries/fan-out.ts";
 import { outgoingEventOf } from "./deliveries/outgoing-event.ts";
@@ -63,7 +63,8 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const retentionMs = () => configuration.get("webhook-delivery.retention");
   const deliveryDays = createDeliveryDays({ ...shared, retentionMs });
   // Before the first event comes: what finds no table of its day has to be moved later.
-  await deliveryDays.keep();
+  const waitMs = configuration.get("database.start-wait");
+  await atStart(() => deliveryDays.keep(), { waitMs, log: context.log });
   startRetention({ runner, pool, clock }, [
     publishedRetention(retentionMs),
     replayRetention(retentionMs),

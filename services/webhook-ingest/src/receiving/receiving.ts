@@ -4,7 +4,7 @@ import { mayAccess } from "@signalbox/contracts";
 import { AppError, hours, seconds } from "@signalbox/core";
 import type { ServiceContext } from "@signalbox/runtime";
 import type { OpenedService } from "@signalbox/service";
-import { createDayTables, type Sealer, startRetention } from "@signalbox/storage";
+import { atStart, createDayTables, type Sealer, startRetention } from "@signalbox/storage";
 import type { Properties } from "../properties.ts";
 import { createRecordRejection, type RecordRejection } from "../rejections/record-rejection.ts";
 import { createRejectionStore } from "../rejections/rejection-store.ts";
@@ -116,11 +116,12 @@ const allowanceOf = (configuration: Configuration<Properties>) => ({
 });
 
 /** Keeps the tables of days of what was received, and deletes the keys that are past their time. */
-async function startRetaining({ runner, clock, configuration }: Context, { pool }: Opened): Promise<void> {
+async function startRetaining({ runner, clock, log, configuration }: Context, { pool }: Opened): Promise<void> {
   const keepMs = () => configuration.get("webhook-ingest.received.retention");
   const dayTables = createDayTables({ pool, clock, keepMs }, [{ name: "received_deliveries", column: "received_at" }]);
   // Before the first webhook comes: what finds no table of its day has to be moved later.
-  await dayTables.keep();
+  const waitMs = configuration.get("database.start-wait");
+  await atStart(() => dayTables.keep(), { waitMs, log });
   runner.every("received days", hours(1), () => dayTables.keep());
   // Seldom: what the BRIN of the column has not summed up yet is read each time.
   const rule = { name: "trim received keys", table: "received_keys", column: "received_at", keepMs } as const;
