@@ -1,4 +1,4 @@
-import { type Pool, type SealedColumn, type SealedPlace, type Sealer, sql, type Tx, table } from "@signalbox/storage";
+import { type Pool, type SealedColumn, type SealedPlace, type Sealer, sql, type Tx } from "@signalbox/storage";
 import type { Mail } from "./mail.ts";
 import type { MailKind } from "./write-mail.ts";
 
@@ -19,46 +19,47 @@ export interface QueuedMail {
   readonly attempts: number;
 }
 
-const mails = table("outgoing_mails", {
-  id: "uuid",
-  accountId: "text",
-  kind: "text",
-  sealed: "text",
-  attempts: "int4",
-  dueAt: "timestamptz",
-  createdAt: "timestamptz",
-  expiresAt: "timestamptz",
-});
-
+// When a mail is due says the clock of the database, which is the same for all instances.
+const insertMail = sql(
+  "mail.insert",
+  `insert into outgoing_mails (id, account_id, kind, sealed, attempts, due_at, created_at, expires_at)
+   values ($1, $2, $3, $4, 0, statement_timestamp(), $5, $6)`,
+);
 const leaseMails = sql(
   "mail.lease",
-  `update outgoing_mails set due_at = $2, attempts = attempts + 1
+  `update outgoing_mails set due_at = statement_timestamp() + $1 * interval '1 ms', attempts = attempts + 1
    where id in (
-     select id from outgoing_mails where due_at <= $1 and expires_at > $1
-     order by due_at limit $3 for update skip locked)
+     select id from outgoing_mails where due_at <= statement_timestamp() and expires_at > statement_timestamp()
+     order by due_at limit $2 for update skip locked)
    returning id, kind, sealed, attempts`,
 );
 
 const deleteMail = sql("mail.delete", "delete from outgoing_mails where id = $1");
 /** Only the last attempt may say when the next one is: an earlier one may have outlived its lease. */
-const postponeMail = sql("mail.postpone", "update outgoing_mails set due_at = $3 where id = $1 and attempts = $2");
+const postponeMail = sql(
+  "mail.postpone",
+  "update outgoing_mails set due_at = statement_timestamp() + $3 * interval '1 ms' where id = $1 and attempts = $2",
+);
 const deleteOutdated = sql(
   "mail.delete-outdated",
-  "delete from outgoing_mails where expires_at <= $1 returning id, kind, sealed, attempts",
+  "delete from outgoing_mails where expires_at <= statement_timestamp() returning id, kind, sealed, attempts",
 );
-const oldestMail = sql("mail.oldest", "select min(created_at) as at from outgoing_mails");
+const oldestMail = sql(
+  "mail.oldest",
+  "select coalesce(extract(epoch from statement_timestamp() - min(created_at)), 0)::float8 as seconds from outgoing_mails",
+);
 
 /** Mails that wait to be sent: rows of PostgreSQL, leased to one instance at a time. */
 export function createMailQueue(pool: Pool, sealer: Sealer) {
   return {
     async insert(tx: Tx, mail: NewMail): Promise<void> {
-      const { to, subject, text, ...row } = mail;
-      const sealed = sealer.seal(JSON.stringify({ to, subject, text }), placeOf(mail.id));
-      await mails.insert(tx, { ...row, sealed, attempts: 0, dueAt: mail.createdAt });
+      const { id, to, subject, text, accountId, kind, createdAt, expiresAt } = mail;
+      const sealed = sealer.seal(JSON.stringify({ to, subject, text }), placeOf(id));
+      await tx.query(insertMail, [id, accountId, kind, sealed, createdAt, expiresAt]);
     },
-    /** Leases up to `count` mails that are due at `at`. After `until` another instance may take them. */
-    async lease(count: number, at: Date, until: Date): Promise<readonly QueuedMail[]> {
-      return (await pool.query<QueuedMail>(leaseMails, [at, until, count])).rows;
+    /** Leases up to `count` mails that are due. After `leaseMs` another instance may take them. */
+    async lease(count: number, leaseMs: number): Promise<readonly QueuedMail[]> {
+      return (await pool.query<QueuedMail>(leaseMails, [leaseMs, count])).rows;
     },
     /** @throws SealError when the key that sealed it is gone. */
     open({ id, sealed }: QueuedMail): Mail {
@@ -68,16 +69,16 @@ export function createMailQueue(pool: Pool, sealer: Sealer) {
     async remove({ id }: QueuedMail): Promise<void> {
       await pool.query(deleteMail, [id]);
     },
-    async postpone({ id, attempts }: QueuedMail, dueAt: Date): Promise<void> {
-      await pool.query(postponeMail, [id, attempts, dueAt]);
+    async postpone({ id, attempts }: QueuedMail, byMs: number): Promise<void> {
+      await pool.query(postponeMail, [id, attempts, byMs]);
     },
     /** Removes the mails whose code or link has expired, and returns them. */
-    async removeOutdated(at: Date): Promise<readonly QueuedMail[]> {
-      return (await pool.query<QueuedMail>(deleteOutdated, [at])).rows;
+    async removeOutdated(): Promise<readonly QueuedMail[]> {
+      return (await pool.query<QueuedMail>(deleteOutdated)).rows;
     },
-    /** Finds when the oldest unsent mail was queued; null when all are sent. */
-    async oldest(): Promise<Date | null> {
-      return (await pool.query<{ at: Date | null }>(oldestMail)).rows[0]?.at ?? null;
+    /** For how many seconds the oldest unsent mail has waited; 0 when all are sent. */
+    async oldestSeconds(): Promise<number> {
+      return (await pool.query<{ seconds: number }>(oldestMail)).rows[0]?.seconds ?? 0;
     },
   };
 }

@@ -1,4 +1,4 @@
-import { type Clock, minutes, seconds } from "@signalbox/core";
+import { minutes, seconds } from "@signalbox/core";
 import type { Logger, Metrics, Tracer } from "@signalbox/telemetry";
 import { MailRefused, type MailTransport } from "./mail.ts";
 import type { MailQueue, QueuedMail } from "./mail-queue.ts";
@@ -6,7 +6,6 @@ import type { MailQueue, QueuedMail } from "./mail-queue.ts";
 interface Dependencies {
   readonly queue: MailQueue;
   readonly transport: MailTransport;
-  readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly tracer: Tracer;
@@ -23,17 +22,15 @@ const retryMsMax = seconds(30);
  * One turn of the worker that sends. A mail that a crash interrupts between the server's answer and the removal of its row is sent
  * again when its lease is over: at least once, with the same `Message-ID`.
  */
-export function createSendDueMails({ queue, transport, clock, log, metrics, tracer }: Dependencies) {
+export function createSendDueMails({ queue, transport, log, metrics, tracer }: Dependencies) {
   const outcomes = metrics.counter("signalbox_mails_total");
   metrics.gauge("signalbox_mail_oldest_seconds", async (gauge) => {
-    const oldest = await queue.oldest().catch(() => null);
-    gauge.set({}, oldest === null ? 0 : (clock.nowMs() - oldest.getTime()) / 1000);
+    gauge.set({}, await queue.oldestSeconds().catch(() => 0));
   });
 
   return async function sendDueMails(): Promise<"again" | "done"> {
-    const now = clock.now();
-    for (const mail of await queue.removeOutdated(now)) conclude(mail, "out_of_date");
-    const leased = await queue.lease(batch, now, new Date(now.getTime() + leaseMs));
+    for (const mail of await queue.removeOutdated()) conclude(mail, "out_of_date");
+    const leased = await queue.lease(batch, leaseMs);
     await Promise.all(leased.map(attempt));
     return leased.length > 0 ? "again" : "done";
   };
@@ -49,8 +46,7 @@ export function createSendDueMails({ queue, transport, clock, log, metrics, trac
         await queue.remove(mail);
         return conclude(mail, "refused", error);
       }
-      const waitMs = retryAfterMs(mail.attempts);
-      await queue.postpone(mail, new Date(clock.nowMs() + waitMs));
+      await queue.postpone(mail, retryAfterMs(mail.attempts));
       return conclude(mail, "failed", error);
     }
     await queue.remove(mail);

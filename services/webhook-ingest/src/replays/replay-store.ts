@@ -31,7 +31,18 @@ const replays = table("received_replays", {
   createdAt: "timestamptz",
   finishedAt: "timestamptz",
 });
-const save = replays.update("status", "published", "missing", "positionAt", "positionId", "dueAt", "finishedAt");
+const save = replays.update("status", "published", "missing", "positionAt", "positionId", "finishedAt");
+// By the clock of the database, which is the same for all instances.
+const postpone = sql(
+  "replay.postpone",
+  "update received_replays set due_at = statement_timestamp() + $2 * interval '1 ms' where id = $1",
+);
+// What could not be done in its time is made up for a second at most, and never all at once.
+const keepPace = sql(
+  "replay.keep-pace",
+  `update received_replays
+   set due_at = greatest(due_at, statement_timestamp() - interval '1 s') + $2 * interval '1 ms' where id = $1`,
+);
 
 const select = `select ${replays.columns} from received_replays`;
 const own = `${select} where id = $3 and source_id = $2 and account_id = $1`;
@@ -44,7 +55,7 @@ const countRunning = sql(
 );
 const lockDue = sql(
   "replay.lock-due",
-  `${select} where status = 'running' and due_at <= $1 order by due_at limit 1 for update skip locked`,
+  `${select} where status = 'running' and due_at <= statement_timestamp() order by due_at limit 1 for update skip locked`,
 );
 
 /** Replays in PostgreSQL. Every look-up on behalf of a caller names the account. */
@@ -55,7 +66,7 @@ export function createReplayStore(pool: Pool) {
     find: (accountId: string, sourceId: string, id: string) => rowOf(pool, find, [accountId, sourceId, id]),
     lock: (tx: Tx, accountId: string, sourceId: string, id: string) => rowOf(tx, lock, [accountId, sourceId, id]),
     /** The one that has waited longest, of those whose next webhooks are due and nobody is at. */
-    lockDue: (tx: Tx, now: Date) => rowOf(tx, lockDue, [now]),
+    lockDue: (tx: Tx) => rowOf(tx, lockDue, []),
     list: async (accountId: string, sourceId: string, range: ListRange): Promise<Replay[]> =>
       (await pool.query<Replay>(list, [accountId, sourceId, ...rangeValues(range)])).rows,
     /** Counts those of a source that run, and keeps others from adding one until the transaction ends. */
@@ -63,8 +74,18 @@ export function createReplayStore(pool: Pool) {
       await advisoryLock(tx, `replays:${sourceId}`);
       return (await tx.query<{ count: number }>(countRunning, [sourceId])).rows[0]?.count ?? 0;
     },
-    insert: replays.insert,
+    /** Its first step is due at once. */
+    async insert(tx: Tx, replay: Replay): Promise<void> {
+      await replays.insert(tx, { ...replay, dueAt: new Date(0) });
+      await tx.query(postpone, [replay.id, 0]);
+    },
     save,
+    /** Its next step is due so much later than now. */
+    postpone: async (tx: Tx, { id }: Replay, byMs: number): Promise<void> =>
+      void (await tx.query(postpone, [id, byMs])),
+    /** Its next step is due so much later than this one was. */
+    keepPace: async (tx: Tx, { id }: Replay, byMs: number): Promise<void> =>
+      void (await tx.query(keepPace, [id, byMs])),
   };
 }
 

@@ -20,8 +20,6 @@ export interface Replay {
   /** The last one that was published. */
   readonly positionAt: Date;
   readonly positionId: string;
-  /** When the next ones are. */
-  readonly dueAt: Date;
   readonly createdAt: Date;
   readonly finishedAt: Date | null;
 }

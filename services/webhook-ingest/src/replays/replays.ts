@@ -86,7 +86,7 @@ function begin({ id: sourceId, accountId }: Source, choice: ReplayChoice, rate: 
   return {
     ...{ id: newId("rpl", now.getTime()), sourceId, accountId, status: "running", receivedIds, rate, fromAt, toAt },
     ...{ eventTypes: "ids" in choice ? [] : choice.eventTypes, total: 0, published: 0, missing: 0 },
-    ...{ positionAt: fromAt, positionId: "", dueAt: now, createdAt: now, finishedAt: null },
+    ...{ positionAt: fromAt, positionId: "", createdAt: now, finishedAt: null },
   };
 }
 

@@ -16,7 +16,7 @@ import type { ReplayStore } from "./replay-store.ts";
 interface Dependencies {
   readonly runner: Pick<Runner, "every">;
   readonly pool: Pool;
-  readonly replayStore: Pick<ReplayStore, "lockDue" | "save">;
+  readonly replayStore: Pick<ReplayStore, "lockDue" | "save" | "postpone" | "keepPace">;
   readonly receivedStore: Pick<ReceivedStore, "findMany" | "next">;
   readonly sourceStore: Pick<SourceStore, "find">;
   readonly outbox: Pick<Outbox, "append">;
@@ -41,12 +41,11 @@ export function startReplays(dependencies: Dependencies): void {
 
 async function step(tx: Tx, dependencies: Dependencies): Promise<"again" | "done"> {
   const { replayStore, sourceStore, outbox, clock, mayWrite } = dependencies;
-  const now = clock.now();
-  const replay = await replayStore.lockDue(tx, now);
+  const replay = await replayStore.lockDue(tx);
   if (replay === null) return "done";
   const source = await sourceStore.find(replay.accountId, replay.sourceId);
   if (source === null || !mayWrite(replay.accountId)) {
-    await replayStore.save(tx, { ...replay, dueAt: new Date(now.getTime() + minutes(1)) });
+    await replayStore.postpone(tx, replay, minutes(1));
     return "again";
   }
   const { webhooks, ...after } = await nextOf(replay, dependencies);
@@ -56,10 +55,9 @@ async function step(tx: Tx, dependencies: Dependencies): Promise<"again" | "done
   );
   await outbox.append(tx, events);
   const published = replay.published + webhooks.length;
-  const ending = after.isLast ? { status: "completed" as const, finishedAt: now } : {};
-  // What could not be done in its time is made up for a second at most, and never all at once.
-  const dueMs = Math.max(replay.dueAt.getTime(), now.getTime() - everyMs) + (webhooks.length * 1_000) / replay.rate;
-  await replayStore.save(tx, { ...replay, ...after, ...ending, published, dueAt: new Date(dueMs) });
+  const ending = after.isLast ? { status: "completed" as const, finishedAt: clock.now() } : {};
+  await replayStore.save(tx, { ...replay, ...after, ...ending, published });
+  await replayStore.keepPace(tx, replay, (webhooks.length * 1_000) / replay.rate);
   return "again";
 }
 
