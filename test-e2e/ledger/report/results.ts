@@ -37,7 +37,8 @@ async function commitNow(): Promise<string> {
 
 /** Adds a round to a file of JSON lines, so that runs on several days or machines make one table. */
 export async function appendResult(file: string, round: PlayedRound): Promise<void> {
-  await appendFile(file, `${JSON.stringify(round)}\n`);
+  const line = JSON.stringify(round, (_, value) => (typeof value === "number" ? Math.round(value) : value));
+  await appendFile(file, `${line}\n`);
 }
 
 /** Every round that was kept, in the order in which they were played. */
