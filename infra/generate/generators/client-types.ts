@@ -5,6 +5,9 @@ import { openApiDocuments } from "../openapi/openapi-documents.ts";
 const path = "libs/client/src/api.d.ts";
 const banner = "// Made by `npm run generate` from the OpenAPI documents of all services.\n\n";
 
+/** Where a document speaks of any JSON, its schema refers to itself, which TypeScript refuses as the type of a member. */
+const anyJson = /^#\/components\/schemas\/__schema\d+$/;
+
 /** The types of the client: every path, parameter, body and answer of the product. */
 export const clientTypes: Generator = {
   name: "client types",
@@ -19,7 +22,10 @@ export const clientTypes: Generator = {
       alphabetize: true,
       // A member with a default may be left out of a request.
       defaultNonNullable: false,
-      transform: ({ format }) => (format === "binary" ? ts.factory.createTypeReferenceNode("Blob") : undefined),
+      transform: ({ format }, { path = "" }) => {
+        if (format === "binary") return ts.factory.createTypeReferenceNode("Blob");
+        return anyJson.test(path) ? ts.factory.createKeywordTypeNode(ts.SyntaxKind.UnknownKeyword) : undefined;
+      },
     });
     return new Map([[path, `${banner}${astToString(types)}`]]);
   },

@@ -1718,9 +1718,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        __schema0: string | number | boolean | null | components["schemas"]["__schema0"][] | {
-            [key: string]: components["schemas"]["__schema0"];
-        };
+        __schema0: unknown;
         /** @description An account, as its owner sees it. */
         Account: {
             /** @description The verified address, or null. */

@@ -73,8 +73,8 @@ class SupervisingRunner implements ProcessRunner {
     this.#stopSequence.addClose({ name, end: close });
   }
 
-  onDrain(name: string, drain: () => unknown): void {
-    this.#stopSequence.addDrain({ name, end: drain });
+  onDrain(name: string, drain: () => unknown, inHand?: () => number): void {
+    this.#stopSequence.addDrain({ name, end: drain, inHand });
   }
 
   worker(name: string, work: Work): void {
@@ -94,7 +94,7 @@ class SupervisingRunner implements ProcessRunner {
       leaving,
       stopping,
       defer: (name, close) => this.defer(`${prefix}/${name}`, close),
-      onDrain: (name, drain) => this.onDrain(`${prefix}/${name}`, drain),
+      onDrain: (name, drain, inHand) => this.onDrain(`${prefix}/${name}`, drain, inHand),
       worker: (name, work) => this.worker(`${prefix}/${name}`, work),
       every: (name, pause, turn) => this.every(`${prefix}/${name}`, pause, turn),
     };

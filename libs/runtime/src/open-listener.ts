@@ -61,7 +61,13 @@ export async function openListener(runner: Runner, options: OpenListener): Promi
   server.once("close", () => openServers.delete(server));
 
   runner.defer(`${name} listener`, () => traffic.close());
-  if (!options.openWhileDraining) runner.onDrain(`${name} listener`, () => traffic.drain());
+  if (!options.openWhileDraining) {
+    runner.onDrain(
+      `${name} listener`,
+      () => traffic.drain(),
+      () => traffic.inHand(),
+    );
+  }
   const { port } = server.address() as AddressInfo;
   return { url: `http://${reachable(host)}:${port}`, port };
 }

@@ -3,6 +3,12 @@ import { createServer } from "node:net";
 import { afterEach, test } from "node:test";
 import { type Probe, startProbe } from "../test/start-probe.ts";
 
+interface Drained {
+  readonly in_hand: Readonly<Record<string, number>>;
+  readonly parts_ms: Readonly<Record<string, number>>;
+  readonly duration_ms: number;
+}
+
 const started: Probe[] = [];
 const start = (...argv: string[]) => {
   const probe = startProbe(argv);
@@ -28,6 +34,9 @@ test("SIGTERM finishes the request in hand, ends the workers, closes in reverse 
     ({ closed, ended, msg }) => closed ?? ended ?? (msg === "Everything is closed" ? "all" : []),
   );
   assert.deepEqual(order, ["ticker", "third", "second", "first", "all"]);
+  const told = probe.lines.find(({ msg }) => msg === "The drain is over") as Drained | undefined;
+  assert.equal(told?.in_hand["http listener"], 1, "the request that the drain waited for");
+  assert.ok(told.parts_ms["http listener"] !== undefined && told.duration_ms >= told.parts_ms["http listener"]);
 });
 
 test("during the grace the process is unready, still takes work and sends clients away; afterwards it takes none", async () => {

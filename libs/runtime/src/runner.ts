@@ -20,8 +20,11 @@ export interface Runner {
    * that fails comes again when the supervisor restarts the worker, and a pause never counts as being stuck.
    */
   every(name: string, pause: Pause, turn: Turn): void;
-  /** Called when the stop begins: take no more, and resolve when what is in hand is done. All run side by side. */
-  onDrain(name: string, drain: () => unknown): void;
+  /**
+   * Called when the stop begins: take no more, and resolve when what is in hand is done. All run side by side. `inHand`
+   * counts what is in hand then, for the log.
+   */
+  onDrain(name: string, drain: () => unknown, inHand?: () => number): void;
   /** Aborts when the process turns unready. It still takes work until `stopping`, for those who have not seen it yet. */
   readonly leaving: AbortSignal;
   /** Aborts when the stop begins. */

@@ -5,6 +5,8 @@ import type { Logger } from "@signalbox/telemetry";
 interface Part {
   readonly name: string;
   readonly end: () => unknown;
+  /** How much it has in hand. */
+  readonly inHand?: (() => number) | undefined;
 }
 
 interface Dependencies {
@@ -61,15 +63,21 @@ export class StopSequence {
 
   async #drain(parts: readonly Part[], withinMs: number): Promise<string[]> {
     const late: string[] = [];
+    const startedMs = this.#clock.steadyMs();
+    const elapsedMs = () => Math.round(this.#clock.steadyMs() - startedMs);
+    const inHand = Object.fromEntries(parts.flatMap(({ name, inHand }) => (inHand ? [[name, inHand()]] : [])));
+    const partsMs: Record<string, number> = {};
     await Promise.all(
       parts.map(async ({ name, end }) => {
         const settled = await settleWithin(end, withinMs);
+        partsMs[name] = elapsedMs();
         if (settled.state === "late") late.push(name);
         if (settled.state === "failed") {
           this.#log.error({ part: name, error: settled.error }, "A part could not be drained");
         }
       }),
     );
+    this.#log.info({ in_hand: inHand, parts_ms: partsMs, duration_ms: elapsedMs() }, "The drain is over");
     return parts.map(({ name }) => name).filter((name) => late.includes(name));
   }
 

@@ -58,6 +58,11 @@ export class Traffic {
     if (this.#inHand().length > 0) await this.#drained.promise;
   }
 
+  /** Counts the requests that wait for their answer, or for the rest of it. */
+  inHand(): number {
+    return this.#inHand().length;
+  }
+
   /** Ends every connection, whatever is under way on it. */
   async close(): Promise<void> {
     const closed = this.#server.listening ? once(this.#server, "close") : undefined;

@@ -1,0 +1,58 @@
+import type { ContractChange } from "./contract-changes.ts";
+
+export interface Commit {
+  readonly hash: string;
+  readonly subject: string;
+  /** The files it touched. */
+  readonly files: readonly string[];
+}
+
+const title = "# Changelog\n";
+const parts: Readonly<Record<ContractChange["part"], string>> = {
+  events: "Events",
+  routes: "Routes",
+  graph: "Graph",
+  properties: "Properties",
+  databases: "Databases",
+};
+const weights = ["breaking", "addition", "other"] as const;
+
+/** Writes the section of a version: what changed for those who use it, then the commits by where they are. */
+export function changelogSection(
+  version: string,
+  day: string,
+  changes: readonly ContractChange[],
+  commits: readonly Commit[],
+): string {
+  const contracts = Object.entries(parts).flatMap(([part, name]) => {
+    const ofPart = weights.flatMap((weight) => changes.filter((one) => one.part === part && one.weight === weight));
+    return ofPart.length === 0 ? [] : [`### ${name}\n\n${ofPart.map(line).join("")}`];
+  });
+  const areas = Map.groupBy(commits, areaOf);
+  const work = [...areas]
+    .sort(([a], [b]) => a.localeCompare(b))
+    .map(
+      ([area, ofArea]) => `- **${area}**\n${ofArea.map(({ subject, hash }) => `  - ${subject} (${hash})\n`).join("")}`,
+    );
+  return [`## ${version}, ${day}\n`, ...contracts, `### Commits\n\n${work.join("")}`].join("\n");
+}
+
+const line = ({ weight, text }: ContractChange): string =>
+  `- ${weight === "breaking" ? "**Breaking:** " : ""}${text}\n`;
+
+/** The folder that most of its files are in: `account`, `http`, `infra`. */
+function areaOf({ files }: Commit): string {
+  const counts = new Map<string, number>();
+  for (const file of files) {
+    const [top = "", second = ""] = file.split("/");
+    const area = ["services", "libs"].includes(top) ? second : file.includes("/") ? top : "repository";
+    counts.set(area, (counts.get(area) ?? 0) + 1);
+  }
+  return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0] ?? "repository";
+}
+
+/** Puts a section above those of earlier versions. */
+export function withSection(changelog: string | null, section: string): string {
+  const earlier = (changelog ?? title).slice(title.length).trim();
+  return `${title}\n${section.trim()}\n${earlier === "" ? "" : `\n${earlier}\n`}`;
+}

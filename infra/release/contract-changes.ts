@@ -1,0 +1,102 @@
+import { diff } from "@graphql-inspector/core";
+import { buildSchema } from "graphql";
+
+/** What one side of a comparison holds: the text of a file, and the files of a folder, by their paths. */
+export interface Snapshot {
+  /** Null when it is not there. */
+  read(path: string): string | null;
+  list(folder: string): readonly string[];
+}
+
+/** What a change means for those who use the product. */
+type Weight = "breaking" | "addition" | "other";
+
+export interface ContractChange {
+  readonly part: "events" | "routes" | "graph" | "properties" | "databases";
+  readonly weight: Weight;
+  readonly text: string;
+}
+
+const events = "libs/contracts/accepted";
+const routes = "libs/client/src/api.d.ts";
+const graph = "docs/reference/graphql-schema.graphql";
+const properties = "docs/reference/properties.json";
+
+/** Finds what changed of schemas and APIs between two versions, from what is checked in alone. */
+export async function contractChanges(before: Snapshot, after: Snapshot): Promise<ContractChange[]> {
+  return [
+    ...eventChanges(before, after),
+    ...named("routes", routesOf(before.read(routes)), routesOf(after.read(routes)), "breaking"),
+    ...(await graphChanges(before.read(graph), after.read(graph))),
+    // A property that goes stops the start of whoever sets it.
+    ...named("properties", propertiesOf(before.read(properties)), propertiesOf(after.read(properties)), "breaking"),
+    ...migrationChanges(before, after),
+  ];
+}
+
+/** `npm run accept` lets nothing through that breaks a reader, so a change here is an addition to its schema. */
+function eventChanges(before: Snapshot, after: Snapshot): ContractChange[] {
+  const typesOf = (side: Snapshot) =>
+    new Map(side.list(events).map((path) => [path.slice(path.lastIndexOf("/") + 1, -".json".length), side.read(path)]));
+  const [old, now] = [typesOf(before), typesOf(after)];
+  const changed = [...now].filter(([name, text]) => old.has(name) && old.get(name) !== text);
+  return [
+    ...named("events", [...old.keys()], [...now.keys()], "breaking"),
+    ...changed.map(([name]) => ({ part: "events", weight: "addition", text: `${name} has more` }) as const),
+  ];
+}
+
+function named(
+  part: ContractChange["part"],
+  old: readonly string[],
+  now: readonly string[],
+  ofRemoval: Weight,
+): ContractChange[] {
+  const added = now.filter((name) => !old.includes(name));
+  const removed = old.filter((name) => !now.includes(name));
+  return [
+    ...removed.map((name) => ({ part, weight: ofRemoval, text: `${name} is gone` })),
+    ...added.map((name) => ({ part, weight: "addition" as const, text: `${name} is new` })),
+  ];
+}
+
+/** `GET /images/{image_id}` and so on, from the types of the client. */
+function routesOf(types: string | null): string[] {
+  const found: string[] = [];
+  let path = "";
+  for (const line of (types ?? "").split("\n")) {
+    path = /^ {4}"(\/[^"]*)": \{$/.exec(line)?.[1] ?? path;
+    const method = /^ {8}(get|put|post|delete|patch): operations\[/.exec(line)?.[1];
+    if (method) found.push(`${method.toUpperCase()} ${path}`);
+  }
+  return found;
+}
+
+async function graphChanges(old: string | null, now: string | null): Promise<ContractChange[]> {
+  if (old === null || now === null) return [];
+  const changes = await diff(buildSchema(old, { assumeValid: true }), buildSchema(now, { assumeValid: true }));
+  const weights: Readonly<Record<string, Weight>> = { BREAKING: "breaking", NON_BREAKING: "addition" };
+  return changes.map(({ criticality, message }) => ({
+    part: "graph",
+    weight: weights[criticality.level] ?? "other",
+    text: message,
+  }));
+}
+
+function propertiesOf(text: string | null): string[] {
+  const byOwner: Record<string, object> = JSON.parse(text ?? "{}");
+  return [...new Set(Object.values(byOwner).flatMap((declared) => Object.keys(declared)))];
+}
+
+/** A contraction ends the way back to the version before: its processes refuse to start on it. */
+function migrationChanges(before: Snapshot, after: Snapshot): ContractChange[] {
+  const isMigration = (path: string) => /\/migrations\/.*\.sql$/.test(path);
+  const known = new Set(["services", "libs"].flatMap((folder) => before.list(folder)).filter(isMigration));
+  const added = ["services", "libs"].flatMap((folder) => after.list(folder)).filter(isMigration);
+  return added
+    .filter((path) => !known.has(path))
+    .map((path) => {
+      const kind = /^-- signalbox: (expand|contract)\b/.exec(after.read(path) ?? "")?.[1] ?? "contract";
+      return { part: "databases", weight: kind === "expand" ? "addition" : "breaking", text: `${path} (${kind})` };
+    });
+}

@@ -1,0 +1,64 @@
+import { execFileSync } from "node:child_process";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import ts from "typescript";
+import { root } from "../generate/repository.ts";
+
+const clientFolder = join(root, "libs/client");
+
+/**
+ * Compiles the typed client and packs it for npm: JavaScript and types, and no source of ours. Answers with the path of the
+ * tarball. It has the version of the product, since its types are those of this version's documents.
+ */
+export async function packClient(destination: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-client-"));
+  try {
+    compile(join(folder, "dist"));
+    await cp(join(clientFolder, "src/api.d.ts"), join(folder, "dist/api.d.ts"));
+    await cp(join(clientFolder, "README.md"), join(folder, "README.md"));
+    await writeFile(join(folder, "package.json"), `${JSON.stringify(await manifest(), null, 2)}\n`);
+    await mkdir(destination, { recursive: true });
+    const options = ["--json", "--ignore-scripts", "--pack-destination", resolve(destination)];
+    const [packed] = JSON.parse(execFileSync("npm", ["pack", ...options], { cwd: folder, encoding: "utf8" }));
+    return join(resolve(destination), packed.filename);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+function compile(outDir: string): void {
+  const program = ts.createProgram([join(clientFolder, "src/index.ts")], {
+    outDir,
+    rootDir: join(clientFolder, "src"),
+    declaration: true,
+    target: ts.ScriptTarget.ES2023,
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    rewriteRelativeImportExtensions: true,
+    strict: true,
+    types: ["node"],
+  });
+  const { diagnostics } = program.emit();
+  const problems = [...ts.getPreEmitDiagnostics(program), ...diagnostics];
+  if (problems.length > 0) throw new Error(ts.formatDiagnostics(problems, formatHost));
+}
+
+const formatHost: ts.FormatDiagnosticsHost = {
+  getCanonicalFileName: (name) => name,
+  getCurrentDirectory: () => root,
+  getNewLine: () => "\n",
+};
+
+async function manifest(): Promise<object> {
+  const { name, dependencies } = JSON.parse(await readFile(join(clientFolder, "package.json"), "utf8"));
+  const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+  return {
+    ...{ name, version, description: "Typed client of the Signalbox HTTP API", license: "UNLICENSED", type: "module" },
+    exports: { ".": { types: "./dist/index.d.ts", default: "./dist/index.js" } },
+    files: ["dist"],
+    // `fetch`, `File` and `AbortSignal.any` as this client uses them.
+    engines: { node: ">=20.3" },
+    dependencies,
+  };
+}

@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { gitIn, makeRelease, prepareRelease } from "./release.ts";
+
+const day = "2027-01-31";
+const route = (path: string) => `    "${path}": {\n        get: operations["x"];\n    };\n`;
+
+/** A repository of its own with the files that a release reads. */
+async function scratch(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-release-"));
+  t.after(() => rm(folder, { recursive: true }));
+  const git = gitIn(folder);
+  git("init", "--quiet");
+  git("config", "user.name", "Releaser");
+  git("config", "user.email", "releaser@example.com");
+  const commit = async (subject: string, files: Readonly<Record<string, string | null>>) => {
+    for (const [path, text] of Object.entries(files)) {
+      if (text === null) git("rm", "--quiet", path);
+      else {
+        await mkdir(dirname(join(folder, path)), { recursive: true });
+        await writeFile(join(folder, path), text);
+        git("add", path);
+      }
+    }
+    git("commit", "--quiet", "--message", subject);
+  };
+  await commit("Begin", {
+    "package.json": '{ "version": "1.0.0" }',
+    "package-lock.json": '{ "version": "1.0.0", "packages": { "": { "version": "1.0.0" } } }',
+    "libs/client/src/api.d.ts": route("/images"),
+    "libs/contracts/accepted/image.created.v1.json": "{}",
+    "docs/reference/graphql-schema.graphql": "type Query { viewer: String images: String }",
+    "docs/reference/properties.json": '{ "images": { "images.max": {} } }',
+    "services/images/prisma/migrations/1_first/migration.sql": "-- signalbox: expand\nselect 1;",
+  });
+  return { folder, git, commit };
+}
+
+async function released(folder: string, version?: string) {
+  const release = await prepareRelease({ folder, day, version });
+  await makeRelease(folder, release);
+  return release;
+}
+
+test("the first release is the version that the repository has, with a tag on the commit of its changelog", async (t) => {
+  const { folder, git } = await scratch(t);
+  const { version, since } = await released(folder);
+  assert.deepEqual([version, since], ["1.0.0", null]);
+  assert.equal(git("describe", "--tags"), "v1.0.0");
+  assert.equal(git("log", "-1", "--format=%s"), "Release 1.0.0");
+  assert.equal(git("status", "--porcelain"), "");
+  assert.match(await readFile(join(folder, "CHANGELOG.md"), "utf8"), /^# Changelog\n\n## 1\.0\.0, 2027-01-31\n/);
+  await assert.rejects(() => prepareRelease({ folder, day, version: "patch" }), /Nothing was committed since v1\.0\.0/);
+});
+
+test("what is new for those who use it makes a minor version, and stands above the commits", async (t) => {
+  const { folder, commit } = await scratch(t);
+  await released(folder);
+  await commit("Sign URLs of images", {
+    "libs/client/src/api.d.ts": route("/images") + route("/images/signed-urls"),
+    "libs/contracts/accepted/image.erased.v1.json": "{}",
+    "docs/reference/graphql-schema.graphql": "type Query { viewer: String images: String signedUrl: String }",
+    "docs/reference/properties.json": '{ "images": { "images.max": {}, "images.signed": {} } }',
+    "services/images/prisma/migrations/2_keys/migration.sql": "-- signalbox: expand\nselect 2;",
+  });
+  const { version, section } = await released(folder);
+  assert.equal(version, "1.1.0");
+  for (const told of [
+    "image.erased.v1 is new",
+    "GET /images/signed-urls is new",
+    "Field 'signedUrl' was added to object type 'Query'",
+    "images.signed is new",
+    "services/images/prisma/migrations/2_keys/migration.sql (expand)",
+    "Sign URLs of images",
+  ]) {
+    assert.ok(section.includes(told), `${told}:\n${section}`);
+  }
+  const changelog = await readFile(join(folder, "CHANGELOG.md"), "utf8");
+  assert.ok(changelog.indexOf("## 1.1.0") < changelog.indexOf("## 1.0.0"), "the newest comes first");
+  for (const name of ["package.json", "package-lock.json"]) {
+    const file = JSON.parse(await readFile(join(folder, name), "utf8"));
+    assert.deepEqual([file.version, file.packages?.[""].version ?? "1.1.0"], ["1.1.0", "1.1.0"]);
+  }
+});
+
+const breaks: Readonly<Record<string, Readonly<Record<string, string | null>>>> = {
+  "a route that is gone": { "libs/client/src/api.d.ts": route("/pictures") },
+  "an event that is gone": { "libs/contracts/accepted/image.created.v1.json": null },
+  "a field that is gone": { "docs/reference/graphql-schema.graphql": "type Query { viewer: String }" },
+  "a property that is gone": { "docs/reference/properties.json": "{}" },
+  "a contraction": {
+    "services/images/prisma/migrations/2_drop/migration.sql": "-- signalbox: contract\ndrop table x;",
+  },
+};
+for (const [what, files] of Object.entries(breaks)) {
+  test(`${what} makes a major version, and no smaller one is taken`, async (t) => {
+    const { folder, commit } = await scratch(t);
+    await released(folder);
+    await commit("Break it", files);
+    await assert.rejects(() => prepareRelease({ folder, day, version: "minor" }), /needs 2\.0\.0 at least/);
+    const { version, section } = await prepareRelease({ folder, day });
+    assert.equal(version, "2.0.0");
+    assert.match(section, /\*\*Breaking:\*\*/);
+  });
+}
+
+test("a repair alone makes a patch, and a larger step may be asked for", async (t) => {
+  const { folder, commit } = await scratch(t);
+  await released(folder);
+  await commit("Repair it", { "services/images/src/rule.ts": "export {};" });
+  assert.equal((await prepareRelease({ folder, day })).version, "1.0.1");
+  const { version, section } = await prepareRelease({ folder, day, version: "minor" });
+  assert.equal(version, "1.1.0");
+  assert.match(section, /- \*\*images\*\*\n {2}- Repair it \([0-9a-f]+\)/);
+});
