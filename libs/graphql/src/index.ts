@@ -6,7 +6,7 @@ export { replayedExtension } from "./keyed-mutation.ts";
 export { createLoader, type Load } from "./loader.ts";
 export { mutation } from "./mutation.ts";
 export { encodeOperationKey, operationKeyHeader } from "./operation-key.ts";
-export { parseInput, refusalError, toWire } from "./parse-input.ts";
+export { filterFrom, parseInput, refusalError, toWire } from "./parse-input.ts";
 export { clientAddressHeader, encodePrincipal, principalHeader } from "./principal-header.ts";
 export { type RequestMembers, requestMembersFrom } from "./read-request.ts";
 export { createSubgraph, type Resolvers, type SubgraphOptions } from "./subgraph.ts";

@@ -14,6 +14,16 @@ export function parseInput<Output>(schema: z.ZodType<Output>, input: object): Ou
   throw invalidInput(onePerField([...flaws, ...(result.success ? [] : result.details)]));
 }
 
+/**
+ * Reads the arguments that narrow a list by the rules of the REST parameters of the same names. One that is null narrows no
+ * more than one that is absent. @throws AppError `validation_error`
+ */
+export function filterFrom<Output>(rules: z.ZodType<Output>, args: object): Output {
+  const { first: _first, after: _after, ...narrowing } = args as Readonly<Record<string, unknown>>;
+  const wanted = Object.entries(narrowing).filter(([, value]) => value !== null);
+  return parseInput(rules, Object.fromEntries(wanted));
+}
+
 /** A refusal in the words of REST as the error of a resolver; the members of an input get their own names back. */
 export function refusalError({ code, message, details = [] }: Refusal): AppError {
   return code === "validation_error" ? invalidInput(details) : new AppError(code, message, { details });

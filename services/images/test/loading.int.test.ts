@@ -47,6 +47,7 @@ before(async () => {
       maySign: () => true,
       view,
       pageLimits,
+      acceptedTypes: () => [],
     }),
     createLoaders: (principal) => createLoaders(imageStore, principal),
     ...{ log, clock, pool },

@@ -152,6 +152,9 @@ test("the graph tells of a failure, narrows its lists, and tries again by the sa
   assert.deepEqual(await idsOf({ status: "failed" }), [id]);
   assert.deepEqual(await idsOf({ type: "image/png" }), [other.id]);
   assert.deepEqual(await idsOf({}), [other.id, id]);
+  const of = [{ __typename: "Account", id: who.accountId }];
+  const unknown = (await images.graphql(who, list, { of, type: "image/unknown" })).errors[0].extensions;
+  assert.deepEqual([unknown.code, unknown.details[0].field], ["VALIDATION_FAILED", "mimeType"]);
   const again = "mutation ($id: ID!) { reprocessImage(id: $id) { image { status failure { code } } errors { code } } }";
   const { data } = await images.graphql(who, again, { id });
   assert.deepEqual(data.reprocessImage, { image: { status: "processing", failure: null }, errors: [] });

@@ -123,6 +123,31 @@ test("events are published, and found again with their deliveries and attempts",
   assert.deepEqual((await delivery.graphql(testPerson(), foreign, { of })).data._entities, [null]);
 });
 
+test("a filter that REST refuses is refused in the graph, with its name", async () => {
+  const lists = {
+    'webhookDeliveries(status: "lost")': "status",
+    [`webhookDeliveries(eventId: "${"x".repeat(129)}")`]: "eventId",
+    [`webhookEvents(type: "${"x".repeat(201)}")`]: "type",
+  };
+  for (const [list, field] of Object.entries(lists)) {
+    const query = `query($of: [_Any!]!) { _entities(representations: $of) { ... on Account { ${list} { edges { node { id } } } } } }`;
+    const { errors } = await delivery.graphql(who, query, { of: [{ __typename: "Account", id: who.accountId }] });
+    const { code, details } = errors[0].extensions;
+    assert.deepEqual([code, details[0].field], ["VALIDATION_FAILED", field], list);
+  }
+  const { webhookEndpoint } = await newEndpoint();
+  const own = `query($of: [_Any!]!) { _entities(representations: $of) {
+    ... on WebhookEndpoint { deliveries(status: "lost", type: null) { edges { node { id } } } } } }`;
+  const { errors } = await delivery.graphql(who, own, {
+    of: [{ __typename: "WebhookEndpoint", id: webhookEndpoint.id }],
+  });
+  assert.equal(errors[0].extensions.details[0].field, "status");
+  assert.deepEqual(
+    (await ofAccount('webhookDeliveries(status: "held") { edges { node { id } } }')).webhookDeliveries.edges,
+    [],
+  );
+});
+
 test("types of events hold what is published, and their schemas stay as they were written", async () => {
   const schema = { type: "object", required: ["orderId"], additionalProperties: false, properties: { orderId: {} } };
   const input = { name: "order.created", schema, enforcement: "block" };

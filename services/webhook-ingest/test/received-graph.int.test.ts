@@ -55,6 +55,14 @@ test("what a source received is in the graph as over REST, in pages and narrowed
     narrowed.received.edges.map(({ node: { eventType } }: { node: { eventType: string } }) => eventType),
     ["order.paid", "order.made"],
   );
+  const tooLong = `query($of: [_Any!]!, $type: String) { _entities(representations: $of) {
+    ... on WebhookSource { received(eventType: $type) { edges { node { id } } } } } }`;
+  const of = [{ __typename: "WebhookSource", id: source.id }];
+  const { errors } = await ingest.graphql(who, tooLong, { of, type: "x".repeat(257) });
+  assert.deepEqual(
+    [errors[0].extensions.code, errors[0].extensions.details[0].field],
+    ["VALIDATION_FAILED", "eventType"],
+  );
 });
 
 test("a received webhook is found by its id, a hundred by one statement, and never that of another", async () => {

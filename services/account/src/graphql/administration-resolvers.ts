@@ -1,4 +1,4 @@
-import { connectionField, field, mutation, type PageLimits, parseInput, refusalError } from "@signalbox/graphql";
+import { connectionField, field, filterFrom, mutation, type PageLimits, refusalError } from "@signalbox/graphql";
 import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
 import type { Accounts } from "../accounts/accounts.ts";
@@ -72,11 +72,4 @@ export function administrationResolvers(dependencies: AdministrationResolverDepe
       ),
     },
   };
-}
-
-/** Reads the arguments that narrow a list. One that is null narrows no more than one that is absent. */
-export function filterFrom<T>(rules: z.ZodType<T>, args: Readonly<Record<string, unknown>>): T {
-  const { first: _first, after: _after, ...narrowing } = args;
-  const wanted = Object.entries(narrowing).filter(([, value]) => value !== null);
-  return parseInput(rules, Object.fromEntries(wanted));
 }

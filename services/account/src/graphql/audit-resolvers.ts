@@ -1,10 +1,9 @@
-import { connectionField, type PageLimits } from "@signalbox/graphql";
+import { connectionField, filterFrom, type PageLimits } from "@signalbox/graphql";
 import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
 import { type AuditEntry, viewAuditEntry, viewOwnAuditEntry } from "../audit/audit-entry.ts";
 import { auditFilter } from "../audit/audit-filter.ts";
 import type { AuditStore } from "../audit/audit-store.ts";
-import { filterFrom } from "./administration-resolvers.ts";
 import type { AccountLoaders } from "./loaders.ts";
 
 interface AuditResolverDependencies {

@@ -4,6 +4,7 @@ import {
   connectionField,
   createLoader,
   field,
+  filterFrom,
   type Load,
   mutation,
   type PageLimits,
@@ -15,7 +16,8 @@ import type { SignedUrl, SignedUrls } from "../signing/signed-urls.ts";
 import { ImportBody, type Imports } from "../uploads/imports.ts";
 import type { Image } from "./image.ts";
 import { ImagePatch } from "./image-fields.ts";
-import type { ImageFilter, ImageStore } from "./image-store.ts";
+import { imageFilter, imageFilterOf } from "./image-routes.ts";
+import type { ImageStore } from "./image-store.ts";
 import { failureOf, type ViewImage } from "./image-view.ts";
 import type { Images } from "./images.ts";
 
@@ -27,6 +29,8 @@ interface Dependencies {
   readonly maySign: () => boolean;
   readonly view: ViewImage;
   readonly pageLimits: PageLimits;
+  /** The media types that images may have now. */
+  readonly acceptedTypes: () => readonly string[];
 }
 
 interface Loaders {
@@ -44,15 +48,16 @@ const missing = "There is no such image.";
 
 /** The fields of images, and who may use them. */
 export function resolversOf(dependencies: Dependencies): Resolvers<Loaders> {
-  const { imageStore, view, pageLimits } = dependencies;
+  const { imageStore, view, pageLimits, acceptedTypes } = dependencies;
+  const Filter = z.strictObject(imageFilter(acceptedTypes));
   return {
     Account: {
       images: connectionField(
         { ...readers, ownOnly: true },
         {
           limits: pageLimits,
-          read: (range, account: Named, _context, filter: ImageFilter) =>
-            imageStore.list(account.id, range, given(filter)),
+          read: (range, account: Named, _context, args: object) =>
+            imageStore.list(account.id, range, imageFilterOf(filterFrom(Filter, args))),
         },
       ),
     },
@@ -114,10 +119,6 @@ function mutationsOf({ images, imports, imageStore, signedUrls, maySign }: Depen
     ),
   };
 }
-
-/** An argument that is null narrows nothing. */
-const given = (filter: ImageFilter): ImageFilter =>
-  Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== null));
 
 /** The loaders of one request: a list of a hundred images is one statement. */
 export function createLoaders(imageStore: ImageStore, principal: Principal | null): Loaders {

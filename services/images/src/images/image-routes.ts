@@ -47,7 +47,7 @@ function declareReads(routes: Routes, dependencies: Dependencies): void {
     query: listQuery(dependencies),
     responses: { 200: pageOf(ImageResource) },
     handle: ({ principal, query }) =>
-      listPage(query, (range) => imageStore.list(principal.accountId, range, filterFrom(query)), view),
+      listPage(query, (range) => imageStore.list(principal.accountId, range, imageFilterOf(query)), view),
   });
 
   routes.get("/images/:image_id", {
@@ -136,9 +136,12 @@ function declareDelete(routes: Routes, { images, imageStore }: Dependencies): vo
   });
 }
 
-function listQuery({ pageLimits, acceptedTypes }: Pick<Dependencies, "pageLimits" | "acceptedTypes">) {
-  return z.object({
-    ...pageParameters(pageLimits),
+const listQuery = ({ pageLimits, acceptedTypes }: Pick<Dependencies, "pageLimits" | "acceptedTypes">) =>
+  z.object({ ...pageParameters(pageLimits), ...imageFilter(acceptedTypes) });
+
+/** What narrows a list of images, in REST and in the graph. */
+export function imageFilter(acceptedTypes: () => readonly string[]) {
+  return {
     tag: z.string().min(1).max(64).optional().describe("Images that have this tag."),
     visibility: z.enum(imageVisibilities).optional(),
     mime_type: z
@@ -148,10 +151,10 @@ function listQuery({ pageLimits, acceptedTypes }: Pick<Dependencies, "pageLimits
     status: z.enum(imageStatuses).optional(),
     created_after: timeParameter().optional().describe("RFC 3339; later than this."),
     created_before: timeParameter().optional().describe("RFC 3339; earlier than this."),
-  });
+  };
 }
 
-function filterFrom(query: z.output<ReturnType<typeof listQuery>>): ImageFilter {
+export function imageFilterOf(query: z.output<z.ZodObject<ReturnType<typeof imageFilter>>>): ImageFilter {
   const {
     tag,
     visibility,

@@ -3,6 +3,7 @@ import {
   connectionField,
   createLoader,
   field,
+  filterFrom,
   type Load,
   mutation,
   type PageLimits,
@@ -12,6 +13,7 @@ import { z } from "zod";
 import type { EndpointLoaders } from "../endpoints/endpoint-resolvers.ts";
 import type { DeliveredEvent, EventStore } from "../events/event-store.ts";
 import type { Attempt, Delivery } from "./delivery.ts";
+import { deliveryFilter } from "./delivery-routes.ts";
 import type { DeliveryStore, ListFilter } from "./delivery-store.ts";
 import type { RetryDelivery } from "./retry-delivery.ts";
 
@@ -31,16 +33,8 @@ interface Named {
   readonly id: string;
 }
 
-interface FilterArguments {
-  readonly status?: string | null;
-  readonly type?: string | null;
-  readonly eventId?: string | null;
-  readonly succeeded?: boolean | null;
-  readonly from?: Date | null;
-  readonly to?: Date | null;
-}
-
 const read = { scopes: ["webhooks:read"] } as const;
+const Filter = z.strictObject({ ...deliveryFilter, succeeded: z.boolean().optional() });
 const positionOfAttempt = ({ startedAt: at, id }: Attempt) => ({ at, id });
 
 /** Deliveries and their attempts in the graph. */
@@ -51,12 +45,12 @@ export function deliveryResolvers({
 }: DeliveryFields): Resolvers<DeliveryLoaders & EndpointLoaders> {
   const deliveriesOf = (whose: (parent: Named) => ListFilter) => ({
     limits,
-    read: (range: Range, parent: Named, { caller }: Asking, args: FilterArguments) =>
+    read: (range: Range, parent: Named, { caller }: Asking, args: object) =>
       deliveryStore.list(caller.accountId, { ...whose(parent), ...filterOf(args) }, range),
   });
   const attemptsOf = (whose: (parent: Named) => ListFilter) => ({
     limits,
-    read: (range: Range, parent: Named, { caller }: Asking, args: FilterArguments) =>
+    read: (range: Range, parent: Named, { caller }: Asking, args: object) =>
       deliveryStore.listAttempts(caller.accountId, { ...whose(parent), ...filterOf(args) }, range),
     position: positionOfAttempt,
   });
@@ -114,15 +108,10 @@ interface Asking {
   readonly caller: { readonly accountId: string };
 }
 
-/** An argument that is null narrows nothing, as one that is absent. */
-const filterOf = ({ status, type, eventId, succeeded, from, to }: FilterArguments): ListFilter => ({
-  status: status ?? undefined,
-  type: type ?? undefined,
-  eventId: eventId ?? undefined,
-  succeeded: succeeded ?? undefined,
-  from: from ?? undefined,
-  to: to ?? undefined,
-});
+function filterOf(args: object): ListFilter {
+  const { event_id: eventId, ...rest } = filterFrom(Filter, args);
+  return { ...rest, eventId };
+}
 
 /** The loaders of one request: they find what belongs to whoever makes it. */
 export function deliveryLoaders(

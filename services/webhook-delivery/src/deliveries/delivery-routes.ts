@@ -1,6 +1,16 @@
 import { WebhookDeliveryResource, webhookDeliveryExample, webhookDeliveryStatuses } from "@signalbox/contracts";
 import type { PageLimits } from "@signalbox/graphql";
-import { accepted, createRoutes, listPage, ok, pageOf, pageParameters, type Routes, refused } from "@signalbox/http";
+import {
+  accepted,
+  createRoutes,
+  listPage,
+  ok,
+  pageOf,
+  pageParameters,
+  type Routes,
+  refused,
+  timeParameter,
+} from "@signalbox/http";
 import { z } from "zod";
 import { AttemptResource, viewAttempt } from "./attempt-resource.ts";
 import { type Attempt, viewDelivery } from "./delivery.ts";
@@ -14,13 +24,16 @@ export interface DeliveryRoutes {
 }
 
 const read = { scopes: ["webhooks:read"] } as const;
-const time = z.iso
-  .datetime()
-  .transform((text) => new Date(text))
-  .optional();
-const timeParameters = {
-  from: time.describe("Of this time or later."),
-  to: time.describe("Before this time."),
+const timeFilter = {
+  from: timeParameter().optional().describe("Of this time or later."),
+  to: timeParameter().optional().describe("Before this time."),
+};
+/** What narrows a list of deliveries, in REST and in the graph. */
+export const deliveryFilter = {
+  status: z.enum(webhookDeliveryStatuses).optional(),
+  type: z.string().max(200).optional().describe("The name of an event, or a prefix that ends in `*`."),
+  event_id: z.string().max(128).optional(),
+  ...timeFilter,
 };
 const base = "/api/v1/webhooks";
 
@@ -41,10 +54,7 @@ function declareDeliveries(routes: Routes, { deliveryStore, pageLimits }: Delive
     query: z.object({
       ...pageParameters(pageLimits),
       endpoint_id: z.string().optional(),
-      status: z.enum(webhookDeliveryStatuses).optional(),
-      type: z.string().max(200).optional().describe("The name of an event, or a prefix that ends in `*`."),
-      event_id: z.string().max(128).optional(),
-      ...timeParameters,
+      ...deliveryFilter,
     }),
     responses: { 200: pageOf(WebhookDeliveryResource) },
     handle: ({ caller, query: { endpoint_id: endpointId, event_id: eventId, status, type, from, to, ...page } }) => {
@@ -94,7 +104,7 @@ function declareAttempts(routes: Routes, { deliveryStore, pageLimits }: Delivery
       endpoint_id: z.string().optional(),
       delivery_id: z.string().optional(),
       result: z.enum(["succeeded", "failed"]).optional().describe("Not together with `delivery_id`."),
-      ...timeParameters,
+      ...timeFilter,
     }),
     responses: { 200: pageOf(AttemptResource) },
     handle({ caller, query: { endpoint_id: endpointId, delivery_id: deliveryId, result, from, to, ...page } }) {

@@ -1,6 +1,13 @@
-import { connectionField, mutation, type PageLimits, type Resolvers, refusalError } from "@signalbox/graphql";
+import {
+  connectionField,
+  filterFrom,
+  mutation,
+  type PageLimits,
+  type Resolvers,
+  refusalError,
+} from "@signalbox/graphql";
 import { z } from "zod";
-import { CustomEventBody, eventsMax, refusedPublication } from "./event-routes.ts";
+import { CustomEventBody, eventFilter, eventsMax, refusedPublication } from "./event-routes.ts";
 import type { EventStore, StoredEvent } from "./event-store.ts";
 import type { Events } from "./events.ts";
 
@@ -10,12 +17,7 @@ export interface EventFields {
   readonly pageLimits: PageLimits;
 }
 
-interface FilterArguments {
-  readonly type?: string | null;
-  readonly from?: Date | null;
-  readonly to?: Date | null;
-}
-
+const Filter = z.strictObject(eventFilter);
 const PublishInput = z.strictObject({ events: z.array(CustomEventBody).min(1).max(eventsMax) });
 
 /** The events of an account in the graph. */
@@ -26,8 +28,8 @@ export function eventResolvers({ events, eventStore, pageLimits }: EventFields):
         { scopes: ["webhooks:read"], ownOnly: true },
         {
           limits: pageLimits,
-          read: (range, { id }: { readonly id: string }, _context, { type, from, to }: FilterArguments) =>
-            eventStore.list(id, { type: type ?? undefined, from: from ?? undefined, to: to ?? undefined }, range),
+          read: (range, { id }: { readonly id: string }, _context, args: object) =>
+            eventStore.list(id, filterFrom(Filter, args), range),
         },
       ),
     },

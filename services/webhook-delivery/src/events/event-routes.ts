@@ -12,6 +12,7 @@ import {
   type Routes,
   refused,
   refusedWith,
+  timeParameter,
 } from "@signalbox/http";
 import { z } from "zod";
 import { customTypePattern, isOutsideOurs } from "./custom-event.ts";
@@ -90,6 +91,13 @@ const EventResource = z
     },
   });
 
+/** What narrows a list of events, in REST and in the graph. */
+export const eventFilter = {
+  type: z.string().max(200).optional().describe("A name, or a prefix that ends in `*`."),
+  from: timeParameter().optional().describe("Events of this time or later."),
+  to: timeParameter().optional().describe("Events before this time."),
+};
+
 const read = { scopes: ["webhooks:read"] } as const;
 const base = "/api/v1/webhooks/events";
 
@@ -119,19 +127,11 @@ export function eventRoutes({ events, eventStore, pageLimits }: EventRoutes): Ro
     auth: read,
     query: z.object({
       ...pageParameters(pageLimits),
-      type: z.string().max(200).optional().describe("A name, or a prefix that ends in `*`."),
-      from: z.iso.datetime().optional().describe("Events of this time or later."),
-      to: z.iso.datetime().optional().describe("Events before this time."),
+      ...eventFilter,
     }),
     responses: { 200: pageOf(EventResource) },
-    handle: ({ caller, query: { type, from, to, ...page } }) => {
-      const filter = {
-        type,
-        from: from === undefined ? undefined : new Date(from),
-        to: to === undefined ? undefined : new Date(to),
-      };
-      return listPage(page, (range) => eventStore.list(caller.accountId, filter, range), viewEvent);
-    },
+    handle: ({ caller, query }) =>
+      listPage(query, (range) => eventStore.list(caller.accountId, query, range), viewEvent),
   });
 
   routes.get(`${base}/:id`, {

@@ -1,8 +1,17 @@
 import type { Principal } from "@signalbox/auth";
-import { connectionField, createLoader, field, type Load, type PageLimits, type Resolvers } from "@signalbox/graphql";
+import {
+  connectionField,
+  createLoader,
+  field,
+  filterFrom,
+  type Load,
+  type PageLimits,
+  type Resolvers,
+} from "@signalbox/graphql";
+import { z } from "zod";
 import type { SourceLoaders } from "../sources/source-resolvers.ts";
-import { bodyPathOf, positionOfReceived } from "./received-routes.ts";
-import type { ListedDelivery, ReceivedFilter, ReceivedStore } from "./received-store.ts";
+import { bodyPathOf, positionOfReceived, receivedFilter, receivedFilterOf } from "./received-routes.ts";
+import type { ListedDelivery, ReceivedStore } from "./received-store.ts";
 
 interface ReceivedLoaders {
   readonly received: Load<ListedDelivery>;
@@ -17,12 +26,8 @@ interface Named {
   readonly id: string;
 }
 
-interface FilterArguments extends Pick<ReceivedFilter, "eventType" | "deliveryId" | "forwarded"> {
-  readonly from?: Date | null;
-  readonly to?: Date | null;
-}
-
 const read = { scopes: ["webhooks:read"] } as const;
+const Filter = z.strictObject({ ...receivedFilter, forwarded: z.boolean().optional() });
 
 /** What sources received, in the graph. */
 export function receivedResolvers({
@@ -33,8 +38,8 @@ export function receivedResolvers({
     WebhookSource: {
       received: connectionField(read, {
         limits: pageLimits,
-        read: (range, { id }: Named, _context, filter: FilterArguments) =>
-          receivedStore.list(id, range, filterOf(filter)),
+        read: (range, { id }: Named, _context, args: object) =>
+          receivedStore.list(id, range, receivedFilterOf(filterFrom(Filter, args))),
         position: positionOfReceived,
       }),
     },
@@ -47,15 +52,6 @@ export function receivedResolvers({
     },
   };
 }
-
-/** An argument that is null narrows nothing, as one that is absent. */
-const filterOf = ({ eventType, deliveryId, forwarded, from, to }: FilterArguments): ReceivedFilter => ({
-  eventType: eventType ?? undefined,
-  deliveryId: deliveryId ?? undefined,
-  forwarded: forwarded ?? undefined,
-  since: from ?? undefined,
-  until: to ?? undefined,
-});
 
 export const receivedLoaders = (receivedStore: ReceivedStore, principal: Principal | null): ReceivedLoaders => ({
   received: createLoader(

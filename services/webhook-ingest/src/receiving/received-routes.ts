@@ -14,7 +14,7 @@ import {
 } from "@signalbox/http";
 import { z } from "zod";
 import type { SourceStore } from "../sources/source-store.ts";
-import type { ListedDelivery, ReceivedStore } from "./received-store.ts";
+import type { ListedDelivery, ReceivedFilter, ReceivedStore } from "./received-store.ts";
 
 const receivedExample = {
   id: "rcv_5nVq2Yc8WfKsR0bZxLtPgd",
@@ -87,6 +87,24 @@ export function receivedRoutes(parts: ReceivedRoutes): Routes {
   return routes;
 }
 
+/** What narrows a list of what was received, in REST and in the graph, besides `forwarded`. */
+export const receivedFilter = {
+  event_type: z.string().max(256).optional().describe("A type of the partner, or a prefix that ends in `*`."),
+  delivery_id: z.string().max(600).optional().describe("As the partner names it."),
+  from: timeParameter().optional().describe("Webhooks of this time or later."),
+  to: timeParameter().optional().describe("Webhooks before this time."),
+};
+
+type GivenFilter = z.output<z.ZodObject<typeof receivedFilter>> & { readonly forwarded?: boolean | undefined };
+
+export const receivedFilterOf = (given: GivenFilter): ReceivedFilter => ({
+  eventType: given.event_type,
+  deliveryId: given.delivery_id,
+  forwarded: given.forwarded,
+  since: given.from,
+  until: given.to,
+});
+
 function declareList(routes: Routes, { sourceStore, receivedStore, pageLimits }: ReceivedRoutes): void {
   routes.get(`${path}/received`, {
     operationId: "receivedWebhooks",
@@ -94,18 +112,14 @@ function declareList(routes: Routes, { sourceStore, receivedStore, pageLimits }:
     auth: read,
     query: z.object({
       ...pageParameters(pageLimits),
-      event_type: z.string().max(256).optional().describe("A type of the partner, or a prefix that ends in `*`."),
-      delivery_id: z.string().max(600).optional().describe("As the partner names it."),
+      ...receivedFilter,
       forwarded: booleanParameter().optional().describe("Whether it went on to the account's endpoints."),
-      from: timeParameter().optional().describe("Webhooks of this time or later."),
-      to: timeParameter().optional().describe("Webhooks before this time."),
     }),
     responses: { 200: pageOf(ReceivedResource), 404: "error" },
     async handle({ caller, params: { id }, query }) {
       if ((await sourceStore.find(caller.accountId, id)) === null) return refused(404, "not_found");
-      const { event_type: eventType, delivery_id: deliveryId, forwarded, from: since, to: until, ...page } = query;
-      const filter = { eventType, deliveryId, forwarded, since, until };
-      return listPage(page, (range) => receivedStore.list(id, range, filter), viewReceived, positionOfReceived);
+      const filter = receivedFilterOf(query);
+      return listPage(query, (range) => receivedStore.list(id, range, filter), viewReceived, positionOfReceived);
     },
   });
 }
