@@ -2,8 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { repositoryRules } from "./repository-rules.ts";
 
-const places = (path: string, text: string) => repositoryRules.flatMap(({ find }) => find([lock, { path, text }]));
+const places = (path: string, text: string) => repositoryRules.flatMap(({ find }) => find([...around, { path, text }]));
+const manifest = { path: "package.json", text: '{"dependencies":{"pg":"8.23.1"}}' };
+const reasons = { path: "docs/reference/dependencies.md", text: "| `pg` | transactions |\n" };
 const lock = { path: "package-lock.json", text: lockWith("node_modules/graphql") };
+const around = [lock, manifest, reasons];
 
 // Joined from parts, because the rules read this file too.
 const forbidden: Record<string, [path: string, text: string]> = {
@@ -21,13 +24,14 @@ const forbidden: Record<string, [path: string, text: string]> = {
     "create table more ();",
   ],
   "a range of versions": ["libs/x/package.json", `{"dependencies":{"pg":"^8.0.0"}}`],
+  "a package without a reason": ["libs/x/package.json", '{"dependencies":{"left-pad":"1.3.0"}}'],
   "a workspace by version": ["libs/x/package.json", `{"dependencies":{"@signalbox/core":"0.0.0"}}`],
 };
 
 for (const [what, [path, text]] of Object.entries(forbidden)) {
   test(`${what} is found with its place`, () => {
     const found = repositoryRules.flatMap(({ find }) =>
-      find(path === lock.path ? [{ path, text }] : [lock, { path, text }]),
+      find([...around.filter((file) => file.path !== path), { path, text }]),
     );
     assert.equal(found.filter((place) => place.startsWith(path)).length, 1, found.join("\n"));
   });
@@ -37,6 +41,13 @@ test("a second copy of graphql, or another major version, is found", () => {
   const find = (text: string) => repositoryRules.flatMap((rule) => rule.find([{ path: "package-lock.json", text }]));
   assert.equal(find(lockWith("node_modules/graphql", "node_modules/pg/node_modules/graphql")).length, 2);
   assert.equal(find(lockWith("node_modules/graphql").replace("16.", "17.")).length, 1);
+});
+
+test("a package that was given up keeps no reason", () => {
+  const found = repositoryRules.flatMap(({ find }) =>
+    find([lock, manifest, { ...reasons, text: `${reasons.text}| \`left-pad\`, \`@types/*\` | padding |\n` }]),
+  );
+  assert.deepEqual(found, ["docs/reference/dependencies.md: left-pad", "docs/reference/dependencies.md: @types/*"]);
 });
 
 test("ordinary code passes", () => {

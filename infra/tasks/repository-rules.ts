@@ -46,6 +46,10 @@ export const repositoryRules: readonly RepositoryRule[] = [
     find: undeclaredMigrations,
   },
   {
+    because: "Every package has its reason in docs/reference/dependencies.md, and none stays there after it is gone.",
+    find: unexplainedDependencies,
+  },
+  {
     because: "Two copies of graphql refuse each other's schemas, and the Apollo packages need version 16.",
     find: copiesOfGraphql,
   },
@@ -63,20 +67,49 @@ function linesWith(pattern: RegExp, paths = /./): RepositoryRule["find"] {
       );
 }
 
-function inexactVersions(files: readonly SourceFile[]): string[] {
+interface NamedVersion {
+  readonly path: string;
+  readonly name: string;
+  readonly version: string;
+}
+
+/** Every package that a manifest of the repository asks for. */
+function namedVersions(files: readonly SourceFile[]): NamedVersion[] {
   return files
     .filter(({ path }) => /(^|\/)package\.json$/.test(path))
     .flatMap(({ path, text }) => {
       const manifest = JSON.parse(text) as Record<string, Record<string, string> | undefined>;
       const kinds = ["dependencies", "devDependencies", "optionalDependencies", "overrides"];
       const versions = kinds.flatMap((kind) => Object.entries(manifest[kind] ?? {}));
-      return versions
-        .filter(
-          ([name, version]) =>
-            !(name.startsWith("@signalbox/") ? version === "*" : /^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)),
-        )
-        .map(([name, version]) => `${path}: ${name} ${version}`);
+      return versions.map(([name, version]) => ({ path, name, version }));
     });
+}
+
+const isOurs = (name: string): boolean => name.startsWith("@signalbox/");
+
+function inexactVersions(files: readonly SourceFile[]): string[] {
+  return namedVersions(files)
+    .filter(({ name, version }) => !(isOurs(name) ? version === "*" : /^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)))
+    .map(({ path, name, version }) => `${path}: ${name} ${version}`);
+}
+
+const reasonsPage = "docs/reference/dependencies.md";
+
+/** Packages without a line on the page of reasons, and lines without a package. `@scope/*` stands for all of a scope. */
+function unexplainedDependencies(files: readonly SourceFile[]): string[] {
+  const asked = namedVersions(files).filter(({ name }) => !isOurs(name));
+  const page = files.find(({ path }) => path === reasonsPage)?.text ?? "";
+  const lines = page.split("\n").filter((line) => line.startsWith("| `"));
+  const namesOf = (line: string) => [...(line.split("|")[1] ?? "").matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
+  const covers = (named: string, name: string) =>
+    named.endsWith("/*") ? name.startsWith(named.slice(0, -1)) : named === name;
+  const named = lines.flatMap(namesOf);
+  // What is fetched into `.engines/` is in no manifest.
+  const expected = lines.filter((line) => !line.includes(".engines/")).flatMap(namesOf);
+  return [
+    ...asked.filter(({ name }) => !named.some((one) => covers(one, name))).map(({ path, name }) => `${path}: ${name}`),
+    ...expected.filter((one) => !asked.some(({ name }) => covers(one, name))).map((one) => `${reasonsPage}: ${one}`),
+  ];
 }
 
 /** Applied before there were declarations, and an applied file never changes. */

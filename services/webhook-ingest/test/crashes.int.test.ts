@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { environment } from "@signalbox/config";
+import { seconds } from "@signalbox/core";
 import { decodeEvent, openEventLog } from "@signalbox/events";
 import { openPool, sql } from "@signalbox/storage";
 import {
@@ -23,7 +25,8 @@ import { type Scheme, secrets, sign, type Webhook } from "./signing.ts";
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 const instances = 2;
 const perSecond = 300;
-const stormMs = 14_000;
+/** `INGEST_STORM_SECONDS=60` makes it the long run. */
+const stormMs = seconds(Number(environment().INGEST_STORM_SECONDS ?? 14));
 /** Between two kills, of each in turn: about three of each in a storm. */
 const killEveryMs = 1_100;
 const schemes: readonly Scheme[] = ["stripe", "github", "hmac"];

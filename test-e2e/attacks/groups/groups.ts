@@ -5,6 +5,7 @@ import type { Group } from "./group.ts";
 import { hostileServers } from "./hostile-servers.ts";
 import { http } from "./http.ts";
 import { ingestSignatures } from "./ingest-signatures.ts";
+import { ingestTokens } from "./ingest-tokens.ts";
 import { limits } from "./limits.ts";
 import { oauth } from "./oauth.ts";
 import { scopes } from "./scopes.ts";
@@ -17,6 +18,7 @@ export const groups: readonly Group[] = [
   crossAccount,
   scopes,
   ingestSignatures,
+  ingestTokens,
   ssrf,
   hostileServers,
   http,

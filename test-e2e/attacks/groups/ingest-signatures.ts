@@ -20,16 +20,17 @@ export const ingestSignatures: Group = {
   },
 };
 
-interface Source {
+export interface Source {
   readonly id: string;
   readonly path: string;
   readonly secret: string;
 }
 
-async function createSource(
+/** Creates a source for a partner with a secret of its own. */
+export async function createSource(
   { world }: TrustingScene,
   owner: Headers,
-  scheme: PartnerScheme,
+  scheme: Pick<PartnerScheme, "name" | "source" | "newSecret">,
   more: object = {},
 ): Promise<Source> {
   const secret = scheme.newSecret();
@@ -44,7 +45,8 @@ async function createSource(
 async function rowsOf(scene: TrustingScene, owner: Headers, scheme: PartnerScheme): Promise<Attack[]> {
   const source = await createSource(scene, owner, scheme);
   const { send } = scene;
-  const onlyHonest = honestControl(scene, owner, scheme, source);
+  const honest = () => signed(scheme, honestSigning(source.secret));
+  const onlyHonest = onlyOneReceived(scene, owner, { name: scheme.name, source, honest });
   const rows = [...mutationsOf(scheme, source.secret)].map(([what, { headers, body }]) =>
     httpAttack({
       ...{ send, path: source.path, request: { headers, body } },
@@ -54,7 +56,13 @@ async function rowsOf(scene: TrustingScene, owner: Headers, scheme: PartnerSchem
       control: onlyHonest,
     }),
   );
-  const replayed = await Promise.all(replaysOf(scheme).map((replay) => replayRow(scene, owner, scheme, replay)));
+  const replayed = await Promise.all(
+    replaysOf(scheme).map(async (replay) => {
+      const source = await createSource(scene, owner, scheme, replay.settings);
+      const captured = signed(scheme, honestSigning(source.secret));
+      return replayRow(scene, owner, { name: scheme.name, source, captured, replay });
+    }),
+  );
   return [...rows, ...replayed];
 }
 
@@ -68,13 +76,18 @@ interface Received {
   readonly count: number;
 }
 
+interface Honest {
+  readonly name: string;
+  readonly source: Source;
+  readonly honest: () => SignedRequest;
+}
+
 /** The honest request is taken, and is all that the source has received after everything else. */
-function honestControl(scene: TrustingScene, owner: Headers, scheme: PartnerScheme, source: Source): Control {
+export function onlyOneReceived(scene: TrustingScene, owner: Headers, { name, source, honest }: Honest): Control {
   return control<Received>({
-    what: `${scheme.name}: the honest request alone`,
+    what: `${name}: the honest request alone`,
     attempt: async () => {
-      const { headers, body } = signed(scheme, honestSigning(source.secret));
-      const { status } = await scene.send(source.path, { headers, body });
+      const { status } = await scene.send(source.path, honest());
       return { statuses: [status], count: await receivedAt(scene, owner, source) };
     },
     judge: ({ statuses, count }) =>
@@ -119,23 +132,27 @@ function replaysOf({ typeHeader, idHeader, signsId, signsTime }: PartnerScheme):
   ];
 }
 
+interface Captured {
+  readonly name: string;
+  readonly source: Source;
+  readonly captured: SignedRequest;
+  readonly replay: Replay;
+}
+
 /** One honest delivery, captured and sent again: it has one effect. */
-async function replayRow(
+export function replayRow(
   scene: TrustingScene,
   owner: Headers,
-  scheme: PartnerScheme,
-  { what, change, settings }: Replay,
-): Promise<Attack> {
-  const source = await createSource(scene, owner, scheme, settings);
-  const captured = signed(scheme, honestSigning(source.secret));
+  { name, source, captured, replay: { what, change } }: Captured,
+): Attack {
   const first = control<number>({
-    what: `${scheme.name}: the request that is captured (${what})`,
+    what: `${name}: the request that is captured (${what})`,
     attempt: async () => receivedAt(scene, owner, source),
     judge: (count) => (count >= 1 ? null : "nothing was received"),
     planted: [0],
   });
   return attack<Received>({
-    what: `${scheme.name}: a captured request ${what}`,
+    what: `${name}: a captured request ${what}`,
     must: "have no second effect",
     repeat: `send ${JSON.stringify(captured.headers)} and ${captured.body} twice, the second time ${what}`,
     control: first,

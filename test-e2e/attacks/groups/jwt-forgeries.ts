@@ -4,7 +4,8 @@ import type { OidcIssuer } from "@signalbox/testing";
 type Json = Readonly<Record<string, unknown>>;
 type Forgery = (tools: Tools) => string;
 
-interface Tools {
+/** What tokens are made with, good ones and others. */
+export interface Tools {
   /** Signed by the issuer itself. */
   good(claims?: Json, header?: Json): string;
   /** Signed as told, or not at all. */
@@ -151,13 +152,20 @@ export async function jwtForgeries(issuer: OidcIssuer, victim: Json): Promise<Re
   const made = [
     ...Object.entries(wrongClaims).map(([what, claims]) => [what, tools.good(claims())] as const),
     ...Object.entries(wrongHeaders).map(([what, header]) => [what, tools.good({}, header)] as const),
-    ...Object.entries(spellings).map(([what, spell]) => [what, spell(tools.good())] as const),
-    ...Object.entries(forgeries).map(([what, forge]) => [what, forge(tools)] as const),
   ];
-  return new Map(made);
+  return new Map([...made, ...forgedTokens(tools)]);
 }
 
-async function toolsOf(issuer: OidcIssuer, victim: Json): Promise<Tools> {
+/** Makes the tokens that the issuer has not signed, whatever they are for. */
+export function forgedTokens(tools: Tools): ReadonlyMap<string, string> {
+  return new Map([
+    ...Object.entries(spellings).map(([what, spell]) => [what, spell(tools.good())] as const),
+    ...Object.entries(forgeries).map(([what, forge]) => [what, forge(tools)] as const),
+  ]);
+}
+
+/** Opens what tokens of an issuer are made with; each says these claims besides its own. */
+export async function toolsOf(issuer: OidcIssuer, victim: Json): Promise<Tools> {
   const { keys } = (await (await fetch(`${issuer.issuer}/keys`)).json()) as { keys: [Tools["jwk"]] };
   const [jwk] = keys;
   const always = { iss: issuer.issuer, aud: issuer.audience, iat: seconds(), exp: seconds() + 600, ...victim };
