@@ -24,9 +24,7 @@ const itemsMax = 100;
  */
 export function redactFields(fields: object): Record<string, unknown> {
   if (fields instanceof Error) return { error: redactError(fields, 0) };
-  const copy: Record<string, unknown> = {};
-  for (const [name, field] of Object.entries(redactObject(fields, 0))) copy[lineName(name)] = field;
-  return copy;
+  return redactObject(fields, 0, lineName);
 }
 
 const lineNames = new Map<string, string>();
@@ -66,14 +64,15 @@ function redactValue(value: unknown, depth: number): unknown {
   return redactObject(value, depth + 1);
 }
 
-function redactObject(value: object, depth: number): Record<string, unknown> {
+function redactObject(value: object, depth: number, nameOf?: (name: string) => string): Record<string, unknown> {
   const copy: Record<string, unknown> = {};
   let left = itemsMax;
-  for (const [name, field] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
     if (left-- === 0) break;
+    const field = (value as Readonly<Record<string, unknown>>)[name];
     // A count or a yes or no under such a name gives nothing away.
     const isHidden = field != null && typeof field !== "number" && typeof field !== "boolean" && isSecretField(name);
-    copy[name] = isHidden ? masked : redactValue(field, depth);
+    copy[nameOf === undefined ? name : nameOf(name)] = isHidden ? masked : redactValue(field, depth);
   }
   return copy;
 }

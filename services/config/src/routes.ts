@@ -47,7 +47,7 @@ function resourceRoutes(dependencies: Dependencies): Routes {
     cache: `private, ${shared}`,
     handle: () => {
       const { resource, etag, changedAt } = dependencies.published.current();
-      return ok(resource, { etag, headers: { ...age(), "last-modified": changedAt.toUTCString() } });
+      return ok(resource, { etag, lasting: true, headers: { ...age(), "last-modified": changedAt.toUTCString() } });
     },
   });
 

@@ -30,6 +30,24 @@ test("what is not declared is left out in production and refused in strict mode"
   }
 });
 
+test("the text of a value that lasts is made once for each route, with its own members alone", async (t) => {
+  let looked = 0;
+  const Seen = z.object({ id: z.string() }).refine(() => ++looked > 0);
+  const routes = createRoutes();
+  const [value, next] = [{ id: "1", inner: { a: 1 } }, { id: "2" }];
+  let current: object = value;
+  const handle = () => ok(current, { lasting: true });
+  routes.get("/short", { ...shared, responses: { 200: Seen }, handle });
+  routes.get("/long", { ...shared, handle });
+  const { request } = await serveRoutes(t, routes, { strict: false });
+  for (let time = 0; time < 3; time++) assert.deepEqual(await (await request("/short")).json(), { id: "1" });
+  assert.deepEqual(await (await request("/long")).json(), value);
+  assert.equal(looked, 1);
+  current = next;
+  assert.deepEqual(await (await request("/short")).json(), next);
+  assert.equal(looked, 2);
+});
+
 test("in strict mode a refusal nobody declared is found", async (t) => {
   const routes = createRoutes();
   routes.get("/a", { ...shared, handle: () => refused(410, "not_found") });

@@ -36,6 +36,7 @@ export function compileRoute(route: Route): CompiledRoute {
     vary: ["Accept", "Authorization", "X-API-Key", ...(spec.vary ?? [])].join(", "),
     deadlineMs: spec.deadlineMs,
     bodySchemas: schemasOf(spec),
+    lastingTexts: new WeakMap(),
     statuses: new Set(Object.keys(spec.responses).map(Number)),
     attributes: { "http.request.method": method.toUpperCase(), "http.route": path },
     labels: new Map(),

@@ -60,6 +60,6 @@ export function createHttpApp(options: HttpAppOptions): RequestListener {
     cors: createCors([...context.configuration.get("http.cors.origins"), ...(options.corsOrigins ?? [])]),
     strict: options.strict ?? context.configuration.get("http.strict-responses"),
   });
-  const app = expressApp(edge, compileRoutes(list)) as unknown as RequestListener;
+  const app = expressApp(edge, compileRoutes(list));
   return withMounts(app, guarded(edge, options.mounts ?? {}));
 }

@@ -48,10 +48,7 @@ export function createInternalApp(options: InternalAppOptions): RequestListener 
     strict: options.strict ?? context.configuration.get("http.strict-responses"),
   });
   const document = published ? [openApiRoute(context.service, published.routes, published.openapi)] : [];
-  const app = withMounts(
-    expressApp(edge, compileRoutes([...routes.list, ...document])) as unknown as RequestListener,
-    options.mounts ?? {},
-  );
+  const app = withMounts(expressApp(edge, compileRoutes([...routes.list, ...document])), options.mounts ?? {});
   const live = typeof tokens === "function" ? tokens : () => tokens;
   const { callers = () => [] } = options;
   return (request, response) => {

@@ -34,6 +34,8 @@ export interface CompiledRoute {
   /** The deadline in milliseconds; undefined for the common one, null for none. */
   readonly deadlineMs: number | null | undefined;
   readonly bodySchemas: ReadonlyMap<number, z.ZodType>;
+  /** The texts of values that handlers answer more than once. */
+  readonly lastingTexts: WeakMap<object, string>;
   /** Statuses the route may answer with, besides those of the framework. */
   readonly statuses: ReadonlySet<number>;
   /** Attributes of the spans of its requests. */

@@ -1,4 +1,5 @@
-import express, { type Express } from "express";
+import type { RequestListener } from "node:http";
+import express from "express";
 import { compileRoute } from "./compile-route.ts";
 import { shapeOf } from "./compile-routes.ts";
 import type { Edge } from "./edge.ts";
@@ -6,25 +7,27 @@ import type { CompiledRoute } from "./exchange.ts";
 import { serve } from "./serve.ts";
 import { notFoundRoute, otherMethodsRoute, withPreflight } from "./unmatched-route.ts";
 
-/** Puts compiled routes on Express 5: one layer per route, and behind them what answers when none of them does. */
-export function expressApp(edge: Edge, routes: readonly CompiledRoute[]): Express {
-  const app = express();
-  app.disable("x-powered-by");
-  app.disable("etag");
-  app.set("query parser", false);
-  app.enable("case sensitive routing");
+/**
+ * Puts compiled routes on the router of Express 5: one layer per route, and behind them what answers when none of them does.
+ * The router without `express()` around it, which would give every request and response another prototype and a last handler
+ * that nobody here needs.
+ */
+export function expressApp(edge: Edge, routes: readonly CompiledRoute[]): RequestListener {
+  const router = express.Router({ caseSensitive: true });
   for (const ofPath of Map.groupBy(routes, ({ path }) => shapeOf(path)).values()) {
     for (const route of withPreflight(edge, ofPath)) {
-      app[route.method](route.path, (request, response) => serve(edge, route, request, response, request.params));
+      router[route.method](route.path, (request, response) => serve(edge, route, request, response, request.params));
     }
     const others = otherMethodsRoute(edge, ofPath as [CompiledRoute, ...CompiledRoute[]]);
-    app.all(others.path, (request, response) => serve(edge, others, request, response, {}));
+    router.all(others.path, (request, response) => serve(edge, others, request, response, {}));
   }
   const notFound = compileRoute(notFoundRoute());
-  app.use((request, response) => void serve(edge, notFound, request, response, {}));
+  router.use((request, response) => void serve(edge, notFound, request, response, {}));
   // Express knows an error handler by its four parameters. Only a path that cannot be decoded gets here.
-  app.use((_error: unknown, request: express.Request, response: express.Response, _next: express.NextFunction) => {
+  router.use((_error: unknown, request: express.Request, response: express.Response, _next: express.NextFunction) => {
     void serve(edge, notFound, request, response, {});
   });
-  return app;
+  return (request, response) => {
+    router(request as express.Request, response as express.Response, () => response.destroy());
+  };
 }

@@ -10,6 +10,8 @@ export interface ResponseOptions {
   readonly etag?: string | undefined;
   readonly cache?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** The value is one object that nobody changes, answered again and again: its text is made once. */
+  readonly lasting?: true | undefined;
 }
 
 type ResponseBody =

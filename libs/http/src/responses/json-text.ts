@@ -16,18 +16,24 @@ class UndeclaredResponse extends Error {
 export function jsonText(route: CompiledRoute, strict: boolean, response: HttpResponse): string {
   if (response.body.kind !== "json") return "";
   const { value } = response.body;
-  const schema = route.bodySchemas.get(response.status);
-  if (!schema) throw new UndeclaredResponse(`${route.label} answered ${response.status} with JSON it does not declare`);
+  if (response.lasting === undefined || typeof value !== "object" || value === null)
+    return declaredText(route, strict, response.status, value);
+  const text = route.lastingTexts.get(value) ?? declaredText(route, strict, response.status, value);
+  route.lastingTexts.set(value, text);
+  return text;
+}
+
+function declaredText(route: CompiledRoute, strict: boolean, status: number, value: unknown): string {
+  const schema = route.bodySchemas.get(status);
+  if (!schema) throw new UndeclaredResponse(`${route.label} answered ${status} with JSON it does not declare`);
   const result = schema.safeParse(value);
   if (!result.success) {
     const problems = result.error.issues.map((issue) => `${fieldPath(issue.path) || "body"}: ${issue.message}`);
-    throw new UndeclaredResponse(
-      `${route.label} answered ${response.status} that does not fit: ${problems.join("; ")}`,
-    );
+    throw new UndeclaredResponse(`${route.label} answered ${status} that does not fit: ${problems.join("; ")}`);
   }
   const extra = strict ? unknownMembers(value, result.data) : [];
   if (extra.length > 0) {
-    throw new UndeclaredResponse(`${route.label} answered ${response.status} with undeclared ${extra.join(", ")}`);
+    throw new UndeclaredResponse(`${route.label} answered ${status} with undeclared ${extra.join(", ")}`);
   }
   return JSON.stringify(result.data);
 }

@@ -32,7 +32,7 @@ export function readContext(body: Buffer, principal: Principal): Read {
   if (context === undefined || context === null) return missing;
   if (!isObject(context)) return fault("INVALID_CONTEXT", "context must be an object.");
   if (!isWithinDepth(context, depthMax)) return fault("INVALID_CONTEXT", `context may be ${depthMax} levels deep.`);
-  if (Buffer.byteLength(JSON.stringify(context)) > contextBytesMax) {
+  if (body.byteLength > contextBytesMax && Buffer.byteLength(JSON.stringify(context)) > contextBytesMax) {
     return fault("INVALID_CONTEXT", `context may have ${contextBytesMax} bytes.`);
   }
   const { targetingKey } = context;
@@ -56,9 +56,11 @@ function contextOfOther(accountId: string, context: Record<string, unknown>): Re
 const fault = (code: ContextFault, details: string): Read => ({ ok: false, code, details });
 const missing = fault("TARGETING_KEY_MISSING", "context.targetingKey must be the id of an account.");
 
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
 function parsed(body: Buffer): unknown {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    return JSON.parse(utf8.decode(body));
   } catch {
     return undefined;
   }
