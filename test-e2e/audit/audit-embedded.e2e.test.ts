@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import { removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
-import { recipesOfIssuer } from "./recipes.ts";
+import { recipesOfIssuer } from "./recipes/issuer.ts";
 import { findsRefusals, walkWrites } from "./walk.ts";
 import { openWorld } from "./world.ts";
 

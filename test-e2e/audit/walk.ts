@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { serviceDoors } from "@signalbox/infra/generate/access/service-doors.ts";
 import { type Write, writesOf } from "@signalbox/infra/generate/access/writes.ts";
 import { eventually } from "@signalbox/testing";
-import { type Attempt, recipes, recipesOfIssuer } from "./recipes.ts";
+import type { Attempt, Recipes } from "./recipes/attempt.ts";
+import { recipesOfIssuer } from "./recipes/issuer.ts";
+import { recipes } from "./recipes/recipes.ts";
 import type { World } from "./world.ts";
 
 /** An entry of the audit, as far as the walk looks at it. */
@@ -14,7 +16,7 @@ interface Entry {
 }
 
 /** Makes the writes of a table, and finds the entry of each in the audit: its action, and nothing undeclared. */
-export async function walkWrites(world: World, table: typeof recipes = recipes): Promise<void> {
+export async function walkWrites(world: World, table: Recipes = recipes): Promise<void> {
   const declared = (await Promise.all((await serviceDoors()).map(writesOf))).flat();
   const writes = declared.filter(({ actions }) => actions?.length);
   const named = writes.map(({ operation }) => operation).sort();

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { type Attempt, recipes } from "../../audit/recipes.ts";
+import type { Attempt } from "../../audit/recipes/attempt.ts";
+import { recipes } from "../../audit/recipes/recipes.ts";
 import { inLanes } from "../runner/run-attacks.ts";
 import type { TrustingScene } from "../scene/trusting-scene.ts";
 import { type DeclaredAccess, declaredAccess } from "./declared-access.ts";

@@ -1,0 +1,116 @@
+import { randomBytes } from "node:crypto";
+import { eventually } from "@signalbox/testing";
+import type { Person } from "../world.ts";
+import { type Attempt, fresh, graph, mutation, type Recipe, type Recipes, rest } from "./attempt.ts";
+
+const whole = { display_name: "Eve", locale: "de", timezone: "UTC" };
+const settings = { locale: "de", timezone: "UTC", notifications: { product_updates: true } };
+export const named = { name: "deploy", scopes: ["account:read"] };
+
+/** A write about a credential that is there. */
+export const credential = (
+  what: "api-keys" | "clients",
+  make: (person: Person, id: string, path: string) => Attempt,
+): Recipe =>
+  fresh(async (person, { send }) => {
+    const { id } = (await send(person.headers, `/api/account/${what}/`, { body: named })).json;
+    return make(person, id, `/api/account/${what}/${id}`);
+  });
+
+/** A write about a contact address that waits for its confirmation, with the code that was mailed to it. */
+const pending = (make: (person: Person, mail: { code: string }) => Attempt): Recipe =>
+  fresh(async (person, { send, mailTo }) => {
+    const contact_address = `${randomBytes(8).toString("hex")}@example.org`;
+    await send(person.headers, "/api/account/", { method: "PATCH", body: { contact_address } });
+    return make(person, await mailTo(contact_address));
+  });
+
+/** The holder of the address in use objects to its change, by the link in the mail. */
+const objection: Recipe = fresh(async (person, { send, mailTo }) => {
+  const contact_address = `${randomBytes(8).toString("hex")}@example.org`;
+  await send(person.headers, "/api/account/", { method: "PATCH", body: { contact_address } });
+  return rest(person, "POST", (await mailTo(person.address)).link);
+});
+
+const changeStatus: Recipe = async ({ administrator, person }) => {
+  const { id } = await person();
+  const body = { status: "suspended", reason: "walked" };
+  return rest({ headers: administrator }, "POST", `/api/accounts/${id}/status`, body);
+};
+
+/** How to make each write about an account and its credentials that leaves an entry. */
+export const accountRecipes: Recipes = {
+  "PATCH /api/account/": fresh((person) => rest(person, "PATCH", "/api/account/", { display_name: "Eve" })),
+  "PUT /api/account/": fresh((person) => {
+    return rest(person, "PUT", "/api/account/", { ...whole, contact_address: person.address });
+  }),
+  "DELETE /api/account/": fresh((person) => rest(person, "DELETE", "/api/account/")),
+  "PATCH /api/account/settings/": fresh((person) => rest(person, "PATCH", "/api/account/settings/", { locale: "de" })),
+  "PUT /api/account/settings/": fresh((person) => rest(person, "PUT", "/api/account/settings/", settings)),
+  "PATCH /api/settings/": fresh((person) => rest(person, "PATCH", "/api/settings/", { locale: "de" })),
+  "PUT /api/settings/": fresh((person) => rest(person, "PUT", "/api/settings/", settings)),
+  "POST /api/account/status/": fresh((person) => rest(person, "POST", "/api/account/status/", { status: "disabled" })),
+  "POST /api/account/recovery/": fresh(async (person, { send, tryTo }) => {
+    await send(person.headers, "/api/account/status/", { body: { status: "disabled" } });
+    // The edge of the service knows it when it refuses what only an active account may do.
+    await eventually(async () => (await tryTo(person.headers, "/api/account/api-keys/", { body: {} })).status === 403);
+    return rest(person, "POST", "/api/account/recovery/");
+  }),
+  "POST /api/account/contact-change/confirm": pending((person, { code }) =>
+    rest(person, "POST", "/api/account/contact-change/confirm", { code }),
+  ),
+  "DELETE /api/account/contact-change/": pending((person) => rest(person, "DELETE", "/api/account/contact-change/")),
+  "POST /api/account/contact-links/{token}": objection,
+  "POST /api/account/step-up/": fresh(async (person, { send, mailTo }) => {
+    await send(person.headers, "/api/account/step-up/", { body: {} });
+    const { code } = await mailTo(person.address);
+    return rest(person, "POST", "/api/account/step-up/", { code });
+  }),
+  "DELETE /api/account/sign-ins/": fresh((person) => rest(person, "DELETE", "/api/account/sign-ins/")),
+  "POST /api/account/identities/": fresh((person, { freshToken }) =>
+    rest(person, "POST", "/api/account/identities/", { token: freshToken() }),
+  ),
+  "DELETE /api/account/identities/{identity_id}": fresh(async (person, { send, freshToken }) => {
+    const { id } = (await send(person.headers, "/api/account/identities/", { body: { token: freshToken() } })).json;
+    return rest(person, "DELETE", `/api/account/identities/${id}`);
+  }),
+  "GET /api/account/export/": fresh((person) => rest(person, "GET", "/api/account/export/")),
+  "POST /api/account/api-keys/": fresh((person) => rest(person, "POST", "/api/account/api-keys/", named)),
+  "PATCH /api/account/api-keys/{key_id}": credential("api-keys", (person, _id, path) =>
+    rest(person, "PATCH", path, { name: "other" }),
+  ),
+  "POST /api/account/api-keys/{key_id}/rotate": credential("api-keys", (person, _id, path) =>
+    rest(person, "POST", `${path}/rotate`, {}),
+  ),
+  "DELETE /api/account/api-keys/{key_id}": credential("api-keys", (person, _id, path) => rest(person, "DELETE", path)),
+  "DELETE /api/account/current-api-key/": fresh(async (person, { send }) => {
+    const { key } = (await send(person.headers, "/api/account/api-keys/", { body: named })).json;
+    return rest({ headers: { "x-api-key": key } }, "DELETE", "/api/account/current-api-key/");
+  }),
+  "POST /api/accounts/{account_id}/status": changeStatus,
+  "Mutation.updateAccount": fresh((person) =>
+    graph(person, "updateAccount", "UpdateAccountInput", { displayName: "Eve" }),
+  ),
+  "Mutation.updateAccountSettings": fresh((person) =>
+    graph(person, "updateAccountSettings", "UpdateAccountSettingsInput", { locale: "de" }),
+  ),
+  "Mutation.signOutEverywhere": fresh((person) => mutation(person, "signOutEverywhere")),
+  "Mutation.setAccountStatus": async ({ administrator: headers, person }) => {
+    const input = { accountId: (await person()).id, status: "suspended", reason: "walked" };
+    return graph({ headers }, "setAccountStatus", "SetAccountStatusInput", input);
+  },
+  "Mutation.createApiKey": fresh((person) => graph(person, "createApiKey", "CreateApiKeyInput", named)),
+  "Mutation.renameApiKey": credential("api-keys", (person, id) =>
+    graph(person, "renameApiKey", "RenameApiKeyInput", { id, name: "other" }),
+  ),
+  "Mutation.rotateApiKey": credential("api-keys", (person, id) =>
+    graph(person, "rotateApiKey", "RotateApiKeyInput", { id }),
+  ),
+  "Mutation.revokeApiKey": credential("api-keys", (person, id) =>
+    graph(person, "revokeApiKey", "RevokeApiKeyInput", { id }),
+  ),
+  "Mutation.confirmContactAddress": pending((person, { code }) =>
+    graph(person, "confirmContactAddress", "ConfirmContactAddressInput", { code }),
+  ),
+  "Mutation.cancelContactChange": pending((person) => mutation(person, "cancelContactChange")),
+};

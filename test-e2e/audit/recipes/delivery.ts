@@ -1,0 +1,101 @@
+import { eventually } from "@signalbox/testing";
+import type { Person } from "../world.ts";
+import { type Attempt, fresh, mutation, type Recipe, type Recipes, rest } from "./attempt.ts";
+
+const endpoints = "/api/v1/webhooks/endpoints";
+const newEndpoint = { url: "https://hooks.example.org/a", event_types: ["account.updated"] };
+const endpoint = (make: (person: Person, path: string) => Attempt, before: readonly string[] = []): Recipe =>
+  fresh(async (person, { send }) => {
+    const { id } = (await send(person.headers, endpoints, { body: newEndpoint })).json;
+    for (const action of before) await send(person.headers, `${endpoints}/${id}/${action}`, { method: "POST" });
+    return make(person, `${endpoints}/${id}`);
+  });
+
+const eventTypes = "/api/v1/webhooks/event-types";
+const eventType = (make: (person: Person, path: string) => Attempt): Recipe =>
+  fresh(async (person, { send }) => {
+    await send(person.headers, eventTypes, { body: { name: "order.created" } });
+    return make(person, `${eventTypes}/order.created`);
+  });
+
+/** An endpoint whose receiver said that it is gone. */
+const disabledEndpoint = (make: (person: Person, path: string) => Attempt): Recipe =>
+  fresh(async (person, { send, goneUrl: url }) => {
+    const { id } = (await send(person.headers, endpoints, { body: { ...newEndpoint, url } })).json;
+    await send(person.headers, "/api/account/", { method: "PATCH", body: { display_name: "Eve" } });
+    const path = `${endpoints}/${id}`;
+    await eventually(async () => (await send(person.headers, path)).json.status === "disabled");
+    return make(person, path);
+  });
+
+/** A mutation about the endpoint of a path, or the type: the last step stands for ID. */
+const ofPath =
+  (call: string) =>
+  (person: Person, path: string): Attempt =>
+    mutation(person, call.replace("ID", `"${path.split("/").at(-1)}"`));
+
+/** How to make each write about endpoints, types of events and deliveries that leaves an entry. */
+export const deliveryRecipes: Recipes = {
+  "POST /api/v1/webhooks/endpoints": fresh((person) => rest(person, "POST", endpoints, newEndpoint)),
+  "PATCH /api/v1/webhooks/endpoints/{id}": endpoint((person, path) =>
+    rest(person, "PATCH", path, { url: "https://hooks.example.org/b" }),
+  ),
+  "DELETE /api/v1/webhooks/endpoints/{id}": endpoint((person, path) => rest(person, "DELETE", path)),
+  "POST /api/v1/webhooks/endpoints/{id}/pause": endpoint((person, path) => rest(person, "POST", `${path}/pause`)),
+  "POST /api/v1/webhooks/endpoints/{id}/resume": endpoint(
+    (person, path) => rest(person, "POST", `${path}/resume`),
+    ["pause"],
+  ),
+  "POST /api/v1/webhooks/endpoints/{id}/enable": disabledEndpoint((person, path) =>
+    rest(person, "POST", `${path}/enable`),
+  ),
+  "POST /api/v1/webhooks/endpoints/{id}/secret/rotate": endpoint((person, path) =>
+    rest(person, "POST", `${path}/secret/rotate`),
+  ),
+  "DELETE /api/v1/webhooks/endpoints/{id}/secret/previous": endpoint(
+    (person, path) => rest(person, "DELETE", `${path}/secret/previous`),
+    ["secret/rotate"],
+  ),
+  "POST /api/v1/webhooks/endpoints/{id}/secret/reveal": endpoint((person, path) =>
+    rest(person, "POST", `${path}/secret/reveal`),
+  ),
+  "POST /api/v1/webhooks/event-types": fresh((person) => rest(person, "POST", eventTypes, { name: "order.created" })),
+  "PATCH /api/v1/webhooks/event-types/{name}": eventType((person, path) =>
+    rest(person, "PATCH", path, { enforcement: "warn" }),
+  ),
+  "DELETE /api/v1/webhooks/event-types/{name}": eventType((person, path) => rest(person, "DELETE", path)),
+  "POST /api/v1/webhooks/replays": endpoint((person, path) =>
+    rest(person, "POST", "/api/v1/webhooks/replays", {
+      endpoint_id: path.split("/").at(-1),
+      from: "2026-01-01T00:00:00Z",
+    }),
+  ),
+  "POST /api/v1/webhooks/keys/rotate": fresh((person) => rest(person, "POST", "/api/v1/webhooks/keys/rotate")),
+  "Mutation.createWebhookEndpoint": fresh((person) => {
+    const input = `{ url: "${newEndpoint.url}", eventTypes: ${JSON.stringify(newEndpoint.event_types)} }`;
+    return mutation(person, `createWebhookEndpoint(input: ${input})`);
+  }),
+  "Mutation.updateWebhookEndpoint": endpoint(
+    ofPath('updateWebhookEndpoint(id: ID, input: { url: "https://hooks.example.org/b" })'),
+  ),
+  "Mutation.deleteWebhookEndpoint": endpoint(ofPath("deleteWebhookEndpoint(id: ID)")),
+  "Mutation.pauseWebhookEndpoint": endpoint(ofPath("pauseWebhookEndpoint(id: ID)")),
+  "Mutation.resumeWebhookEndpoint": endpoint(ofPath("resumeWebhookEndpoint(id: ID)"), ["pause"]),
+  "Mutation.enableWebhookEndpoint": disabledEndpoint(ofPath("enableWebhookEndpoint(id: ID)")),
+  "Mutation.rotateWebhookEndpointSecret": endpoint(ofPath("rotateWebhookEndpointSecret(id: ID)")),
+  "Mutation.deletePreviousWebhookEndpointSecrets": endpoint(ofPath("deletePreviousWebhookEndpointSecrets(id: ID)"), [
+    "secret/rotate",
+  ]),
+  "Mutation.revealWebhookEndpointSecret": endpoint(ofPath("revealWebhookEndpointSecret(id: ID)")),
+  "Mutation.createWebhookEventType": fresh((person) =>
+    mutation(person, 'createWebhookEventType(input: { name: "order.created" })'),
+  ),
+  "Mutation.updateWebhookEventType": eventType(
+    ofPath('updateWebhookEventType(name: ID, input: { enforcement: "warn" })'),
+  ),
+  "Mutation.deleteWebhookEventType": eventType(ofPath("deleteWebhookEventType(name: ID)")),
+  "Mutation.startWebhookReplay": endpoint(
+    ofPath('startWebhookReplay(input: { endpointId: ID, from: "2026-01-01T00:00:00Z" })'),
+  ),
+  "Mutation.rotateWebhookSigningKey": fresh((person) => mutation(person, "rotateWebhookSigningKey")),
+};

@@ -1,0 +1,35 @@
+import type { Person, World } from "../world.ts";
+import { type Attempt, fresh, graph, mutation, type Recipe, type Recipes, rest } from "./attempt.ts";
+
+const image = (make: (person: Person, id: string) => Attempt): Recipe =>
+  fresh(async (person, world) => {
+    const { path, request } = upload(person, world);
+    return make(person, (await world.send(person.headers, path, request)).json.id);
+  });
+
+function upload(person: Person, { photo }: World): Attempt {
+  const form = new FormData();
+  form.set("file", new Blob([new Uint8Array(photo)], { type: "image/jpeg" }), "photo.jpg");
+  return rest(person, "POST", "/images", form);
+}
+
+/** How to make each write about images that leaves an entry. */
+export const imagesRecipes: Recipes = {
+  "POST /images": fresh(upload),
+  "POST /images/import": fresh((person, { photoUrl: source_url }) =>
+    rest(person, "POST", "/images/import", { source_url }),
+  ),
+  "PATCH /images/{image_id}": image((person, id) => rest(person, "PATCH", `/images/${id}`, { title: "Hills" })),
+  "PUT /images/{image_id}": image((person, id) => rest(person, "PUT", `/images/${id}`, { filename: "hills.jpg" })),
+  "POST /images/signing-keys/rotate": fresh((person) => rest(person, "POST", "/images/signing-keys/rotate")),
+  "POST /images/{image_id}/reprocess": image((person, id) => rest(person, "POST", `/images/${id}/reprocess`)),
+  "DELETE /images/{image_id}": image((person, id) => rest(person, "DELETE", `/images/${id}`)),
+  "Mutation.updateImage": image((person, id) =>
+    mutation(person, `updateImage(id: "${id}", input: { title: "Hills" })`),
+  ),
+  "Mutation.importImage": fresh((person, { photoUrl: sourceUrl }) =>
+    graph(person, "importImage", "ImportImageInput", { sourceUrl }),
+  ),
+  "Mutation.reprocessImage": image((person, id) => mutation(person, `reprocessImage(id: "${id}")`)),
+  "Mutation.deleteImage": image((person, id) => mutation(person, `deleteImage(id: "${id}")`)),
+};

@@ -1,0 +1,106 @@
+import { createHmac, randomBytes } from "node:crypto";
+import { eventually } from "@signalbox/testing";
+import type { Person } from "../world.ts";
+import { type Attempt, fresh, graph, mutation, type Recipe, type Recipes, rest } from "./attempt.ts";
+
+const sources = "/api/v1/webhooks/sources";
+const newSource = {
+  name: "Partner",
+  scheme: "standard-webhooks",
+  secret: `whsec_${randomBytes(24).toString("base64")}`,
+};
+
+const source = (make: (person: Person, path: string) => Attempt): Recipe =>
+  fresh(async (person, { send }) => {
+    const { id } = (await send(person.headers, sources, { body: newSource })).json;
+    return make(person, `${sources}/${id}`);
+  });
+
+/** A mutation of a source that is there. */
+const sourceGraph = (call: (id: string) => string): Recipe =>
+  source((person, path) => mutation(person, call(path.slice(sources.length + 1))));
+
+/** A mutation about the source of a path; SOURCE stands for the argument that names it. */
+const ofSource = (person: Person, path: string, call: string): Attempt => {
+  const id = path.slice(sources.length + 1).split("/")[0];
+  return mutation(person, call.replace("SOURCE", `sourceId: "${id}"`));
+};
+
+/** A replay that takes its time: of some webhooks that a source received, one a second. */
+const runningReplay = (make: (person: Person, path: string) => Attempt): Recipe =>
+  fresh(async (person, { send }) => {
+    const secret = randomBytes(24).toString("hex");
+    const { id, ingest_path } = (
+      await send(person.headers, sources, { body: { ...newSource, scheme: "github", secret } })
+    ).json;
+    for (let nth = 0; nth < 20; nth++) {
+      const body = { nth };
+      const signature = createHmac("sha256", secret).update(JSON.stringify(body)).digest("hex");
+      const headers = { "x-github-delivery": `${nth}`, "x-hub-signature-256": `sha256=${signature}` };
+      await send(headers, ingest_path, { body });
+    }
+    const path = `${sources}/${id}/replays`;
+    const body = { from: "2026-01-01T00:00:00Z", rate: 1 };
+    return make(person, `${path}/${(await send(person.headers, path, { body })).json.id}`);
+  });
+
+/** A webhook that was refused for the secret of its source, which is right by now. */
+const mendedRejection = (make: (person: Person, path: string) => Attempt): Recipe =>
+  fresh(async (person, { send, tryTo }) => {
+    const secret = randomBytes(24).toString("hex");
+    const settings = { keep_rejected_bodies: true };
+    const wrong = { ...newSource, scheme: "github", secret: `${secret}-wrong`, settings };
+    const { id, ingest_path } = (await send(person.headers, sources, { body: wrong })).json;
+    const signature = createHmac("sha256", secret).update("{}").digest("hex");
+    await tryTo({ "x-github-delivery": "1", "x-hub-signature-256": `sha256=${signature}` }, ingest_path, { body: {} });
+    const path = `${sources}/${id}/rejections`;
+    const rejection = await eventually(async () => (await send(person.headers, path)).json.items[0]?.id ?? null);
+    await send(person.headers, `${sources}/${id}`, { method: "PATCH", body: { secret } });
+    return make(person, `${path}/${rejection}`);
+  });
+
+/** How to make each write about sources and what they received that leaves an entry. */
+export const ingestRecipes: Recipes = {
+  "POST /api/v1/webhooks/sources": fresh((person) => rest(person, "POST", sources, newSource)),
+  "PATCH /api/v1/webhooks/sources/{id}": source((person, path) =>
+    rest(person, "PATCH", path, { secret: `whsec_${randomBytes(24).toString("base64")}` }),
+  ),
+  "POST /api/v1/webhooks/sources/{id}/secret/rotate": source((person, path) =>
+    rest(person, "POST", `${path}/secret/rotate`, { secret: `whsec_${randomBytes(24).toString("base64")}` }),
+  ),
+  "POST /api/v1/webhooks/sources/{id}/rotate-url": source((person, path) =>
+    rest(person, "POST", `${path}/rotate-url`, { overlap_seconds: 60 }),
+  ),
+  "POST /api/v1/webhooks/sources/{id}/replays": source((person, path) =>
+    rest(person, "POST", `${path}/replays`, { from: "2026-01-01T00:00:00Z" }),
+  ),
+  "POST /api/v1/webhooks/sources/{id}/replays/{replay_id}/cancel": runningReplay((person, path) =>
+    rest(person, "POST", `${path}/cancel`),
+  ),
+  "POST /api/v1/webhooks/sources/{id}/rejections/{rejection_id}/retry": mendedRejection((person, path) =>
+    rest(person, "POST", `${path}/retry`),
+  ),
+  "DELETE /api/v1/webhooks/sources/{id}": source((person, path) => rest(person, "DELETE", path)),
+  "Mutation.createWebhookSource": fresh((person) =>
+    graph(person, "createWebhookSource", "CreateWebhookSourceInput", newSource),
+  ),
+  "Mutation.updateWebhookSource": sourceGraph(
+    (id) => `updateWebhookSource(id: "${id}", input: { name: "Store", secret: "${newSource.secret}" })`,
+  ),
+  "Mutation.rotateWebhookSourceSecret": sourceGraph(
+    (id) => `rotateWebhookSourceSecret(id: "${id}", input: { secret: "${newSource.secret}" })`,
+  ),
+  "Mutation.rotateWebhookSourceUrl": sourceGraph(
+    (id) => `rotateWebhookSourceUrl(id: "${id}", input: { overlapSeconds: 60 })`,
+  ),
+  "Mutation.deleteWebhookSource": sourceGraph((id) => `deleteWebhookSource(id: "${id}")`),
+  "Mutation.createReceivedWebhookReplay": source((person, path) =>
+    ofSource(person, path, `createReceivedWebhookReplay(SOURCE, input: { from: "2026-01-01T00:00:00Z" })`),
+  ),
+  "Mutation.cancelReceivedWebhookReplay": runningReplay((person, path) =>
+    ofSource(person, path, `cancelReceivedWebhookReplay(SOURCE, id: "${path.split("/").at(-1)}")`),
+  ),
+  "Mutation.retryWebhookRejection": mendedRejection((person, path) =>
+    ofSource(person, path, `retryWebhookRejection(SOURCE, id: "${path.split("/").at(-1)}")`),
+  ),
+};

@@ -1,0 +1,46 @@
+import type { Person } from "../world.ts";
+import { credential, named } from "./account.ts";
+import { type Attempt, fresh, graph, type Recipe, type Recipes, rest } from "./attempt.ts";
+
+/** A write about a sign-in with a browser. */
+const signIn =
+  (make: (person: Pick<Person, "headers">, id: string) => Attempt): Recipe =>
+  async (world) => {
+    const headers = await world.signIn();
+    const [{ id }] = (await world.send(headers, "/api/account/sign-ins/")).json.items;
+    return make({ headers }, id);
+  };
+
+const operating = { roles: ["admin", "operator"] };
+
+/** How to make the writes that there are with the built-in issuer alone: another one has sign-ins, clients and roles of its own. */
+export const recipesOfIssuer: Recipes = {
+  "POST /api/account/clients/": fresh((person) => rest(person, "POST", "/api/account/clients/", named)),
+  "PATCH /api/account/clients/{client_id}": credential("clients", (person, _id, path) =>
+    rest(person, "PATCH", path, { name: "other" }),
+  ),
+  "POST /api/account/clients/{client_id}/secret/rotate": credential("clients", (person, _id, path) =>
+    rest(person, "POST", `${path}/secret/rotate`, {}),
+  ),
+  "DELETE /api/account/clients/{client_id}": credential("clients", (person, _id, path) => rest(person, "DELETE", path)),
+  "Mutation.createServiceClient": fresh((person) =>
+    graph(person, "createServiceClient", "CreateServiceClientInput", named),
+  ),
+  "Mutation.renameServiceClient": credential("clients", (person, id) =>
+    graph(person, "renameServiceClient", "RenameServiceClientInput", { id, name: "other" }),
+  ),
+  "Mutation.rotateServiceClientSecret": credential("clients", (person, id) =>
+    graph(person, "rotateServiceClientSecret", "RotateServiceClientSecretInput", { id }),
+  ),
+  "Mutation.revokeServiceClient": credential("clients", (person, id) =>
+    graph(person, "revokeServiceClient", "RevokeServiceClientInput", { id }),
+  ),
+  "DELETE /api/account/sign-ins/{sign_in_id}": signIn((person, id) =>
+    rest(person, "DELETE", `/api/account/sign-ins/${id}`),
+  ),
+  "Mutation.endSignIn": signIn((person, id) => graph(person, "endSignIn", "EndSignInInput", { id })),
+  "PATCH /api/accounts/{account_id}": fresh((person) => rest(person, "PATCH", `/api/accounts/${person.id}`, operating)),
+  "Mutation.setAccountRoles": fresh((person) =>
+    graph(person, "setAccountRoles", "SetAccountRolesInput", { accountId: person.id, roles: ["admin"] }),
+  ),
+};
