@@ -68,6 +68,22 @@ test("engines that are ready at the same moment are all remembered", async () =>
   }
 });
 
+test("a part of the tests starts only the engines that it asks for", async () => {
+  const begun: string[] = [];
+  const noted = (name: "kafka" | "s3"): Engine => ({
+    ...redis,
+    name,
+    fetch: async () => name,
+    start: async (place) => {
+      begun.push(name);
+      return { ...place, name, url: `test://${name}`, port: 1, pid: 0, identity: "none", details: {} };
+    },
+  });
+  const own = createEngineSet({ folder: join(folder, "named"), engines: [noted("kafka"), noted("s3")] });
+  assert.equal((await own.start(quiet, ["s3"])).s3?.url, "test://s3");
+  assert.deepEqual(begun, ["s3"]);
+});
+
 test("an absent program is named with the command that installs it", async () => {
   const finding = findProgram({
     name: "no-such-engine",

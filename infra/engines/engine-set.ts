@@ -10,8 +10,8 @@ import { isRunning, stopProcess } from "./processes.ts";
 type EngineState = "running" | "stopped" | "stale";
 
 export interface EngineSet {
-  /** Starts what does not run yet and returns the addresses of all. Several processes may call it at once. */
-  start(report: (line: string) => void): Promise<Endpoints>;
+  /** Starts what does not run yet, of all or of these names, and returns the addresses of all. Several processes may call it at once. */
+  start(report: (line: string) => void, names?: readonly EngineName[]): Promise<Endpoints>;
   /** Stops what `start` started, by process, and forgets it: all of it, or the engines of these names. */
   stop(report: (line: string) => void, names?: readonly EngineName[]): Promise<void>;
   states(): Promise<{ name: EngineName; state: EngineState; endpoint?: Endpoint }[]>;
@@ -43,12 +43,13 @@ export function createEngineSet({ folder, engines }: EngineSetOptions): EngineSe
   }
 
   return {
-    start: (report) =>
+    start: (report, names) =>
       locked(async () => {
         const endpoints = await readEndpoints(endpointsFile);
         // One write after the other: engines that are ready at the same moment would take each other's unfinished file.
         let written = Promise.resolve();
-        await allOrFirstError(engines, async (engine) => {
+        const wanted = engines.filter(({ name }) => names?.includes(name) ?? true);
+        await allOrFirstError(wanted, async (engine) => {
           const known = endpoints[engine.name];
           if ((await stateOf(engine, known, silenceMsMax)) === "running") return report(`${engine.name} runs already`);
           const running = await startFresh(engine, known);

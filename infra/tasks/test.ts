@@ -1,6 +1,7 @@
 /**
  * `npm test`: checks, then every test of the repository on real engines.
- * `npm test -- libs/events int` runs the tests of a folder or of a kind only, without the checks.
+ * `npm test -- libs/events int` runs the tests of a folder or of a kind only, without the checks, on the engines that they ask
+ * for. Options of node's runner, such as `--watch` and `--test-name-pattern=<words>`, are handed on to it.
  */
 import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -22,7 +23,10 @@ const suffixes = { unit: /(?<!\.int|\.e2e)\.test\.ts$/, int: /\.int\.test\.ts$/,
 type Kind = keyof typeof suffixes;
 const isKind = (word: string): word is Kind => word in suffixes;
 
-const selection = process.argv.slice(2);
+const given = process.argv.slice(2);
+const runnerOptions = given.filter((word) => word.startsWith("--"));
+const selection = given.filter((word) => !word.startsWith("--"));
+const isWhole = given.length === 0;
 const files = selectTests(
   selection.filter((word) => !isKind(word)),
   selection.filter(isKind),
@@ -38,11 +42,11 @@ async function main(): Promise<number> {
     return 1;
   }
   if (files.every((file) => suffixes.unit.test(file))) return (await runTests()) ? 0 : 1;
-  // Fetching names every engine that is absent, with the command that installs it.
-  if ((await run(["infra/engines/cli.ts", "fetch"])) !== 0) return 1;
+  // Fetching names every engine that is absent, with the command that installs it. A part of the tests starts what it asks for.
+  if (isWhole && (await run(["infra/engines/cli.ts", "fetch"])) !== 0) return 1;
   const engines = await holdEngines(console.log);
   try {
-    const checksPass = selection.length > 0 || (await runChecks());
+    const checksPass = !isWhole || (await runChecks());
     const testsPass = await runTests();
     return checksPass && testsPass ? 0 : 1;
   } finally {
@@ -63,7 +67,7 @@ interface HeldEngines {
 async function holdEngines(report: (line: string) => void): Promise<HeldEngines> {
   if (environment().TEST_ENGINES_FILE) return notOurs;
   const states = await sharedEngineStates();
-  await startSharedEngines(report);
+  if (isWhole) await startSharedEngines(report);
   // When one runs already, somebody works with them: what was missing joins those, and `npm run engines -- stop` ends all.
   if (states.some(({ state }) => state === "running")) return notOurs;
   return { release: () => stopSharedEngines(() => {}) };
@@ -90,7 +94,7 @@ async function runTests(): Promise<boolean> {
   const first = await runFiles(files, concurrency);
   if (first.passed) return true;
   const failed = first.failedFiles.map((file) => relative(root, resolve(root, file)));
-  if (selection.length > 0 || failed.length === 0 || failed.length > secondTriesMax) return false;
+  if (!isWhole || failed.length === 0 || failed.length > secondTriesMax) return false;
   console.log(`\nFailed beside others, now once more alone: ${failed.join(", ")}`);
   const { passed } = await runFiles(failed, 1);
   if (passed) console.log(`\nFailed beside others and passed alone, so mend their waiting: ${failed.join(", ")}`);
@@ -111,6 +115,10 @@ interface Outcome {
 
 /** Runs files under node's own runner, whose summary is the last thing it prints. */
 async function runFiles(paths: readonly string[], atOnce: number): Promise<Outcome> {
+  // Watched files have no last summary: they run until somebody stops them.
+  if (runnerOptions.includes("--watch")) {
+    return { passed: (await run(["--test", ...runnerOptions, ...paths])) === 0, failedFiles: [] };
+  }
   const folder = await mkdtemp(join(tmpdir(), "signalbox-test-"));
   const reportFile = join(folder, "report.json");
   try {
@@ -122,10 +130,13 @@ async function runFiles(paths: readonly string[], atOnce: number): Promise<Outco
       "--test-reporter-destination=stdout",
       "--test-reporter=./infra/tasks/count-reporter.ts",
       `--test-reporter-destination=${reportFile}`,
+      ...runnerOptions,
       ...paths,
     ]);
     const report: RunReport = JSON.parse(await readFile(reportFile, "utf8"));
-    return { passed: code === 0 && everyTestRan(report.counts), failedFiles: report.failedFiles };
+    // Whoever names tests leaves the others out on purpose.
+    const allRan = runnerOptions.length > 0 || everyTestRan(report.counts);
+    return { passed: code === 0 && allRan, failedFiles: report.failedFiles };
   } finally {
     await rm(folder, { recursive: true });
   }

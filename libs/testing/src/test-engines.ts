@@ -8,23 +8,28 @@ import {
   startSharedEngines,
 } from "@signalbox/infra/engines/index.ts";
 
-let known: Promise<Endpoints> | null = null;
+const known = new Map<EngineName, Promise<Endpoint>>();
 
 /**
- * The address of a shared engine: from the file named by `TEST_ENGINES_FILE`, else of the engines of this clone,
- * which are started when they do not run. An engine that is absent fails the test with the command that installs it.
+ * The address of a shared engine: from the file named by `TEST_ENGINES_FILE`, else of the engine of this clone, which is
+ * started when it does not run. An engine that is absent fails the test with the command that installs it.
  */
 export async function endpointOf(name: EngineName): Promise<Endpoint> {
-  known ??= findEndpoints();
-  const endpoint = (await known)[name];
+  const found = known.get(name) ?? findEndpoint(name);
+  known.set(name, found);
+  return await found;
+}
+
+async function findEndpoint(name: EngineName): Promise<Endpoint> {
+  const endpoint = (await findEndpoints(name))[name];
   if (!endpoint) throw new Error(`the file named by TEST_ENGINES_FILE has no entry "${name}"`);
   return endpoint;
 }
 
-async function findEndpoints(): Promise<Endpoints> {
+async function findEndpoints(name: EngineName): Promise<Endpoints> {
   const file = environment().TEST_ENGINES_FILE;
   if (file) return await readEndpoints(file);
   const states = await sharedEngineStates();
-  if (states.every(({ state }) => state === "running")) return await readEndpoints();
-  return await startSharedEngines(() => {});
+  const isRunning = states.some((one) => one.name === name && one.state === "running");
+  return isRunning ? await readEndpoints() : await startSharedEngines(() => {}, [name]);
 }
