@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createMailbox } from "@signalbox/testing";
+import { usesPackedClient } from "../client-package/uses-packed-client.ts";
 import { removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
 import { createClient, expectStatus } from "./client.ts";
 import { journeyProperties, runJourney } from "./journey.ts";
@@ -13,6 +14,7 @@ test("embedded: a new user's journey through every service, and the data are the
   try {
     const record = await runJourney(first, mailbox);
     await assertEvents(first.eventsUrl, record);
+    await usesPackedClient(first, record.accountId);
     assert.deepEqual([...(await first.stop()).values()], [0], "a stop drains and exits with 0");
 
     const second = await startEmbeddedSystem({ properties, dataDirectory: first.dataDirectory });
