@@ -37,7 +37,7 @@ export {
   created,
   defaultMessages,
   type HttpResponse,
-  leftTo,
+  keptOpen,
   noContent,
   notModified,
   ok,

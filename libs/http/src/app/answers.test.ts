@@ -5,7 +5,7 @@ import { AppError } from "@signalbox/core";
 import { z } from "zod";
 import { errorOf, serveRoutes } from "../edge-fixture.ts";
 import { ifMatch } from "../responses/conditional.ts";
-import { bytes, created, noContent, ok, refused, stream } from "../responses/http-response.ts";
+import { bytes, created, keptOpen, noContent, ok, refused, stream } from "../responses/http-response.ts";
 import { createRoutes } from "../routes/create-routes.ts";
 
 const Thing = z.object({ id: z.string(), inner: z.object({ a: z.int() }).optional() });
@@ -101,6 +101,31 @@ test("a client that prefers no representation gets 204 with the validator", asyn
   assert.equal(response.headers.get("preference-applied"), "return=minimal");
   assert.equal(response.headers.get("etag"), '"e"');
   assert.equal((await json("/a", "PATCH", {}, { prefer: "return=minimalistic" })).status, 200);
+});
+
+test("a body that is left to a listener has the headers of its route, and those of its answer", async (t) => {
+  const routes = createRoutes();
+  const cors = ["--http.cors.origins=https://app.example"];
+  routes.get("/open", {
+    ...shared,
+    responses: { 200: { content: ["text/event-stream"], example: ":" } },
+    cache: "no-store",
+    handle: () =>
+      keptOpen((_request, response) => void response.end(": connected\n\n"), {
+        contentType: "text/event-stream",
+        headers: { "x-accel-buffering": "no" },
+      }),
+  });
+  const { request, lines } = await serveRoutes(t, routes, { settings: cors });
+  const answer = await request("/open", { headers: { accept: "text/event-stream", origin: "https://app.example" } });
+  assert.deepEqual([answer.status, await answer.text()], [200, ": connected\n\n"]);
+  for (const [name, value] of [
+    ...[["content-type", "text/event-stream"] as const, ["x-accel-buffering", "no"] as const],
+    ...[["cache-control", "no-store"] as const, ["x-content-type-options", "nosniff"] as const],
+    ["access-control-allow-origin", "https://app.example"] as const,
+  ])
+    assert.equal(answer.headers.get(name), value);
+  assert.equal(lines.find(({ path }) => path === "/open")?.status, 200);
 });
 
 test("HEAD has the headers of GET and no body", async (t) => {

@@ -19,7 +19,7 @@ type ResponseBody =
   | { readonly kind: "empty" }
   | { readonly kind: "bytes"; readonly bytes: Uint8Array; readonly contentType: string }
   | { readonly kind: "stream"; readonly stream: Readable; readonly contentType: string; readonly length?: number }
-  | { readonly kind: "listener"; readonly listener: RequestListener }
+  | { readonly kind: "listener"; readonly listener: RequestListener; readonly contentType?: string }
   | { readonly kind: "error"; readonly error: Refusal };
 
 /** A response as a value. Handlers return it, the framework writes it. */
@@ -76,6 +76,14 @@ export function stream(
 /** Leaves the answer to a listener, which finds the common headers set and may replace them. */
 export function leftTo(listener: RequestListener): HttpResponse {
   return { status: 200, body: { kind: "listener", listener } };
+}
+
+/** Leaves only the body to a listener, for an answer that stays open: headers that are written need no memory. */
+export function keptOpen(
+  listener: RequestListener,
+  { contentType, ...options }: ResponseOptions & { contentType: string },
+): HttpResponse {
+  return { ...options, status: 200, body: { kind: "listener", listener, contentType } };
 }
 
 /** A refusal that is an expected outcome. For one that crosses layers throw an `AppError`. */

@@ -12,7 +12,7 @@ export function responseHeaders(exchange: Exchange, response: HttpResponse): str
     headers.push("RateLimit-Policy", exchange.rateLimitPolicy, "RateLimit", exchange.rateLimit);
   }
   if (route.method === "get") headers.push("Vary", edge.cors.varies ? `${route.vary}, Origin` : route.vary);
-  if (response.body.kind !== "listener") pushCors(headers, exchange);
+  if (response.body.kind !== "listener" || response.body.contentType !== undefined) pushCors(headers, exchange);
   if (response.etag !== undefined) headers.push("ETag", response.etag);
   const challenge = challengeOf(exchange, response);
   if (challenge !== null) headers.push("WWW-Authenticate", challenge);

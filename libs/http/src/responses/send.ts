@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, RequestListener } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { KiB } from "@signalbox/core";
 import type { Exchange } from "../app/exchange.ts";
@@ -24,7 +24,7 @@ export async function send(exchange: Exchange, answer: HttpResponse): Promise<vo
   const headers = responseHeaders(exchange, response);
   exchange.status = status;
   if (body.kind === "stream") return sendStream(exchange, response, headers);
-  if (body.kind === "listener") return sendByListener(exchange, body.listener, headers);
+  if (body.kind === "listener") return sendByListener(exchange, body, headers);
   if (payload !== null) {
     headers.push("Content-Type", body.kind === "bytes" ? body.contentType : "application/json");
     headers.push(
@@ -96,11 +96,12 @@ function isSmall({ expect, "content-length": length }: IncomingHttpHeaders): boo
 
 async function sendByListener(
   exchange: Exchange,
-  listener: RequestListener,
+  { listener, contentType }: Extract<HttpResponse["body"], { kind: "listener" }>,
   headers: readonly string[],
 ): Promise<void> {
   const { request, response } = exchange;
-  for (let at = 0; at < headers.length; at += 2) response.setHeader(String(headers[at]), String(headers[at + 1]));
+  if (contentType !== undefined) response.writeHead(200, [...headers, "Content-Type", contentType]);
+  else for (let at = 0; at < headers.length; at += 2) response.setHeader(String(headers[at]), String(headers[at + 1]));
   const closed = new Promise((resolve) => response.once("close", resolve));
   listener(request, response);
   await closed;

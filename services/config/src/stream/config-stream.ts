@@ -50,7 +50,7 @@ export function createConfigStream(dependencies: Dependencies) {
       if (hub.countOf(credential.id) >= limits.perCredential) return "too-many-of-credential";
       return hub.size >= limits.all ? "too-many" : null;
     },
-    /** Opens a stream for a request whose headers are set. `last` is the last revision that the client has seen. */
+    /** Opens a stream for a request whose head is written. `last` is the last revision that the client has seen. */
     open: (follower: Follower, last: number | null) => (request: IncomingMessage, response: ServerResponse) =>
       void hub.open(follower, last, request, response),
     end: (reason: StreamEnd) => hub.end(reason),
@@ -85,7 +85,6 @@ class Hub {
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
-    response.writeHead(200, { "content-type": "text/event-stream", "x-accel-buffering": "no" });
     if (request.method === "HEAD") {
       response.end();
       return;

@@ -1,7 +1,7 @@
 import { credentialFrom } from "@signalbox/auth";
 import type { Configuration } from "@signalbox/config";
 import { AppError } from "@signalbox/core";
-import { leftTo, type Routes, refused } from "@signalbox/http";
+import { keptOpen, type Routes, refused } from "@signalbox/http";
 import type { Properties } from "../properties.ts";
 import type { ConfigStream } from "./config-stream.ts";
 
@@ -11,6 +11,8 @@ export interface StreamDependencies {
 }
 
 const retryAfterSeconds = 10;
+/** nginx passes events on as they come. */
+const answered = { contentType: "text/event-stream", headers: { "x-accel-buffering": "no" } };
 
 /** The stream of changes, as Server-Sent Events. */
 export function addStreamRoutes(routes: Routes, { configuration, stream }: StreamDependencies): void {
@@ -47,7 +49,7 @@ export function addStreamRoutes(routes: Routes, { configuration, stream }: Strea
         case null: {
           const credential = credentialFrom(headers);
           if (credential === null) throw new Error("A stream was opened without a credential");
-          return leftTo(stream.open({ principal, credential }, last));
+          return keptOpen(stream.open({ principal, credential }, last), answered);
         }
       }
     },
