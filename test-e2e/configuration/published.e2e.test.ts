@@ -82,7 +82,13 @@ const changes: Readonly<Record<keyof typeof publishedProperties, Change | "fixed
     },
   },
   "capabilities.imageImport": { value: false, holds: statusIs(403, importImage) },
-  "capabilities.imageDirectUpload": { value: false, holds: statusIs(403, upload("one-pixel.png")) },
+  "capabilities.imageDirectUpload": {
+    value: false,
+    // Of a type that is not taken: where direct uploads are served this is 415, and no upload stays open.
+    holds: statusIs(403, ({ send }) =>
+      send("/images/uploads", { body: { filename: "a.svg", mime_type: "image/svg+xml", size_bytes: 1 } }),
+    ),
+  },
   "capabilities.imageAvif": {
     value: false,
     holds: async ({ send, imageId }) => {

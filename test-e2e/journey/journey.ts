@@ -31,6 +31,7 @@ export async function runJourney(system: System, mailbox: Mailbox): Promise<Jour
     const accountId = await changesTheDisplayName(client);
     const secret = await registersAnEndpoint(client, receiver.url);
     const { imageId, uploadTraceId } = await uploadsAPhotograph(client);
+    await announcesAFileAndCancels(client);
     await getsWebp(client, imageId);
     await receivesSignedDeliveries(receiver, secret, imageId);
     await acceptsAPartnersWebhookOnce(system, client, receiver);
@@ -89,6 +90,14 @@ async function uploadsAPhotograph(client: Client): Promise<{ imageId: string; up
     assert.ok(image.variants.thumbnail);
   });
   return { imageId: image_id, uploadTraceId };
+}
+
+async function announcesAFileAndCancels(client: Client): Promise<void> {
+  const body = { filename: "hills.webp", mime_type: "image/webp", size_bytes: 1_000 };
+  const { id, url } = await dataOf(client.POST("/images/uploads", { body }));
+  assert.ok(url.includes(id));
+  const { response } = await client.DELETE("/images/uploads/{upload_id}", { params: { path: { upload_id: id } } });
+  assert.equal(response.status, 204);
 }
 
 async function getsWebp(client: Client, image_id: string): Promise<void> {

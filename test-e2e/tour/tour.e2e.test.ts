@@ -132,6 +132,7 @@ test("the tour of the README, and what is done with the product that it started"
   assert.doesNotMatch(terminal.output, new RegExp(`^${process.version}$`, "m"), "the machine's own Node runs it");
   await follow("README.md", reader);
   await follow("docs/how-to/query-the-graph.md", reader);
+  await follow("docs/how-to/upload-from-a-browser.md", reader);
   const ofKeys = ["create-a-service-client", "rotate-a-key", "find-leaked-keys"];
   const ofSenders = ["connect-a-sender", "migrate-a-secret", "read-and-replay", "act-as-a-hub"];
   const ofEvents = ["subscribe-and-resume", "rotate-the-sealing-key", "consume-events", "verify-deliveries"];

@@ -41,7 +41,7 @@ test("what the graph names, the API names alike: mutations are its changes, fiel
 
 test("what only the API has is named by the graph's grammar: reads are nouns, changes begin with a verb", () => {
   const verb =
-    /^(cancel|confirm|create|delete|disable|enable|end|evaluate|follow|import|link|pause|publish|receive|rename|replace|reprocess|request|resend|resume|retry|reveal|revoke|rotate|run|set|signOut|start|step|test|unlink|update|upload|verify)(?=[A-Z])/;
+    /^(append|cancel|complete|confirm|create|delete|disable|enable|end|evaluate|follow|import|link|pause|publish|receive|rename|replace|reprocess|request|resend|resume|retry|reveal|revoke|rotate|run|set|signOut|start|step|test|unlink|update|upload|verify)(?=[A-Z])/;
   const misnamed = operations.filter(
     ({ method, id = "", route }) => verb.test(id) !== (method !== "get" || route === "get /graphql"),
   );

@@ -1629,6 +1629,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/images/uploads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Announce a file, to be sent straight to the store
+         * @description The answer says how to send it. Then complete the upload, which makes the image.
+         */
+        post: operations["createImageUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/images/uploads/{upload_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what has arrived of an upload
+         * @description Where the file comes here, `Upload-Offset` says where the next piece begins; HEAD is enough for that.
+         */
+        get: operations["imageUpload"];
+        put?: never;
+        post?: never;
+        /**
+         * Cancel an upload
+         * @description Its bytes are removed. An upload that has ended already stays as it is.
+         */
+        delete: operations["cancelImageUpload"];
+        options?: never;
+        head?: never;
+        /**
+         * Send a piece of an upload
+         * @description The file or a part of it, beginning at `Upload-Offset`. What came before a connection broke off stays: ask for the offset with HEAD and send the rest.
+         */
+        patch: operations["appendToImageUpload"];
+        trace?: never;
+    };
+    "/images/uploads/{upload_id}/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make the image of an upload
+         * @description The bytes are judged as those of any other upload. What is refused may be completed again with other bytes until it expires; 200 is the image of an upload that was completed before.
+         */
+        post: operations["completeImageUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ingest/{source_id}": {
         parameters: {
             query?: never;
@@ -2603,6 +2671,58 @@ export interface components {
              */
             visibility?: "private" | "public";
         } | unknown | unknown;
+        ImageUploadCompletion: {
+            /**
+             * @description At most 2,000 characters.
+             * @default null
+             */
+            alt_text?: string | null;
+            /**
+             * @description At most 2,000 characters.
+             * @default null
+             */
+            caption?: string | null;
+            /** @description At most 50 tags of 64 characters. */
+            tags?: string[];
+            /**
+             * @description At most 200 characters.
+             * @default null
+             */
+            title?: string | null;
+            /**
+             * @description `public` opens content and variants to everyone; record, list and original stay the owner's.
+             * @default private
+             * @enum {string}
+             */
+            visibility?: "private" | "public";
+        };
+        ImageUploadState: {
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC, with milliseconds.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Until then the bytes are taken.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            expires_at: string;
+            /** @description "" once the upload has ended. */
+            filename: string;
+            /** @description The upload. Opaque. */
+            id: string;
+            /** @description The image that it became. */
+            image_id: string | null;
+            mime_type: string;
+            /** @description Bytes that have arrived; 0 once the upload has ended. */
+            received_bytes: number;
+            sha256: string | null;
+            size_bytes: number;
+            /** @enum {string} */
+            status: "open" | "completed" | "cancelled" | "expired";
+        };
         IssuedApiKey: {
             /**
              * Format: date-time
@@ -2656,6 +2776,48 @@ export interface components {
             scopes: ("account:read" | "account:write" | "account:security" | "account:admin" | "images:read" | "images:write" | "config:read" | "config:admin" | "env:read" | "webhooks:read" | "webhooks:write" | "events:publish" | "management:read")[];
             /** @enum {string} */
             status: "active" | "revoked" | "expired";
+        };
+        NewImageUpload: {
+            /** @description At most 255 bytes, without folders. */
+            filename: string;
+            /** @description One of `supported.imageTypes`; the bytes have to be of it. */
+            mime_type: string;
+            /** @description Of the file, in lower-case hex; other bytes are refused. */
+            sha256?: string;
+            /** @description Exactly; at most `limits.maxUploadBytes`. */
+            size_bytes: number;
+        };
+        NewImageUploadTerms: {
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC, with milliseconds.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Until then the bytes are taken.
+             * @example 2026-01-01T00:00:00.000Z
+             */
+            expires_at: string;
+            /** @description "" once the upload has ended. */
+            filename: string;
+            /** @description What the request has to carry. */
+            headers: {
+                [key: string]: string;
+            };
+            /** @description The upload. Opaque. */
+            id: string;
+            /**
+             * @description PATCH to this service, with your credentials and piece by piece if you like; PUT to the object store, as a whole and without credentials.
+             * @enum {string}
+             */
+            method: "PATCH" | "PUT";
+            mime_type: string;
+            sha256: string | null;
+            size_bytes: number;
+            /** @description Absolute URL. A PUT needs nothing else, so it is a credential. */
+            url: string;
         };
         PublishedEvents: {
             items: {
@@ -4190,6 +4352,20 @@ export interface components {
                 "application/json": components["schemas"]["ImageSigningKey"];
             };
         };
+        /** @description Success. */
+        ImageUploadState: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                ETag: components["headers"]["ETag"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ImageUploadState"];
+            };
+        };
         /** @description Something went wrong on our side. */
         InternalServerError: {
             headers: {
@@ -4254,6 +4430,21 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["IssuedServiceClient"];
+            };
+        };
+        /** @description Created. */
+        NewImageUploadTermsCreated: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheControl"];
+                ETag: components["headers"]["ETag"];
+                Location: components["headers"]["Location"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["NewImageUploadTerms"];
             };
         };
         /** @description Done, nothing to show. */
@@ -10738,6 +10929,188 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    createImageUpload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request is done once in 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewImageUpload"];
+            };
+        };
+        responses: {
+            201: components["responses"]["NewImageUploadTermsCreated"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    imageUpload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags that the client has; a current one gives 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example upl_01kdzq3f9s4r7v2m8c5x6t0b1n */
+                upload_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ImageUploadState"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    cancelImageUpload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request is done once in 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The entity tag that the change is about; another one gives 409. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example upl_01kdzq3f9s4r7v2m8c5x6t0b1n */
+                upload_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["NoContent"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    appendToImageUpload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The entity tag that the change is about; another one gives 409. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description `return=minimal` gives 204. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example upl_01kdzq3f9s4r7v2m8c5x6t0b1n */
+                upload_id: string;
+            };
+            cookie?: never;
+        };
+        /** @description The bytes. */
+        requestBody: {
+            content: {
+                "application/partial-upload": string;
+            };
+        };
+        responses: {
+            204: components["responses"]["NoContent"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    completeImageUpload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request is done once in 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @example upl_01kdzq3f9s4r7v2m8c5x6t0b1n */
+                upload_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ImageUploadCompletion"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Image"];
+            201: components["responses"]["ImageCreated"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];

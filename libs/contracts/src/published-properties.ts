@@ -54,7 +54,7 @@ export const defaultProperties = {
 
 export const capabilityProperties = {
   "capabilities.imageImport": capability("Images can be imported from a URL."),
-  "capabilities.imageDirectUpload": capability("Images can be uploaded in the request."),
+  "capabilities.imageDirectUpload": capability("Clients can send images straight to where they are stored."),
   "capabilities.signedUrls": capability("Private images can be shared by signed URLs."),
   "capabilities.imageAvif": capability("Images can be delivered as AVIF."),
   "capabilities.graphqlSubscriptions": capability("`/graphql` serves subscriptions."),

@@ -48,6 +48,31 @@ export const properties = defineProperties({
     effect:
       "Where a file waits while it arrives and is judged; beside the blobs when not set, where it can become one without being copied, and the system's temporary folder with S3.",
   },
+  "images.direct-upload.expires-after": count(
+    3_600_000,
+    60_000,
+    86_400_000,
+    "ms",
+    "How long the bytes of a direct upload are taken and may become an image; then they are removed.",
+  ),
+  "images.direct-upload.open-max": count(100, 1, 100_000, "uploads", "The most open direct uploads of an account."),
+  "images.direct-upload.bytes-max": count(
+    1_073_741_824,
+    1,
+    9_007_199_254_740_991,
+    "bytes",
+    "The most bytes that the open direct uploads of an account announce together.",
+  ),
+  "images.direct-upload.store-origin": {
+    type: "string",
+    default: null,
+    pattern: "https?://[^/?#@\\s]+",
+    secrecy: "internal",
+    reload: "restart",
+    local: true,
+    effect:
+      "Where clients of direct uploads find the object store, as scheme://host:port; that of blobs.url when not set. Not used by file:.",
+  },
   "images.import.allow": {
     type: "list",
     default: [],

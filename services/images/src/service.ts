@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ImageResource } from "@signalbox/contracts";
 import { minutes, seconds } from "@signalbox/core";
@@ -7,11 +8,24 @@ import { type ImageLimits, type ImagePool, openImagePool } from "@signalbox/imag
 import { createOutboundClient } from "@signalbox/net";
 import { createWakeUp, ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
 import { imageJobMetrics, type OpenedService, openPrincipals, openService } from "@signalbox/service";
-import { createSealer, openObjectFiles, openObjectStore, prismaAdapter, type Sealer } from "@signalbox/storage";
+import {
+  createSealer,
+  type ObjectStore,
+  openObjectFiles,
+  openObjectStore,
+  prismaAdapter,
+  type Sealer,
+} from "@signalbox/storage";
+import type { Logger } from "@signalbox/telemetry";
 import { createBlobStore } from "./blobs/blob-store.ts";
 import { createBlobs } from "./blobs/blobs.ts";
 import { createDeletionStore } from "./deletions/deletion-store.ts";
 import { createDeletions } from "./deletions/deletions.ts";
+import { createDirectUploadStore } from "./direct-uploads/direct-upload-store.ts";
+import { createDirectUploads } from "./direct-uploads/direct-uploads.ts";
+import { createJudgeUpload } from "./direct-uploads/judge-upload.ts";
+import { createPresignedTarget } from "./direct-uploads/presigned-target.ts";
+import { openResumableTarget } from "./direct-uploads/resumable-target.ts";
 import { PrismaClient } from "./generated/prisma/client.ts";
 import type { Image } from "./images/image.ts";
 import { createLoaders, resolversOf } from "./images/image-resolvers.ts";
@@ -46,6 +60,7 @@ const sweepEveryMs = minutes(5);
 /** Well within the minute in which the bytes of a deleted image are gone. */
 const eraseEveryMs = seconds(5);
 const reissueEveryMs = seconds(20);
+const sweepUploadsEveryMs = seconds(30);
 
 /** Keeps images: takes them in, describes them, shows them in every size and format, and lets them go. */
 export async function createService(context: Context): Promise<ServiceParts> {
@@ -66,6 +81,10 @@ export async function createService(context: Context): Promise<ServiceParts> {
 
   context.runner.every("erase deleted images", parts.eraseWake, async (signal) =>
     (await parts.deletions.eraseNext()) || (await blobs.sweepReleased(signal)) > 0 ? "again" : "done",
+  );
+
+  context.runner.every("sweep direct uploads", parts.sweepUploadsWake, async () =>
+    (await parts.directUploads.sweepNext()) ? "again" : "done",
   );
 
   context.runner.every(
@@ -94,29 +113,24 @@ async function openParts(context: Context, opened: OpenedService, sealer: Sealer
   const { pool, outbox, cache, accessStates, pageLimits } = opened;
   const { configuration, runner, clock, log, tracer, metrics } = context;
   const live = livePropertiesOf(context);
-  const [accessKey, secretKey] = [configuration.get("blobs.access-key"), configuration.get("blobs.secret-key")];
-  const url = configuration.get("blobs.url");
-  const startWaitMs = configuration.get("blobs.start-wait");
-  const objects = await openObjectStore({ url, accessKey, secretKey, startWaitMs, runner, log, tracer, metrics });
-  const directory = configuration.get("images.upload.directory");
-  const cacheMax = configuration.get("images.originals.cache");
-  const objectFiles = await openObjectFiles({ objects, directory, cacheMax, runner });
-  const stagingDirectory = directory ?? objectFiles.directory;
-  const staging = await openStagingArea({ directory: stagingDirectory, bytesMax: live.uploadBytesMax, runner, log });
+  const { objects, objectFiles, staging } = await openStores(context, live.uploadBytesMax);
   const outbound = openOutbound(context);
 
   const memoryMax = configuration.get("images.render.memory-max");
   const baseUrl = configuration.get("http.base-url");
   const view = (image: Image) => viewImage(image, baseUrl);
   const eraseWake = createWakeUp(eraseEveryMs);
+  const sweepUploadsWake = createWakeUp(sweepUploadsEveryMs);
   const shared = {
-    ...{ eraseWake, eraseSoon: eraseWake.wake },
-    ...{ baseUrl, pool, outbox, cache, objects, staging, outbound, clock, log, tracer, view, pageLimits },
+    ...{ eraseWake, eraseSoon: eraseWake.wake, sweepUploadsWake, sweepUploadsSoon: sweepUploadsWake.wake },
+    ...{ baseUrl, pool, outbox, cache, objects, staging, outbound, clock, log, tracer, metrics, view, pageLimits },
     ...live,
     imageStore: createImageStore(pool, new PrismaClient({ adapter: prismaAdapter(pool) })),
     blobStore: createBlobStore(pool),
     renditionStore: createRenditionStore(pool),
     deletionStore: createDeletionStore(pool),
+    directUploadStore: createDirectUploadStore(pool),
+    uploadTarget: await openUploadTarget(objects, { baseUrl, log }),
     events: createImageEvents(view),
     objectFiles,
     imagePool:
@@ -135,6 +149,7 @@ async function openParts(context: Context, opened: OpenedService, sealer: Sealer
   const signingKeys = createSigningKeys({ ...shared, signingKeyStore });
   const images = createImages({ ...shared, signingKeyStore });
   const uploads = createUploads({ ...shared, blobs });
+  const directUploads = createDirectUploads({ ...shared, images });
   return {
     ...shared,
     blobs,
@@ -143,11 +158,39 @@ async function openParts(context: Context, opened: OpenedService, sealer: Sealer
     signedUrls: createSignedUrls({ ...shared, signingKeys }),
     images,
     uploads,
+    directUploads,
+    judgeUpload: createJudgeUpload({ ...shared, uploads }),
     imports: createImports({ ...shared, images, uploads }),
     renditions: createRenditions(shared),
     variants: createVariants({ ...shared, blobs }),
     renderer: new Renderer({ ...shared, kept: createKeptRenditions(shared) }),
   };
+}
+
+/** Opens where originals are, and where a file waits until it is judged. */
+async function openStores({ configuration, runner, log, tracer, metrics }: Context, bytesMax: () => number) {
+  const [accessKey, secretKey] = [configuration.get("blobs.access-key"), configuration.get("blobs.secret-key")];
+  const url = configuration.get("blobs.url");
+  const startWaitMs = configuration.get("blobs.start-wait");
+  const publicOrigin = configuration.get("images.direct-upload.store-origin");
+  const objects = await openObjectStore({
+    ...{ url, accessKey, secretKey, startWaitMs, publicOrigin },
+    ...{ runner, log, tracer, metrics },
+  });
+  const directory = configuration.get("images.upload.directory");
+  const cacheMax = configuration.get("images.originals.cache");
+  const objectFiles = await openObjectFiles({ objects, directory, cacheMax, runner });
+  const stagingDirectory = directory ?? objectFiles.directory;
+  const staging = await openStagingArea({ directory: stagingDirectory, bytesMax, runner, log });
+  return { objects, objectFiles, staging };
+}
+
+/** Opens where direct uploads wait: behind the store's own door where clients can use it, else in a folder beside the objects. */
+async function openUploadTarget(objects: ObjectStore, { baseUrl, log }: { baseUrl: string; log: Logger }) {
+  const { presignPut, folder } = objects;
+  if (presignPut) return createPresignedTarget({ ...objects, presignPut });
+  if (!folder) throw new Error("the object store takes files neither from clients nor in its folder");
+  return openResumableTarget({ folder: join(dirname(folder.newPath()), "direct-uploads"), baseUrl, log });
 }
 
 const publicContentLimit = ({ configuration }: Context) => ({
@@ -171,7 +214,12 @@ function livePropertiesOf({ configuration }: Context) {
     acceptedTypes: () => configuration.get("supported.imageTypes"),
     uploadBytesMax: () => configuration.get("limits.maxUploadBytes"),
     importDeadlineMs: () => configuration.get("images.import.deadline"),
-    mayUpload: () => configuration.get("capabilities.imageDirectUpload"),
+    mayUploadDirectly: () => configuration.get("capabilities.imageDirectUpload"),
+    directUploadLimits: () => ({
+      openMax: configuration.get("images.direct-upload.open-max"),
+      bytesMax: configuration.get("images.direct-upload.bytes-max"),
+      livesMs: configuration.get("images.direct-upload.expires-after"),
+    }),
     mayImport: () => configuration.get("capabilities.imageImport"),
     maySign: () => configuration.get("capabilities.signedUrls"),
     isAvifOffered: () => configuration.get("capabilities.imageAvif"),

@@ -4,6 +4,7 @@ import { after, before, test } from "node:test";
 import { createSubgraph } from "@signalbox/graphql";
 import { createSealer, type Pool } from "@signalbox/storage";
 import { createSubgraphClient, type ServedListener, serveListener, testPerson } from "@signalbox/testing";
+import { createDirectUploadStore } from "../src/direct-uploads/direct-upload-store.ts";
 import { createLoaders, resolversOf } from "../src/images/image-resolvers.ts";
 import { createImageEvents, versionOf, viewImage } from "../src/images/image-view.ts";
 import { createImages } from "../src/images/images.ts";
@@ -14,6 +15,7 @@ import { type Inside, imageRecord, openInside } from "./inside.ts";
 
 let inside: Inside;
 let served: ServedListener;
+const notHere = () => Promise.reject(new Error("not here"));
 before(async () => {
   inside = await openInside();
   const { context, pool, imageStore, blobStore, renditionStore, deletionStore } = inside;
@@ -28,8 +30,10 @@ before(async () => {
     blobStore,
     signingKeyStore,
     deletionStore,
+    directUploadStore: createDirectUploadStore(pool),
     renditionStore,
     eraseSoon: () => {},
+    sweepUploadsSoon: () => {},
     events,
     clock,
     quota: () => ({ images: 0, bytes: 0 }),
@@ -41,8 +45,12 @@ before(async () => {
     typeDefs: await readFile(new URL("../schema.graphql", import.meta.url), "utf8"),
     resolvers: resolversOf({
       images,
-      imports: { importFor: () => Promise.reject(new Error("not here")) },
+      imports: { importFor: notHere },
       imageStore,
+      directUploads: { create: notHere, complete: notHere },
+      judgeUpload: notHere,
+      termsOf: () => ({ turn: "", limitMs: 1 }),
+      mayUploadDirectly: () => true,
       signedUrls,
       maySign: () => true,
       view,

@@ -14,7 +14,9 @@ export interface Things {
   readonly key: string;
   readonly identity: string;
   readonly image: string;
-  /** One that was deleted. */
+  /** One that is open. */
+  readonly upload: string;
+  /** An image that was deleted. */
   readonly deletion: string;
   readonly source: string;
   readonly endpoint: string;
@@ -36,19 +38,21 @@ export async function ownerOfEverything(scene: TrustingScene): Promise<Owner> {
     url: `${receiver.url}/ok`,
     event_types: ["account.updated"],
   });
-  const [key, identity, source, image, deletion] = await Promise.all([
+  const announced = { filename: "theirs.jpg", mime_type: "image/jpeg", size_bytes: world.photo.length };
+  const [key, identity, source, image, deletion, upload] = await Promise.all([
     make("/api/account/api-keys/", { name: "theirs", scopes: ["account:read"] }),
     make("/api/account/identities/", { token: scene.newcomer() }),
     make("/api/v1/webhooks/sources", { name: "Theirs", scheme: "github", secret }),
     make("/images", photoForm(world.photo)),
     make("/images", photoForm(world.photo)),
+    make("/images/uploads", announced),
   ]);
   await world.send(headers, `/images/${deletion}`, { method: "DELETE" });
   const delivery = await deliveryOf(scene, headers);
   const received = await receivedAt(scene, headers, source);
   const replay = await make(`/api/v1/webhooks/sources/${source}/replays`, { from: "2026-01-01T00:00:00Z" });
   const rejection = await rejectedAt(scene, headers, source);
-  const owned = { key, identity, image, deletion, source, endpoint, delivery, received, rejection, replay };
+  const owned = { key, identity, image, upload, deletion, source, endpoint, delivery, received, rejection, replay };
   return { ...victim, things: { account: victim.id, ...owned } };
 }
 
@@ -94,6 +98,7 @@ export function pathTo(template: string, things: Things): string | null {
     key_id: things.key,
     identity_id: things.identity,
     image_id: template.includes("/deletions/") ? things.deletion : things.image,
+    upload_id: things.upload,
     rejection_id: things.rejection,
     replay_id: things.replay,
     ref: things.received,

@@ -13,6 +13,22 @@ function upload(person: Person, { photo }: World): Attempt {
   return rest(person, "POST", "/images", form);
 }
 
+const announcement = (photo: Uint8Array) => ({
+  filename: "photo.jpg",
+  mime_type: "image/jpeg",
+  size_bytes: photo.length,
+});
+
+/** A write about an upload whose bytes are there. */
+const sentUpload = (make: (person: Person, id: string) => Attempt): Recipe =>
+  fresh(async (person, { send, photo }) => {
+    const { id } = (await send(person.headers, "/images/uploads", { body: announcement(photo) })).json;
+    const piece = { "content-type": "application/partial-upload", "upload-offset": "0" };
+    const body = Buffer.from(photo);
+    await send({ ...person.headers, ...piece }, `/images/uploads/${id}`, { method: "PATCH", body });
+    return make(person, id);
+  });
+
 /** How to make each write about images that leaves an entry. */
 export const imagesRecipes: Recipes = {
   "POST /images": fresh(upload),
@@ -21,6 +37,11 @@ export const imagesRecipes: Recipes = {
   ),
   "PATCH /images/{image_id}": image((person, id) => rest(person, "PATCH", `/images/${id}`, { title: "Hills" })),
   "PUT /images/{image_id}": image((person, id) => rest(person, "PUT", `/images/${id}`, { filename: "hills.jpg" })),
+  "POST /images/uploads": fresh((person, { photo }) => rest(person, "POST", "/images/uploads", announcement(photo))),
+  "DELETE /images/uploads/{upload_id}": sentUpload((person, id) => rest(person, "DELETE", `/images/uploads/${id}`)),
+  "POST /images/uploads/{upload_id}/complete": sentUpload((person, id) =>
+    rest(person, "POST", `/images/uploads/${id}/complete`, {}),
+  ),
   "POST /images/signing-keys/rotate": fresh((person) => rest(person, "POST", "/images/signing-keys/rotate")),
   "POST /images/{image_id}/reprocess": image((person, id) => rest(person, "POST", `/images/${id}/reprocess`)),
   "DELETE /images/{image_id}": image((person, id) => rest(person, "DELETE", `/images/${id}`)),
@@ -31,5 +52,12 @@ export const imagesRecipes: Recipes = {
     graph(person, "importImage", "ImportImageInput", { sourceUrl }),
   ),
   "Mutation.reprocessImage": image((person, id) => mutation(person, `reprocessImage(id: "${id}")`)),
+  "Mutation.createImageUpload": fresh((person, { photo }) => {
+    const { filename, mime_type: mimeType, size_bytes: sizeBytes } = announcement(photo);
+    return graph(person, "createImageUpload", "CreateImageUploadInput", { filename, mimeType, sizeBytes });
+  }),
+  "Mutation.completeImageUpload": sentUpload((person, id) =>
+    mutation(person, `completeImageUpload(id: "${id}", input: {})`),
+  ),
   "Mutation.deleteImage": image((person, id) => mutation(person, `deleteImage(id: "${id}")`)),
 };

@@ -15,6 +15,7 @@ type AuditSubject =
   | "token"
   | "sign_in"
   | "image"
+  | "image_upload"
   | "webhook_source"
   | "webhook_endpoint"
   | "webhook_signing_key"
@@ -67,6 +68,8 @@ export const auditActions = {
   "image.reprocess": of("image", "The named variants of a failed image were asked for again."),
   "image.delete": of("image", "An image was deleted."),
   "image.erase": of("image", "The bytes of a deleted image were erased, or kept for another image of the account."),
+  "image_upload.create": of("image_upload", "A file was announced, to be sent straight to the store."),
+  "image_upload.cancel": of("image_upload", "An upload was cancelled before it became an image."),
   "image.rotate_signing_key": ofAccount("The signed URLs of images were given a new key."),
   "webhook_source.create": of("webhook_source", "A source of webhooks was created."),
   "webhook_source.update": of(

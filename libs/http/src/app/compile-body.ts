@@ -64,8 +64,8 @@ export function allMembersMayBeLeftOut(schema: z.ZodType | null | undefined): bo
 }
 
 function mediaTypesOf(body: DeclaredBody): string[] {
-  if ("unread" in body) return [];
-  if ("raw" in body) return body.raw.json ? ["application/json"] : [];
+  if ("unread" in body) return [...(body.unread.mediaTypes ?? [])];
+  if ("raw" in body) return body.raw.json ? ["application/json"] : [...(body.raw.mediaTypes ?? [])];
   if ("multipart" in body) return body.json ? ["multipart/form-data", "application/json"] : ["multipart/form-data"];
   return body.mergePatch ? ["application/merge-patch+json", "application/json"] : ["application/json"];
 }

@@ -29,6 +29,15 @@ function routes() {
     body: { raw: { maxBytes: 1000, json: z.unknown() } },
     handle: ({ body }) => ok({ bytes: body.length }),
   });
+  table.post("/piece", {
+    ...shared,
+    body: { unread: { maxBytes: 1000, mediaTypes: ["application/partial-upload"], isFile: true } },
+    handle: async ({ request }) => {
+      let bytes = 0;
+      for await (const chunk of request) bytes += (chunk as Buffer).length;
+      return ok({ bytes });
+    },
+  });
   table.post("/upload", {
     ...shared,
     body: { multipart: true, maxBytes: 50_000_000 },
@@ -50,6 +59,15 @@ const endless = (chunks: number, size: number) =>
       controller.close();
     },
   });
+
+test("bytes that a handler reads itself are of the type that it declares, and have no coding", async (t) => {
+  const { request } = await serveRoutes(t, routes());
+  const send = (headers: Record<string, string>) => request("/piece", { method: "POST", headers, body: "abc" });
+  const type = { "content-type": "application/partial-upload" };
+  assert.deepEqual(await (await send(type)).json(), { bytes: 3 });
+  assert.equal((await send({ "content-type": "image/jpeg" })).status, 415);
+  assert.equal((await send({ ...type, "content-encoding": "gzip" })).status, 415);
+});
 
 test("JSON above 1 MiB is 413, announced or not, and the limit is a live property", async (t) => {
   const { request } = await serveRoutes(t, routes());

@@ -146,7 +146,10 @@ function requestBodyOf(body: BodySpec, method: Method) {
 
 const jsonOf = (schema: z.ZodType) => ({ "application/json": documented(schema) });
 
-function rawBodyOf({ description, json, example }: RawBody) {
+function rawBodyOf({ description, json, example, mediaTypes = ["*/*"] }: RawBody) {
   const bytes = { schema: z.string(), ...(example === undefined ? {} : { example }) };
-  return { ...(description ? { description } : {}), content: json ? jsonOf(json) : { "*/*": bytes } };
+  return {
+    ...(description ? { description } : {}),
+    content: json ? jsonOf(json) : Object.fromEntries(mediaTypes.map((type) => [type, bytes])),
+  };
 }

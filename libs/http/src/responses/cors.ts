@@ -7,7 +7,8 @@ export interface Cors {
 }
 
 /** What a page may read of an answer besides the headers that every page may read. */
-export const exposedHeaders = "ETag, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
+export const exposedHeaders =
+  "ETag, Location, RateLimit, RateLimit-Policy, Retry-After, Upload-Complete, Upload-Length, Upload-Offset, X-Request-Id";
 
 /** Creates the rules of `http.cors.origins`. `*` lets every page read what everybody may read. */
 export function createCors(origins: readonly string[]): Cors {

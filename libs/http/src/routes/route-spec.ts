@@ -62,6 +62,8 @@ export interface RawBody {
   /** The JSON that the bytes should be, for the documentation: another media type is refused, and nothing else is judged. */
   readonly json?: z.ZodType;
   readonly example?: string;
+  /** The only types that are taken, without a coding; another one is refused before a byte is read. */
+  readonly mediaTypes?: readonly string[];
   /** A file, which may arrive as slowly as an upload: the deadline of the answer begins when it is there. */
   readonly isFile?: true;
 }

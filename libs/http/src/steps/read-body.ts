@@ -16,8 +16,12 @@ export const refuseBody: Step = (exchange) => {
 /** Reads the body as the route declares it, never more of it than allowed. */
 export const readDeclaredBody: Step = async (exchange) => {
   const body = exchange.route.body as CompiledBody;
-  if (body.kind === "unread") return null;
+  if (body.kind === "unread" && body.mediaTypes.length === 0) return null;
   refuseCoding(exchange);
+  if (body.kind === "unread") {
+    mediaTypeOf(exchange, body);
+    return null;
+  }
   if (body.kind === "raw") {
     if (body.mediaTypes.length > 0) mediaTypeOf(exchange, body);
     exchange.body = await readBody(exchange.request, maxBytesOf(exchange, body), tooLargeCode(exchange));

@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import type { PresignedPut, PresignedPutOptions } from "./presign-put.ts";
 
 /** The bytes of a part, first and last byte included; or the last `suffix` bytes (RFC 9110 §14.1.2). */
 export type ByteRange = { readonly start: number; readonly end?: number } | { readonly suffix: number };
@@ -67,6 +68,8 @@ export interface ObjectStore {
   health(): Promise<string | null>;
   /** Where the store keeps its objects as files of this machine; absent where it does not. */
   readonly folder?: ObjectFolder;
+  /** Lets whoever has the URL put these bytes under the key; absent where clients cannot reach the store. */
+  readonly presignPut?: (key: string, options: PresignedPutOptions) => PresignedPut;
 }
 
 /** The files of a store, for programs that read and write paths. */

@@ -5,6 +5,7 @@ import type { Logger, Metrics, Tracer } from "@signalbox/telemetry";
 import { awaitBucket } from "./await-bucket.ts";
 import { openFileStore } from "./file-store.ts";
 import type { ObjectStore } from "./object-store.ts";
+import { presignPut } from "./presign-put.ts";
 import { connectS3, type S3Connection, type S3Timeouts } from "./s3-connection.ts";
 import { parseS3Url } from "./s3-location.ts";
 import { createS3Store } from "./s3-store.ts";
@@ -22,6 +23,8 @@ export interface ObjectStoreOptions {
   readonly timeouts?: S3Timeouts;
   /** How long a server that is away is waited for, and that the bucket is ours to use is made sure of; left out, neither. */
   readonly startWaitMs?: number;
+  /** Where clients find the S3 server, such as `https://files.example.com`; left out or null, where we do. */
+  readonly publicOrigin?: string | null;
 }
 
 const usualTimeouts: S3Timeouts = { connectMs: 3_000, silenceMs: 20_000, readerMs: 120_000 };
@@ -40,7 +43,7 @@ export async function openObjectStore({
 }: ObjectStoreOptions): Promise<ObjectStore> {
   log.debug({ url }, "opening the object store");
   if (url.startsWith("file:")) return openFileStore(folderOf(url), systemClock.nowMs());
-  const { accessKey, secretKey, timeouts = usualTimeouts, startWaitMs } = options;
+  const { accessKey, secretKey, timeouts = usualTimeouts, startWaitMs, publicOrigin: origin = null } = options;
   if (!accessKey || !secretKey)
     throw new Error("blobs.url names an S3 server: blobs.access-key and blobs.secret-key are missing");
   const location = parseS3Url(url);
@@ -48,7 +51,8 @@ export async function openObjectStore({
   runner.defer("object store", async () => connection.close());
   if (startWaitMs !== undefined) await awaitBucket(connection, location, { waitMs: startWaitMs, log });
   const measured = metrics ? withMetrics(connection, metrics) : connection;
-  return createS3Store(tracer ? withSpans(measured, tracer) : measured);
+  const signing = { location, accessKey, secretKey, origin };
+  return createS3Store(tracer ? withSpans(measured, tracer) : measured, (key, put) => presignPut(signing, key, put));
 }
 
 /** Measures how long the server takes to answer, and whether it does. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { createServer, type Server } from "node:net";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
@@ -22,6 +22,23 @@ it("a wrong secret is refused as such, not as an outage", async () => {
   await assert.rejects(store.get("a/1"), refusal);
   await assert.rejects(store.list("a/", { limit: 1 }), refusal);
   assert.match((await store.health()) ?? "", /403/);
+});
+
+it("a presigned URL takes the announced bytes alone, by whoever has it and under a public origin", async () => {
+  const { url, accessKey, secretKey, origin } = await testS3();
+  const store = await openObjectStore({ url, accessKey, secretKey, runner, log, publicOrigin: origin });
+  const bytes = Buffer.from("abc");
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  const terms = { size: 3, contentType: "text/plain", sha256, now: new Date(), expiresInSeconds: 60 };
+  const put = (signed: { url: string; headers: Readonly<Record<string, string>> } | undefined, body: string) =>
+    fetch(signed?.url ?? "", { method: "PUT", headers: { ...signed?.headers }, body }).then(({ status }) => status);
+  const signed = store.presignPut?.("a/1", terms);
+  for (const other of ["abcd", "ab", "abd"]) assert.ok((await put(signed, other)) >= 400, other);
+  const past = new Date(Date.now() - 120_000);
+  assert.equal(await put(store.presignPut?.("a/1", { ...terms, now: past }), "abc"), 403, "expired");
+  assert.equal(await store.head("a/1"), null);
+  assert.equal(await put(signed, "abc"), 200);
+  assert.equal((await store.head("a/1"))?.size, 3);
 });
 
 it("a bucket that does not exist is an error, not a missing object", async () => {

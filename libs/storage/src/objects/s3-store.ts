@@ -18,7 +18,7 @@ const listMax = 1_000;
 const maxSizeBytes = 5 * 2 ** 30; // of one PUT
 
 /** Objects in a bucket of any S3 server. One PUT with its size given up front: the server keeps all of it or nothing. */
-export function createS3Store(connection: S3Connection): ObjectStore {
+export function createS3Store(connection: S3Connection, presign: NonNullable<ObjectStore["presignPut"]>): ObjectStore {
   const head = async (key: string, signal?: AbortSignal): Promise<ObjectHead | null> => {
     checkKey(key);
     const response = await connection.send({ method: "HEAD", key, signal }).catch(absentAsNull);
@@ -28,6 +28,10 @@ export function createS3Store(connection: S3Connection): ObjectStore {
   };
 
   return {
+    presignPut(key, options) {
+      checkKey(key);
+      return presign(key, options);
+    },
     head: (key) => head(key),
     async put(key, source, options) {
       checkKey(key);

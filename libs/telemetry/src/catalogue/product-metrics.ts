@@ -42,4 +42,8 @@ export const productMetrics = {
     [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
   ),
   signalbox_image_rendered_bytes_total: counter("Bytes of renditions that were made."),
+  signalbox_image_direct_uploads_total: counter(
+    "Direct uploads by what became of them: created, completed, cancelled, expired.",
+    ["outcome"],
+  ),
 } as const;

@@ -54,6 +54,8 @@ const focalPoint = z
   .nullable()
   .describe("What crops keep in sight, in fractions of width and height.");
 
+export const sha256Hex = z.string().regex(/^[0-9a-f]{64}$/);
+
 /** What a client may say about an image when it makes one. */
 export const NewImageFields = z.strictObject({
   title: title.default(null),

@@ -11,6 +11,7 @@ import {
   type Resolvers,
 } from "@signalbox/graphql";
 import { z } from "zod";
+import { directUploadMutations } from "../direct-uploads/direct-upload-resolvers.ts";
 import { SignedUrlBody, splitSignedUrlBody } from "../signing/signed-url-body.ts";
 import type { SignedUrl, SignedUrls } from "../signing/signed-urls.ts";
 import { ImportBody, type Imports } from "../uploads/imports.ts";
@@ -21,7 +22,7 @@ import type { ImageStore } from "./image-store.ts";
 import { failureOf, type ViewImage } from "./image-view.ts";
 import type { Images } from "./images.ts";
 
-interface Dependencies {
+type Dependencies = Parameters<typeof directUploadMutations>[0] & {
   readonly images: Images;
   readonly imageStore: ImageStore;
   readonly imports: Imports;
@@ -31,7 +32,7 @@ interface Dependencies {
   readonly pageLimits: PageLimits;
   /** The media types that images may have now. */
   readonly acceptedTypes: () => readonly string[];
-}
+};
 
 interface Loaders {
   readonly image: Load<Image>;
@@ -68,7 +69,7 @@ export function resolversOf(dependencies: Dependencies): Resolvers<Loaders> {
       animated: (image: Image) => image.frames > 1,
       variants: (image: Image) => Object.entries(view(image).variants).map(([name, url]) => ({ name, url })),
     },
-    Mutation: mutationsOf(dependencies),
+    Mutation: { ...mutationsOf(dependencies), ...directUploadMutations(dependencies) },
   };
 }
 

@@ -5,6 +5,7 @@ import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { BlobStore } from "../blobs/blob-store.ts";
 import type { DeletionStore } from "../deletions/deletion-store.ts";
+import type { DirectUploadStore } from "../direct-uploads/direct-upload-store.ts";
 import { recropped, renderDueAt, renderedAgain, renderRequested } from "../renditions/render-job.ts";
 import type { RenditionStore } from "../renditions/rendition-store.ts";
 import type { SigningKeyStore } from "../signing/signing-key-store.ts";
@@ -20,7 +21,10 @@ interface Dependencies {
   readonly blobStore: BlobStore;
   /** Called when bytes of a deleted image wait to be erased. */
   readonly eraseSoon: () => void;
+  /** Called when bytes of an upload are there for nothing. */
+  readonly sweepUploadsSoon: () => void;
   readonly signingKeyStore: Pick<SigningKeyStore, "removeOf">;
+  readonly directUploadStore: Pick<DirectUploadStore, "endAllOf">;
   readonly outbox: Pick<Outbox, "append">;
   readonly events: ImageEvents;
   readonly clock: Clock;
@@ -118,12 +122,24 @@ async function requireRoom({ imageStore, quota }: Dependencies, tx: Tx, accountI
 }
 
 async function deleteAllOf(
-  { imageStore, deletionStore, blobStore, signingKeyStore, outbox, events, eraseSoon }: Dependencies,
+  {
+    imageStore,
+    deletionStore,
+    directUploadStore,
+    blobStore,
+    signingKeyStore,
+    outbox,
+    events,
+    clock,
+    eraseSoon,
+    sweepUploadsSoon,
+  }: Dependencies,
   tx: Tx,
   accountId: string,
 ): Promise<void> {
   await deletionStore.removeOf(tx, accountId);
   await signingKeyStore.removeOf(tx, accountId);
+  await directUploadStore.endAllOf(tx, accountId, clock.now());
   for (;;) {
     const images = await imageStore.lockSomeOf(tx, accountId, deletedTogether);
     if (images.length === 0) break;
@@ -135,5 +151,8 @@ async function deleteAllOf(
   }
   // Also those that never had a record, and those whose erasure waits.
   await blobStore.releaseOf(tx, accountId);
-  tx.afterCommit(eraseSoon);
+  tx.afterCommit(() => {
+    eraseSoon();
+    sweepUploadsSoon();
+  });
 }

@@ -4,19 +4,33 @@ import { AppError } from "@signalbox/core";
 
 /** The digests that are checked; others are somebody else's (RFC 9530 §5). */
 const algorithms = { "sha-256": "sha256", "sha-512": "sha512" } as const;
-/** The body has no encoding of its own, so that both are about the same bytes. */
-const headers = ["content-digest", "repr-digest"] as const;
+/** A whole body has no encoding of its own, so that both are about the same bytes. */
+const digestHeaders = ["content-digest", "repr-digest"] as const;
+type DigestHeader = (typeof digestHeaders)[number];
+
+/** Hashes a body piece by piece and holds it against what its client said it was. */
+export interface DigestCheck {
+  update(chunk: Buffer): void;
+  /** @throws AppError `invalid_request` when another body came. */
+  verify(): void;
+}
 
 /**
  * Hashes the body while somebody else reads it, where the client said what it should be (RFC 9530).
  * @throws AppError `invalid_request` for a digest that cannot be read.
  */
-export function expectDigest(request: IncomingMessage): { readonly verify: () => void } {
+export function expectDigest(request: IncomingMessage): DigestCheck {
+  const check = createDigestCheck(request, digestHeaders);
+  if (digestHeaders.some((header) => request.headers[header] !== undefined)) request.on("data", check.update);
+  return check;
+}
+
+/** The check of these headers, for whoever reads the body. @throws AppError `invalid_request` for one that cannot be read. */
+export function createDigestCheck(request: IncomingMessage, headers: readonly DigestHeader[]): DigestCheck {
   const expected = headers.flatMap((header) => digestsIn(header, request.headers[header]));
   const hashes = expected.map(({ algorithm }) => createHash(algorithms[algorithm]));
-  if (expected.length > 0) request.on("data", (chunk: Buffer) => hashes.forEach((hash) => void hash.update(chunk)));
   return {
-    /** @throws AppError `invalid_request` when another body came. */
+    update: (chunk) => hashes.forEach((hash) => void hash.update(chunk)),
     verify() {
       for (const [index, { header, digest }] of expected.entries()) {
         if (hashes[index]?.digest("base64") !== digest) throw refused(header, "The body has another digest.");
@@ -25,7 +39,7 @@ export function expectDigest(request: IncomingMessage): { readonly verify: () =>
   };
 }
 
-function digestsIn(header: (typeof headers)[number], value: string | string[] | undefined) {
+function digestsIn(header: DigestHeader, value: string | string[] | undefined) {
   if (value === undefined) return [];
   return String(value)
     .split(",")

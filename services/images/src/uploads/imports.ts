@@ -5,7 +5,7 @@ import { refusalError } from "@signalbox/graphql";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { Image } from "../images/image.ts";
-import { filename, NewImageFields } from "../images/image-fields.ts";
+import { filename, NewImageFields, sha256Hex } from "../images/image-fields.ts";
 import type { Images } from "../images/images.ts";
 import type { TermsOf } from "../renditions/render-terms.ts";
 import { refusalOf } from "./upload-refusals.ts";
@@ -20,10 +20,7 @@ export const ImportBody = NewImageFields.extend({
     example: { source_url: "https://pictures.example/harbour.jpg", title: imageExample.title, visibility: "public" },
   });
 
-const sha256 = z
-  .string()
-  .regex(/^[0-9a-f]{64}$/)
-  .describe("Of an original that this account has already, in lower-case hex.");
+const sha256 = sha256Hex.describe("Of an original that this account has already, in lower-case hex.");
 
 /** A record of what is somewhere already: at a URL, or among the account's own originals. */
 export const UploadBody = ImportBody.extend({

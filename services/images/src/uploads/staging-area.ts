@@ -77,8 +77,8 @@ export async function openStagingArea({ directory, bytesMax, runner, log }: Opti
 }
 
 /** A failure of the file system names its call, one of the connection has another. */
-function isOfDisk(error: unknown): boolean {
-  return ["open", "write", "close"].includes((error as NodeJS.ErrnoException).syscall ?? "");
+export function isOfDisk(error: unknown): boolean {
+  return ["open", "write", "close", "fstat", "ftruncate"].includes((error as NodeJS.ErrnoException).syscall ?? "");
 }
 
 function createMeter(bytesMax: number) {

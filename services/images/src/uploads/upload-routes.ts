@@ -22,7 +22,6 @@ interface Dependencies {
   readonly view: ViewImage;
   readonly staging: Pick<StagingArea, "bytesMax">;
   readonly termsOf: TermsOf;
-  readonly mayUpload: () => boolean;
   readonly mayImport: () => boolean;
 }
 
@@ -89,7 +88,6 @@ export function uploadRoutes(dependencies: Dependencies) {
 }
 
 async function upload(dependencies: Dependencies, input: Input<unknown>): Promise<HttpResponse> {
-  if (!dependencies.mayUpload()) return refused(403, "forbidden", { message: "Uploads are switched off." });
   const { file, filename, texts } = await dependencies.uploads.receive(input.request);
   return discarding(file, async () => {
     const fields = readUploadFields(texts);
@@ -120,7 +118,6 @@ async function createAgain(
   input: Input<unknown>,
   { sha256, filename, fields }: Again,
 ): Promise<HttpResponse> {
-  if (!dependencies.mayUpload()) return refused(403, "forbidden", { message: "Uploads are switched off." });
   const { accountId } = input.principal;
   const image = await dependencies.imageStore.findOfOriginal({ accountId, sha256 });
   if (!image)

@@ -1,0 +1,76 @@
+import { advisoryLock, type Pool, sql, type Tx, table } from "@signalbox/storage";
+import type { DirectUpload } from "./direct-upload.ts";
+
+export type DirectUploadStore = ReturnType<typeof createDirectUploadStore>;
+
+const uploads = table("direct_uploads", {
+  id: "text",
+  accountId: "text",
+  filename: "text",
+  mimeType: "text",
+  sizeBytes: "int4",
+  sha256: "text",
+  state: "text",
+  imageId: "text",
+  createdAt: "timestamptz",
+  expiresAt: "timestamptz",
+  sweepAt: "timestamptz",
+});
+const saveUpload = uploads.update("filename", "state", "imageId", "sweepAt");
+const select = `select ${uploads.columns} from direct_uploads`;
+const findOwn = sql("direct-upload.find-own", `${select} where id = $1 and account_id = $2`);
+const lockOwn = sql("direct-upload.lock-own", `${select} where id = $1 and account_id = $2 for update`);
+const lockDue = sql(
+  "direct-upload.lock-due",
+  `${select} where sweep_at <= $1 order by sweep_at limit 1 for update skip locked`,
+);
+const sumOpen = sql(
+  "direct-upload.sum-open",
+  `select count(*)::int as uploads, coalesce(sum(size_bytes), 0)::float8 as bytes from direct_uploads
+   where account_id = $1 and state = 'open' and expires_at > $2`,
+);
+const endAllOf = sql(
+  "direct-upload.end-all-of",
+  `update direct_uploads set state = 'cancelled', filename = '', image_id = null, sweep_at = $2 where account_id = $1`,
+);
+const removeUpload = sql("direct-upload.remove", "delete from direct_uploads where id = $1");
+
+/** Announced files, until nobody can be sending their bytes any more. */
+export function createDirectUploadStore(pool: Pool) {
+  return {
+    insert: (tx: Tx, upload: DirectUpload) => uploads.insert(tx, upload),
+
+    async findOwn(accountId: string, uploadId: string): Promise<DirectUpload | null> {
+      return (await pool.query<DirectUpload>(findOwn, [uploadId, accountId])).rows[0] ?? null;
+    },
+
+    /** Finds the upload and keeps others from changing it until the transaction ends. */
+    async lockOwn(tx: Tx, accountId: string, uploadId: string): Promise<DirectUpload | null> {
+      return (await tx.query<DirectUpload>(lockOwn, [uploadId, accountId])).rows[0] ?? null;
+    },
+
+    /** Locks the upload whose bytes have waited longest to be removed; others may be at work on the rest. */
+    async lockDue(tx: Tx, now: Date): Promise<DirectUpload | null> {
+      return (await tx.query<DirectUpload>(lockDue, [now])).rows[0] ?? null;
+    },
+
+    save: (tx: Tx, upload: DirectUpload) => saveUpload(tx, upload),
+
+    /** Counts the open uploads of an account and the bytes that they announced, while it begins no other. */
+    async lockUsage(
+      tx: Tx,
+      accountId: string,
+      now: Date,
+    ): Promise<{ readonly uploads: number; readonly bytes: number }> {
+      await advisoryLock(tx, `direct uploads:${accountId}`);
+      const { rows } = await tx.query<{ uploads: number; bytes: number }>(sumOpen, [accountId, now]);
+      return rows[0] ?? { uploads: 0, bytes: 0 };
+    },
+
+    /** Ends every upload of a purged account. */
+    endAllOf: async (tx: Tx, accountId: string, now: Date): Promise<void> =>
+      void (await tx.query(endAllOf, [accountId, now])),
+
+    remove: async (tx: Tx, { id }: DirectUpload): Promise<void> => void (await tx.query(removeUpload, [id])),
+  };
+}
