@@ -41,6 +41,32 @@ test("the same page of the same parent is read once in a request, and again in t
   assert.deepEqual(reads, [3, 2, 3]);
 });
 
+test("the same pages of a hundred parents are one read, and each parent has its own rows", async () => {
+  const reads: (readonly string[])[] = [];
+  const list = connectionField<unknown, { id: string }, object, { id: string; parent: string; createdAt: Date }>(
+    { scopes: ["images:read"] },
+    {
+      limits: { maxPageSize: () => 3, pageSize: () => 1 },
+      async readMany({ limit }, parents) {
+        reads.push(parents);
+        return parents.flatMap((parent) => rows.slice(0, limit).map((row) => ({ ...row, parent })));
+      },
+      parentId: ({ parent }) => parent,
+    },
+  );
+  const context = contextOf();
+  const parents = Array.from({ length: 100 }, (_, at) => `parent_${at}`);
+  const pages = await Promise.all(parents.map((id) => list({ id }, { first: 2 }, context)));
+  assert.deepEqual(reads, [parents]);
+  for (const [at, page] of (pages as { edges: { node: { parent: string } }[] }[]).entries())
+    assert.deepEqual(
+      page.edges.map(({ node }) => node.parent),
+      [`parent_${at}`, `parent_${at}`],
+    );
+  await Promise.all([1, 2].map((first) => list({ id: "parent_1" }, { first }, contextOf())));
+  assert.deepEqual(reads.slice(1), [["parent_1"], ["parent_1"]]);
+});
+
 test("a list of another account is forbidden", async () => {
   const { list, reads } = setUp();
   await assert.rejects(async () => list({ id: "acc_other" }, {}, contextOf()), { code: "forbidden" });

@@ -1,6 +1,7 @@
 import { AppError } from "@signalbox/core";
 import { cursorOf, positionByCreation, positionOf } from "@signalbox/http";
 import type { ListRange, TimePosition } from "@signalbox/storage";
+import DataLoader from "dataloader";
 import { assertTexts, declare, type Field, type FieldAccess, isLetIn, notOwner } from "./field.ts";
 import type { SubgraphContext } from "./subgraph-context.ts";
 
@@ -15,26 +16,49 @@ interface Listed {
   readonly id: string;
 }
 
-export interface ConnectionSpec<Loaders, Parent, Args, Row> {
+type ReadPage<Loaders, Parent, Args, Row> = (
+  range: ListRange,
+  parent: Parent,
+  context: SubgraphContext<Loaders>,
+  args: Args,
+) => Promise<readonly Row[]>;
+
+/** How a connection is read: always one row more than the page has, which tells whether there is a next one. */
+type ConnectionReader<Loaders, Parent, Args, Row> =
+  | {
+      /** Reads the rows of the range, newest first. */
+      readonly read: ReadPage<Loaders, Parent, Args, Row>;
+    }
+  | {
+      /** Reads the same range of the lists of many parents with one statement. */
+      readonly readMany: (
+        range: ListRange,
+        parentIds: readonly string[],
+        context: SubgraphContext<Loaders>,
+        args: Args,
+      ) => Promise<readonly Row[]>;
+      /** The id of the parent in whose list the row is. */
+      readonly parentId: (row: Row) => string;
+    };
+
+export type ConnectionSpec<Loaders, Parent, Args, Row> = ConnectionReader<Loaders, Parent, Args, Row> & {
   readonly limits: PageLimits;
-  /** Reads the rows of the range, newest first; one more than the page has, which tells whether there is a next one. */
-  readonly read: (
-    range: ListRange,
-    parent: Parent,
-    context: SubgraphContext<Loaders>,
-    args: Args,
-  ) => Promise<readonly Row[]>;
   /** The row's place in the list; left out, by when it was made. */
   readonly position?: (row: Row) => TimePosition;
   /** Makes the node of a row; left out, the row is the node. */
   readonly node?: (row: Row, context: SubgraphContext<Loaders>) => unknown;
-}
+};
+
+/** Keeps a statement that reads the lists of many parents short. */
+const parentsMax = 500;
 
 /** Declares a connection with its access: the pages of a list that is ordered by time, newest first. */
 export function connectionField<Loaders, Parent, Args, Row = Listed>(
   access: FieldAccess,
-  { limits, read, position, node }: ConnectionSpec<Loaders, Parent, Args, Row>,
+  spec: ConnectionSpec<Loaders, Parent, Args, Row>,
 ): Field<Loaders> {
+  const { limits, position, node } = spec;
+  const read = "read" in spec ? spec.read : readTogether(spec);
   const readOnce = createReadOnce<Row>();
   const placeOf = position ?? (positionByCreation as unknown as (row: Row) => TimePosition);
   return declare(access, async (parent: Parent, args: Args & ConnectionArguments, context) => {
@@ -69,6 +93,30 @@ function createReadOnce<Row>() {
     const started = ofRequest.get(key) ?? read();
     ofRequest.set(key, started);
     return started;
+  };
+}
+
+/** Joins the pages of many parents that are read side by side, with the same arguments, into one read. */
+function readTogether<Loaders, Parent, Args, Row>({
+  readMany,
+  parentId,
+}: Extract<ConnectionReader<Loaders, Parent, Args, Row>, { readMany: unknown }>): ReadPage<Loaders, Parent, Args, Row> {
+  const loaders = new WeakMap<object, Map<string, DataLoader<string, readonly Row[]>>>();
+  return (range, parent, context, args) => {
+    const ofRequest = loaders.get(context) ?? new Map<string, DataLoader<string, readonly Row[]>>();
+    loaders.set(context, ofRequest);
+    const key = JSON.stringify(args);
+    const loader =
+      ofRequest.get(key) ??
+      new DataLoader<string, readonly Row[]>(
+        async (ids) => {
+          const rows = Map.groupBy(await readMany(range, ids, context, args), parentId);
+          return ids.map((id) => rows.get(id) ?? []);
+        },
+        { cache: false, maxBatchSize: parentsMax },
+      );
+    ofRequest.set(key, loader);
+    return loader.load((parent as { readonly id: string }).id);
   };
 }
 

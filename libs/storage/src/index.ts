@@ -4,7 +4,14 @@ export { databaseOptions } from "./database/database-options.ts";
 export { createDayTables, type DayTable, tableOfDay } from "./database/day-tables.ts";
 export { dayMs, type Stretch, startOfDay, stretchesBack } from "./database/days.ts";
 export { isUndone, toAppError } from "./database/errors.ts";
-export { type ListRange, newestFirst, newestFirstOf, rangeValues, type TimePosition } from "./database/list-range.ts";
+export {
+  type ListRange,
+  newestFirst,
+  newestFirstOf,
+  ofEachParent,
+  rangeValues,
+  type TimePosition,
+} from "./database/list-range.ts";
 export { requireTransaction } from "./database/one-statement.ts";
 export { openPool, type Pool } from "./database/pool.ts";
 export { isGone, type Presence, showPresence, startPresence } from "./database/presence.ts";

@@ -136,7 +136,7 @@ function createShared(context: Configured, { pool, outbox, accessStates }: Opene
     verifiedAddresses,
     accountSearch: createAccountSearchStore({ prisma }),
     audit,
-    auditStore: createAuditStore({ prisma, clock, retentionDays }),
+    auditStore: createAuditStore({ pool, clock, retentionDays }),
     auditDayTables: createDayTables({ pool, clock, keepMs: () => retentionDays() * dayMs }, [auditDays]),
     auditRefusals: createAuditRefusals({
       ...{ clock, log, metrics },

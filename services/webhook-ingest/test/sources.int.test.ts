@@ -5,7 +5,10 @@ import { createSubgraph } from "@signalbox/graphql";
 import type { Pool, Sealer } from "@signalbox/storage";
 import { schemaDifference } from "@signalbox/storage/authoring";
 import { createSubgraphClient, eventually, serveListener, testPerson } from "@signalbox/testing";
-import { sourceLoaders, sourceResolvers } from "../src/sources/source-resolvers.ts";
+import { createReceivedStore } from "../src/receiving/received-store.ts";
+import { createRejectionStore } from "../src/rejections/rejection-store.ts";
+import { createReplayStore } from "../src/replays/replay-store.ts";
+import { loadersOf, resolversOf } from "../src/resolvers.ts";
 import { createSourceStore } from "../src/sources/source-store.ts";
 import { type Harness, prismaDirectory, sourcesPath, startIngest } from "./harness.ts";
 import { schemes, secrets, sign } from "./signing.ts";
@@ -269,34 +272,66 @@ test("the graph shows the account its sources", async () => {
   assert.equal(foreign.errors[0].extensions.code, "FORBIDDEN");
 });
 
-test("a hundred sources of a query are one statement, and those of others are null", async () => {
+test("a hundred sources of a query are one statement, what each has are one more, and those of others are null", async () => {
   const who = testPerson();
-  const [own, foreign] = [await ingest.newSource(who, hmac), await ingest.newSource(testPerson(), hmac)];
-  let statements = 0;
+  const sources = [await ingest.newSource(who, hmac), await ingest.newSource(who, hmac)];
+  const foreign = await ingest.newSource(testPerson(), hmac);
+  for (const source of [...sources, foreign]) {
+    assert.equal((await ingest.post(source, sign("hmac"))).status, 202);
+    assert.equal((await ingest.post(source, { ...sign("hmac"), body: "{}" })).status, 401);
+    const body = { from: new Date(Date.now() - 60_000).toISOString() };
+    const replay = await ingest.send(who, "POST", `${pathOf(source)}/replays`, { body });
+    assert.equal(replay.status, source === foreign ? 404 : 202);
+  }
+  let statements: string[] = [];
   const query: Pool["query"] = (...sent) => {
-    statements++;
+    statements.push(/from (\w+)\s+where/.exec(sent[0].text)?.[1] ?? "");
     return ingest.pool.query(...sent);
   };
-  const sourceStore = createSourceStore({ ...ingest.pool, query }, {} as Sealer);
+  const pool = { ...ingest.pool, query };
   const { clock, log } = ingest.context;
+  const stores = {
+    sourceStore: createSourceStore(pool, {} as Sealer),
+    receivedStore: createReceivedStore({ pool, clock, keepMs: () => 0 }),
+    rejectionStore: createRejectionStore(pool, {} as Sealer),
+    replayStore: createReplayStore(pool),
+  };
   const pageLimits = { maxPageSize: () => 100, pageSize: () => 20 };
   const typeDefs = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
-  const graph = {
-    typeDefs,
-    resolvers: sourceResolvers({ sourceStore, pageLimits } as Parameters<typeof sourceResolvers>[0]),
-    createLoaders: sourceLoaders(sourceStore),
-  };
-  const served = await serveListener(createSubgraph({ ...graph, clock, log }));
-  const ids = Array.from({ length: 100 }, (_, at) => [own.id, foreign.id, `src_${at}`][at % 3]);
+  const resolvers = resolversOf({ ...stores, pageLimits } as unknown as Parameters<typeof resolversOf>[0]);
+  const served = await serveListener(
+    createSubgraph({ typeDefs, resolvers, createLoaders: loadersOf(stores), clock, log }),
+  );
+  const ids = Array.from({ length: 100 }, (_, at) => [...sources.map(({ id }) => id), foreign.id, `src_${at}`][at % 4]);
   const of = ids.map((id) => ({ __typename: "WebhookSource", id }));
-  const text = "query($of: [_Any!]!) { _entities(representations: $of) { ... on WebhookSource { name } } }";
-  const { data } = await createSubgraphClient(served.url)(who, text, { of });
+  const ask = async (fields: string) => {
+    statements = [];
+    const text = `query($of: [_Any!]!) { _entities(representations: $of) { ... on WebhookSource { ${fields} } } }`;
+    return (await createSubgraphClient(served.url)(who, text, { of })).data._entities;
+  };
+  const own = ids.map((id) => sources.some((source) => source.id === id));
+  assert.deepEqual(
+    await ask("name"),
+    own.map((isOwn) => (isOwn ? { name: "Shop" } : null)),
+  );
+  assert.deepEqual(statements, ["sources"]);
+  const rows = "edges { node { id } }";
+  const found = await eventually(async () => {
+    const answered = await ask(`received { ${rows} } rejections { ${rows} } replays { ${rows} }`);
+    return answered[0].rejections.edges.length === 1 && answered[1].rejections.edges.length === 1 ? answered : null;
+  });
   await served.close();
   assert.deepEqual(
-    data._entities,
-    ids.map((id) => (id === own.id ? { name: "Shop" } : null)),
+    found.map((source: object | null) => source !== null),
+    own,
   );
-  assert.equal(statements, 1);
+  for (const list of ["received", "rejections", "replays"]) {
+    const idsIn = found.flatMap((source: Record<string, { edges: { node: { id: string } }[] }> | null) =>
+      (source?.[list]?.edges ?? []).map(({ node }) => node.id),
+    );
+    assert.deepEqual([idsIn.length, new Set(idsIn).size], [50, 2], `each source has its own ${list}`);
+  }
+  assert.deepEqual(statements.toSorted(), ["received_deliveries", "received_replays", "rejections", "sources"]);
 });
 
 test("the migrations lead to the schema", async () => {

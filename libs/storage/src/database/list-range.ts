@@ -22,6 +22,10 @@ export function newestFirst(firstPlace: number, time = "created_at"): string {
   return `(${time}, id) < (${at}, ${id}) order by ${time} desc, id desc limit ${limit}`;
 }
 
+/** A select that lists the rows of many parents, whose ids are `$1`: `rowsOfOne` lists those of one, which is `parent.id`. */
+export const ofEachParent = (rowsOfOne: string): string =>
+  `select row.* from unnest($1::text[]) as parent (id) cross join lateral (${rowsOfOne}) as row`;
+
 /** The three values of `newestFirst`. */
 export function rangeValues({ after, limit }: ListRange): [Date, string, number] {
   return [after?.at ?? endOfTime, after?.id ?? "", limit];

@@ -1,12 +1,21 @@
 import { AppError, type Clock } from "@signalbox/core";
-import { dayMs, type ListRange, type Stretch, startOfDay, stretchesBack } from "@signalbox/storage";
-import type { Prisma, PrismaClient } from "../generated/prisma/client.ts";
+import {
+  dayMs,
+  type ListRange,
+  ofEachParent,
+  type Pool,
+  type Stretch,
+  sql,
+  startOfDay,
+  stretchesBack,
+} from "@signalbox/storage";
+import { entries as table } from "./audit.ts";
 import { firstIdAt, timeOfId } from "./audit-days.ts";
 import type { AuditEntry } from "./audit-entry.ts";
 import type { AuditFilter, AuditScope } from "./audit-filter.ts";
 
 interface AuditStoreDependencies {
-  readonly prisma: PrismaClient;
+  readonly pool: Pool;
   readonly clock: Clock;
   readonly retentionDays: () => number;
 }
@@ -14,7 +23,7 @@ interface AuditStoreDependencies {
 export type AuditStore = ReturnType<typeof createAuditStore>;
 
 /** Reads the audit; `audit.ts` writes it. */
-export function createAuditStore({ prisma, clock, retentionDays }: AuditStoreDependencies) {
+export function createAuditStore({ pool, clock, retentionDays }: AuditStoreDependencies) {
   return {
     /** Lists the entries of a scope that fit the filter, newest first, which is the order of their ids. */
     async list(
@@ -23,19 +32,42 @@ export function createAuditStore({ prisma, clock, retentionDays }: AuditStoreDep
       filter: AuditFilter = {},
     ): Promise<readonly AuditEntry[]> {
       const below = after && entryIdFrom(after.id);
-      const where = whereOf(scope, filter);
       const entries: AuditEntry[] = [];
-      for (const { fromMs, toMs } of stretchesBack(kept(below, filter))) {
-        // Prisma's statements are planned with their values, and so touch the days of the stretch alone.
-        const end = firstIdAt(toMs);
-        const id = { gte: firstIdAt(fromMs), lt: below !== null && below < end ? below : end };
-        const take = limit - entries.length;
-        entries.push(...(await prisma.auditEntry.findMany({ where: { ...where, id }, orderBy: { id: "desc" }, take })));
+      for (const stretch of stretchesBack(kept(below, filter))) {
+        const conditions = [...idsOf(stretch, below), ...conditionsOf(scope, filter)];
+        entries.push(...(await read(conditions, limit - entries.length)));
         if (entries.length >= limit) break;
       }
       return entries;
     },
+
+    /** Lists the same range of the entries about each of the accounts, as an administrator sees them, newest first. */
+    async listOfAccounts(
+      accountIds: readonly string[],
+      { after, limit }: ListRange,
+      filter: AuditFilter = {},
+    ): Promise<readonly AuditEntry[]> {
+      const below = after && entryIdFrom(after.id);
+      const found = new Map(accountIds.map((id): [string, AuditEntry[]] => [id, []]));
+      for (const stretch of stretchesBack(kept(below, filter))) {
+        const unfilled = accountIds.filter((id) => (found.get(id)?.length ?? 0) < limit);
+        if (unfilled.length === 0) break;
+        const conditions = [...idsOf(stretch, below), ...conditionsOf({}, filter)];
+        for (const entry of await read(conditions, limit, unfilled)) found.get(entry.accountId)?.push(entry);
+      }
+      return [...found.values()].flatMap((entries) => entries.slice(0, limit));
+    },
   };
+
+  /** Without a name the statement is planned with its values, and so touches the days of the stretch alone. */
+  async function read(conditions: readonly Condition[], limit: number, ofAccounts?: readonly string[]) {
+    const values: unknown[] = ofAccounts ? [ofAccounts] : [];
+    const place = (value: unknown) => `$${values.push(value)}`;
+    const where = conditions.map(({ text, value }) => text.replaceAll("?", place(value)));
+    if (ofAccounts) where.push("account_id = parent.id");
+    const select = `select ${table.columns} from audit_entries where ${where.join(" and ")} order by id desc limit ${place(limit)}`;
+    return (await pool.query<AuditEntry>(sql("", ofAccounts ? ofEachParent(select) : select), values)).rows;
+  }
 
   /** The time of which entries may be there. Another instance's clock may be ahead of ours by less than a day. */
   function kept(below: string | null, { since, until }: AuditFilter): Stretch {
@@ -59,23 +91,38 @@ function entryIdFrom(id: string): string {
   });
 }
 
+/** A part of a `where`, and the value that stands for its question marks. */
+interface Condition {
+  readonly text: string;
+  readonly value: unknown;
+}
+
+function idsOf({ fromMs, toMs }: Stretch, below: string | null): Condition[] {
+  const end = firstIdAt(toMs);
+  return [
+    { text: "id >= ?::uuid", value: firstIdAt(fromMs) },
+    { text: "id < ?::uuid", value: below !== null && below < end ? below : end },
+  ];
+}
+
 /** What an entry must be, besides its time. */
-function whereOf(scope: AuditScope, { action, outcome, subject, actor }: AuditFilter): Prisma.AuditEntryWhereInput {
+function conditionsOf(scope: AuditScope, { action, outcome, subject, actor }: AuditFilter): Condition[] {
   const { accountId } = scope;
-  return {
-    ...(accountId !== undefined && { accountId }),
-    ...(action !== undefined && { action }),
-    ...(outcome !== undefined && { outcome }),
-    ...(subject !== undefined && { subject }),
-    ...(actor !== undefined && whereActor(scope, actor)),
-  };
+  const equal = { account_id: accountId, action, outcome, subject };
+  const conditions = Object.entries(equal).map(([column, value]) => ({ text: `${column} = ?`, value }));
+  return [...conditions.filter(({ value }) => value !== undefined), ...actorConditions(scope, actor)];
 }
 
 /** An owner does not see the credentials of administrators, and does not find out by asking for them either. */
-function whereActor({ accountId, byOwner }: AuditScope, actor: string): Prisma.AuditEntryWhereInput {
-  if (!actor.startsWith("acc_")) return { actorCredential: actor, ...(byOwner && { actorAccountId: accountId }) };
+function actorConditions({ accountId, byOwner }: AuditScope, actor: string | undefined): Condition[] {
+  if (actor === undefined) return [];
+  if (!actor.startsWith("acc_")) {
+    const asOwner = { text: "actor_account_id = ?", value: accountId };
+    return [{ text: "actor_credential = ?", value: actor }, ...(byOwner ? [asOwner] : [])];
+  }
   // What others did to an account they did as administrators, which has an index of its own.
-  const asOther = { actorAccountId: actor, actorKind: { not: "owner" } };
-  if (accountId === undefined) return { OR: [{ accountId: actor, actorAccountId: actor }, asOther] };
-  return accountId === actor ? { actorAccountId: actor } : asOther;
+  const asOther = "actor_account_id = ? and actor_kind <> 'owner'";
+  const asOwner = "actor_account_id = ?";
+  if (accountId === undefined) return [{ text: `((account_id = ? and ${asOwner}) or (${asOther}))`, value: actor }];
+  return [{ text: accountId === actor ? asOwner : asOther, value: actor }];
 }

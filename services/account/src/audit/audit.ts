@@ -18,7 +18,8 @@ export { type Actor, actorOf, type Refusal, systemActor } from "@signalbox/servi
 /** Changes of the account itself. */
 export type AccountAction = Extract<AuditChange, { readonly subject?: never }>["action"];
 
-const entries = table("audit_entries", {
+/** The table; `audit-store.ts` reads it. */
+export const entries = table("audit_entries", {
   id: "uuid",
   accountId: "text",
   action: "text",

@@ -37,10 +37,14 @@ export function auditResolvers({ auditStore, pageLimits: limits }: AuditResolver
         },
         {
           limits,
-          read: (range, { id: accountId }, { caller }, args) => {
-            const byOwner = !caller.scopes.has("account:admin");
-            return auditStore.list({ accountId, byOwner }, range, filterFrom(Filter, args));
+          async readMany(range, accountIds, { caller }, args) {
+            const filter = filterFrom(Filter, args);
+            if (caller.scopes.has("account:admin")) return auditStore.listOfAccounts(accountIds, range, filter);
+            // Without the scope nobody is let in but the owner.
+            const { accountId } = caller;
+            return accountIds.includes(accountId) ? auditStore.list({ accountId, byOwner: true }, range, filter) : [];
           },
+          parentId: ({ accountId }) => accountId,
           node: (entry, { caller }) =>
             caller.scopes.has("account:admin") ? viewAuditEntry(entry) : viewOwnAuditEntry(entry),
         },

@@ -38,8 +38,9 @@ export function receivedResolvers({
     WebhookSource: {
       received: connectionField(read, {
         limits: pageLimits,
-        read: (range, { id }: Named, _context, args: object) =>
-          receivedStore.list(id, range, receivedFilterOf(filterFrom(Filter, args))),
+        readMany: (range, sourceIds, _context, args: object) =>
+          receivedStore.list(sourceIds, range, receivedFilterOf(filterFrom(Filter, args))),
+        parentId: ({ sourceId }: ListedDelivery) => sourceId,
         position: positionOfReceived,
       }),
     },

@@ -119,7 +119,7 @@ function declareList(routes: Routes, { sourceStore, receivedStore, pageLimits }:
     async handle({ caller, params: { id }, query }) {
       if ((await sourceStore.find(caller.accountId, id)) === null) return refused(404, "not_found");
       const filter = receivedFilterOf(query);
-      return listPage(query, (range) => receivedStore.list(id, range, filter), viewReceived, positionOfReceived);
+      return listPage(query, (range) => receivedStore.list([id], range, filter), viewReceived, positionOfReceived);
     },
   });
 }

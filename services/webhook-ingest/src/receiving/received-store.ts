@@ -3,6 +3,7 @@ import {
   dayMs,
   type ListRange,
   newestFirst,
+  ofEachParent,
   type Pool,
   rangeValues,
   type Stretch,
@@ -60,11 +61,11 @@ const listed = `id, source_id as "sourceId", delivery_id as "deliveryId", is_id_
 // Without names: planned with their values, the statements touch only the days that they are about.
 const list = sql(
   "",
-  `select ${listed} from received_deliveries
-   where source_id = $1 and received_at >= $2 and received_at < $3
+  ofEachParent(`select ${listed} from received_deliveries
+   where source_id = parent.id and received_at >= $2 and received_at < $3
      and ($4::text is null or event_type = $4) and ($5::text is null or starts_with(event_type, $5))
      and ($6::text is null or delivery_id = $6) and ($7::bool is null or forwarded = $7)
-     and ${newestFirst(8, "received_at")}`,
+     and ${newestFirst(8, "received_at")}`),
 );
 const find = sql(
   "",
@@ -73,7 +74,7 @@ const find = sql(
 );
 const findByKey = sql(
   "received.find-by-key",
-  "select received_id as id from received_keys where source_id = $1 and digest = $2",
+  "select received_id as id from received_keys where source_id = any($1) and digest = $2",
 );
 
 /** One of many webhooks that are chosen by their time and type. */
@@ -114,19 +115,20 @@ export interface ReceivedChoice extends Stretch {
 export function createReceivedStore(dependencies: Dependencies) {
   const { pool } = dependencies;
   return {
-    /** Lists what a source received, newest first. */
-    async list(sourceId: string, range: ListRange, filter: ReceivedFilter = {}): Promise<ListedDelivery[]> {
+    /** Lists the same range of what each of the sources received, newest first. */
+    async list(sourceIds: readonly string[], range: ListRange, filter: ReceivedFilter = {}): Promise<ListedDelivery[]> {
       const { eventType, deliveryId = null, forwarded = null, until } = filter;
       const [name, prefix] = eventType?.endsWith("*") ? [null, eventType.slice(0, -1)] : [eventType ?? null, null];
-      const found: ListedDelivery[] = [];
-      for await (const { fromMs, toMs } of stretchesOf(dependencies, sourceId, range, filter)) {
+      const found = new Map(sourceIds.map((id): [string, ListedDelivery[]] => [id, []]));
+      for await (const { fromMs, toMs } of stretchesOf(dependencies, sourceIds, range, filter)) {
         const end = until ? Math.min(toMs, until.getTime()) : toMs;
-        const given = [sourceId, new Date(fromMs), new Date(end), name, prefix, deliveryId, forwarded];
-        const rest = { ...range, limit: range.limit - found.length };
-        found.push(...(await pool.query<ListedDelivery>(list, [...given, ...rangeValues(rest)])).rows);
-        if (found.length >= range.limit) break;
+        const unfilled = sourceIds.filter((id) => (found.get(id)?.length ?? 0) < range.limit);
+        if (unfilled.length === 0) break;
+        const given = [unfilled, new Date(fromMs), new Date(end), name, prefix, deliveryId, forwarded];
+        const { rows } = await pool.query<ListedDelivery>(list, [...given, ...rangeValues(range)]);
+        for (const row of rows) found.get(row.sourceId)?.push(row);
       }
-      return found;
+      return [...found.values()].flatMap((rows) => rows.slice(0, range.limit));
     },
 
     /** Finds one with its bytes; null when it is not of this source, or past the retention. */
@@ -173,7 +175,7 @@ export function createReceivedStore(dependencies: Dependencies) {
 /** The days that may have rows of the filter, the newest first. */
 async function* stretchesOf(
   { pool, clock, keepMs }: Dependencies,
-  sourceId: string,
+  sourceIds: readonly string[],
   { after }: ListRange,
   { since, until, deliveryId }: ReceivedFilter,
 ): AsyncGenerator<Stretch> {
@@ -182,9 +184,10 @@ async function* stretchesOf(
   const toMs = Math.min(nowMs + dayMs, (after?.at ?? until ?? new Date(nowMs + dayMs)).getTime() + 1);
   const fromMs = Math.max(startOfDay(nowMs - keepMs()), since?.getTime() ?? 0);
   if (deliveryId === undefined) return yield* stretchesBack({ fromMs, toMs });
-  const { rows } = await pool.query<{ id: string }>(findByKey, [sourceId, idKeyOf(deliveryId)]);
-  const at = rows[0] ? timeOfPublicId(rows[0].id) : null;
-  if (at !== null && at >= fromMs && at < toMs) yield { fromMs: at, toMs: at + 1 };
+  const { rows } = await pool.query<{ id: string }>(findByKey, [sourceIds, idKeyOf(deliveryId)]);
+  const times = new Set(rows.map(({ id }) => timeOfPublicId(id)).filter((at) => at !== null));
+  for (const at of [...times].toSorted((a, b) => b - a))
+    if (at >= fromMs && at < toMs) yield { fromMs: at, toMs: at + 1 };
 }
 
 const timesOf = (ids: readonly string[]): Date[] =>

@@ -23,7 +23,8 @@ export function rejectionResolvers(fields: RejectionFields): Resolvers<unknown> 
     WebhookSource: {
       rejections: connectionField(read, {
         limits: pageLimits,
-        read: (range, { id }: { readonly id: string }) => rejectionStore.list(id, range),
+        readMany: (range, sourceIds) => rejectionStore.list(sourceIds, range),
+        parentId: ({ sourceId }: Rejection) => sourceId,
         position: positionOfRejection,
       }),
     },

@@ -139,7 +139,7 @@ function declareReads(routes: Routes, { sourceStore, rejectionStore, pageLimits 
     responses: { 200: pageOf(RejectionResource), 404: "error" },
     async handle({ caller, params: { id }, query }) {
       if ((await sourceStore.find(caller.accountId, id)) === null) return refused(404, "not_found");
-      return listPage(query, (range) => rejectionStore.list(id, range), viewRejection, positionOfRejection);
+      return listPage(query, (range) => rejectionStore.list([id], range), viewRejection, positionOfRejection);
     },
   });
   routes.get(`${path}/rejections/:rejection_id`, {

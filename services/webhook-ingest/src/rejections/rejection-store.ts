@@ -3,6 +3,7 @@ import { KiB, masked } from "@signalbox/core";
 import {
   type ListRange,
   newestFirst,
+  ofEachParent,
   type Pool,
   rangeValues,
   type SealedColumn,
@@ -26,7 +27,7 @@ const listed = `id, source_id as "sourceId", reason, status, body_bytes as "body
   received_id as "receivedId", coalesce(octet_length(body) = body_bytes, false) as "isKept"`;
 const list = sql(
   "rejection.list",
-  `select ${listed} from rejections where source_id = $1 and ${newestFirst(2, "rejected_at")}`,
+  ofEachParent(`select ${listed} from rejections where source_id = parent.id and ${newestFirst(2, "rejected_at")}`),
 );
 const find = sql("rejection.find", `select ${listed}, headers, body from rejections where source_id = $1 and id = $2`);
 const lock = sql(
@@ -66,8 +67,9 @@ export function createRejectionStore(pool: Pool, sealer: Sealer) {
       const row = [id, sourceId, reason, status, bodyBytes, address, rejectedAt, perSource];
       await pool.query(insert, [...row, ...(webhook ? keptOf(id, webhook) : [null, null, null])]);
     },
-    list: async (sourceId: string, range: ListRange): Promise<Rejection[]> =>
-      (await pool.query<Rejection>(list, [sourceId, ...rangeValues(range)])).rows,
+    /** Lists the same range of each of the sources, newest first. */
+    list: async (sourceIds: readonly string[], range: ListRange): Promise<Rejection[]> =>
+      (await pool.query<Rejection>(list, [sourceIds, ...rangeValues(range)])).rows,
     /** Finds one with what is kept of it: no more of the body than a page shows. */
     async find(sourceId: string, id: string): Promise<RejectionInFull | null> {
       const [found] = (await pool.query<RejectionInFull>(find, [sourceId, id])).rows;

@@ -26,7 +26,8 @@ export function replayResolvers({ sourceStore, replayStore, replays, pageLimits 
     WebhookSource: {
       replays: connectionField(read, {
         limits: pageLimits,
-        read: (range, { id }: { readonly id: string }, { caller }) => replayStore.list(caller.accountId, id, range),
+        readMany: (range, sourceIds, { caller }) => replayStore.list(caller.accountId, sourceIds, range),
+        parentId: ({ sourceId }: Replay) => sourceId,
       }),
     },
     ReceivedWebhookReplay: {

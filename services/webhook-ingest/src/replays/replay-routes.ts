@@ -107,7 +107,7 @@ function declareReads(routes: Routes, { sourceStore, replayStore, pageLimits }: 
     responses: { 200: pageOf(ReplayResource), 404: "error" },
     async handle({ caller: { accountId }, params: { id }, query }) {
       if ((await sourceStore.find(accountId, id)) === null) return refused(404, "not_found");
-      return listPage(query, (range) => replayStore.list(accountId, id, range), viewReplay);
+      return listPage(query, (range) => replayStore.list(accountId, [id], range), viewReplay);
     },
   });
   routes.get(`${path}/:replay_id`, {

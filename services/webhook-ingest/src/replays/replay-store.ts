@@ -2,6 +2,7 @@ import {
   advisoryLock,
   type ListRange,
   newestFirst,
+  ofEachParent,
   type Pool,
   type Queryable,
   rangeValues,
@@ -48,7 +49,10 @@ const select = `select ${replays.columns} from received_replays`;
 const own = `${select} where id = $3 and source_id = $2 and account_id = $1`;
 const find = sql("replay.find", own);
 const lock = sql("replay.lock", `${own} for update`);
-const list = sql("replay.list", `${select} where account_id = $1 and source_id = $2 and ${newestFirst(3)}`);
+const list = sql(
+  "replay.list",
+  ofEachParent(`${select} where source_id = parent.id and account_id = $2 and ${newestFirst(3)}`),
+);
 const countRunning = sql(
   "replay.count-running",
   "select count(*)::int as count from received_replays where source_id = $1 and status = 'running'",
@@ -67,8 +71,9 @@ export function createReplayStore(pool: Pool) {
     lock: (tx: Tx, accountId: string, sourceId: string, id: string) => rowOf(tx, lock, [accountId, sourceId, id]),
     /** The one that has waited longest, of those whose next webhooks are due and nobody is at. */
     lockDue: (tx: Tx) => rowOf(tx, lockDue, []),
-    list: async (accountId: string, sourceId: string, range: ListRange): Promise<Replay[]> =>
-      (await pool.query<Replay>(list, [accountId, sourceId, ...rangeValues(range)])).rows,
+    /** Lists the same range of each of the sources, newest first. */
+    list: async (accountId: string, sourceIds: readonly string[], range: ListRange): Promise<Replay[]> =>
+      (await pool.query<Replay>(list, [sourceIds, accountId, ...rangeValues(range)])).rows,
     /** Counts those of a source that run, and keeps others from adding one until the transaction ends. */
     async lockCount(tx: Tx, sourceId: string): Promise<number> {
       await advisoryLock(tx, `replays:${sourceId}`);
