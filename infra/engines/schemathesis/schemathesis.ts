@@ -63,6 +63,12 @@ export async function runSchemathesis(
   }
 }
 
+/** For a graph: the one check is that its errors have these codes. */
+export const graphqlCheck = (codes: readonly string[]) => ({
+  args: ["--checks", "only_declared_codes"],
+  variables: { SCHEMATHESIS_HOOKS: "graphql_codes", PYTHONPATH: import.meta.dirname, GRAPHQL_CODES: codes.join() },
+});
+
 async function installInto(folder: string): Promise<void> {
   await run("python3", ["-m", "venv", folder]).catch((error: { stdout?: string }) => {
     throw new EngineAbsentError(

@@ -3,7 +3,9 @@ import { readFile } from "node:fs/promises";
 import { after, afterEach, before, test } from "node:test";
 import { draft, eventOf } from "@signalbox/contracts";
 import { publishEvents } from "@signalbox/events";
-import { eventually, testPerson } from "@signalbox/testing";
+import { openPool } from "@signalbox/storage";
+import { eventually, internalToken, testPerson } from "@signalbox/testing";
+import { createCursors } from "../src/live/live-cursor.ts";
 import { type Harness, startGateway } from "./harness.ts";
 import { changeImage, type Heard, listen, liveClient, ready } from "./live-client.ts";
 
@@ -88,6 +90,72 @@ test("a cursor of another subscription, or of nothing, is refused", async () => 
     assert.equal(refused.ended[0].extensions.code, "VALIDATION_FAILED");
   }
   await client.dispose();
+});
+
+test("a cursor whose events the log no longer has ends with CURSOR_EXPIRED, and so does one of another log", async () => {
+  await using opened = new AsyncDisposableStack();
+  const emptied = await startGateway();
+  opened.defer(() => emptied.close());
+  const url = emptied.context.configuration.get("events.url");
+  const events = openPool({ ...emptied.context, url, max: 1, applicationName: "live-tests" });
+  const person = testPerson();
+  const client = liveClient(emptied, person);
+  opened.defer(async () => client.dispose());
+  const cursors = createCursors(() => [internalToken]);
+  const { rows } = await events.query<{ partition: number }>({
+    name: "",
+    text: "select partition from signalbox.log_partition where topic = 'signalbox.image.v1'",
+  });
+  assert.ok(rows.length > 0);
+  const at = (offset: bigint) =>
+    cursors.seal("imageChanged", new Map(rows.map(({ partition }) => [`signalbox.image.v1/${partition}`, offset])));
+  const codeOf = async (resumeAfter: string) => {
+    const heard = listen(client, all, { resumeAfter });
+    await eventually(() => heard.ended || heard.results.length > 0);
+    return heard.ended?.[0].extensions.code ?? null;
+  };
+  assert.equal(await codeOf(at(1_000_000n)), "CURSOR_EXPIRED", "nothing of it was ever here");
+  // What retention does, for an instance that has none of it in memory.
+  const text = `update signalbox.log_partition set first_offset = 5, next_offset = 5 where topic = 'signalbox.image.v1'`;
+  await events.query({ name: "", text });
+  const later = await startGateway({ "events.url": url });
+  opened.defer(() => later.close());
+  const elsewhere = liveClient(later, person);
+  opened.defer(async () => elsewhere.dispose());
+  const expired = listen(elsewhere, all, { resumeAfter: at(2n) });
+  await eventually(() => expired.ended);
+  assert.equal(expired.ended[0].extensions.code, "CURSOR_EXPIRED");
+  assert.deepEqual(expired.results, []);
+});
+
+test("a change of the account reaches its owner with the account as it is now", async () => {
+  const [ada, eve] = [testPerson(), testPerson()];
+  const clients = [ada, eve].map((person) => liveClient(gateway, person));
+  const text = "subscription { accountChanged { event { type } changed account { id displayName } } }";
+  const [heard, stranger] = clients.map((client) => listen(client, text)) as [Heard, Heard];
+  const change = (accountId: string, changed: string) =>
+    publishEvents({ ...gateway.context, eventLog: gateway.eventLog, service: "account" }, [
+      draft("account.updated", {
+        ...{ subject: accountId, accountId },
+        data: { ...eventOf("account.updated").example, id: accountId, changed: [changed] } as never,
+      }),
+    ]);
+  await eventually(async () => {
+    await change(ada.accountId, "display_name");
+    await change(eve.accountId, "locale");
+    return heard.results.length > 0 && stranger.results.length > 0;
+  });
+  assert.deepEqual(heard.results[0].data.accountChanged, {
+    event: { type: "account.updated" },
+    changed: ["display_name"],
+    account: { id: ada.accountId, displayName: "Ada" },
+  });
+  assert.deepEqual(
+    new Set(stranger.results.flatMap(({ data }) => data.accountChanged.changed)),
+    new Set(["locale"]),
+    "nobody hears of the accounts of others",
+  );
+  await Promise.all(clients.map(async (client) => client.dispose()));
 });
 
 test("an argument narrows it to one image", async () => {
