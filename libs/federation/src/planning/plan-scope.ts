@@ -92,9 +92,11 @@ export class PlanScope {
   /** All parts of an object: its bases, and what was fetched for it. */
   withLinks(bases: Part[]): Parts {
     const links = this.#links;
+    const count = bases.length;
     if (links.length === 0) return bases;
-    const parts = bases.slice();
-    for (const { name } of links) parts.push(linkOn(bases, name));
+    const parts = new Array<Part>(count + links.length);
+    for (let at = 0; at < count; at++) parts[at] = bases[at];
+    for (let at = 0; at < links.length; at++) parts[count + at] = linkOn(bases, (links[at] as Source).name);
     return parts;
   }
 
@@ -127,18 +129,21 @@ export const linkName = (fetch: number): string => `$${fetch}`;
 
 /** Of what has come of an object, the base on which a link is hung. Others may come later, so a link is looked for on all. */
 export function hostOf(bases: Parts): Part {
-  return bases.find((base) => isObject(base) && !(base instanceof Missing));
+  for (const base of bases) if (isObject(base) && !(base instanceof Missing)) return base;
 }
 
+/** Null on one base says only that nothing was fetched for it there. */
 function linkOn(bases: Parts, name: string): unknown {
   for (const base of bases) {
     const link = isAbsent(base) ? undefined : memberOf(base, name);
-    if (link !== undefined) return link;
+    if (link !== undefined && link !== null) return link;
   }
 }
 
 /** The list among what the parts have of a list, if there is one. */
-export const listOf = (parts: Parts): readonly Part[] | undefined => parts.find(Array.isArray);
+export function listOf(parts: Parts): readonly Part[] | undefined {
+  for (const part of parts) if (Array.isArray(part)) return part;
+}
 
 /** What each part has of an item. */
 export const itemsAt = (parts: Parts, at: number): Part[] =>

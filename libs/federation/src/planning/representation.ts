@@ -4,14 +4,34 @@ import { hostOf, isAbsent, itemsAt, listOf, memberOf, type Part, type Parts, typ
 
 /** How an entity is told to a subgraph. */
 export interface Representation {
-  /** Writes it as JSON; null where something that it needs is missing. `written` keeps what was written for one fetch. */
-  write(scope: PlanScope, parts: Parts, written: WrittenRepresentations): string | null;
+  /** Writes it as JSON and says which of `written` it is; null where something that it needs is missing. */
+  write(scope: PlanScope, parts: Parts, written: WrittenRepresentations): number | null;
   /** The parts of an object that its first members are read from, to find out why one is missing. */
   partsNeeded(scope: PlanScope, parts: Parts): Part[];
 }
 
-/** Representations by type and by the one value that tells two of them apart. */
-export type WrittenRepresentations = Map<string, Map<unknown, string | null>>;
+/** The representations of one fetch, each once: an entity stands in many places. */
+export class WrittenRepresentations {
+  readonly texts: string[] = [];
+  readonly #places = new Map<string, number>();
+  readonly #byKey = new Map<string, Map<unknown, number | null>>();
+
+  /** Those of a type whose only key is a leaf, by its value. */
+  ofType(typeName: string): Map<unknown, number | null> {
+    const known = this.#byKey.get(typeName);
+    if (known) return known;
+    const ofType = new Map<unknown, number | null>();
+    this.#byKey.set(typeName, ofType);
+    return ofType;
+  }
+
+  add(text: string): number {
+    const known = this.#places.get(text);
+    if (known !== undefined) return known;
+    this.#places.set(text, this.texts.length);
+    return this.texts.push(text) - 1;
+  }
+}
 
 /** `typeRewrites` are the names under which subgraphs know entities of a type. */
 export function createRepresentation(
@@ -33,17 +53,16 @@ export function createRepresentation(
     write(scope, parts, written) {
       const typeName = types.nameOf(parts);
       if (typeName === null) return null;
-      // An entity stands in many places, and most have a single key.
       const key = selection.onlyKeyOf(typeName);
-      const ofType = key === null ? null : (written.get(typeName) ?? new Map<unknown, string | null>());
+      const ofType = key === null ? null : written.ofType(typeName);
       const value = key === null ? undefined : read(scope, parts, key);
       const known = ofType?.get(value);
       if (known !== undefined) return known;
       const text = selection.write(scope, parts, typeName, sentAs(typeName));
       // Without a type it is no representation.
-      const representation = text?.includes('"__typename":') ? text : null;
-      if (ofType) written.set(typeName, ofType.set(value, representation));
-      return representation;
+      const at = text?.includes('"__typename":') ? written.add(text) : null;
+      ofType?.set(value, at);
+      return at;
     },
     partsNeeded(scope, parts) {
       const names = selection.fieldsOf(types.nameOf(parts)).map(({ name }) => name);

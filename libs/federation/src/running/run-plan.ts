@@ -10,7 +10,7 @@ import {
   type Parts,
   type PlanScope,
 } from "../planning/plan-scope.ts";
-import type { WrittenRepresentations } from "../planning/representation.ts";
+import { WrittenRepresentations } from "../planning/representation.ts";
 import { type Batch, EntityLoader } from "./entity-loader.ts";
 import { ErrorMarks, Missing, type Path } from "./missing.ts";
 import type { Loss, SendToSubgraph, SubgraphAnswer } from "./subgraph-port.ts";
@@ -66,7 +66,7 @@ class PlanRun<Context> implements Fetched {
 
   async #fetch(step: FetchStep): Promise<void> {
     const { root: scope } = this.#request.plan;
-    const targets = targetsOf(scope, this.root, step.path);
+    const targets = targetsOf(scope, this.root, step);
     if (targets.length === 0) return;
     const target = step.path.reduce<PlanScope>((above, name) => above.belowField(name), scope);
     if (step.representation) await this.#fetchEntities(step, step.representation, target, targets);
@@ -93,29 +93,34 @@ class PlanRun<Context> implements Fetched {
     targets: readonly Target[],
   ): Promise<void> {
     const link = linkName(step.index);
-    const wanted: Target[] = [];
-    const texts: string[] = [];
-    const written: WrittenRepresentations = new Map();
-    for (const target of targets) {
-      const text = representation.write(scope, target.parts, written);
-      if (text !== null) {
-        wanted.push(target);
-        texts.push(text);
+    const written = new WrittenRepresentations();
+    const hosts: Target["host"][] = [];
+    /** Which representation each host was written as. */
+    const writtenAt: number[] = [];
+    for (const { host, parts } of targets) {
+      const at = representation.write(scope, parts, written);
+      if (at !== null) {
+        hosts.push(host);
+        writtenAt.push(at);
         continue;
       }
       // What it would have been asked with was lost before.
-      const cause = representation.partsNeeded(scope, target.parts).find((part) => part instanceof Missing);
-      if (cause) target.host[link] = cause;
+      const cause = representation.partsNeeded(scope, parts).find((part) => part instanceof Missing);
+      if (cause) host[link] = cause;
     }
-    if (texts.length === 0) return;
-    const slots = this.#loader.load(this.#question(step), step, texts, (body) => this.#send(step, body));
-    for (const batch of new Set(slots.map((slot) => slot.batch))) {
+    if (hosts.length === 0) return;
+    const slots = this.#loader.load(this.#question(step), step, written.texts, (body) => this.#send(step, body));
+    const answers = new Map<Batch, EntityAnswer>();
+    for (const { batch } of slots) {
+      if (answers.has(batch)) continue;
       const answer = readEntities(await batch.answer, step.subgraph, batch.texts.length);
       this.#tellOnce(batch, answer);
-      for (const [index, slot] of slots.entries()) {
-        const host = wanted[index]?.host;
-        if (slot.batch === batch && host) this.#link(host, link, slot.at, answer);
-      }
+      answers.set(batch, answer);
+    }
+    const found = slots.map(({ batch, at }) => ({ at, answer: answers.get(batch) as EntityAnswer }));
+    for (let index = 0; index < hosts.length; index++) {
+      const { at, answer } = found[writtenAt[index] as number] as (typeof found)[number];
+      this.#link(hosts[index] as Target["host"], link, at, answer);
     }
   }
 
@@ -167,43 +172,42 @@ class PlanRun<Context> implements Fetched {
 }
 
 /** Finds the objects that a fetch is made for; each is asked for once, in however many places it stands. */
-function targetsOf(scope: PlanScope, root: Record<string, unknown>, path: readonly string[]): Target[] {
-  const found = new Map<object, Target>();
-  collect(scope, scope.rootParts(root), root, path, 0, found);
-  return [...found.values()];
+function targetsOf(scope: PlanScope, root: Record<string, unknown>, { path, index }: FetchStep): Target[] {
+  const found: Found = { path, link: linkName(index), targets: [] };
+  collect(scope, scope.rootParts(root), root, 0, found);
+  return found.targets;
 }
 
-function collect(
-  scope: PlanScope,
-  parts: Parts,
-  host: Record<string, unknown>,
-  path: readonly string[],
-  depth: number,
-  into: Map<object, Target>,
-): void {
-  const name = path[depth];
-  if (name === undefined) return void into.set(host, { host, parts });
-  const below = scope.belowField(name);
-  collectItems(below, below.readOwnBases(parts), path, depth + 1, into);
+interface Found {
+  readonly path: readonly string[];
+  readonly link: string;
+  readonly targets: Target[];
 }
 
-function collectItems(
-  scope: PlanScope,
-  bases: Part[],
-  path: readonly string[],
-  depth: number,
-  into: Map<object, Target>,
-): void {
+function collect(scope: PlanScope, parts: Parts, host: Record<string, unknown>, depth: number, found: Found): void {
+  const name = found.path[depth];
+  if (name !== undefined) {
+    const below = scope.belowField(name);
+    collectItems(below, below.readOwnBases(parts), depth + 1, found);
+    return;
+  }
+  // The link is also the mark of what was found before: a map of objects would have to give each an identity first.
+  if (host[found.link] !== undefined) return;
+  host[found.link] = null;
+  found.targets.push({ host, parts });
+}
+
+function collectItems(scope: PlanScope, bases: Part[], depth: number, found: Found): void {
   const list = listOf(bases);
   if (list) {
     for (let at = 0; at < list.length; at++) {
       const items = bases.length === 1 ? [list[at]] : itemsAt(bases, at);
-      collectItems(scope, items, path, depth, into);
+      collectItems(scope, items, depth, found);
     }
     return;
   }
   const host = hostOf(bases);
-  if (isObject(host)) collect(scope, scope.withLinks(bases), host, path, depth, into);
+  if (isObject(host)) collect(scope, scope.withLinks(bases), host, depth, found);
 }
 
 interface ReadAnswer {

@@ -28,7 +28,7 @@ export interface WriterPlan {
   readonly subgraphOf: (fetch: number) => string;
 }
 
-/** Writes one member of an object with its name; null where a null here leaves nothing of the object. */
+/** Writes one member of an object with its name and what stands before it; null where a null here leaves nothing of the object. */
 type WriteField = (answer: Answer, parts: Parts) => string | null;
 
 /**
@@ -40,6 +40,9 @@ export class SelectionWriter {
   readonly #asked: AskedSelection;
   readonly #scope: PlanScope;
   readonly #type: GraphQLCompositeType;
+  readonly #isOfObjects: boolean;
+  /** True where what is written depends on the type of the object. */
+  readonly #needsType: boolean;
   readonly #fields = new Map<string, readonly WriteField[]>();
 
   constructor(plan: WriterPlan, asked: AskedSelection, scope: PlanScope, type: GraphQLCompositeType) {
@@ -47,6 +50,8 @@ export class SelectionWriter {
     this.#asked = asked;
     this.#scope = scope;
     this.#type = type;
+    this.#isOfObjects = isObjectType(type);
+    this.#needsType = asked.some(({ onTypes, canonicalName }) => onTypes !== null || canonicalName === "__typename");
   }
 
   get typeName(): string {
@@ -56,23 +61,24 @@ export class SelectionWriter {
   /** Null where the object is no object of its type, or lacks what it must have. */
   write(answer: Answer, parts: Parts): string | null {
     const typeName = this.#typeNameOf(parts);
-    if (typeName === null || (this.#needsType && !isObjectType(this.#plan.schema.getType(typeName)))) {
+    const isUnsure = this.#needsType && !this.#isOfObjects;
+    if (typeName === null || (isUnsure && !isObjectType(this.#plan.schema.getType(typeName)))) {
       this.tellErrors(answer, parts, null);
       this.#tellWhyUntyped(answer, parts);
       return null;
     }
     const before = answer.objects++;
     if (!answer.marks.areNone) this.tellErrors(answer, parts, typeName);
-    let text = "{";
+    let text = "";
     for (const write of this.#fieldsOf(typeName)) {
       const member = write(answer, parts);
       if (member === null) {
         answer.objects = before;
         return null;
       }
-      text += text.length === 1 ? member : `,${member}`;
+      text += member;
     }
-    return `${text}}`;
+    return text === "" ? "{}" : `${text}}`;
   }
 
   /** Tells the errors of subgraphs that are about members of the object, at the names that the client gave them. */
@@ -117,11 +123,6 @@ export class SelectionWriter {
     return new SelectionWriter(this.#plan, field.selection ?? [], this.#scope.belowField(field.canonicalName), type);
   }
 
-  /** True where what is written depends on the type of the object. */
-  get #needsType(): boolean {
-    return this.#asked.some(({ onTypes, canonicalName }) => onTypes !== null || canonicalName === "__typename");
-  }
-
   /** Its subgraph may know an entity only by its interface; the one that knows its type was lost, or is at fault. */
   #tellWhyUntyped(answer: Answer, parts: Parts): void {
     const reason = parts.map(Missing.reasonOf).find((found) => found !== null);
@@ -149,13 +150,15 @@ export class SelectionWriter {
     const known = this.#fields.get(typeName);
     if (known) return known;
     const type = this.#plan.schema.getType(typeName) as GraphQLCompositeType;
-    const fields = mergedFields(this.#asked, typeName).map((field) => this.#fieldWriter(field, type));
+    const fields = mergedFields(this.#asked, typeName).map((field, at) =>
+      this.#fieldWriter(field, type, at === 0 ? "{" : ","),
+    );
     this.#fields.set(typeName, fields);
     return fields;
   }
 
-  #fieldWriter(field: AskedField, parent: GraphQLCompositeType): WriteField {
-    const start = `${JSON.stringify(field.responseName)}:`;
+  #fieldWriter(field: AskedField, parent: GraphQLCompositeType, before: "{" | ","): WriteField {
+    const start = `${before}${JSON.stringify(field.responseName)}:`;
     if (field.node.name.value === "__typename") {
       const text = isObjectType(parent) ? `${start}"${parent.name}"` : null;
       return (answer) => {
@@ -216,7 +219,8 @@ export class SelectionWriter {
       const bases = scope.readBases(canonicalName, parts);
       answer.path.push(responseName);
       const { lossCount, objects } = answer;
-      const text = bases.every(isAbsent) ? reasons.tell(answer, parts, isNullable) : write(answer, bases);
+      const isLost = bases.length === 1 ? isAbsent(bases[0]) : bases.every(isAbsent);
+      const text = isLost ? reasons.tell(answer, parts, isNullable) : write(answer, bases);
       if (text === null) answer.objects = objects;
       if (text === null && isNullable) answer.absorb(lossCount);
       answer.path.pop();
@@ -270,7 +274,7 @@ function read(parts: Parts, places: readonly number[], name: string): unknown {
 
 function objectItem(writer: SelectionWriter, scope: PlanScope, subgraph: string): WriteValue {
   return (answer, bases) => {
-    const first = bases.find((base) => !isAbsent(base));
+    const first = bases.length === 1 ? bases[0] : bases.find((base) => !isAbsent(base));
     if (typeof first !== "object" || Array.isArray(first)) {
       answer.flaw(subgraph, "a value is no object");
       return null;

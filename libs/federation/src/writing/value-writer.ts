@@ -20,7 +20,7 @@ export function valueWriter(type: GraphQLOutputType, item: Item, subgraph: strin
   const writeItem = valueWriter(type.ofType, item, subgraph);
   const isNullable = !isNonNullType(type.ofType);
   return (answer, parts) => {
-    const list = parts.find((part) => !isAbsent(part));
+    const list = parts.length === 1 ? parts[0] : parts.find((part) => !isAbsent(part));
     if (!Array.isArray(list)) {
       answer.flaw(subgraph, "a value is no list");
       return null;
@@ -32,7 +32,8 @@ export function valueWriter(type: GraphQLOutputType, item: Item, subgraph: strin
       const items = parts.length === 1 ? [list[at]] : itemsAt(parts, at);
       const { lossCount, objects } = answer;
       let written: string | null = null;
-      if (!items.every(isAbsent)) written = writeItem(answer, items);
+      const isThere = items.length === 1 ? !isAbsent(items[0]) : !items.every(isAbsent);
+      if (isThere) written = writeItem(answer, items);
       else if (!isNullable && !parts.some((part) => answer.marks.has(part, at)))
         answer.flaw(subgraph, "an item is missing that may not be null");
       if (written === null) answer.objects = objects;
