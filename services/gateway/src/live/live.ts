@@ -161,7 +161,8 @@ export class Live {
       await subscription.replay(events, (positions) => cursors.seal(declaration.field, positions));
     } catch (error) {
       const told = liveErrorOf(error);
-      if (told.extensions.code === "INTERNAL") this.#dependencies.log.error({ error }, "a replay failed");
+      const isExpected = told.extensions.code === "CURSOR_EXPIRED";
+      if (!isExpected) this.#dependencies.log.error({ error }, "a replay failed");
       stream.failWith(told);
     } finally {
       clearTimeout(timer);

@@ -1,4 +1,4 @@
-import { randomId } from "@signalbox/core";
+import { AppError, randomId } from "@signalbox/core";
 import type { EventLog, PartitionRange, ReceivedRecord } from "@signalbox/events";
 import type { Positions } from "./live-cursor.ts";
 import { liveError } from "./live-error.ts";
@@ -21,7 +21,10 @@ const aheadMax = 64;
 /** An event that is in the log twice stands there twice within a page of an outbox. */
 const seenMax = 10_000;
 
-/** Reads again what the log has between two positions, by a reader of its own. @throws GraphQLError `CURSOR_EXPIRED` */
+/**
+ * Reads again what the log has between two positions, by a reader of its own.
+ * @throws GraphQLError `CURSOR_EXPIRED`, or AppError `unavailable` where the log cannot be read now
+ */
 export async function* replayFromLog({ after, until, read, ...parts }: Replay): AsyncIterable<LiveEvent> {
   const ahead: LiveEvent[] = [];
   const seen = new RecentIds(seenMax);
@@ -29,7 +32,7 @@ export async function* replayFromLog({ after, until, read, ...parts }: Replay): 
   let isOver = false;
   let [wake, hasRoom] = [() => {}, () => {}];
 
-  const reader = await parts.eventLog.broadcast({
+  const opening = parts.eventLog.broadcast({
     service: parts.service,
     instance: `${parts.instance}-${randomId("replay")}`,
     topics: parts.topics,
@@ -52,6 +55,9 @@ export async function* replayFromLog({ after, until, read, ...parts }: Replay): 
       }
     },
   });
+  const reader = await opening.catch((cause: unknown) => {
+    throw unreadable(cause);
+  });
   const end = (error: Error | null) => {
     failure ??= error;
     isOver = true;
@@ -59,7 +65,7 @@ export async function* replayFromLog({ after, until, read, ...parts }: Replay): 
   };
   reader.caughtUp.then(
     () => end(null),
-    (error: Error) => end(error),
+    (cause: unknown) => end(unreadable(cause)),
   );
 
   try {
@@ -84,6 +90,13 @@ export async function* replayFromLog({ after, until, read, ...parts }: Replay): 
 
 /** A cursor from another log may also be ahead of this one. */
 const isGone = ({ first, end }: PartitionRange, wanted: bigint): boolean => wanted < first || wanted > end;
+
+/** Nothing but the log can fail here, and the client has its cursor still. */
+const unreadable = (cause: unknown) =>
+  new AppError("unavailable", "The events after this cursor cannot be read now. Subscribe again with it.", {
+    cause,
+    retryAfterSeconds: 2,
+  });
 
 const expired = () =>
   liveError(
