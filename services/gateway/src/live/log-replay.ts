@@ -55,9 +55,7 @@ export async function* replayFromLog({ after, until, read, ...parts }: Replay): 
       }
     },
   });
-  const reader = await opening.catch((cause: unknown) => {
-    throw unreadable(cause);
-  });
+  const reader = await opening.catch(refuse);
   const end = (error: Error | null) => {
     failure ??= error;
     isOver = true;
@@ -97,6 +95,10 @@ const unreadable = (cause: unknown) =>
     cause,
     retryAfterSeconds: 2,
   });
+
+const refuse = (cause: unknown): never => {
+  throw unreadable(cause);
+};
 
 const expired = () =>
   liveError(
