@@ -35,9 +35,9 @@ export async function openInside() {
     deletionStore: createDeletionStore(pool),
     objects,
     objectFiles: await openObjectFiles({ objects, directory: null, cacheMax: 0, runner }),
-    async insert(records: readonly Image[]): Promise<void> {
+    async insert(records: readonly Image[], renderWaitMs = 0): Promise<void> {
       await inTransaction(pool, async (tx) => {
-        for (const record of records) await imageStore.insert(tx, record);
+        for (const record of records) await imageStore.insert(tx, record, renderWaitMs);
       });
     },
     async close(): Promise<void> {
@@ -59,6 +59,6 @@ export function imageRecord({
       ...{ frames: 1, hasAlpha: false, isProgressive: false },
     },
   };
-  const first = newImage("acc_1", original, NewImageFields.parse({}), { now: createdAt, renderDueAt: createdAt });
+  const first = newImage("acc_1", original, NewImageFields.parse({}), createdAt);
   return { ...first, status: "ready", placeholder: null, ...given };
 }

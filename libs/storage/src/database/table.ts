@@ -25,7 +25,7 @@ export interface Table<Name extends string> {
 /**
  * Declares a table once, at module level: `const keys = table("api_keys", { id: "text", accountId: "text" })`. A column is
  * named as its member, in snake case. The first column is the primary key `id` where rows are updated. `jsonb` values are
- * written as JSON texts.
+ * written as JSON texts. What follows a type is part of what is written: `interval + statement_timestamp()` takes a distance.
  */
 export function table<const C extends Columns>(name: string, declared: C): Table<keyof C & string> {
   type Name = keyof C & string;

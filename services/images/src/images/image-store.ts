@@ -16,6 +16,8 @@ export interface ImageFilter {
 
 export type ImageStore = ReturnType<typeof createImageStore>;
 
+// Written as the time from now, by the clock of the database, which is the same for all instances.
+const fromNow = "interval + statement_timestamp()";
 const images = table("images", {
   id: "text",
   accountId: "text",
@@ -43,14 +45,14 @@ const images = table("images", {
   renderJobId: "text",
   renderAttempt: "int4",
   renderIssues: "int4",
-  renderDueAt: "timestamptz",
+  renderDueAt: fromNow,
   revision: "int8",
   createdAt: "timestamptz",
   updatedAt: "timestamptz",
 });
 
 /** All that may change of a record. */
-const saveImage = images.update(
+const changing = [
   "filename",
   "title",
   "caption",
@@ -67,10 +69,11 @@ const saveImage = images.update(
   "renderJobId",
   "renderAttempt",
   "renderIssues",
-  "renderDueAt",
   "revision",
   "updatedAt",
-);
+] as const;
+const saveImage = images.update(...changing);
+const saveIssued = images.update(...changing, "renderDueAt");
 
 const findImage = sql("image.find", `select ${images.columns} from images where id = $1`);
 const findImages = sql(
@@ -88,8 +91,8 @@ const lockSome = sql(
 );
 const lockLost = sql(
   "image.lock-lost",
-  `select ${images.columns} from images where status = 'processing' and render_due_at <= $1
-   order by render_due_at limit $2 for update skip locked`,
+  `select ${images.columns} from images where status = 'processing' and render_due_at <= statement_timestamp()
+   order by render_due_at limit $1 for update skip locked`,
 );
 // Two instances that insert at once must not both find room: the second waits for the first.
 const lockUsage = sql("image.lock-usage", "select pg_advisory_xact_lock(hashtextextended('image quota ' || $1, 0))");
@@ -134,18 +137,18 @@ export function createImageStore(pool: Pool, prisma: PrismaClient) {
     },
 
     /** Locks images whose render job should have been answered by now; others may be at work on the rest. */
-    async lockLost(tx: Tx, now: Date, limit: number): Promise<Image[]> {
-      return (await tx.query<Row>(lockLost, [now, limit])).rows.map(imageFrom);
+    async lockLost(tx: Tx, limit: number): Promise<Image[]> {
+      return (await tx.query<Row>(lockLost, [limit])).rows.map(imageFrom);
     },
 
-    insert: (tx: Tx, image: Image) => images.insert(tx, rowOf(image)),
+    insert: (tx: Tx, image: Image, renderWaitMs: number) => images.insert(tx, issuedRowOf(image, renderWaitMs)),
 
     /** Counts the images and the bytes of originals of an account, while nobody else adds any who counts too. */
     lockUsage: usageOf,
 
-    /** Writes what may change of a locked image. */
-    async save(tx: Tx, image: Image): Promise<void> {
-      await saveImage(tx, rowOf(image));
+    /** Writes what may change of a locked image. With `renderWaitMs` its render job goes out now, and is lost after that. */
+    async save(tx: Tx, image: Image, renderWaitMs?: number): Promise<void> {
+      await saveRow(tx, image, renderWaitMs);
       copies.forgetAfter(tx, [image.id]);
     },
 
@@ -203,6 +206,15 @@ type Row = Omit<Image, "focalPoint" | "visibility" | "status"> & {
 function rowOf({ focalPoint, ...image }: Image): Row {
   return { ...image, focalX: focalPoint?.x ?? null, focalY: focalPoint?.y ?? null };
 }
+
+/** The record whose render job goes out now. Not answered for so long, it counts as lost. */
+const issuedRowOf = (image: Image, renderWaitMs: number) => ({
+  ...rowOf(image),
+  renderDueAt: `${renderWaitMs} milliseconds`,
+});
+
+const saveRow = (tx: Tx, image: Image, renderWaitMs: number | undefined): Promise<boolean> =>
+  renderWaitMs === undefined ? saveImage(tx, rowOf(image)) : saveIssued(tx, issuedRowOf(image, renderWaitMs));
 
 function imageFrom({ focalX, focalY, ...row }: Row): Image {
   return {

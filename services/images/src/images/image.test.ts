@@ -18,7 +18,7 @@ const fields = {
   tags: ["sea"],
   visibility: "private",
 } as const;
-const image = newImage("acc_1", original, { ...fields, tags: [...fields.tags] }, { now: at, renderDueAt: later });
+const image = newImage("acc_1", original, { ...fields, tags: [...fields.tags] }, at);
 
 test("a new record holds what was found in the file and said about it, and waits for its variants", () => {
   assert.match(image.id, /^img_/);
@@ -40,7 +40,7 @@ test("a new record holds what was found in the file and said about it, and waits
       ...{ mimeType: "image/jpeg", width: 3, height: 2, frames: 1, hasAlpha: false, isProgressive: true },
       ...{ title: "Hills", caption: null, altText: "Green hills", tags: ["sea"], visibility: "private" },
       ...{ status: "processing", focalPoint: null, renderJobId: "", renderAttempt: 1, revision: 1n },
-      ...{ renderIssues: 1, renderDueAt: later },
+      ...{ renderIssues: 1 },
       ...{ createdAt: at, updatedAt: at },
     },
   );

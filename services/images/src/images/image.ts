@@ -34,8 +34,6 @@ export interface Image {
   readonly renderAttempt: number;
   /** How often the job of this attempt went out. */
   readonly renderIssues: number;
-  /** When that job, not answered, counts as lost. */
-  readonly renderDueAt: Date;
   readonly revision: bigint;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -57,13 +55,8 @@ export function originalOf(image: Image): Original {
   return { filename, sha256, sizeBytes, facts: factsOf(image), placeholder, dominantColor };
 }
 
-/** The first record of an original. Its render job counts as lost at `renderDueAt`. */
-export function newImage(
-  accountId: string,
-  original: Original,
-  fields: NewImageFields,
-  { now, renderDueAt }: { readonly now: Date; readonly renderDueAt: Date },
-): Image {
+/** The first record of an original. */
+export function newImage(accountId: string, original: Original, fields: NewImageFields, now: Date): Image {
   const { facts, ...stored } = original;
   const { mimeType, width, height, frames, hasAlpha, isProgressive } = facts;
   const { alt_text: altText, ...described } = fields;
@@ -81,7 +74,6 @@ export function newImage(
     renderJobId: newId("job", now.getTime()),
     renderAttempt: 1,
     renderIssues: 1,
-    renderDueAt,
     revision: 1n,
     createdAt: now,
     updatedAt: now,

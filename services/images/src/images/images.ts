@@ -6,7 +6,7 @@ import type { Tx } from "@signalbox/storage";
 import type { BlobStore } from "../blobs/blob-store.ts";
 import type { DeletionStore } from "../deletions/deletion-store.ts";
 import type { DirectUploadStore } from "../direct-uploads/direct-upload-store.ts";
-import { recropped, renderDueAt, renderedAgain, renderRequested } from "../renditions/render-job.ts";
+import { recropped, renderedAgain, renderRequested, renderWaitMs } from "../renditions/render-job.ts";
 import type { RenditionStore } from "../renditions/rendition-store.ts";
 import type { SigningKeyStore } from "../signing/signing-key-store.ts";
 import { changeImage, type Image, newImage, type Original } from "./image.ts";
@@ -56,10 +56,8 @@ export function createImages(dependencies: Dependencies) {
     async create(tx: Tx, caller: Caller, original: Original, fields: NewImageFields): Promise<Image> {
       const isKept = await blobStore.keep(tx, { accountId: caller.accountId, sha256: original.sha256 });
       if (!isKept) throw new AppError("unavailable", "Try again.", { retryAfterSeconds: 1 });
-      const now = clock.now();
-      const due = renderDueAt(now, 1, lostAfterMs());
-      const image = newImage(caller.accountId, original, fields, { now, renderDueAt: due });
-      await imageStore.insert(tx, image);
+      const image = newImage(caller.accountId, original, fields, clock.now());
+      await imageStore.insert(tx, image, renderWaitMs(1, lostAfterMs()));
       await requireRoom(dependencies, tx, caller.accountId);
       const entry = audited(caller, { action: "image.create", subject: image.id });
       await outbox.append(tx, [events.created(image), renderRequested(image), entry]);
@@ -70,10 +68,9 @@ export function createImages(dependencies: Dependencies) {
     async update(tx: Tx, caller: Caller, before: Image, changes: ImageChanges): Promise<Image> {
       const { image, changed } = changeImage(before, changes, clock.now());
       if (changed.length === 0) return before;
-      const { saved, jobs } = changed.includes("focal_point")
-        ? recropped(image, clock.now(), lostAfterMs())
-        : { saved: image, jobs: [] };
-      await imageStore.save(tx, saved);
+      const isRecropped = changed.includes("focal_point");
+      const { saved, jobs } = isRecropped ? recropped(image, clock.now()) : { saved: image, jobs: [] };
+      await imageStore.save(tx, saved, isRecropped ? renderWaitMs(1, lostAfterMs()) : undefined);
       const entry = audited(caller, { action: "image.update", subject: image.id, fields: changed });
       await outbox.append(tx, [events.updated(saved, changed), ...jobs, entry]);
       return saved;
@@ -81,8 +78,8 @@ export function createImages(dependencies: Dependencies) {
 
     /** Asks for the named variants again. A failed image begins anew; another one keeps its status meanwhile. */
     async reprocess(tx: Tx, caller: Caller, before: Image): Promise<Image> {
-      const { image, changed, jobs } = renderedAgain(before, clock.now(), lostAfterMs());
-      await imageStore.save(tx, image);
+      const { image, changed, jobs } = renderedAgain(before, clock.now());
+      await imageStore.save(tx, image, renderWaitMs(1, lostAfterMs()));
       await renditionStore.forgive(tx, image);
       const entry = audited(caller, { action: "image.reprocess", subject: image.id });
       const told = changed.length > 0 ? [events.updated(image, changed)] : [];

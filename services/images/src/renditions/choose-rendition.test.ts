@@ -17,7 +17,7 @@ const image = newImage(
     },
   },
   NewImageFields.parse({ visibility: "public" }),
-  { now: new Date(), renderDueAt: new Date() },
+  new Date(),
 );
 
 function choose(given: Record<string, string>, accept: string, options: { avif?: boolean; max?: number } = {}) {

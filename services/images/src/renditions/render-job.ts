@@ -19,11 +19,11 @@ interface Wanted {
 const longestWaitMs = hours(1);
 
 /**
- * When a job that goes out now counts as lost. Each time it goes out it is waited for twice as long: a worker that is
- * behind must not drown in copies.
+ * How long a job that goes out now is waited for before it counts as lost. Each time it goes out it is waited for twice as
+ * long: a worker that is behind must not drown in copies.
  */
-export function renderDueAt(now: Date, issues: number, lostAfterMs: number): Date {
-  return new Date(now.getTime() + Math.min(lostAfterMs * 2 ** (issues - 1), longestWaitMs));
+export function renderWaitMs(issues: number, lostAfterMs: number): number {
+  return Math.min(lostAfterMs * 2 ** (issues - 1), longestWaitMs);
 }
 
 /** The job that makes an image's named variants. */
@@ -35,24 +35,23 @@ export function renderRequested(image: Image) {
  * The job that makes the named crops anew, and the record that waits for it. It is that of the image while it is being
  * processed; later its answer changes no status, and a request that comes before it makes its own crop.
  */
-export function recropped(image: Image, now: Date, lostAfterMs: number) {
+export function recropped(image: Image, now: Date) {
   const next = { ...image, renderJobId: newId("job", now.getTime()), renderAttempt: 1, renderIssues: 1 };
-  const isAwaited = image.status === "processing";
-  const saved = isAwaited ? { ...next, renderDueAt: renderDueAt(now, 1, lostAfterMs) } : image;
+  const saved = image.status === "processing" ? next : image;
   return { saved, jobs: image.status === "failed" ? [] : [renderRequested(next)] };
 }
 
 /** The job that makes all named variants again, and the record that waits for it. */
-export function renderedAgain(before: Image, now: Date, lostAfterMs: number) {
+export function renderedAgain(before: Image, now: Date) {
   if (before.status !== "failed") {
-    const { saved: image, jobs } = recropped(before, now, lostAfterMs);
+    const { saved: image, jobs } = recropped(before, now);
     return { image, jobs, changed: [] };
   }
   const image: Image = {
     ...before,
     ...{ status: "processing", failureCode: null, failedAt: null },
     ...{ renderJobId: newId("job", now.getTime()), renderAttempt: 1, renderIssues: 1 },
-    ...{ renderDueAt: renderDueAt(now, 1, lostAfterMs), revision: before.revision + 1n, updatedAt: now },
+    ...{ revision: before.revision + 1n, updatedAt: now },
   };
   return { image, jobs: [renderRequested(image)], changed: ["status", "failure"] };
 }

@@ -6,7 +6,7 @@ import type { DeletionStore } from "../deletions/deletion-store.ts";
 import type { Image } from "../images/image.ts";
 import type { ImageStore } from "../images/image-store.ts";
 import type { ImageEvents } from "../images/image-view.ts";
-import { renderDueAt, renderRequested } from "./render-job.ts";
+import { renderRequested, renderWaitMs } from "./render-job.ts";
 import type { RenditionStore } from "./rendition-store.ts";
 
 interface Dependencies {
@@ -71,7 +71,7 @@ export function createVariants(dependencies: Dependencies) {
      */
     reissueLost: (): Promise<number> =>
       inTransaction(pool, async (tx) => {
-        const lost = await imageStore.lockLost(tx, clock.now(), issuedTogether);
+        const lost = await imageStore.lockLost(tx, issuedTogether);
         for (const image of lost) {
           if (image.renderIssues < issuesMax)
             await issue(dependencies, tx, { ...image, renderIssues: image.renderIssues + 1 });
@@ -83,8 +83,8 @@ export function createVariants(dependencies: Dependencies) {
 }
 
 async function issue(dependencies: Dependencies, tx: Tx, image: Image): Promise<void> {
-  const { imageStore, outbox, clock, lostAfterMs } = dependencies;
-  await imageStore.save(tx, { ...image, renderDueAt: renderDueAt(clock.now(), image.renderIssues, lostAfterMs()) });
+  const { imageStore, outbox, lostAfterMs } = dependencies;
+  await imageStore.save(tx, image, renderWaitMs(image.renderIssues, lostAfterMs()));
   await outbox.append(tx, [renderRequested(image)]);
 }
 
